@@ -26,9 +26,9 @@ export function viewOf(
 ): PageView {
   const resolve = (name: string) => resolveAt(door, snapshot.models, name);
   return {
-    models: seenBy(snapshot, key).map((model) => seen({ id: model.id, model, matched: '' })),
+    models: seenBy(snapshot, key).map((model) => seen({ id: model.id, model, matched: '' }, key)),
     find(name): SeenModel {
-      return seen(findSeen(resolve(name), key));
+      return seen(findSeen(resolve(name), key), key);
     },
     defaultModel: (operation) => snapshot.defaultModels[operation],
     modelInPath,
@@ -39,8 +39,9 @@ export function viewOf(
   };
 }
 
-function seen({ id, model, matched }: ResolvedModel): SeenModel {
-  const { operations, context, targets } = model;
+function seen({ id, model, matched }: ResolvedModel, { operations: allowed }: KeyRecord): SeenModel {
+  const { context, targets } = model;
+  const operations = model.operations.filter((operation) => allowed === undefined || allowed.includes(operation));
   return { id, operations, context, upstreamNames: targets.map((target) => upstreamNameOf(target.model, matched)) };
 }
 

@@ -69,10 +69,26 @@ export interface Entrance {
   readonly demands: readonly Demand[];
   /** The answer where nobody has to be asked for it. */
   readonly atOnce?: JsonObject;
-  /** Where the client wants its answer as it comes. */
-  readonly stream?: () => DoorStream;
+  /** Where the client wants its answer as it comes; the request began at `startedMs` of the monotonic clock. */
+  readonly stream?: (startedMs: number) => DoorStream;
   /** Throws `Unfit` where the answer is none. */
   write(answer: DoorAnswer): WrittenAnswer | Promise<WrittenAnswer>;
+}
+
+/** What decides between two operations at one path. */
+export interface MeantRequest {
+  /** The field is there, and is not null. */
+  has(field: string): boolean;
+  /** It is neither false nor an empty text either. */
+  isSet(field: string): boolean;
+  /** The model serves the operation, and the key may ask for it. Throws where there is no such model. */
+  serves(operation: Operation): boolean;
+}
+
+/** The model that a request names. */
+export interface AskedModel {
+  /** As the services behind it call it. Throws where there is no such model. */
+  upstreamNames(): readonly string[];
 }
 
 /** One path of a door that leads to an operation. Kinds are written as those of a route. */
@@ -86,10 +102,10 @@ export interface DoorWay {
   readonly watched: readonly string[];
   /** For people: what it is, in the OpenAPI document. */
   readonly summary: string;
-  /** By which a body is meant that has this field: the same path and kinds, another operation. */
-  readonly instead?: { readonly field: string; readonly way: DoorWay };
+  /** Another operation that some requests at the same path mean; the kinds of their fields are the same. */
+  readonly instead?: { readonly way: DoorWay; isMeant(request: MeantRequest): boolean };
   /** Of a body whose fields have the kinds that they must have; what was null is not there. Throws a `GatewayError`. */
-  enter(body: JsonObject): Entrance;
+  enter(body: JsonObject, model: AskedModel): Entrance;
   /** Where upstreams speak the same wire, the bytes pass. */
   readonly passes?: Passage;
 }

@@ -1,6 +1,6 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
-import { type Door, type DoorWay, type Passage, pathsUnder } from './door.ts';
+import { type Door, type DoorWay, type MeantRequest, type Passage, pathsUnder } from './door.ts';
 import type { Label } from './label.ts';
 import { type Operation, operationRows } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
@@ -68,8 +68,8 @@ export interface DoorEntry {
   readonly canonical: Route;
   /** Where the way lets bytes pass: what they are taken for then, and whether all upstreams of the model have to speak it. */
   readonly passing?: { readonly route: Route; readonly where: Passage['where'] };
-  /** What a body is meant by that has the field. */
-  readonly instead?: { readonly field: string; readonly route: Route };
+  /** What some requests at this path mean. */
+  readonly instead?: { readonly route: Route; isMeant(request: MeantRequest): boolean };
 }
 
 interface StandIn {
@@ -130,7 +130,7 @@ export function routeOfWay(
   return defineRoute({
     ...facts,
     isFor: [way.operation, instead.way.operation],
-    entry: { ...entry, instead: { field: instead.field, route } },
+    entry: { ...entry, instead: { route, isMeant: instead.isMeant } },
   });
 }
 

@@ -62,7 +62,7 @@ const invoke: DoorWay = {
   optional: { ...embeddingFields, query: 'string', documents: 'array', top_n: 'number', api_version: 'number' },
   watched: ['inputImage'],
   summary: 'Embeddings, or with "query" in the body rerank, as clients of AWS Bedrock ask for them by InvokeModel.',
-  instead: { field: 'query', way: invokeRerank },
+  instead: { way: invokeRerank, isMeant: ({ has }) => has('query') },
   enter: enterEmbeddings,
 };
 

@@ -1,8 +1,242 @@
-/** Ollama's `chat`, for models at upstreams that speak it: the bytes pass, as nothing is translated between formats of chat. */
+/** Ollama's `chat`: bytes pass to upstreams that speak it; for all others it is translated to chat completions, or to completions. */
 
-import type { DoorWay } from '../core/door.ts';
+import { type AskedModel, type DoorWay, type Entrance, refusedField } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
+import { Unfit } from '../core/translation.ts';
+import { limitNameFor } from '../families/bridges/chat-parameters.ts';
+import { at, textIn } from '../families/dialects/reading.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJson } from '../lib/json/json-text.ts';
+import {
+  ChatReader,
+  Lines,
+  loadedOf,
+  plainly,
+  readMessage,
+  type Said,
+  type WriteSaid,
+  writeWhole,
+} from './ollama-answers.ts';
+
+function wrong(field: string, wanted: string): GatewayError {
+  return new GatewayError('invalid_type', {
+    param: field,
+    message: `The field "${field}" must be ${wanted}; something else came, or nothing.`,
+  });
+}
+
+/** The first characters of an image in base64 tell its type. */
+const imageTypes: readonly (readonly [beginning: string, type: string])[] = [
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+];
+
+function toImagePart(image: Json, field: string): JsonObject {
+  if (typeof image !== 'string') throw wrong(field, 'an array of images in base64');
+  const [, type = 'image/png'] = imageTypes.find(([beginning]) => image.startsWith(beginning)) ?? [];
+  const url = /^data:image\/[\w.+-]+;base64,/.test(image) ? image : `data:${type};base64,${image}`;
+  return { type: 'image_url', image_url: { url } };
+}
+
+/** A text, or with images a list of parts. */
+export function contentOf(text: string, images: Json | undefined, field: string): Json {
+  if (images === undefined || images === null) return text;
+  if (!isJsonList(images)) throw wrong(field, 'an array of images in base64');
+  if (images.length === 0) return text;
+  const parts = images.map((image) => toImagePart(image, field));
+  return text === '' ? parts : [{ type: 'text', text }, ...parts];
+}
+
+/** Ollama's older clients do not say which call a tool's result answers: it is the first open one of that tool, or the first. */
+class CallIds {
+  readonly #open: { readonly id: string; readonly name: string }[] = [];
+  #made = 0;
+
+  forCall(said: Json | undefined, name: string): string {
+    const id = typeof said === 'string' && said !== '' ? said : `call_${++this.#made}`;
+    this.#open.push({ id, name });
+    return id;
+  }
+
+  forResult(said: Json | undefined, name: Json | undefined): string {
+    const isMeant = ({ id, name: called }: { id: string; name: string }): boolean =>
+      typeof said === 'string' && said !== '' ? id === said : called === name;
+    const found = this.#open.findIndex(isMeant);
+    if (found === -1 && typeof said === 'string' && said !== '') return said;
+    const [open] = this.#open.splice(Math.max(found, 0), 1);
+    return open?.id ?? `call_${++this.#made}`;
+  }
+}
+
+function toCall(call: Json, ids: CallIds, field: string): JsonObject {
+  const called = at(call, 'function');
+  const name = at(called, 'name');
+  const input = at(called, 'arguments');
+  if (typeof name !== 'string') throw wrong(`${field}.tool_calls`, 'an array of calls of functions with a name');
+  const written = typeof input === 'string' ? input : writeJson(input ?? {}).toString();
+  return { id: ids.forCall(at(call, 'id'), name), type: 'function', function: { name, arguments: written } };
+}
+
+function toMessage(message: Json, index: number, ids: CallIds): JsonObject {
+  const field = `messages[${index}]`;
+  if (!isJsonObject(message)) throw wrong(field, 'an object');
+  const { role, content, images, tool_calls: calls, tool_call_id: id, tool_name: tool, name } = message;
+  if (typeof role !== 'string') throw wrong(`${field}.role`, 'a string');
+  if (content !== undefined && content !== null && typeof content !== 'string') {
+    throw wrong(`${field}.content`, 'a string');
+  }
+  const text = content ?? '';
+  if (role === 'tool') return { role, tool_call_id: ids.forResult(id, tool ?? name), content: text };
+  const said = contentOf(text, images, `${field}.images`);
+  if (!isJsonList(calls) || calls.length === 0) return { role, content: said };
+  const made = calls.map((call) => toCall(call, ids, field));
+  return { role, content: text === '' ? null : said, tool_calls: made };
+}
+
+function toTool(tool: Json, index: number, model: Json | undefined): JsonObject {
+  const called = at(tool, 'function');
+  const type = at(tool, 'type') ?? 'function';
+  if (type === 'function' && isJsonObject(called)) return { type, function: called };
+  throw refusedField(`tools[${index}]`, model, 'a tool is a function, with "function" in it');
+}
+
+function toFormat(format: Json | undefined, model: Json | undefined): JsonObject | undefined {
+  if (format === undefined || format === '') return undefined;
+  if (format === 'json') return { type: 'json_object' };
+  if (isJsonObject(format)) return { type: 'json_schema', json_schema: { name: 'format', schema: format } };
+  throw refusedField('format', model, 'it is "json" or a JSON schema');
+}
+
+/** Whether a model thinks is its own matter; how much is not. */
+function toEffort(think: Json | undefined, model: Json | undefined): Json | undefined {
+  if (think === undefined || think === '' || typeof think === 'boolean') return undefined;
+  if (think === 'low' || think === 'medium' || think === 'high') return think;
+  throw refusedField('think', model, 'it is true, false, "low", "medium" or "high"');
+}
+
+/** What `chat` and `generate` have in common, where they go to chat completions. */
+export function entranceOverChat(
+  body: JsonObject,
+  messages: readonly JsonObject[],
+  write: WriteSaid,
+  { upstreamNames }: AskedModel,
+): Entrance {
+  const { model = '', think, tools, logprobs, top_logprobs: alternatives } = body;
+  const isNothing = messages.length === 0;
+  const isStream = body.stream !== false && !isNothing;
+  const shown: WriteSaid = think === false ? (said) => write({ ...said, thinking: '' }) : write;
+  return {
+    body: {
+      model,
+      messages,
+      tools: isJsonList(tools) && tools.length > 0 ? tools.map((tool, index) => toTool(tool, index, model)) : undefined,
+      response_format: toFormat(body.format, model),
+      reasoning_effort: toEffort(think, model),
+      ...(logprobs === true && { logprobs, top_logprobs: alternatives }),
+      ...optionsOf(body, limitNameFor([model, ...upstreamNames()])),
+      stream: isStream ? true : undefined,
+    },
+    words: { door: 'ollama', more: {} },
+    demands: [],
+    // Its clients load and unload models by it.
+    ...(isNothing && { atOnce: {} }),
+    stream: (startedMs) => new Lines(model, shown, new ChatReader(), startedMs),
+    write: (answer) => ({
+      body: isNothing ? loadedOf(body, write, answer) : writeWhole(model, shown, readMessage, answer),
+    }),
+  };
+}
+
+export function isEmpty(value: Json | undefined): boolean {
+  return value === undefined || value === '' || value === false || (isJsonList(value) && value.length === 0);
+}
+
+export function refuse(fields: readonly string[], body: JsonObject, why: string): void {
+  for (const name of fields) if (!isEmpty(body[name])) throw refusedField(name, body.model, why);
+}
+
+export const onlyCompletes = 'the model completes texts, and takes a prompt alone';
+
+/** The same where they go to completions, with the prompt as it is. */
+export function entranceOverText(body: JsonObject, prompt: string, write: WriteSaid): Entrance {
+  const { model = '', suffix } = body;
+  const isNothing = prompt === '';
+  const isStream = body.stream !== false && !isNothing;
+  return {
+    body: {
+      model,
+      prompt,
+      suffix: isEmpty(suffix) ? undefined : suffix,
+      ...optionsOf(body),
+      stream: isStream ? true : undefined,
+    },
+    words: { door: 'ollama', more: {} },
+    demands: [],
+    // Its clients load and unload models by it.
+    ...(isNothing && { atOnce: {} }),
+    stream: (startedMs) => new Lines(model, write, pieces, startedMs),
+    write: (answer) => ({
+      body: isNothing ? loadedOf(body, write, answer) : writeWhole(model, write, readChoice, answer),
+    }),
+  };
+}
+
+/** A piece of a stream may have no text. */
+const pieces = { read: (choice: JsonObject): Said => plainly(textIn(choice.text) ?? '') };
+
+function readChoice(choice: JsonObject): Said {
+  const text = textIn(choice.text);
+  if (text === undefined) throw new Unfit('the first choice has no text');
+  return plainly(text);
+}
+
+/** The options that chat and completions have a name for. */
+const sameOptions = ['temperature', 'top_p', 'seed', 'stop', 'frequency_penalty', 'presence_penalty'];
+
+function optionsOf(body: JsonObject, limitName = 'max_tokens'): JsonObject {
+  const options = isJsonObject(body.options) ? body.options : {};
+  const same = sameOptions.flatMap((name) => (options[name] === null ? [] : [[name, options[name]] as const]));
+  const { num_predict: most } = options;
+  // Less than nothing is as much as it likes.
+  const isLimit = most !== undefined && most !== null && !((numberOf(most) ?? 0) < 0);
+  return { ...Object.fromEntries(same), ...(isLimit && { [limitName]: most }) };
+}
+
+const asMessage: WriteSaid = ({ content, thinking, calls, logprobs }) => ({
+  message: {
+    role: 'assistant',
+    content,
+    thinking: thinking === '' ? undefined : thinking,
+    tool_calls: calls.length === 0 ? undefined : calls,
+  },
+  logprobs,
+});
+
+/** For models that complete and do not chat: the texts of the messages, one below the other. */
+const overCompletions: DoorWay = {
+  operation: 'completions',
+  paths: ['/api/chat'],
+  required: {},
+  optional: {},
+  watched: [],
+  summary: "Chat as Ollama's clients ask for it, over completions.",
+  enter(body) {
+    refuse(['tools', 'format', 'think', 'logprobs'], body, onlyCompletes);
+    const texts = (isJsonList(body.messages) ? body.messages : []).map((message, index) => {
+      const { content } = toMessage(message, index, new CallIds());
+      const isPlain = typeof content === 'string' && isEmpty(at(message, 'tool_calls'));
+      if (!isPlain)
+        throw refusedField(
+          `messages[${index}]`,
+          body.model,
+          'the model completes texts, and takes no images and tools',
+        );
+      return content;
+    });
+    return entranceOverText(body, texts.join('\n\n'), asMessage);
+  },
+};
 
 const { kept: _kept, sdk: _sdk, ...row } = operationRows.chat;
 
@@ -16,15 +250,17 @@ export const chat: DoorWay = {
     stream: 'boolean',
     options: 'object',
     keep_alive: 'string | number',
+    logprobs: 'boolean',
+    top_logprobs: 'number',
   },
-  watched: ['format', 'think', 'logprobs'],
-  summary: "Chat as Ollama's clients ask for it, over upstreams that speak it.",
-  enter({ model }) {
-    const name = typeof model === 'string' ? ` of the model ${JSON.stringify(model.slice(0, 80).toWellFormed())}` : '';
-    throw new GatewayError('operation_not_supported', {
-      param: 'model',
-      message: `No upstream${name} speaks Ollama's chat, and nothing is translated between formats of chat; POST to /v1/chat/completions.`,
-    });
+  watched: ['format', 'think'],
+  summary: "Chat as Ollama's clients ask for it, whole or as lines.",
+  instead: { way: overCompletions, isMeant: ({ serves }) => !serves('chat') && serves('completions') },
+  enter(body, model) {
+    const ids = new CallIds();
+    const messages = isJsonList(body.messages) ? body.messages : [];
+    const written = messages.map((message, index) => toMessage(message, index, ids));
+    return entranceOverChat(body, written, asMessage, model);
   },
   passes: {
     label: 'ollama',

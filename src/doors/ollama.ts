@@ -99,15 +99,18 @@ const embeddings: DoorWay = {
 };
 
 /** Its names for what a model does; those that it has none for are not among them. */
-const capabilities: Readonly<Record<string, string>> = {
-  embeddings: 'embedding',
-  completions: 'completion',
-  chat: 'completion',
+const capabilities: Readonly<Record<string, readonly string[]>> = {
+  embeddings: ['embedding'],
+  completions: ['completion'],
+  chat: ['completion', 'tools'],
 };
 
+/** What its clients can do with the model by this API; nothing of what the API has no path for. */
 const capabilitiesOf = ({ operations }: SeenModel): readonly string[] => [
   ...new Set(operations.flatMap((operation) => capabilities[operation] ?? [])),
 ];
+
+const isServed = (model: SeenModel): boolean => capabilitiesOf(model).length > 0;
 
 /** What is not known of a model that somebody else runs. */
 const details = {
@@ -151,7 +154,7 @@ export default defineDoor({
       paths: ['/api/tags'],
       summary: "The visible models that the caller's key may use, as Ollama's clients list them.",
       show: ({ models, changedAtS }) => ({
-        models: models.map((model) => ({
+        models: models.filter(isServed).map((model) => ({
           name: tagged(model.id),
           model: tagged(model.id),
           modified_at: dateOf(changedAtS),
@@ -178,7 +181,11 @@ export default defineDoor({
         const model = find(named);
         return {
           details,
-          model_info: { 'general.architecture': 'postern', 'general.basename': model.id },
+          model_info: {
+            'general.architecture': 'postern',
+            'general.basename': model.id,
+            ...(model.context !== undefined && { 'postern.context_length': model.context }),
+          },
           capabilities: capabilitiesOf(model),
           modified_at: dateOf(changedAtS),
         };

@@ -3,9 +3,10 @@
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { Course } from '../core/dispatch.ts';
-import type { DoorAnswer, Entrance, WrittenAnswer } from '../core/door.ts';
+import type { AskedModel, DoorAnswer, Entrance, MeantRequest, WrittenAnswer } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { Operation } from '../core/operations/index.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { RoomKeeper } from '../core/room.ts';
@@ -42,29 +43,65 @@ export interface Entered {
   readonly entrance: Entrance;
 }
 
-/** By which of the operations of its path a body is meant. */
-export function meantBy(called: Route, { scan }: Question): Route {
-  const { instead } = called.entry ?? {};
-  if (instead === undefined) return called;
-  const field = scan.fields.get(instead.field);
-  return field === undefined || field.kind === 'null' ? called : instead.route;
+/** Who asks, for which model: looked up when a way depends on it. */
+export interface Asker {
+  readonly model: () => Model;
+  mayAsk(operation: Operation): boolean;
 }
 
-/** What a request is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
-export function passingAt(route: Route, { body, scan }: Question, model: () => Model): Route {
-  const { passing, way } = route.entry ?? {};
-  if (passing === undefined) return route;
-  const { route: own, where } = passing;
-  const { holds } = way?.passes ?? {};
+/** What a request at a door is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
+export function meantAt(called: Route, asked: Question, asker: Asker): Route {
+  const { entry } = called;
+  if (entry === undefined) return called;
+  const { instead, passing } = entry;
+  if (passing !== undefined && mayPass(entry, passing, asked, asker)) return passing.route;
+  return instead?.isMeant(new Meant(asked, asker)) === true ? instead.route : called;
+}
+
+function mayPass(
+  { way }: DoorEntry,
+  { route: own, where }: NonNullable<DoorEntry['passing']>,
+  { body, scan }: Question,
+  { model: find, mayAsk }: Asker,
+): boolean {
+  const { holds } = way.passes ?? {};
   const isHeld = ([name, text]: readonly [string, string]): boolean => {
     const field = scan.fields.get(name);
     return field?.kind === 'array' && body.subarray(field.start, field.end).includes(text);
   };
-  if (holds !== undefined && !Object.entries(holds).some(isHeld)) return route;
+  if (holds !== undefined && !Object.entries(holds).some(isHeld)) return false;
+  const model = find();
+  if (!model.operations.includes(own.operation) || !mayAsk(own.operation)) return false;
   const key = offerKey(own.label, own.operation);
-  const asked = model().targets.filter(({ weight }) => weight > 0);
-  const speaking = asked.filter(({ offers }) => hasVerb(offers.get(key), own)).length;
-  return speaking > 0 && (where === 'any does' || speaking === asked.length) ? own : route;
+  const targets = model.targets.filter(({ weight }) => weight > 0);
+  const speaking = targets.filter(({ offers }) => hasVerb(offers.get(key), own)).length;
+  return speaking > 0 && (where === 'any does' || speaking === targets.length);
+}
+
+class Meant implements MeantRequest {
+  readonly #asked: Question;
+  readonly #asker: Asker;
+
+  constructor(asked: Question, asker: Asker) {
+    this.#asked = asked;
+    this.#asker = asker;
+  }
+
+  readonly has = (name: string): boolean => {
+    const field = this.#asked.scan.fields.get(name);
+    return field !== undefined && field.kind !== 'null';
+  };
+
+  readonly isSet = (name: string): boolean => {
+    const { body, scan } = this.#asked;
+    const field = scan.fields.get(name);
+    if (field === undefined || field.kind === 'null') return false;
+    const text = body.toString('latin1', field.start, Math.min(field.end, field.start + 'false'.length));
+    return text !== 'false' && text !== '""';
+  };
+
+  readonly serves = (operation: Operation): boolean =>
+    this.#asker.model().operations.includes(operation) && this.#asker.mayAsk(operation);
 }
 
 /** More than any request needs that is asked in earnest. */
@@ -76,8 +113,9 @@ export async function enter(
   asked: Question,
   read: QuestionReader,
   room: ReadingRoom,
+  model: AskedModel,
 ): Promise<Entered> {
-  const entrance = way.enter(withoutNulls(await parse(asked, room)));
+  const entrance = way.enter(withoutNulls(await parse(asked, room)), model);
   const question = await read(await writeJsonInTurns(entrance.body));
   return { question: { ...question, words: entrance.words }, entrance };
 }
@@ -142,7 +180,7 @@ export async function leave(
   if (meantStatus >= 400) return errorAtDoor(exchange, answer);
   const type = headerValue(answer.headers, 'content-type') ?? '';
   if (entrance.stream !== undefined && /^text\/event-stream\b/i.test(type)) {
-    return new LineAnswer(answer, entrance.stream(), observerOf(exchange, answer));
+    return new LineAnswer(answer, entrance.stream(exchange.startedMs), observerOf(exchange, answer));
   }
   return written(exchange, entrance, answer, meantStatus, rooms);
 }

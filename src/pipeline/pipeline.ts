@@ -14,24 +14,24 @@ import type { Operation } from '../core/operations/index.ts';
 import type { Answer } from '../core/outcome.ts';
 import { noQuery, type Query, queryOf, readQuery } from '../core/query.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
-import type { Route } from '../core/route.ts';
+import type { DoorEntry, Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { asList } from './answers/list-answer.ts';
 import { observerOf, relay } from './answers/relay.ts';
-import { checkShape, courseOf, notSupported, type Plan, shapeIn, unknownModel } from './calls/plan.ts';
+import { checkShape, courseOf, nameAt, notSupported, type Plan, shapeIn, unknownModel } from './calls/plan.ts';
 import { readForm } from './form-question.ts';
 import {
+  type Asker,
   answerAtOnce,
   checkDemands,
   type Entered,
   enter,
   errorAtDoor,
   leave,
-  meantBy,
-  passingAt,
+  meantAt,
   readableHeaders,
 } from './front-door.ts';
 import { answerTo, type ListDeps } from './lists/list-answer.ts';
@@ -140,13 +140,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const body = called.own?.method === 'GET' ? noBody : await readBody(exchange, called, request, response);
     const read = readQuestion(exchange, called, request, body, modelFromPath);
     const asked = read instanceof Promise ? await read : read;
-    const meant = meantBy(called, asked);
-    if (called.isFor !== undefined) checkOperation(key, meant.operation);
-    const route = passingAt(meant, asked, () => findModel(exchange, meant, asked, modelFromPath).model);
+    const route =
+      called.entry === undefined ? called : meantAt(called, asked, askerOf(exchange, called, asked, modelFromPath));
+    if (called.isFor !== undefined) checkOperation(key, route.operation);
     exchange.route = route;
-    const { entry } = route;
-    const room = new ReadingRoom(exchange.requestRoom);
-    const entered = entry === undefined ? undefined : await enter(entry, asked, readerFor(entry.canonical), room);
+    const entered =
+      route.entry === undefined ? undefined : await enterBy(exchange, route, route.entry, asked, modelFromPath);
     const question = entered?.question ?? asked;
     const resolved = findModel(exchange, route, question, modelFromPath);
     exchange.modelId = resolved.id;
@@ -187,6 +186,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       keeps,
       inBackground,
       isRead: query.wantsList,
+      isCountRead: entered?.entrance.stream !== undefined,
     };
     const plan = { exchange, route, question, resolved, ...calling };
     const answered = await (entered === undefined ? attemptPassing(plan) : attemptAtDoor(plan, entered));
@@ -195,6 +195,22 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const answer = query.wantsList ? asList(passed, () => observerOf(exchange, passed)) : passed;
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
     return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
+  }
+
+  function enterBy(
+    exchange: Exchange,
+    route: Route,
+    entry: DoorEntry,
+    asked: Question,
+    modelFromPath: string | undefined,
+  ): Promise<Entered> {
+    const room = new ReadingRoom(exchange.requestRoom);
+    return enter(entry, asked, readerFor(entry.canonical), room, {
+      upstreamNames() {
+        const resolved = lookUp(exchange, route, asked, modelFromPath);
+        return resolved.model.targets.map((target) => nameAt(target, resolved));
+      },
+    });
   }
 
   function attemptPassing(plan: Plan): Promise<Answer> {
@@ -279,7 +295,27 @@ interface Answered {
   readonly headers: readonly string[];
 }
 
+function askerOf(exchange: Exchange, called: Route, asked: Question, modelFromPath: string | undefined): Asker {
+  const { operations } = exchange.key ?? {};
+  return {
+    model: () => lookUp(exchange, called, asked, modelFromPath).model,
+    mayAsk: (operation) => operations === undefined || operations.includes(operation),
+  };
+}
+
 function findModel(
+  exchange: Exchange,
+  route: Route,
+  question: Question,
+  modelFromPath: string | undefined,
+): ResolvedModel {
+  const resolved = lookUp(exchange, route, question, modelFromPath);
+  if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
+  return resolved;
+}
+
+/** Whatever it serves. */
+function lookUp(
   exchange: Exchange,
   route: Route,
   question: Question,
@@ -296,6 +332,5 @@ function findModel(
 
   const resolved = resolveAt(exchange.door, models, name);
   if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
-  if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
   return resolved;
 }

@@ -53,7 +53,7 @@ async function enterAtDoor(room: Room): Promise<void> {
   const asked = await compileQuestionReader(route)(
     Buffer.from(JSON.stringify({ model: 'm', texts: ['x'], more: values })),
   );
-  await enter(entry, asked, compileQuestionReader(entry.canonical), new ReadingRoom(room));
+  await enter(entry, asked, compileQuestionReader(entry.canonical), new ReadingRoom(room), { upstreamNames: () => [] });
 }
 
 test('what is read of a body has room beside it, and none where there is none', async () => {

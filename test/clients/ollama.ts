@@ -1,7 +1,10 @@
 /** Ollama's own client. */
 
 import { Ollama } from 'ollama';
-import { defineClient, type Gateway } from '../matrix/client.ts';
+import { z } from 'zod';
+import { defineClient, type Gateway, lookUp } from '../matrix/client.ts';
+
+const toolArguments = z.object({ text: z.string() });
 
 const connect = ({ url, key }: Gateway): Ollama =>
   new Ollama({ host: url, headers: { authorization: `Bearer ${key}` } });
@@ -42,6 +45,20 @@ export default defineClient({
         const messages = [{ role: 'user', content: prompt }];
         const parts = await connect(gateway).chat({ model: gateway.model, messages, stream: true });
         for await (const { message } of parts) yield message.content;
+      },
+    },
+    tools: {
+      call: '`chat({ stream: true, tools })`',
+      async run(gateway, prompt) {
+        const messages = [{ role: 'user', content: prompt }];
+        const tools = [{ type: 'function', function: lookUp }];
+        const parts = await connect(gateway).chat({ model: gateway.model, messages, tools, stream: true });
+        for await (const { message } of parts) {
+          const [call] = message.tool_calls ?? [];
+          if (call === undefined) continue;
+          return { name: call.function.name, text: toolArguments.parse(call.function.arguments).text };
+        }
+        throw new Error('no tool was called');
       },
     },
   },

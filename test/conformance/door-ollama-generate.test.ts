@@ -42,16 +42,17 @@ test('an answer as a whole has the text, why it ended and what was counted', asy
   for (const model of ['words', 'words:latest', 'bridged']) {
     const { answer, lines } = await generate(doors, { model, stream: false, options: null, system: '' });
     assert.equal(answer.status, 200, answer.body.toString());
-    const [{ created_at: at, total_duration: ns, ...said } = {}] = lines;
+    const [{ created_at: at, total_duration: ns, eval_duration: spent, ...said } = {}] = lines;
     assert.deepEqual(said, {
       model,
       response: 'good day',
       done: true,
       done_reason: 'length',
+      load_duration: 0,
       prompt_eval_count: 4,
       eval_count: 2,
     });
-    assert.ok(!Number.isNaN(Date.parse(String(at))) && Number.isSafeInteger(ns));
+    assert.ok(!Number.isNaN(Date.parse(String(at))) && Number.isSafeInteger(ns) && Number.isSafeInteger(spent));
     const { usage: counted } = await doors.rig.exchange(doors.rig.settled.length);
     assert.deepEqual([counted?.promptTokens, counted?.completionTokens], [4, 2]);
   }

@@ -80,22 +80,21 @@ test('chat and generate pass byte for byte, with the name of the model changed i
 test('chat goes to those of the upstreams that speak it, and generate as it comes only where all do', async (t) => {
   const { rig, up } = await startHouse(t, (request, reply) =>
     request.path.endsWith('/completions')
-      ? reply.json(200, { choices: [{ text: 'x', finish_reason: 'stop' }] })
+      ? reply.json(200, { choices: [{ message: { content: 'x' }, finish_reason: 'stop' }] })
       : answering(request, reply),
   );
   assertAnswerOf(await rig.post('/api/chat', { model: 'mixed', messages: [], stream: false }));
   assert.equal((await up.nextRequest()).path, '/api/chat');
   assertAnswer(await rig.post('/api/generate', { model: 'mixed', prompt: 'p', stream: false }), /"response":"x"/);
-  assert.equal((await up.nextRequest()).path, '/v1/completions');
-  assertRefusal(await rig.post('/api/chat', { model: 'foreign', messages: [] }), 400, {
-    error:
-      'No upstream of the model "foreign" speaks Ollama\'s chat, and nothing is translated between formats of chat; POST to /v1/chat/completions.',
-  });
+  assert.match((await up.nextRequest()).path, /chat\/completions$/);
+  const messages = [{ role: 'user', content: 'p' }];
+  assertAnswer(await rig.post('/api/chat', { model: 'foreign', messages, stream: false }), /"content":"x"/);
+  assert.equal((await up.nextRequest()).path, '/other/chat/completions');
   assertRefusal(await rig.post('/api/chat', { model: 'm', messages: {} }), 400, {
     error: 'The field "messages" must be an array; an object came.',
   });
   assert.equal((await rig.post('/api/chat', { model: 'nobody', messages: [] })).status, 404);
-  assert.equal(up.requests.length, 2);
+  assert.equal(up.requests.length, 3);
 });
 
 function assertAnswerOf(answer: { readonly status: number; readonly body: Buffer }): void {

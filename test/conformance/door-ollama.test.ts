@@ -133,7 +133,7 @@ test('pages list what the key may see, and nothing without one', async (t) => {
     const answer = await rig.get('/api/tags', { headers: [['Authorization', `Bearer ${key}`]] });
     return (answer.json() as { models: { name: string; model: string }[] }).models.map(({ model }) => model);
   };
-  assert.deepEqual(await namesFor(testKey), ['direct:latest', 'translated:latest', 'words:latest', 'ranker:latest']);
+  assert.deepEqual(await namesFor(testKey), ['direct:latest', 'translated:latest', 'words:latest']);
   assert.deepEqual(await namesFor(narrowKey), ['direct:latest']);
   const listed = (await rig.get('/ollama/api/tags')).json() as { models: Record<string, unknown>[] };
   const [first] = listed.models;
@@ -196,7 +196,10 @@ test('a model that converses completes, in the words of Ollama', async (t) => {
   const listed = (await rig.get('/api/tags')).json() as { models: { capabilities: string[] }[] };
   assert.deepEqual(
     listed.models.map(({ capabilities }) => capabilities),
-    [['completion'], ['completion']],
+    [
+      ['completion', 'tools'],
+      ['completion', 'tools'],
+    ],
   );
 });
 

@@ -160,12 +160,14 @@ function messages(body: unknown): WireReply {
 }
 
 function ollamaChat(body: unknown): WireReply {
-  const { model, messages: given, stream } = chatAsked.parse(body);
+  const { model, messages: given, stream, tools } = chatAsked.parse(body);
   const asked = lastOf(given);
-  const said = replyTo(asked);
+  const [tool] = tools ?? [];
+  const said = tool === undefined ? replyTo(asked) : '';
   const head = { model, created_at: '2026-09-01T00:00:00Z' };
   const counts = { done: true, done_reason: 'stop', prompt_eval_count: tokensIn(asked), eval_count: tokensIn(said) };
-  const saying = (words: string) => ({ message: { role: 'assistant', content: words } });
+  const call = tool && [{ function: { name: tool.function.name, arguments: { text: asked } } }];
+  const saying = (words: string) => ({ message: { role: 'assistant', content: words, tool_calls: call } });
   if (stream === false) return { body: { ...head, ...saying(said), ...counts } };
   const lines = [
     ...[...said].map((one) => ({ ...head, ...saying(one), done: false })),

@@ -44,9 +44,15 @@ export function refuseWhatChatLacks(asked: Asked): void {
 /** OpenAI's own models that think know `max_tokens` by another name only (unverified). */
 const namesLimitAnew = /(?:^|\/)(?:o[1-9]|gpt-[5-9])/;
 
+/** Of the field that bounds an answer, for a model that is known by any of these names. */
+export function limitNameFor(names: readonly unknown[]): string {
+  const isNew = names.some((name) => typeof name === 'string' && namesLimitAnew.test(name));
+  return isNew ? 'max_completion_tokens' : 'max_tokens';
+}
+
 /** None where the client sets none: the 16 tokens of old are no answer of a model that converses. */
 function limitOf({ body, model }: Asked): JsonObject {
   const { max_tokens: limit, max_completion_tokens: limitAnew } = body;
-  if (limitAnew === undefined && !namesLimitAnew.test(model)) return {};
+  if (limitAnew === undefined && limitNameFor([model]) === 'max_tokens') return {};
   return { max_tokens: undefined, max_completion_tokens: limit ?? limitAnew };
 }

@@ -235,7 +235,8 @@ class Attempts {
     const first = await send(true, lane);
     if (first?.kind !== 'answered' || !mayBeRefusal(first.answer.status)) {
       lane.handOn(turn);
-      return first?.kind === 'answered' ? { ...first, answer: withoutUsageEvent(first.answer) } : first;
+      const isCounted = first?.kind === 'answered' && this.#plan.isCountRead !== true;
+      return isCounted ? { ...first, answer: withoutUsageEvent(first.answer) } : first;
     }
     this.#note(turn, 'answered', first.answer.status, startedMs);
     discard(first.answer);

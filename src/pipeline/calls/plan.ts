@@ -59,6 +59,8 @@ export interface Plan {
   readonly reservation: Reservation;
   /** Its answer becomes something else for the client. */
   readonly isRead?: boolean;
+  /** A stream is written anew with its count, which is asked for. */
+  readonly isCountRead?: boolean;
   /** Where the IDs stand that its upstream keeps something under; undefined where it keeps nothing. */
   readonly keeps: Keeps | undefined;
   /** The answer is no more than a promise of one. */

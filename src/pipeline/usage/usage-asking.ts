@@ -20,10 +20,12 @@ const refusals = new WeakMap<Target, Map<string, number>>();
 const mostRemembered = 1_000;
 
 /** Whether a count is to be asked for: not of who refuses that, and not where the client asks itself. */
-export function asksUsage({ course, exchange, question, resolved, route }: Plan, target: Target): boolean {
+export function asksUsage(plan: Plan, target: Target): boolean {
+  const { course, exchange, question, resolved, route } = plan;
   // Who counts elsewhere does so unasked.
   if (route.row.written === undefined || route.row.countsIn !== undefined) return false;
-  if (!course.model.asksUsage || exchange.asking?.isStream !== true) return false;
+  const isWanted = course.model.asksUsage || plan.isCountRead === true;
+  if (!isWanted || exchange.asking?.isStream !== true) return false;
   const refusedUntilMs = refusals.get(target)?.get(nameAt(target, resolved)) ?? 0;
   return refusedUntilMs <= performance.now() && askedIn(question, question.body) !== undefined;
 }
