@@ -28,6 +28,9 @@ export interface CallEnd {
   over(broken: Failure | undefined): void;
 }
 
+/** What a good answer has to be: JSON, or beside that what its head declares or the request asked for. */
+export type AnswerForm = 'json' | 'json or events' | 'json or text';
+
 /** A call, ready to send. */
 export interface Call {
   /** POST where it does not say; others have no body. */
@@ -44,6 +47,8 @@ export interface Call {
   readonly deadlineMs: number;
   readonly client: Listening;
   readonly end: CallEnd;
+  /** A good answer that begins otherwise is a failure. Undefined: it may be anything. */
+  readonly form?: AnswerForm | undefined;
 }
 
 /** Takes an answer's body; `onChunk` says false when it wants a pause, and `Answer.resume` ends it. */
@@ -99,6 +104,16 @@ export interface Failure {
   readonly isFinal?: true;
   /** What the client is told where it becomes the answer. */
   readonly retryAfterS?: number;
+}
+
+/** The upstream answered in time, and not as it was asked. */
+export function misfit(fact: string): Failure {
+  return {
+    code: 'upstream_protocol_error',
+    message: `The upstream's answer does not fit the request (${fact}); try again, and tell the operator if it stays so.`,
+    cause: fact,
+    unfit: true,
+  };
 }
 
 export type Outcome =

@@ -17,3 +17,11 @@ export function headerList(raw: readonly string[], wanted: string): string | und
   }
   return list;
 }
+
+/** The codings of a body, the outermost first, whether they stand in one line or in several. */
+export function codingsOf(headers: readonly string[]): string[] {
+  const contentEncoding = headerList(headers, 'content-encoding');
+  if (contentEncoding === undefined) return [];
+  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase());
+  return codings.filter((coding) => coding !== '' && coding !== 'identity').reverse();
+}

@@ -11,5 +11,5 @@ export default defineRoute({
   form: { required: { file: 'object' }, only: true },
   elements: 'first',
   optional: {},
-  watched: ['stream'],
+  watched: ['stream', 'response_format'],
 });

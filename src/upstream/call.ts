@@ -2,21 +2,23 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type {
-  Answer,
-  AnswerSink,
-  Call,
-  CallEnd,
-  ClientWork,
-  Failure,
-  Listening,
-  Outcome,
-  Transport,
+import {
+  type Answer,
+  type AnswerSink,
+  type Call,
+  type CallEnd,
+  type ClientWork,
+  type Failure,
+  type Listening,
+  misfit,
+  type Outcome,
+  type Transport,
 } from '../core/outcome.ts';
 import type { Timeouts } from '../core/snapshot.ts';
-import { headerValue } from '../lib/raw-headers.ts';
+import { codingsOf, headerValue } from '../lib/raw-headers.ts';
 import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
 import type { Slot, Timed, Wheel } from '../wire/wheel.ts';
+import { beginningOf } from './answer-beginning.ts';
 import type { Pools } from './connections/pools.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
 
@@ -24,10 +26,15 @@ import { isStaleConnection, toFailure } from './failures.ts';
 const untakenBytes = 256 * 1024;
 /** A body that is announced to be this short may mean something else than its status, which its first bytes tell. */
 const suspiciousBytes = 16 * 1024;
+/** White space that comes for longer than this is sent to keep the connection open, and passes. */
+const longestSpaceMs = 1_000;
 /** Who closes an idle connection has not begun to work on what was put on it; later than this, it may have. */
 const staleWithinMs = 1_000;
 /** A call with so much of its own total time had it all, but for what it took to get here. */
 const wholeTimeShare = 0.9;
+
+const eventStream = /^text\/event-stream\b/i;
+const eventsOrText = /^(?:text\/(?:event-stream|plain|vtt|srt)|application\/x-subrip)\b/i;
 
 export function createHttpTransport(pools: Pools): Transport {
   return (call) =>
@@ -82,6 +89,13 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   #untakenBytes = 0;
   /** The head is here, and the first bytes of the body are waited for. */
   #awaitsBeginning = false;
+  /** What the answer has to be; undefined where it may be anything. */
+  #form: Call['form'];
+  #codings: readonly string[] = [];
+  /** Its body is short JSON that may mean an error. */
+  #mayMeanError = false;
+  #beganAtMs = 0;
+  #decodedBytes = 0;
 
   readonly #totalAtMs: number;
   /** Those who came before it in the exchange took none of it. */
@@ -95,6 +109,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#client = call.client;
     this.#end = call.end;
     this.#timeouts = call.timeouts;
+    this.#form = call.form;
     this.#resolve = resolve;
     const nowMs = performance.now();
     this.#totalAtMs = Math.min(nowMs + call.timeouts.totalMs, call.deadlineMs);
@@ -128,8 +143,22 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.status = status;
     this.statusText = statusText;
     this.headers = headers;
-    if (this.status >= 400 ? this.#mayHoldSign() : this.#mayBeError()) this.#awaitsBeginning = true;
-    else this.#answer();
+    if (this.status >= 400) {
+      this.#awaitsBeginning = this.#mayHoldSign();
+    } else {
+      this.#mayMeanError = this.#mayBeError();
+      if (this.#hasForm()) this.#codings = codingsOf(this.headers);
+      else this.#form = undefined;
+      this.#awaitsBeginning = this.#mayMeanError || this.#form !== undefined;
+    }
+    if (!this.#awaitsBeginning) this.#answer();
+  }
+
+  /** What says in its head that it is something else passes: the first event of a stream may be far off. */
+  #hasForm(): boolean {
+    if (this.status !== 200 || this.#form === undefined) return false;
+    const declared = this.#form === 'json or text' ? eventsOrText : eventStream;
+    return !declared.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
   /** Only short JSON bodies: the others pass as they come. */
@@ -153,11 +182,41 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   #lookAtBeginning(isWhole: boolean): void {
     const [only] = this.waiting;
     const beginning = this.waiting.length === 1 && only !== undefined ? only : Buffer.concat(this.waiting);
-    const isClear = this.status >= 400 ? this.#readSign(beginning, isWhole) : this.#readError(beginning, isWhole);
+    const isClear = this.status >= 400 ? this.#readSign(beginning, isWhole) : this.#readGood(beginning, isWhole);
     if (isClear) this.#answer();
   }
 
+  #readGood(beginning: Buffer, isWhole: boolean): boolean {
+    return this.#readForm(beginning, isWhole) && this.#readError(beginning, isWhole);
+  }
+
+  /** False where more has to be seen, and where it is no answer. */
+  #readForm(beginning: Buffer, isWhole: boolean): boolean {
+    if (this.#form === undefined) return true;
+    const isLate = performance.now() - this.#beganAtMs > longestSpaceMs;
+    // What comes byte by byte is not decoded at each of them.
+    if (this.#codings.length > 0 && !isWhole && !isLate && beginning.length < 2 * this.#decodedBytes) return false;
+    this.#decodedBytes = beginning.length;
+    const found = beginningOf(beginning, isWhole, this.#form, this.#codings);
+    if (found === 'unclear' && !isLate) return false;
+    this.#form = undefined;
+    if (typeof found === 'string') return true;
+    this.#refuse(misfit(found.misfit));
+    return false;
+  }
+
+  /** It is no answer: one that is short is read to its end, so that its connection can be used again. */
+  #refuse(failure: Failure): void {
+    this.#awaitsBeginning = false;
+    this.waiting = [];
+    this.#sink = new Waste(this);
+    this.#resolve?.({ kind: 'unknown', failure });
+    this.#resolve = undefined;
+    if (Number(headerValue(this.headers, 'content-length') ?? 0) > suspiciousBytes) this.cancel();
+  }
+
   #readError(beginning: Buffer, isWhole: boolean): boolean {
+    if (!this.#mayMeanError) return true;
     const meant = this.#upstream.family.failureIn?.(beginning, isWhole);
     if (meant === 'unclear') return false;
     this.meantStatus = meant;
@@ -184,6 +243,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     if (this.#sink === undefined) {
       this.waiting.push(piece);
       this.#untakenBytes += piece.length;
+      if (this.#beganAtMs === 0) this.#beganAtMs = performance.now();
       if (this.#untakenBytes > untakenBytes) this.#pause();
       if (this.#awaitsBeginning) this.#lookAtBeginning(false);
       return;
@@ -320,4 +380,24 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#wheel.remove(this);
     this.#end.over(broken);
   }
+}
+
+/** Takes what nobody wants, as long as it is short. */
+class Waste implements AnswerSink {
+  readonly #call: CallHandler;
+  #leftBytes = suspiciousBytes;
+
+  constructor(call: CallHandler) {
+    this.#call = call;
+  }
+
+  onChunk(chunk: Buffer): boolean {
+    this.#leftBytes -= chunk.length;
+    if (this.#leftBytes < 0) this.#call.cancel();
+    return true;
+  }
+
+  onEnd(): void {}
+
+  onBroken(): void {}
 }

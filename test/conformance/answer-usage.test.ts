@@ -30,11 +30,11 @@ test('the observed usage is the one that the upstream wrote, wherever it stands 
     ['in zstd', plain, 'zstd', zstdCompressSync(tail), both],
     ['in a stream', 'text/event-stream', '', stream, streamed],
     ['in a compressed stream', 'text/event-stream; charset=utf-8', 'gzip', gzipped(stream), streamed],
-    ['nowhere', plain, '', Buffer.from('{"object":"list","data":[]}'), null],
+    ['nowhere', plain, '', Buffer.from('{"object":"list","data":[{}]}'), null],
     ['nowhere in a stream', 'text/event-stream', '', ['data: {"choices":[]}\n\n', 'data: [DONE]\n\n'], null],
-    ['in no JSON', 'text/html', '', Buffer.from('<p>"usage":{"prompt_tokens":1}</p>'), null],
+    ['in what says it is no JSON', 'text/html', '', Buffer.from('{"usage":{"prompt_tokens":1}}'), null],
     ['in an unknown encoding', plain, 'dcb', Buffer.from(tail), null],
-    ['null', plain, '', Buffer.from('{"data":[],"usage":null}'), null],
+    ['null', plain, '', Buffer.from('{"data":[{}],"usage":null}'), null],
   ];
   for (const [what, type, encoding, body, expected] of cases) {
     const headers: HeaderField[] = [['Content-Type', type], ...(encoding === '' ? [] : [contentEncoding(encoding)])];
@@ -46,7 +46,7 @@ test('the observed usage is the one that the upstream wrote, wherever it stands 
     }
   }
 
-  const searched = '{"id":"r","results":[],"meta":{"billed_units":{"search_units":2}}}';
+  const searched = '{"id":"r","results":[{"index":0}],"meta":{"billed_units":{"search_units":2}}}';
   pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], searched));
   await pair.rig.post('/v1/rerank', { model: 'm', query: 'q', documents: ['d'] });
   assert.equal((await newestExchange(pair)).usage?.searchUnits, 2);
@@ -85,7 +85,7 @@ test('an answer that breaks off counts as far as it was certain', async (t) => {
 });
 
 test('bytes count as they went over the wire', async (t) => {
-  const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], ['one', 'two'], { chunked: true }));
+  const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], ['111', '222'], { chunked: true }));
   await ask(pair);
   const exchange = await pair.rig.exchange();
   assert.equal(exchange.responseBytes, 6);

@@ -17,7 +17,7 @@ import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstr
 import { listen } from '../support/upstreams/listen.ts';
 import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
-const fine: Handler = (_request, reply) => reply.bytes(200, [], 'fine again');
+const fine: Handler = (_request, reply) => reply.bytes(200, [], '"fine again"');
 
 async function connectTo(t: TestContext, { port }: Rig): Promise<RawConnection> {
   const connection = await connect(port);
@@ -44,7 +44,7 @@ async function assertFault(
 }
 
 /** The next call finds a new connection: on one that was kept, a fault before the first byte may be nobody's. */
-const fineAndClosing: Handler = (_request, reply) => reply.bytes(200, [['connection', 'close']], 'fine again');
+const fineAndClosing: Handler = (_request, reply) => reply.bytes(200, [['connection', 'close']], '"fine again"');
 
 /** One faulty answer after another, and a good one after each, all for one client on one connection. */
 async function assertFaults(t: TestContext, pair: Pair, faults: readonly Handler[], code: ErrorCode): Promise<void> {
@@ -57,7 +57,7 @@ async function assertFaults(t: TestContext, pair: Pair, faults: readonly Handler
     assert.equal(exchange.status, 502, `fault ${i}`);
     assert.equal(exchange.cut, false, `fault ${i}`);
     assert.ok((exchange.errorCause ?? '').length > 0, `fault ${i} left no cause for the log`);
-    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+    assert.equal((await askOn(connection)).body.toString(), '"fine again"');
   }
   await pair.rig.exchange(2 * faults.length);
   assert.equal(pair.rig.settled.length, 2 * faults.length);
@@ -72,7 +72,7 @@ test('a refused connection is upstream_unreachable, until somebody listens again
   assert.match((await rig.exchange(1)).errorCause ?? '', /ECONNREFUSED/);
   const back = await startFakeUpstream(fine, { port: gone.port });
   t.after(() => back.close());
-  assert.equal((await askOn(connection)).body.toString(), 'fine again');
+  assert.equal((await askOn(connection)).body.toString(), '"fine again"');
 });
 
 test('an upstream that closes or resets the connection instead of an answer is upstream_unreachable', async (t) => {
@@ -149,11 +149,11 @@ test('a head over 64 KiB is upstream_protocol_error, informational ones too', as
 test('a broken chunk after the head breaks the client off, with the chunks before it', async (t) => {
   const pair = await startPair(t);
   for (const broken of ['zz\r\n', '-1\r\n', '5\r\nfive!!!', '99999999999999999999\r\n', '4\nbody']) {
-    pair.upstream.respondWith(raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n${broken}`));
+    pair.upstream.respondWith(raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n"good\r\n${broken}`));
     const connection = await connectTo(t, pair.rig);
     const answer = await askOn(connection);
     assert.equal(answer.status, 200, broken);
-    assert.match(answer.body.toString(), /^good/, broken);
+    assert.match(answer.body.toString(), /^"good/, broken);
     assert.equal(answer.complete, false, broken);
     assert.notEqual(answer.closed, 'open', broken);
   }
@@ -190,7 +190,7 @@ test('a redirect is never followed and tells nobody where it leads', async (t) =
     assertError(answer, 'upstream_protocol_error', { message: /redirect/ });
     assert.ok(!answer.rawBytes.includes('elsewhere'), `redirect ${i}`);
     assert.equal(answer.header('location'), undefined);
-    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+    assert.equal((await askOn(connection)).body.toString(), '"fine again"');
   }
   await endlessLeft;
   assert.equal(trap.connections().accepted, 0);
@@ -259,7 +259,7 @@ test('no first byte in time is upstream_timeout, names first_byte, and ends the 
     ]);
     await assertFault(pair.rig, await askOn(connection), 'upstream_timeout', /timeouts\.first_byte/);
     await left;
-    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+    assert.equal((await askOn(connection)).body.toString(), '"fine again"');
   }
 });
 
@@ -274,7 +274,7 @@ function startSlowReader(t: TestContext, bodyBytes: number, idleMs: number): Pro
         setTimeout(() => socket.resume(), idleMs).unref();
       }
       receivedBytes += bytes.length;
-      if (receivedBytes >= bodyBytes) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nread');
+      if (receivedBytes >= bodyBytes) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"read"');
     });
   });
 }
@@ -285,7 +285,7 @@ test('the wait for the first byte begins when the last byte of the request was s
   const port = await startSlowReader(t, large.length, 1_500);
   const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`, { timeouts: { first_byte: patiently(175) } }));
   const answer = await askOn(await connectTo(t, rig), large);
-  assert.equal(answer.body.toString(), 'read');
+  assert.equal(answer.body.toString(), '"read"');
 });
 
 test('the total counts from the beginning, over sending, waiting and reading', async (t) => {
@@ -306,7 +306,7 @@ test('the total counts from the beginning, over sending, waiting and reading', a
   };
   pair.upstream.respondWith([spelledOut, fine]);
   await assertFault(pair.rig, await askOn(onPair), 'upstream_timeout', /timeouts\.total/);
-  assert.equal((await askOn(onPair)).body.toString(), 'fine again');
+  assert.equal((await askOn(onPair)).body.toString(), '"fine again"');
 });
 
 test('an answer that comes before the request was sent whole is the answer', async (t) => {
@@ -319,7 +319,7 @@ test('an answer that comes before the request was sent whole is the answer', asy
       if (answered.has(socket)) return;
       answered.add(socket);
       const long = /content-length: \d{6}/i.test(bytes.toString('latin1'));
-      socket.write(long ? refusal : 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfine again');
+      socket.write(long ? refusal : 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n"fine again"');
     });
   });
   const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`));
@@ -329,7 +329,7 @@ test('an answer that comes before the request was sent whole is the answer', asy
     assert.equal(answer.statusLine, 'HTTP/1.1 413 Too Much');
     assert.equal(answer.body.toString(), 'too much');
     answered.clear();
-    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+    assert.equal((await askOn(connection)).body.toString(), '"fine again"');
     answered.clear();
   }
   await rig.exchange(6);
@@ -341,22 +341,22 @@ test('an upstream that hangs up on a request that is being sent is no more than 
     socket.on('error', () => undefined);
     socket.once('data', (bytes) => {
       if (/content-length: \d{6}/i.test(bytes.toString('latin1'))) socket.resetAndDestroy();
-      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfine again');
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n"fine again"');
     });
   });
   const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`));
   const connection = await connectTo(t, rig);
   await assertFault(rig, await askOn(connection, large), 'upstream_unreachable');
-  assert.equal((await askOn(connection)).body.toString(), 'fine again');
+  assert.equal((await askOn(connection)).body.toString(), '"fine again"');
 });
 
 test('a connection that the upstream closed while it was idle costs no request', async (t) => {
   const pair = await startPair(t, async (_request, reply) => {
-    await reply.bytes(200, [], 'fine again');
+    await reply.bytes(200, [], '"fine again"');
     reply.cut();
   });
   const connection = await connectTo(t, pair.rig);
-  for (let i = 0; i < 20; i += 1) assert.equal((await askOn(connection)).body.toString(), 'fine again');
+  for (let i = 0; i < 20; i += 1) assert.equal((await askOn(connection)).body.toString(), '"fine again"');
 });
 
 test('an upstream without TLS where TLS is asked for, or with a certificate nobody vouches for, is upstream_unreachable', async (t) => {
@@ -367,7 +367,7 @@ test('an upstream without TLS where TLS is asked for, or with a certificate nobo
   let asked = 0;
   const selfSigned = createServer({ cert: localhostCertificate, key: localhostKey }, (_request, response) => {
     asked += 1;
-    response.end('fine again');
+    response.end('"fine again"');
   });
   await new Promise<void>((resolve) => selfSigned.listen(0, '127.0.0.1', resolve));
   t.after(() => new Promise((resolve) => selfSigned.close(resolve)));

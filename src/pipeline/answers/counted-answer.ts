@@ -4,9 +4,8 @@ import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
 import { EventStream } from '../../lib/event-stream.ts';
-import { headerValue } from '../../lib/raw-headers.ts';
+import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import { usageIn } from '../usage/usage-reader.ts';
-import { codingsOf } from './decoding.ts';
 import { EventEnds } from './event-ends.ts';
 import { PassingAnswer } from './passing-answer.ts';
 

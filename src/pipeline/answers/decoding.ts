@@ -12,7 +12,6 @@ import {
   type ZstdOptions,
   zstdDecompress,
 } from 'node:zlib';
-import { headerList } from '../../lib/raw-headers.ts';
 import { codeOf } from '../../lib/thrown.ts';
 
 const gunzipAsync = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
@@ -45,14 +44,6 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
     },
   ],
 ]);
-
-/** The codings of a body, the outermost first, whether they stand in one line or in several. */
-export function codingsOf(headers: readonly string[]): string[] {
-  const contentEncoding = headerList(headers, 'content-encoding');
-  if (contentEncoding === undefined) return [];
-  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase());
-  return codings.filter((coding) => coding !== '' && coding !== 'identity').reverse();
-}
 
 /** One layer less; undefined where it cannot be read (by us or by anyone), and `too-long` where it goes beyond the limit. */
 export async function decode(

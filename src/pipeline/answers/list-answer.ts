@@ -5,9 +5,8 @@ import type { Answer } from '../../core/outcome.ts';
 import { Unfit } from '../../core/translation.ts';
 import type { StreamEvent } from '../../lib/event-stream.ts';
 import { isJsonObject, parseJson } from '../../lib/json/json-text.ts';
-import { headerValue } from '../../lib/raw-headers.ts';
+import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { UsageObserver } from '../usage/usage.ts';
-import { codingsOf } from './decoding.ts';
 import { EventEnds } from './event-ends.ts';
 import { SeenEventAnswer } from './seen-events.ts';
 

@@ -2,9 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../../core/outcome.ts';
-import { headerValue } from '../../lib/raw-headers.ts';
+import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { AnswerRoom } from './answer-room.ts';
-import { codingsOf, decode } from './decoding.ts';
+import { decode } from './decoding.ts';
 
 export type Whole = { readonly body: Buffer } | { readonly failure: Failure };
 

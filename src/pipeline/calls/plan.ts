@@ -9,7 +9,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { Offer } from '../../core/family.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Keeps } from '../../core/operations/row.ts';
-import type { Answer, Call, Failure, Listening } from '../../core/outcome.ts';
+import type { Answer, AnswerForm, Call, Failure, Listening } from '../../core/outcome.ts';
 import type { OwnRoute } from '../../core/own-route.ts';
 import { type Query, withQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
@@ -25,6 +25,7 @@ import {
   type Upstream,
 } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
+import { textOf } from '../../lib/json/json-scan.ts';
 import { sendable, uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
 import type { NamedAgain } from '../named-again.ts';
 import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from '../question.ts';
@@ -191,9 +192,27 @@ export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
   const insertIfAbsent = lifted || route.model.from === 'body';
   const name = nameAt(target, plan.resolved);
   const { namedAgain } = plan;
-  if (namedAgain !== undefined) return toCall(plan, turn, client, withNames(question.body, namedAgain, name, turn));
+  const form = formOf(plan);
+  if (namedAgain !== undefined)
+    return toCall(plan, turn, client, withNames(question.body, namedAgain, name, turn), form);
   const field = modelFieldOf(route) ?? 'model';
-  return toCall(plan, turn, client, withModel(question, name, insertIfAbsent ? field : undefined));
+  return toCall(plan, turn, client, withModel(question, name, insertIfAbsent ? field : undefined), form);
+}
+
+/** What a good answer must be where bytes pass; undefined where it may be anything, or is read whole. */
+function formOf({ route, question, exchange, judge }: Plan): AnswerForm | undefined {
+  const { row } = route;
+  if (route.own !== undefined || judge !== undefined || row.answers.includes('audio')) return undefined;
+  const isStream = row.mayStream && (route.streams !== undefined || exchange.asking?.isStream === true);
+  if (isStream) return 'json or events';
+  return row.answers.includes('text') ? transcriptForm(question) : 'json';
+}
+
+/** By `response_format`. Where it is absent, many a service has a standard of its own. */
+function transcriptForm({ body, scan }: Question): AnswerForm | undefined {
+  const format = scan.fields.get('response_format');
+  if (format?.kind !== 'string') return 'json or text';
+  return textOf(body, format).includes('json') ? 'json' : undefined;
 }
 
 const nothing = Buffer.alloc(0);
@@ -204,7 +223,7 @@ export function writeBodilessCall(plan: Plan, turn: Turn, client: Listening): Ca
   return toCall(plan, turn, client, nothing);
 }
 
-function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call {
+function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?: AnswerForm): Call {
   const { exchange, route } = plan;
   const { target, offer } = turn.candidate;
   const { upstream } = target;
@@ -229,6 +248,7 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
     deadlineMs: plan.deadlineMs,
     client,
     end: turn,
+    form,
   };
 }
 

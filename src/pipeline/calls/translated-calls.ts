@@ -17,9 +17,8 @@ import {
   type WireAnswer,
 } from '../../core/translation.ts';
 import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
-import { headerValue } from '../../lib/raw-headers.ts';
+import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { AnswerRoom } from '../answers/answer-room.ts';
-import { codingsOf } from '../answers/decoding.ts';
 import { heldBytes } from '../answers/held-answer.ts';
 import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { searchFor } from '../answers/secret-search.ts';

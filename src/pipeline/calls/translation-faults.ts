@@ -1,17 +1,10 @@
 /** What may go wrong where an answer is translated, in the words of a failure. */
 
-import type { Failure } from '../../core/outcome.ts';
+import { type Failure, misfit } from '../../core/outcome.ts';
 import type { Unfit } from '../../core/translation.ts';
 import { reasonOf, traceOf } from '../../lib/thrown.ts';
 
-export function toFailure({ message }: Unfit): Failure {
-  return {
-    code: 'upstream_protocol_error',
-    message: `The upstream's answer does not fit the request (${message}); try again, and tell the operator if it stays so.`,
-    cause: message,
-    unfit: true,
-  };
-}
+export const toFailure = ({ message }: Unfit): Failure => misfit(message);
 
 export function cannotSign(error: unknown): Failure {
   return {

@@ -3,7 +3,8 @@
 import { Buffer } from 'node:buffer';
 import type { Drift } from '../../core/drift.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
-import { codingsOf, decode } from '../answers/decoding.ts';
+import { codingsOf } from '../../lib/raw-headers.ts';
+import { decode } from '../answers/decoding.ts';
 import { PassingAnswer } from '../answers/passing-answer.ts';
 import type { Plan } from '../calls/plan.ts';
 

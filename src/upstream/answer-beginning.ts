@@ -1,0 +1,105 @@
+/** Tells by the first bytes of an answer whether it can be JSON, or a stream of events where one may come. */
+
+import { Buffer } from 'node:buffer';
+import {
+  brotliDecompressSync,
+  constants,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  type ZlibOptions,
+  type ZstdOptions,
+  zstdDecompressSync,
+} from 'node:zlib';
+import type { AnswerForm } from '../core/outcome.ts';
+import { whatIsNoJson } from '../lib/json/no-json.ts';
+
+/** More white space than this before the first value passes: some services send it to keep the connection open. */
+const mostSpaceBytes = 1024;
+/** The decoders of most codings need no more for the first bytes of what they hold. */
+const firstEncodedBytes = 1024;
+/** zstd tells nothing before a whole block is here. A longer one passes. */
+const mostEncodedBytes = 16 * 1024;
+const mostDecodedBytes = 1024 * 1024;
+
+type Decoder = (encoded: Buffer, maxOutputLength: number) => Buffer;
+
+const flushing = (maxOutputLength: number): ZlibOptions => ({ maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
+
+const decodeGzip: Decoder = (encoded, most) => gunzipSync(encoded, flushing(most));
+
+/** What is there of a body is decoded as far as it goes. */
+const decoders: Readonly<Record<string, Decoder>> = {
+  gzip: decodeGzip,
+  'x-gzip': decodeGzip,
+  br: (encoded, maxOutputLength) =>
+    brotliDecompressSync(encoded, { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  zstd: (encoded, maxOutputLength) => {
+    const options: ZstdOptions = { maxOutputLength, finishFlush: constants.ZSTD_e_flush };
+    return zstdDecompressSync(encoded, options);
+  },
+  deflate: (encoded, most) =>
+    (((encoded[0] ?? 0) & 0x0f) === 8 ? inflateSync : inflateRawSync)(encoded, flushing(most)),
+};
+
+/** It fits, more has to be seen, or why it does not fit. */
+export type Beginning = 'fits' | 'unclear' | { readonly misfit: string };
+
+/** `isWhole` says that there is no more of it; `codings` are those of the body, the outermost first. */
+export function beginningOf(bytes: Buffer, isWhole: boolean, form: AnswerForm, codings: readonly string[]): Beginning {
+  if (codings.length === 0 || bytes.length === 0) return judge(bytes, isWhole, form);
+  const plain = decodedBeginning(bytes, codings);
+  if (plain === undefined) return 'fits';
+  if (plain.length > 0) return judge(plain, isWhole, form);
+  return isWhole || bytes.length > mostEncodedBytes ? 'fits' : 'unclear';
+}
+
+/** Undefined where it cannot be read here: by its client, perhaps. */
+function decodedBeginning(bytes: Buffer, codings: readonly string[]): Buffer | undefined {
+  const short = decodedBy(codings, bytes.subarray(0, firstEncodedBytes));
+  if (short === undefined || short.length > 0 || bytes.length <= firstEncodedBytes) return short;
+  return decodedBy(codings, bytes.subarray(0, mostEncodedBytes));
+}
+
+function decodedBy(codings: readonly string[], bytes: Buffer): Buffer | undefined {
+  let plain = bytes;
+  try {
+    for (const coding of codings) {
+      const decoder = decoders[coding];
+      if (decoder === undefined) return undefined;
+      plain = decoder(plain, mostDecodedBytes);
+    }
+    return plain;
+  } catch {
+    return undefined; // not what its header says, or far longer than it looks
+  }
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Behind the mark and white space that some put before a text. */
+function textStart(bytes: Buffer): number {
+  const marked = Math.min(bytes.length, byteOrderMark.length);
+  const isMarked = marked > 0 && bytes.compare(byteOrderMark, 0, marked, 0, marked) === 0;
+  let at = isMarked ? marked : 0;
+  while (at < bytes.length && isSpace(bytes[at])) at += 1;
+  return at;
+}
+
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+const words = ['true', 'false', 'null'];
+const wordsAndEventFields = [...words, ':', 'data', 'event', 'id', 'retry'];
+const longestWordBytes = 5;
+
+function judge(text: Buffer, isWhole: boolean, form: AnswerForm): Beginning {
+  const at = textStart(text);
+  if (at > mostSpaceBytes) return 'fits';
+  if (at === text.length && !isWhole) return 'unclear';
+  const start = text.toString('latin1', at, at + longestWordBytes);
+  if (/^[{["\-0-9]/.test(start)) return 'fits';
+  const fitting = form === 'json or events' ? wordsAndEventFields : words;
+  if (fitting.some((word) => start.startsWith(word))) return 'fits';
+  if (!isWhole && fitting.some((word) => word.startsWith(start))) return 'unclear';
+  return { misfit: whatIsNoJson(text.subarray(at), `it begins with ${JSON.stringify(start.charAt(0))}`) };
+}
