@@ -165,10 +165,10 @@ function amountsOf(asking: Asking | undefined): Amounts | undefined {
   return asking && { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
 }
 
-/** Nothing is owed: all is given back but the request itself. Of a list that ended in an error, what was served counts. */
-function usedBy({ bill, usage, parts, outcome }: Exchange, asked: number): Amounts {
+/** Nothing is owed: all is given back but the request itself. Of a list, what was asked for on its account counts. */
+function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
   if (bill === null) return onlyTheRequest;
-  const items = parts !== undefined && outcome !== 'ok' ? Math.min(bill.items, asked) : asked;
+  const items = parts === undefined ? asked : bill.items;
   const tokens = usage?.totalTokens ?? sumOf(usage?.promptTokens, usage?.completionTokens);
   const billed = bill.inputTokens + bill.outputTokens;
   return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };
@@ -176,9 +176,9 @@ function usedBy({ bill, usage, parts, outcome }: Exchange, asked: number): Amoun
 
 /** What nobody was asked for counts where the operator says so. */
 function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: Course): Amounts {
-  if (saved === undefined || bill === null) return used;
-  if (cache?.countsForLimits === true) return { ...used, tokens: used.tokens + (saved.usage?.totalTokens ?? 0) };
-  return { ...used, items: Math.max(0, used.items - (saved.asking?.items ?? 0)) };
+  if (saved === undefined || bill === null || cache?.countsForLimits !== true) return used;
+  const { requests, tokens, items } = used;
+  return { requests, tokens: tokens + (saved.usage?.totalTokens ?? 0), items: items + (saved.asking?.items ?? 0) };
 }
 
 function sumOf(prompt: number | null | undefined, completion: number | null | undefined): number | undefined {

@@ -71,7 +71,9 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
       throw tooMany(answer);
     }
     const nanos = worstOf(course, wanted.asking, worstCost);
-    if (budgeted.length === 0) return reservation(course, wanted, answer, undefined, nanos);
+    if (budgeted.length === 0 || wanted.asking.isRemembered === true) {
+      return reservation(course, wanted, answer, undefined, nanos);
+    }
     try {
       const held = budgets.reserve(budgeted, nanos, wanted.beganAtMs);
       if (!(held instanceof Promise)) return reservation(course, wanted, answer, held, nanos);
@@ -115,7 +117,9 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
       const unpricedBy = capped.isBudgeted ? firstUnpriced(course, asking, unpricedIn) : undefined;
       if (unpricedBy !== undefined) throw unpriced(unpricedBy, exchange.modelId ?? '');
       const requests = asking.batch?.lines ?? 1;
-      const amounts = { requests, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
+      // What is remembered counts for rates where the operator says so.
+      const counted = course.model.cache?.countsForLimits === true ? (exchange.asking ?? asking) : asking;
+      const amounts = { requests, tokens: Math.ceil(counted.likelyInputTokens), items: counted.items };
       const wanted = { asking, amounts, beganAtMs: exchange.startedAtMs };
       if (capped.limited.length === 0 || isCounted) return withBudgets(undefined, capped, course, wanted);
       const answer = limiter.reserve(capped.limited, amounts);

@@ -10,6 +10,8 @@ export interface Found {
   readonly envelope: Envelope;
   /** Its share of what that answer counted, by path. */
   readonly counts: ReadonlyMap<string, string>;
+  /** The answer was to several items: how much of its counts is this one's is not known exactly. */
+  readonly isShare: boolean;
   readonly origin: Origin;
 }
 
@@ -32,7 +34,7 @@ export function foundIn({ envelope, results }: ReadAnswer, { answer }: ReadPart,
   const found: Found[] = [];
   for (const { item, result } of results) {
     const counts = new Map(shares.map(({ path, each }) => [path, each[item] ?? '0']));
-    found[item] = { result, envelope, counts, origin };
+    found[item] = { result, envelope, counts, isShare: results.length > 1 && counts.size > 0, origin };
   }
   return found;
 }

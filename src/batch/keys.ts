@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
-import type { ListAsked } from '../core/lists.ts';
+import type { ListSought } from '../core/lists.ts';
 import type { Codec, ListRequest } from './codecs/codec.ts';
 
 /** With the characters of an item behind it: a text holds no line break of its own. */
@@ -12,7 +12,7 @@ const version = 1;
 
 /** The digests of items, by their bytes; `generation` is another one each time that the model's cache was cleared. */
 export function keysFor(
-  asked: ListAsked,
+  asked: ListSought,
   codec: Codec,
   request: ListRequest,
   generation: number,
@@ -24,7 +24,7 @@ export function keysFor(
 }
 
 /** Requests of one name may be asked as one: they differ in their items, and in whose they are. */
-export function groupOf(asked: ListAsked, codec: Codec, request: ListRequest): string {
+export function groupOf(asked: ListSought, codec: Codec, request: ListRequest): string {
   const { body, list, members } = request;
   const top = codec.topOf?.(request)?.place;
   const parameters = members
@@ -42,7 +42,7 @@ export function groupOf(asked: ListAsked, codec: Codec, request: ListRequest): s
 }
 
 function about(
-  { exchange, resolved, identity }: ListAsked,
+  { exchange, resolved, identity }: ListSought,
   codec: Codec,
   request: ListRequest,
   generation: number,
@@ -68,7 +68,7 @@ function about(
 const byName = ([a = '']: readonly string[], [b = '']: readonly string[]): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Whoever is in no project is alone. */
-function tenantOf(key: ListAsked['exchange']['key'], scope: 'project' | 'shared' | undefined): string {
+function tenantOf(key: ListSought['exchange']['key'], scope: 'project' | 'shared' | undefined): string {
   if (scope === 'shared') return '';
   return key?.project === undefined ? `key:${key?.id ?? ''}` : `project:${key.project}`;
 }

@@ -10,7 +10,6 @@ import type { CoalesceSettings } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
 import { numberOf } from '../lib/json/json-text.ts';
 import { inTurns, isTurnOver, nextTurn } from '../lib/turns.ts';
-import type { ItemCache } from './cache/cache.ts';
 import type { Coalescer } from './coalesce/coalescer.ts';
 import { Member } from './coalesce/member.ts';
 import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf, type Top } from './codecs/codec.ts';
@@ -19,16 +18,15 @@ import { cut } from './cut.ts';
 import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
 import { groupOf } from './keys.ts';
+import { declaredWidthOf, KnownItems, type LookUpDeps, ofDeclaredWidth, type ReadList } from './known-items.ts';
 import { merge, type Placed } from './merge.ts';
 import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
 import { isTooLong, weightOf } from './parts.ts';
 import type { Slot } from './slot.ts';
 
-export interface RunDeps {
-  readonly cache: ItemCache;
+export interface RunDeps extends LookUpDeps {
   readonly inFlight: InFlight;
   readonly coalescer: Coalescer;
-  keysFor(asked: ListAsked, codec: Codec, request: ListRequest): (item: Buffer) => string;
 }
 
 export class ListRun implements Inquiry {
@@ -48,16 +46,8 @@ export class ListRun implements Inquiry {
   readonly #cutTo: number | undefined;
   #width: number | undefined;
 
-  /** `width`: to which vectors are cut. */
-  constructor(
-    asked: ListAsked,
-    codec: Codec,
-    request: ListRequest,
-    items: Items,
-    deps: RunDeps,
-    width: number | undefined,
-  ) {
-    this.#cutTo = width;
+  constructor(asked: ListAsked, { codec, request, items, cutTo }: ReadList, deps: RunDeps) {
+    this.#cutTo = cutTo;
     this.asked = asked;
     this.#codec = codec;
     this.#top = codec.topOf && (codec.topOf(request) ?? topSetIn(asked, request));
@@ -101,12 +91,13 @@ export class ListRun implements Inquiry {
       throw end.error;
     }
     const all = slots.map(foundOf);
-    const saved = notAskedFor(slots).map(foundOf);
+    const saved = notAskedFor(slots);
     return {
       bytes: merge(all, await this.#inWidth(this.#shown(all))),
       parts: this.#parts,
       cacheUse: use,
-      saved: saved.map(({ counts }) => counts),
+      saved: saved.map((slot) => foundOf(slot).counts),
+      isAbout: saved.some((slot) => !slot.isAskedFor && foundOf(slot).isShare),
       origin: foundOf(slots[0]).origin,
     };
   }
@@ -142,11 +133,13 @@ export class ListRun implements Inquiry {
 
   /** Equal items are one. */
   async #slots(): Promise<Slot[]> {
-    const keyOf = this.#deps.keysFor(this.asked, this.#codec, this.request);
+    const { remembered } = this.asked;
+    const keys = remembered instanceof KnownItems ? remembered.keys : undefined;
+    const keyOf = keys === undefined ? this.#deps.keysFor(this.asked, this.#codec, this.request) : undefined;
     const known = new Map<string, Slot>();
     const slots: Slot[] = [];
-    for (const bytes of this.items.bytes) {
-      const key = keyOf(bytes);
+    for (const [place, bytes] of this.items.bytes.entries()) {
+      const key = keys?.[place] ?? keyOf?.(bytes) ?? '';
       const slot = known.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
       known.set(key, slot);
       slots.push(slot);
@@ -157,17 +150,17 @@ export class ListRun implements Inquiry {
 
   /** What is remembered; undefined where nothing is to be. */
   async #lookUp(slots: readonly Slot[]): Promise<CacheUse | undefined> {
-    const { resolved, freshness } = this.asked;
+    const { resolved, freshness, remembered } = this.asked;
     const { cache: settings } = resolved.model;
     if (settings === undefined) return undefined;
     if (freshness !== undefined) return { hits: 0, items: slots.length };
-    const keys = slots.map(({ key }) => key);
-    const known = await this.#deps.cache.read(resolved.model, settings, keys);
-    const declared = this.#declaredWidth();
-    for (const slot of slots) {
-      const found = known.get(slot.key);
-      if (found?.result.width === undefined || found.result.width === (declared ?? found.result.width))
-        slot.found = found;
+    if (remembered instanceof KnownItems) {
+      for (const slot of slots) slot.found = remembered.found.get(slot.key);
+    } else {
+      const keys = slots.map(({ key }) => key);
+      const known = await this.#deps.cache.read(resolved.model, settings, keys);
+      const found = ofDeclaredWidth(known, declaredWidthOf(this.request, resolved));
+      for (const slot of slots) slot.found = found.get(slot.key);
     }
     return { hits: slots.filter(({ found }) => found !== undefined).length, items: slots.length };
   }
@@ -266,14 +259,8 @@ export class ListRun implements Inquiry {
   #checkWidth({ results }: ReadAnswer): void {
     const width = results[0]?.result.width;
     if (width === undefined) return;
-    this.#width ??= this.#declaredWidth() ?? width;
+    this.#width ??= declaredWidthOf(this.request, this.asked.resolved) ?? width;
     if (width !== this.#width) throw new Unfit(`vectors of ${width} numbers, where there are to be ${this.#width}`);
-  }
-
-  /** Where the client asks for none of its own. */
-  #declaredWidth(): number | undefined {
-    const isAskedFor = this.request.members.some(({ name }) => /dimension|output_dtype|embedding_type/.test(name));
-    return isAskedFor ? undefined : this.asked.resolved.model.dimensions;
   }
 
   /** What came of some of its items. */

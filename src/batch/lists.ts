@@ -1,7 +1,7 @@
 /** Takes a request for a list of things apart, asks for each thing once, and puts one answer together. */
 
 import type { Label } from '../core/label.ts';
-import type { Lists } from '../core/lists.ts';
+import type { ListSought, Lists } from '../core/lists.ts';
 import type { Log } from '../core/log.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { inTurns } from '../lib/turns.ts';
@@ -15,6 +15,7 @@ import { verdicts } from './codecs/verdicts.ts';
 import { cutIn } from './cut.ts';
 import { InFlight } from './in-flight.ts';
 import { keysFor } from './keys.ts';
+import { KnownItems, lookUpItems, type ReadList } from './known-items.ts';
 import { ListRun, type RunDeps } from './list-run.ts';
 import { toListRequest } from './request.ts';
 
@@ -33,6 +34,19 @@ export interface ListsDeps {
   readonly log: Log;
 }
 
+/** Undefined where the request cannot be taken apart. */
+async function readList({ exchange: { route }, resolved, body, list }: ListSought): Promise<ReadList | undefined> {
+  const codec = route === undefined || !isRead(route.label) ? undefined : codecs[route.operation];
+  if (codec === undefined) return undefined;
+  const { matryoshka, dimensions } = resolved.model;
+  const whole = toListRequest(body, list);
+  const cut = matryoshka && codec === vectors ? cutIn(whole, dimensions) : undefined;
+  const request = cut?.request ?? whole;
+  const kind = codec.takes(request);
+  if (kind === undefined) return undefined;
+  return { codec, request, items: await inTurns(itemsOf(request, kind)), cutTo: cut?.width };
+}
+
 export function createLists({ redis, log }: ListsDeps): Lists {
   let shelf: ReturnType<typeof createRedisShelf> | undefined;
   const cache = createItemCache(() => {
@@ -48,25 +62,14 @@ export function createLists({ redis, log }: ListsDeps): Lists {
   };
 
   return {
+    async lookUp(sought) {
+      const read = await readList(sought);
+      return read && lookUpItems(sought, read, deps);
+    },
     async answer(asked) {
-      const { route } = asked.exchange;
-      const codec = route === undefined || !isRead(route.label) ? undefined : codecs[route.operation];
-      if (codec === undefined) return asked.asOne();
-      const { matryoshka, dimensions } = asked.resolved.model;
-      const whole = toListRequest(asked.body, asked.list);
-      const cut = matryoshka && codec === vectors ? cutIn(whole, dimensions) : undefined;
-      const request = cut?.request ?? whole;
-      const kind = codec.takes(request);
-      if (kind === undefined) return asked.asOne();
-      const items = await inTurns(itemsOf(request, kind));
-      return new ListRun(
-        cut === undefined ? asked : { ...asked, mayPass: false },
-        codec,
-        request,
-        items,
-        deps,
-        cut?.width,
-      ).run();
+      const read = asked.remembered instanceof KnownItems ? asked.remembered.read : await readList(asked);
+      if (read === undefined) return asked.asOne();
+      return new ListRun(read.cutTo === undefined ? asked : { ...asked, mayPass: false }, read, deps).run();
     },
     cleared(counts) {
       for (const [model, count] of counts) {

@@ -65,6 +65,8 @@ export class Exchange {
   owed: readonly Exchange[] | undefined = undefined;
   /** And what nobody was asked for: it is billed by nobody, and this says what it would have been billed by. */
   saved: Exchange | undefined = undefined;
+  /** The client reads counts of remembered items, and some of these are shares of what was counted together. */
+  isUsageAbout = false;
   /** Where a cache is on: different items of a list, and how many of these were remembered. */
   cacheUse: CacheUse | undefined = undefined;
   /** When the call left, and when the first byte of its answer was here; on the monotonic clock, 0 while not. */

@@ -77,17 +77,33 @@ export interface PartWork {
   finish(): void;
 }
 
-/** A request that is to be taken apart. */
-export interface ListAsked {
+/** A request for a list. */
+export interface ListSought {
   readonly exchange: Exchange;
   readonly resolved: ResolvedModel;
   readonly body: Buffer;
   /** What holds the items. */
   readonly list: JsonField;
-  /** The best first. */
-  readonly candidates: readonly Candidate[];
   /** What else changes the answer: whose shape it has, what a door has said, whom it may come from. */
   readonly identity: string;
+}
+
+/** What is remembered of a list, looked up before anything is reserved for it. */
+export interface Remembered {
+  /** Different items that are not remembered. */
+  readonly missing: number;
+  /** What the others take of the body. */
+  readonly knownBytes: number;
+  /** Of the length of all items, the share of those that are missing. */
+  readonly missingShare: number;
+}
+
+/** A request that is to be taken apart. */
+export interface ListAsked extends ListSought {
+  /** The best first. */
+  readonly candidates: readonly Candidate[];
+  /** What `lookUp` found; without it, items are looked up when they are asked for. */
+  readonly remembered: Remembered | undefined;
   /** Whether a list that somebody can take may go as it came. */
   readonly mayPass: boolean;
   /** What the client says of what is remembered: it wants it asked for again, and perhaps not even kept. */
@@ -115,6 +131,8 @@ export interface ListAnswered {
   readonly cacheUse: CacheUse | undefined;
   /** Of each item that nobody was asked for on its account: what it counted when somebody was, by path. */
   readonly saved: readonly ReadonlyMap<string, string>[];
+  /** Some of these counts are shares, by length, of what an answer to several items counted. */
+  readonly isAbout: boolean;
   /** Of what stands first in it. */
   readonly origin: {
     readonly contentType: string | undefined;
@@ -124,6 +142,8 @@ export interface ListAnswered {
 }
 
 export interface Lists {
+  /** Undefined where nothing is to be looked up. Throws a `GatewayError` for what the client did wrong. */
+  lookUp(sought: ListSought): Promise<Remembered | undefined>;
   /** An `Answer` is one that came as one, or one that is no good: it is for the client. */
   answer(asked: ListAsked): Promise<ListAnswered | Answer>;
   /** How often the cache of each model was cleared, by its ID: what is remembered from before another count is forgotten. */

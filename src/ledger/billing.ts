@@ -24,7 +24,7 @@ const mostCounted = 1_000_000_000;
 
 /** Whatever its tokenizer and its answer; 0 where the price is not known. */
 export function worstCostNanos(price: Price | undefined, asking: Asking): number {
-  if (price === undefined) return 0;
+  if (price === undefined || asking.isRemembered === true) return 0;
   const lines = asking.batch?.lines ?? 1;
   const dearest: Price = {
     ...price,

@@ -7,7 +7,6 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Answer } from '../core/outcome.ts';
 import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
-import type { Translated } from '../core/translation.ts';
 import { nameAt, rawAskedIn } from './calls/plan.ts';
 import type { Question } from './question.ts';
 
@@ -32,7 +31,9 @@ export function ownHeaders(
   );
   if (exchange.parts !== undefined) headers.push('x-postern-calls', String(exchange.parts.length));
   if (exchange.cacheUse !== undefined) headers.push('x-postern-cache', wordFor(exchange.cacheUse));
-  if (translated !== undefined) headers.push(...translationHeaders(translated));
+  if (translated !== undefined) headers.push('x-postern-translated', translated.by);
+  if (translated?.isEstimated === true) headers.push('x-postern-usage', 'estimated');
+  else if (exchange.isUsageAbout) headers.push('x-postern-usage', 'about');
   if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
   if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
     // Each name that a pattern matches is a space of its own.
@@ -43,12 +44,6 @@ export function ownHeaders(
   if (scores !== undefined && meantStatus < 400) {
     headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');
   }
-  return headers;
-}
-
-function translationHeaders({ by, isEstimated }: Translated): string[] {
-  const headers = ['x-postern-translated', by];
-  if (isEstimated) headers.push('x-postern-usage', 'estimated');
   return headers;
 }
 

@@ -34,7 +34,7 @@ import {
   meantAt,
   readableHeaders,
 } from './front-door.ts';
-import { answerTo, type ListDeps } from './lists/list-answer.ts';
+import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-answer.ts';
 import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
@@ -165,13 +165,16 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const asking = counted instanceof Promise ? await counted : counted;
     exchange.asking = asking;
 
-    const reserved = spending.reserve(exchange, course, asking);
+    const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
+    const looking = rememberedOf({ exchange, route, question, resolved, course, clientHeaders }, deps.lists);
+    const remembered = looking === undefined ? undefined : await looking;
+    const payable = remembered === undefined ? asking : missingOf(asking, remembered);
+    const reserved = spending.reserve(exchange, course, payable);
     const reservation = reserved instanceof Promise ? await reserved : reserved;
     settling.reserved(reservation);
     await ledger.open(exchange, reservation);
 
     const deadlineMs = performance.now() + course.totalMs;
-    const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
     const namedAgain =
       route.model.again === undefined || modelFromPath === undefined
         ? undefined
@@ -179,6 +182,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const calling = {
       clientHeaders,
       ...placed,
+      remembered,
       namedAgain: entered === undefined ? namedAgain : undefined,
       query: query.asked,
       deadlineMs,

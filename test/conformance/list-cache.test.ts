@@ -41,6 +41,51 @@ test('what is remembered is answered without a call, in the same bytes, and cost
   assert.equal(rig.settled[1]?.bill?.units?.savedNanos, 5e8);
 });
 
+test('what is remembered is answered though the budget, or a rate of tokens, has nothing left for it', async (t) => {
+  for (const caps of [{ budgets: [{ every: 'day', amount: '1' }] }, { limits: { tokens_per_minute: 40 } }]) {
+    const { rig, upstreams } = await startSeveral(t, [embeds], {
+      model: { ...remembering, price: { input: 10_000 } },
+      more: { keys: [{ id: 'test', secret: testKey, ...caps }] },
+    });
+    const ask = (input: readonly string[]) => rig.post('/v1/embeddings', { model: 'm', input });
+    const longest = 'x'.repeat(28);
+    assert.equal((await ask([longest])).status, 200);
+    // What is asked for is no longer paid for from what is left, and what is remembered is.
+    assert.equal((await ask(['y'.repeat(60)])).status, 429);
+    const known = await ask([longest, longest]);
+    assert.deepEqual([known.status, known.header('x-postern-cache')], [200, 'hit'], known.body.toString());
+    assert.equal((await ask([longest, 'y'.repeat(60)])).status, 429);
+    assert.equal(upstreams[0]?.requests.length, 1);
+    await rig.exchange(4);
+    const costs = rig.settled.map(({ bill }) => bill?.costNanos);
+    assert.deepEqual(costs, [28e7, undefined, 0, undefined]);
+  }
+});
+
+test('only what is not remembered is reserved for', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], {
+    model: { ...remembering, price: { input: 10_000 } },
+    more: { keys: [{ id: 'test', secret: testKey, budgets: [{ every: 'day', amount: '4' }] }] },
+  });
+  const ask = (input: readonly string[]) => rig.post('/v1/embeddings', { model: 'm', input });
+  const long = 'x'.repeat(200);
+  assert.equal((await ask([long])).status, 200);
+  assert.equal((await ask([long, 'short'])).status, 200);
+  assert.deepEqual(upstreams[0]?.requests.map(inputsOf), [[long], ['short']]);
+  assert.equal((await ask([long.replace('x', 'y')])).status, 429);
+});
+
+test('usage is told as about where it holds shares of what was counted together', async (t) => {
+  const { rig } = await startSeveral(t, [embeds], { model: remembering });
+  const told = async (input: readonly string[]) =>
+    (await rig.post('/v1/embeddings', { model: 'm', input })).header('x-postern-usage');
+  assert.equal(await told(['alone']), undefined);
+  assert.equal(await told(['alone']), undefined);
+  assert.equal(await told(['one', 'other']), undefined);
+  assert.equal(await told(['other']), 'about');
+  assert.equal(await told(['alone', 'new']), undefined);
+});
+
 test('documents are remembered under their query', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [ranks], {
     model: { operations: ['rerank'], cache: { ttl: '1h' } },

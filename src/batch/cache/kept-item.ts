@@ -26,11 +26,11 @@ const lengthBytes = 4;
 const sumLength = 32;
 
 /** For another process: a sum over the key and all the rest, a description, and the bytes. */
-export function toStored(key: string, { result, envelope, counts, origin }: Found): Buffer {
+export function toStored(key: string, { result, envelope, counts, isShare, origin }: Found): Buffer {
   const { bytes, ...said } = result;
   const { head, tail, ...around } = envelope;
   const description = Buffer.from(
-    JSON.stringify({ result: said, around, counts: [...counts], origin, lengths: [head.length, tail.length] }),
+    JSON.stringify({ result: said, around, counts: [...counts], isShare, origin, lengths: [head.length, tail.length] }),
   );
   const length = Buffer.alloc(lengthBytes);
   length.writeUInt32BE(description.length);
@@ -52,15 +52,21 @@ interface Stored {
   readonly result: Omit<Result, 'bytes'>;
   readonly around: Omit<Envelope, 'head' | 'tail'>;
   readonly counts: readonly (readonly [string, string])[];
+  /** Absent in what another version wrote. */
+  readonly isShare?: boolean;
   readonly origin: Found['origin'];
   readonly lengths: readonly [number, number];
 }
 
-function toFound({ result, around, counts, origin, lengths: [head, tail] }: Stored, bytes: Buffer): Found {
+function toFound(
+  { result, around, counts, isShare = true, origin, lengths: [head, tail] }: Stored,
+  bytes: Buffer,
+): Found {
   return {
     result: { ...result, index: result.index, bytes: bytes.subarray(head + tail) },
     envelope: { ...around, head: bytes.subarray(0, head), tail: bytes.subarray(head, head + tail) },
     counts: new Map(counts),
+    isShare,
     origin,
   };
 }

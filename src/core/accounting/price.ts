@@ -85,6 +85,8 @@ export interface Asking {
   /** What the answer can count at most. */
   readonly mostOutputTokens: number;
   readonly mostSearchUnits: number;
+  /** All of it is remembered: nobody is asked, and nothing is paid. */
+  readonly isRemembered?: boolean;
   /** The field because of which there is no saying what it costs at most. */
   readonly unbounded?: string;
   /** Only prices of these; of any where it does not say. */

@@ -7,6 +7,7 @@ import type { Candidate, Course, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Offer } from '../../core/family.ts';
+import type { Remembered } from '../../core/lists.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Keeps } from '../../core/operations/row.ts';
 import type { Answer, AnswerForm, Call, Failure, Listening } from '../../core/outcome.ts';
@@ -68,6 +69,8 @@ export interface Plan {
   readonly inBackground: boolean;
   /** Reads a good answer whole; somebody else is asked where it is not what was asked for. */
   readonly judge?: (answer: Answer, turn: Turn) => Promise<Judged>;
+  /** Of a list whose model remembers items: what was found of it. */
+  readonly remembered?: Remembered | undefined;
   /** It is asked only where it need not wait for a place: throws `NoPlace` else. */
   readonly isOnlyAtOnce?: boolean;
 }

@@ -1,11 +1,20 @@
 /** Decides whether a list goes to its upstream as it is, and makes one answer of several where it does not. */
 
+import type { Asking } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import type { Drift } from '../../core/drift.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
-import { type ListAnswered, type Lists, limitsOf, listOperations, type ReadPart, tightest } from '../../core/lists.ts';
+import {
+  type ListAnswered,
+  type Lists,
+  limitsOf,
+  listOperations,
+  type ReadPart,
+  type Remembered,
+  tightest,
+} from '../../core/lists.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Upstream } from '../../core/snapshot.ts';
@@ -71,6 +80,30 @@ function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickL
   return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
 }
 
+type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'course' | 'clientHeaders'>;
+
+/** Looks up what is remembered of a list before anything is reserved for it; undefined where its model remembers nothing. */
+export function rememberedOf(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> | undefined {
+  const { exchange, question, route, resolved, course, clientHeaders } = seeking;
+  if (course.model.cache === undefined || !listOperations.has(route.operation)) return undefined;
+  const list = listIn(question, route);
+  const items = exchange.asking?.items ?? 1;
+  if (list === undefined || items > mostItems || freshnessIn(clientHeaders) !== undefined) return undefined;
+  new ReadingRoom(exchange.requestRoom).take(items);
+  return lists.lookUp({ exchange, resolved, body: question.body, list, identity: identityOf(seeking) });
+}
+
+/** What is reserved for: the items that are not remembered. */
+export function missingOf(asking: Asking, { missing, knownBytes, missingShare }: Remembered): Asking {
+  if (missing === 0) return { ...asking, items: 0, images: 0, likelyInputTokens: 0, isRemembered: true };
+  return {
+    ...asking,
+    items: missing,
+    likelyInputTokens: asking.likelyInputTokens * missingShare,
+    mostInputTokens: Math.max(asking.mostInputTokens - knownBytes, 0),
+  };
+}
+
 /** Asks as the client asked where that is possible; else for some of it at a time. */
 export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
   const answering = answerFrom(plan, read, deps);
@@ -103,7 +136,8 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
   if (list === undefined) return attempt(plan, deps);
   const items = exchange.asking?.items ?? 1;
   if (items > mostItems) return attempt({ ...plan, course: unbounded(plan, items) }, deps);
-  new ReadingRoom(exchange.requestRoom).take(items);
+  const { remembered } = plan;
+  if (remembered === undefined) new ReadingRoom(exchange.requestRoom).take(items);
   const partDeps = {
     ...deps,
     answerRooms: new SharedRooms(exchange, deps.answerRooms),
@@ -116,6 +150,7 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
       body: question.body,
       list,
       candidates: course.tiers.flat(),
+      remembered,
       identity: identityOf(plan),
       mayPass: !quickLimitsOf(plan).isNone,
       freshness: freshnessIn(plan.clientHeaders),
@@ -157,7 +192,7 @@ function unbounded({ course, resolved: { matched } }: Plan, items: number): Cour
 }
 
 /** What the client's own words for a list do not show, and what would be said by others in its place. */
-function identityOf({ exchange, question, clientHeaders, course, resolved }: Plan): string {
+function identityOf({ exchange, question, clientHeaders, course, resolved }: Seeking): string {
   const isPlain = exchange.shape === undefined && question.words === undefined && !isForwarded(course, clientHeaders);
   const known = isPlain ? plainIdentities.get(course) : undefined;
   if (known?.id === resolved.id) return known.identity;
@@ -197,7 +232,10 @@ function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefin
   return /\bno-cache\b|\bmax-age=0\b/.test(said) ? 'no-cache' : undefined;
 }
 
-function toAnswer({ exchange, course }: Plan, { bytes, parts, cacheUse, saved, origin }: ListAnswered): Answer {
+function toAnswer(
+  { exchange, course }: Plan,
+  { bytes, parts, cacheUse, saved, isAbout, origin }: ListAnswered,
+): Answer {
   const [first] = parts;
   const answer = first?.answer;
   exchange.parts = parts.map((part) => part.exchange);
@@ -206,6 +244,7 @@ function toAnswer({ exchange, course }: Plan, { bytes, parts, cacheUse, saved, o
   exchange.credential = first?.exchange.credential;
   exchange.cacheUse = cacheUse;
   exchange.saved = savedIn(exchange, saved);
+  exchange.isUsageAbout = isAbout;
   if (answer !== undefined) {
     exchange.sentAtMs = Math.min(...parts.map((part) => part.answer.sentAtMs));
     exchange.firstByteAtMs = Math.max(...parts.map((part) => part.answer.firstByteAtMs));

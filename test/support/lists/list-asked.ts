@@ -88,6 +88,7 @@ export function listAskedOf(
     identity: '',
     mayPass: false,
     freshness: undefined,
+    remembered: undefined,
     deadlineMs: Number.POSITIVE_INFINITY,
     asOne: () => Promise.reject(new Error('it may not pass')),
     ask,

@@ -1,0 +1,89 @@
+/** Looks up which items of a list are remembered, before anything is reserved or asked for. */
+
+import type { Buffer } from 'node:buffer';
+import type { ListSought, Remembered } from '../core/lists.ts';
+import type { ResolvedModel } from '../core/snapshot.ts';
+import { isTurnOver, nextTurn } from '../lib/turns.ts';
+import type { ItemCache } from './cache/cache.ts';
+import type { Codec, Items, ListRequest } from './codecs/codec.ts';
+import type { Found } from './found.ts';
+import { weightOf } from './parts.ts';
+
+/** A request for a list, taken apart. */
+export interface ReadList {
+  readonly codec: Codec;
+  readonly request: ListRequest;
+  readonly items: Items;
+  /** To which width vectors are cut. */
+  readonly cutTo: number | undefined;
+}
+
+export interface LookUpDeps {
+  readonly cache: ItemCache;
+  keysFor(sought: ListSought, codec: Codec, request: ListRequest): (item: Buffer) => string;
+}
+
+export class KnownItems implements Remembered {
+  readonly missing: number;
+  readonly knownBytes: number;
+  readonly missingShare: number;
+  readonly read: ReadList;
+  /** Of each item, in their order. */
+  readonly keys: readonly string[];
+  readonly found: ReadonlyMap<string, Found>;
+
+  constructor(read: ReadList, keys: readonly string[], found: ReadonlyMap<string, Found>) {
+    this.read = read;
+    this.keys = keys;
+    this.found = found;
+    const missing = new Set<string>();
+    let knownBytes = 0;
+    let missingWeight = 0;
+    let weight = 0;
+    for (const [place, item] of read.items.bytes.entries()) {
+      const key = keys[place] ?? '';
+      weight += weightOf(item);
+      if (found.has(key)) knownBytes += item.length;
+      else {
+        missing.add(key);
+        missingWeight += weightOf(item);
+      }
+    }
+    this.missing = missing.size;
+    this.knownBytes = knownBytes;
+    this.missingShare = missingWeight / Math.max(1, weight);
+  }
+}
+
+/** Undefined where the model remembers nothing. */
+export async function lookUpItems(
+  sought: ListSought,
+  read: ReadList,
+  { cache, keysFor }: LookUpDeps,
+): Promise<KnownItems | undefined> {
+  const { model } = sought.resolved;
+  if (model.cache === undefined) return undefined;
+  const keyOf = keysFor(sought, read.codec, read.request);
+  const keys: string[] = [];
+  for (const item of read.items.bytes) {
+    keys.push(keyOf(item));
+    if (isTurnOver()) await nextTurn();
+  }
+  const found = await cache.read(model, model.cache, [...new Set(keys)]);
+  return new KnownItems(read, keys, ofDeclaredWidth(found, declaredWidthOf(read.request, sought.resolved)));
+}
+
+/** Vectors of another width are those of another model. */
+export function ofDeclaredWidth(
+  found: ReadonlyMap<string, Found>,
+  width: number | undefined,
+): ReadonlyMap<string, Found> {
+  if (width === undefined) return found;
+  return new Map([...found].filter(([, { result }]) => result.width === undefined || result.width === width));
+}
+
+/** Where the client asks for none of its own. */
+export function declaredWidthOf({ members }: ListRequest, { model }: ResolvedModel): number | undefined {
+  const isAskedFor = members.some(({ name }) => /dimension|output_dtype|embedding_type/.test(name));
+  return isAskedFor ? undefined : model.dimensions;
+}
