@@ -1,15 +1,17 @@
 /** Someone who has the console open on its live view while a subject is measured. */
 
+import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Child } from './children.ts';
 
 const patienceMs = 15_000;
 const pollMs = 50;
 
-/** Signs in by the set-up link that the first start prints, and follows the live stream until the process ends. */
+/** Signs in by the set-up link, which stands in the file that the first start names, and follows the live stream until the process ends. */
 export async function watchConsole(child: Child): Promise<void> {
   const url = await find(child, /"console":"(http:[^"]+)"/);
-  const token = await find(child, /\/setup#token=([\w-]+)/);
+  const file = await find(child, /^ {2}(\/.+\/setup-link)$/m);
+  const [, token] = (await readFile(file, 'utf8')).trim().split('/setup#token=');
   const owner = { token, email: 'bench@example.com', name: 'Bench', password: 'a long enough password' };
   const session = await fetch(`${url}/api/setup`, {
     method: 'POST',

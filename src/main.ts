@@ -70,6 +70,7 @@ async function run(command: Command, args: readonly string[]): Promise<ExitCode>
       takenPaths,
       stdout,
       stderr,
+      terminal: process.stdout.isTTY ? stdout : process.stderr.isTTY ? stderr : undefined,
       unread: unread.signal,
     });
   } catch (error) {

@@ -387,6 +387,8 @@ export interface ServerSettings {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly trustedProxies: BlockList | undefined;
   readonly corsOrigins: readonly string[];
+  /** Where the key of a first start goes; undefined: as its output is collected or not. */
+  readonly firstKey: 'print' | 'file' | undefined;
   readonly logClientAddress: boolean;
   /** Beyond these, new requests are refused before the process suffers. */
   readonly shedding: { readonly loopDelayMs: number; readonly memoryBytes: number };

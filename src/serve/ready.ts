@@ -1,17 +1,22 @@
-/** What a start says once clients are served: the first key, the link to the console, where, and what the configuration has been noticed for. */
+/** What a start reports once clients are served: the first key, the set-up link of the console, the addresses, and warnings. */
 
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { createLinks } from '../admin/access/links.ts';
 import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Log } from '../core/log.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
 import { systemClock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/thrown.ts';
+import { parseStoreUrl } from '../store/open-store.ts';
 import type { AdminListening } from './admin-listener.ts';
 import type { Surroundings } from './surroundings.ts';
 import { toClientUrl, toReachable } from './to-url.ts';
-import { firstKeyLines, setUpLines } from './welcome.ts';
+import { firstKeyLines, setUpFileLines, setUpLines } from './welcome.ts';
 
 interface Start {
   readonly loaded: LoadedConfiguration;
@@ -22,12 +27,15 @@ interface Start {
   readonly workers?: number;
 }
 
+type Outlets = Pick<Surroundings, 'cwd' | 'env' | 'stdout' | 'terminal'>;
+
 /** Called when the port is ours: a key made before a failed start would have been shown to nobody. */
 export async function sayReady(
   { loaded, store, listening, admin, workers }: Start,
   log: Log,
-  { env, stdout }: Pick<Surroundings, 'env' | 'stdout'>,
+  outlets: Outlets,
 ): Promise<void> {
+  const { env } = outlets;
   const { snapshot } = loaded;
   const firstKey = await ensureFirstKey({
     store: store.keys,
@@ -37,13 +45,20 @@ export async function sayReady(
     throw error instanceof UnfitKeyError ? new UserFault(error.message) : error;
   });
   const baseUrl = toClientUrl(snapshot, listening);
+  const folder = secretsFolder(snapshot, outlets.cwd);
+  const keyFile = join(folder, 'first-key');
   if (firstKey.kind === 'created') {
-    for (const line of firstKeyLines(toReachable(baseUrl), firstKey.secret, snapshot)) stdout(line);
+    await tellFirstKey(firstKey.secret, { keyFile, baseUrl: toReachable(baseUrl), snapshot }, log, outlets);
+  } else if (firstKey.kind === 'none' && snapshot.keys.size === 0) {
+    log.info('keys are in the store', {
+      first_key_file: (await isThere(keyFile)) ? keyFile : undefined,
+      advice: '"postern keys create" makes another one',
+    });
   }
   if (admin.url !== undefined) {
     const base = snapshot.console.url ?? toReachable(admin.url);
     const setUp = await createLinks(store.invitations, systemClock).setUp(base, 'first start');
-    if (setUp !== undefined) for (const line of setUpLines(setUp.link)) stdout(line);
+    await tellSetUp(setUp?.link, join(folder, 'setup-link'), log, outlets);
   }
   log.info('listening', {
     address: listening.tcp?.address,
@@ -58,4 +73,73 @@ export async function sayReady(
     log.warn('POSTERN_KEY is shorter than 24 characters: good enough to try things out, too weak to keep');
   }
   for (const warning of loaded.warnings) log.warn(warning);
+}
+
+/** Beside a store that is a file, else beside the journal: a folder that the process writes to anyway. */
+function secretsFolder({ store, ledger }: Pick<Snapshot, 'store' | 'ledger'>, cwd: string): string {
+  const place = parseStoreUrl(store, cwd);
+  return place.kind === 'file' ? dirname(place.path) : resolve(cwd, ledger.directory, '..');
+}
+
+interface FirstKeyPlace {
+  readonly keyFile: string;
+  readonly baseUrl: string;
+  readonly snapshot: Snapshot;
+}
+
+/** To standard output, or into a file where that is collected: what a log holds, many can read, and for long. */
+async function tellFirstKey(
+  secret: string,
+  { keyFile, baseUrl, snapshot }: FirstKeyPlace,
+  log: Log,
+  { env, stdout, terminal }: Outlets,
+): Promise<void> {
+  // Both are inherited by whatever a session of systemd starts: a terminal shows that a person reads.
+  const isCollected = terminal === undefined && (env.INVOCATION_ID ?? env.JOURNAL_STREAM) !== undefined;
+  const { firstKey = isCollected ? 'file' : 'print' } = snapshot.server;
+  if (firstKey === 'print') {
+    for (const line of firstKeyLines({ secret }, baseUrl, snapshot)) stdout(line);
+    return;
+  }
+  try {
+    await writeSecret(keyFile, secret);
+    for (const line of firstKeyLines({ file: keyFile }, baseUrl, snapshot)) stdout(line);
+  } catch (error) {
+    log.error('first key not written', { why: reasonOf(error), advice: '"postern keys create" makes another one' });
+  }
+}
+
+/** Undefined: somebody followed it, and what stands in a file holds no more. */
+async function tellSetUp(
+  link: string | undefined,
+  file: string,
+  log: Log,
+  { stdout, terminal }: Outlets,
+): Promise<void> {
+  try {
+    if (link === undefined) {
+      await rm(file, { force: true });
+      return;
+    }
+    await writeSecret(file, link);
+    for (const line of setUpFileLines(file)) stdout(line);
+  } catch (error) {
+    const advice = '"postern members setup-link" makes a link';
+    if (link !== undefined) log.error('set-up link not written', { why: reasonOf(error), advice });
+  }
+  if (link !== undefined && terminal !== undefined) for (const line of setUpLines(link)) terminal(line);
+}
+
+/** Readable by its owner alone. What stood there before goes first: it may have another mode, or lead elsewhere. */
+async function writeSecret(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await rm(file, { force: true });
+  await writeFile(file, `${text}\n`, { flag: 'wx', mode: 0o600 });
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
 }

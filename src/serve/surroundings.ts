@@ -15,4 +15,6 @@ export interface Surroundings {
   /** Each writes one line; the line end is added. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
+  /** The same for a person who reads along; undefined where neither output is a terminal. */
+  readonly terminal?: ((line: string) => void) | undefined;
 }

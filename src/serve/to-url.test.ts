@@ -12,7 +12,7 @@ test('where there is a socket alone, the first lines to paste go there', async (
     ...snapshot,
     models: { ...snapshot.models, all: [{ id: 'm', operations: ['rerank'], visible: true }] },
   };
-  const lines = firstKeyLines(url, 'secret', model as unknown as typeof snapshot).join('\n');
+  const lines = firstKeyLines({ secret: 'secret' }, url, model as unknown as typeof snapshot).join('\n');
   assert.match(lines, /^curl --unix-socket '\/run\/p\.sock' http:\/\/localhost\/ai\/v1\/rerank -H /m);
   const tcp = { address: '127.0.0.1', family: 'IPv4', port: 4000 };
   assert.equal(toClientUrl(snapshot, { tcp, socket: '/run/p.sock' }), 'http://127.0.0.1:4000/ai');

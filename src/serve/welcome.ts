@@ -1,4 +1,4 @@
-/** What the first start says: the first key, once, a line to paste for each route, and the link to the console. */
+/** The lines for people at a first start: the first key, a line to paste for each route, and the set-up link of the console. */
 
 import { bodyOf, canBeShown, type Operation, operationRows, operations, pathOf } from '../core/operations/index.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -27,36 +27,52 @@ const samples: readonly Sample[] = [
   },
 ];
 
-export function firstKeyLines(baseUrl: string, secret: string, snapshot: Snapshot): string[] {
-  const lines = [
-    '',
-    'Postern is running, and this is its first key. It is shown only now:',
-    '',
-    `  ${secret}`,
-    '',
-    'Try it (each line works as pasted):',
-    '',
-  ];
+/** Shown, or in a file that its owner can read. */
+type KeyPlace = { readonly secret: string } | { readonly file: string };
+
+export function firstKeyLines(key: KeyPlace, baseUrl: string, snapshot: Snapshot): string[] {
+  const lines =
+    'secret' in key
+      ? ['', 'Postern is running, and this is its first key. It is shown only now:', '', `  ${key.secret}`]
+      : ['', 'Postern is running, and its first key is in a file that only its owner can read:', '', `  ${key.file}`];
+  lines.push('', 'Try it (each line works as pasted):', '');
   for (const sample of samples) {
     const model = snapshot.models.all.find(
       ({ id, operations, visible }) => operations.includes(sample.operation) && visible && !id.includes('*'),
     );
-    if (model !== undefined) lines.push(toCurl(baseUrl + sample.path(model.id), secret, sample.body(model.id)), '');
+    if (model !== undefined) lines.push(toCurl(baseUrl + sample.path(model.id), key, sample.body(model.id)), '');
   }
   return lines;
 }
 
-/** Said at each start until somebody followed it. */
+/** For a terminal, at each start until there is an owner. */
 export function setUpLines(link: string): string[] {
   return ['', 'Open the console and become its first owner (this link works once, for 24 hours):', '', `  ${link}`, ''];
 }
 
-function toCurl(url: string, secret: string, body: unknown): string {
-  return `curl ${toTarget(url)} -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+/** For output that may be collected. */
+export function setUpFileLines(file: string): string[] {
+  return [
+    '',
+    'The link by which the console gets its first owner is in a file (it works once, for 24 hours; "postern members setup-link" makes another):',
+    '',
+    `  ${file}`,
+    '',
+  ];
+}
+
+function toCurl(url: string, key: KeyPlace, body: unknown): string {
+  const authorization =
+    'secret' in key ? `'Authorization: Bearer ${key.secret}'` : `"Authorization: Bearer $(cat ${toQuoted(key.file)})"`;
+  return `curl ${toTarget(url)} -H ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
 function toTarget(url: string): string {
   if (!isSocketUrl(url)) return url;
   const { socket, path } = toSocketUrl(url);
-  return `--unix-socket '${socket.replaceAll("'", "'\\''")}' http://${socketHost}${path}`;
+  return `--unix-socket ${toQuoted(socket)} http://${socketHost}${path}`;
+}
+
+function toQuoted(path: string): string {
+  return `'${path.replaceAll("'", "'\\''")}'`;
 }

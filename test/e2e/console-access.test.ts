@@ -1,6 +1,7 @@
 /** Getting into the console of a running gateway, staying in, and getting out: set-up, cookies, headers, several processes. */
 
 import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -44,12 +45,13 @@ function browserOf({ headers, json }: Answer) {
   return { cookie: headers.getSetCookie()[0]?.split(';', 1)[0] ?? '', 'x-postern-csrf': String(json?.csrfToken) };
 }
 
-/** What stands in the start's own words. */
+/** Read from the file that the start names. */
 const setUpTokens = (gateway: GatewayProcess): string[] =>
-  Array.from(
-    gateway.stdout().matchAll(/^ {2}http:\/\/127\.0\.0\.1:\d+\/setup#token=([\w-]{43})$/gm),
-    ([, token]) => token ?? '',
-  );
+  Array.from(gateway.stdout().matchAll(/^ {2}(\/.+\/setup-link)$/gm), ([, file = '']) => {
+    const [, token = ''] =
+      /^http:\/\/127\.0\.0\.1:\d+\/setup#token=([\w-]{43})\n$/.exec(readFileSync(file, 'utf8')) ?? [];
+    return token;
+  });
 
 async function setUp(gateway: GatewayProcess): Promise<Answer> {
   const answer = await ask(consoleUrl(gateway), 'POST', '/api/setup', { token: setUpTokens(gateway)[0], ...person });
@@ -58,23 +60,28 @@ async function setUp(gateway: GatewayProcess): Promise<Answer> {
 }
 
 describe('access to the console', { concurrency: 2 }, () => {
-  test('each start prints a link until somebody followed it; the last one printed works, once', async (t) => {
+  test('each start writes a link into a file of mode 0600 until there is an owner; the last one works, once', async (t) => {
     const directory = await createDirectory(t);
     const first = await start(t, on(directory));
     const [former = ''] = setUpTokens(first);
-    // For people's eyes, never for the log.
-    assert.equal(JSON.stringify(first.log()).includes(former), false);
+    assert.match(former, /^[\w-]{43}$/);
+    assert.equal(statSync(join(directory, 'setup-link')).mode & 0o777, 0o600);
+    // Whoever reads collected output finds the path alone.
+    assert.equal((first.stdout() + first.stderr()).includes(former), false);
+    chmodSync(join(directory, 'setup-link'), 0o644);
     await first.stop();
     const second = await start(t, on(directory));
     const console = consoleUrl(second);
     assert.equal((await ask(console, 'POST', '/api/setup', { token: former, ...person })).status, 404);
     const made = await setUp(second);
     assert.equal(made.json.member.role, 'owner');
+    assert.equal(statSync(join(directory, 'setup-link')).mode & 0o777, 0o600);
     const again = { ...person, token: setUpTokens(second)[0], email: 'eve@example.com' };
     assert.equal((await ask(console, 'POST', '/api/setup', again)).status, 404);
     await second.stop();
     const third = await start(t, on(directory));
     assert.deepEqual(setUpTokens(third), []);
+    assert.equal(existsSync(join(directory, 'setup-link')), false);
     assert.equal((await ask(consoleUrl(third), 'GET', '/api/members', undefined, browserOf(made))).status, 200);
   });
 
@@ -188,6 +195,22 @@ describe('access to the console', { concurrency: 2 }, () => {
     const gateway = await start(t, { server: { workers: 2 } });
     assert.equal(setUpTokens(gateway).length, 1);
     assert.equal((await setUp(gateway)).json.member.role, 'owner');
+  });
+
+  test('members setup-link makes a link for the first owner, in place of the one before, and none once there is an owner', async (t) => {
+    const gateway = await start(t);
+    const [former] = setUpTokens(gateway);
+    const { directory: cwd, configFile } = gateway;
+    const make = () => runPostern(['members', 'setup-link', '--config', configFile, '--json'], { cwd });
+    const run = await make();
+    assert.equal(run.code, 0, run.stderr);
+    const [, token] = JSON.parse(run.stdout).link.split('/setup#token=');
+    const console = consoleUrl(gateway);
+    assert.equal((await ask(console, 'POST', '/api/setup', { token: former, ...person })).status, 404);
+    assert.equal((await ask(console, 'POST', '/api/setup', { token, ...person })).status, 200);
+    const late = await make();
+    assert.equal(late.code, 1);
+    assert.match(late.stderr, /^postern: the console has its first owner already; .*members reset.*\n$/);
   });
 
   test('an owner who cannot sign in any more gets in by a link from the command line, while the gateway runs', async (t) => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -114,6 +114,47 @@ describe('starting', { concurrency: 2 }, () => {
     const second = await start(t, fresh(directory));
     assert.doesNotMatch(second.stdout() + second.stderr(), /pst_|curl/);
     assert.equal((await list(second, secret)).status, 200);
+  });
+
+  for (const [how, settings, env] of [
+    ['a service manager collects the output', {}, { INVOCATION_ID: 'b5c3a52bd5a04f0b9a5d5b0b7a6b8c9d' }],
+    ['its output goes to the journal', {}, { JOURNAL_STREAM: '8:4711' }],
+    ['server.first_key is file', { first_key: 'file' }, {}],
+  ] as const) {
+    test(`where ${how}, the first key is in a file of mode 0600, and the lines work as pasted`, async (t) => {
+      const directory = await createDirectory(t);
+      const first = await start(t, { ...fresh(directory), server: settings }, env);
+      const file = join(directory, 'data', 'first-key');
+      const secret = (await readFile(file, 'utf8')).trimEnd();
+      assert.match(`  ${secret}`, secretPattern);
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+      assert.doesNotMatch(first.stdout() + first.stderr(), /pst_/);
+      assert.ok(first.stdout().includes(`\n  ${file}\n`));
+
+      const lines = first
+        .stdout()
+        .split('\n')
+        .filter((line) => line.startsWith('curl '));
+      assert.equal(lines.length, 6);
+      for (const line of lines) {
+        const answer = await curl(await argumentsOf(t, line));
+        assert.equal(answer.status, 200, `${line}\n${answer.body}`);
+      }
+      await first.stop();
+
+      const second = await start(t, { ...fresh(directory), server: settings }, env);
+      assert.equal((await readFile(file, 'utf8')).trimEnd(), secret);
+      const report = second.log().find(({ msg }) => msg === 'keys are in the store');
+      assert.equal(report?.first_key_file, file);
+      assert.match(String(report?.advice), /postern keys create/);
+    });
+  }
+
+  test('server.first_key: print shows the first key where a service manager collects the output, too', async (t) => {
+    const directory = await createDirectory(t);
+    const config = { ...fresh(directory), server: { first_key: 'print' } };
+    const gateway = await start(t, config, { INVOCATION_ID: 'b5c3a52bd5a04f0b9a5d5b0b7a6b8c9d' });
+    assert.match(gateway.stdout(), secretPattern);
   });
 
   test('where the file declares a key, none is made', async (t) => {

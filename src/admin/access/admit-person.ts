@@ -54,7 +54,7 @@ async function join(person: OidcPerson, settings: OidcSettings, store: Members):
   if (role === undefined) throw refused('nobody has invited you yet; ask an owner of this console');
   if (role !== 'owner' && !(await store.members.any())) {
     throw refused(
-      'the first owner has to be there before; use the set-up link that the gateway printed when it started',
+      'the first owner has to be there before; use the set-up link, which "postern members setup-link" makes',
     );
   }
   const { name, subject } = person;

@@ -1,4 +1,4 @@
-/** Links of `postern members`: with one somebody becomes a member, or sets another password. */
+/** Links of `postern members`: for the first owner, for a new member, for another password. */
 
 import { createLinks, type MadeLink } from '../../admin/access/links.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
@@ -11,6 +11,18 @@ import type { CommandContext } from '../command.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toPrintable } from '../printable.ts';
 import { actor, findMember, readRole } from './member-words.ts';
+
+export function setUpLink({ values, stdout }: CommandContext) {
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const made = await createLinks(store.invitations, systemClock).setUp(baseOf(snapshot), actor);
+    if (made === undefined) {
+      throw new UserFault(
+        'the console has its first owner already; "postern members invite" lets somebody else in, "postern members reset" an owner who cannot sign in',
+      );
+    }
+    show(made, 'With this link the console gets its first owner', values, stdout);
+  };
+}
 
 export function invite({ values, stdout }: CommandContext) {
   const email = typeof values.email === 'string' ? foldEmail(values.email) : '';

@@ -7,13 +7,20 @@ import { type Command, type CommandContext, configOptions } from '../command.ts'
 import { toInstantText } from '../keys/key-words.ts';
 import { toTable } from '../table.ts';
 import { changeRole, disable, enable, remove } from './member-changes.ts';
-import { invite, reset } from './member-links.ts';
+import { invite, reset, setUpLink } from './member-links.ts';
 import { makeToken } from './member-token.ts';
 
 const roleWords = roles.join('|');
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
+  'setup-link': {
+    usage: 'setup-link [--json]',
+    options: ['json'],
+    operandCount: 0,
+    needsStore: true,
+    prepare: setUpLink,
+  },
   invite: {
     usage: 'invite --email E --role R [--json]',
     options: ['email', 'role', 'json'],
@@ -79,7 +86,7 @@ function list({ values, stdout }: CommandContext) {
       return;
     }
     if (all.length === 0) {
-      stdout('Nobody uses the console yet; each start of "postern serve" prints a link for its first owner.');
+      stdout('Nobody uses the console yet; "postern members setup-link" makes a link for its first owner.');
       return;
     }
     const rows = all.map(({ email, name, role, disabled, lastSeen }) => {

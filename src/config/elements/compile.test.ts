@@ -83,6 +83,7 @@ test('the settings of the server have their defaults', async (t) => {
     tls: undefined,
     trustedProxies: undefined,
     corsOrigins: [],
+    firstKey: undefined,
     logClientAddress: false,
     shedding: { loopDelayMs: 500, memoryBytes: 850 },
   });

@@ -57,7 +57,7 @@ export interface ConsoleRig {
   readonly gateway: GatewayProcess;
   /** Of the console, such as `http://127.0.0.1:40123`. */
   readonly url: string;
-  /** As the first start printed it. */
+  /** From the file that the first start names. */
   readonly setUpLink: string;
   /** A browser of its own in which nobody is signed in. */
   visit(): Promise<Visitor>;
@@ -88,7 +88,7 @@ export async function openConsole(
     for (const { faults } of visits) assert.deepEqual(faults(), [], 'the browser saw faults');
   });
   const url = consoleUrlOf(gateway);
-  const setUpLink = setUpLinkOf(gateway);
+  const setUpLink = await setUpLinkOf(gateway);
   const accounts = createAccounts({ url, store: store ?? standardStore, cwd: gateway.directory });
 
   async function visit(): Promise<Visitor> {
@@ -258,8 +258,8 @@ function consoleUrlOf(gateway: GatewayProcess): string {
   return url;
 }
 
-function setUpLinkOf(gateway: GatewayProcess): string {
-  const link = /http:\/\/\S+\/setup#token=[\w-]+/.exec(gateway.stdout())?.[0];
-  if (link === undefined) throw new Error(`the first start printed no set-up link:\n${gateway.stdout().slice(-2000)}`);
-  return link;
+async function setUpLinkOf(gateway: GatewayProcess): Promise<string> {
+  const file = /^ {2}(\/.+\/setup-link)$/m.exec(gateway.stdout())?.[1];
+  if (file === undefined) throw new Error(`the first start named no set-up link:\n${gateway.stdout().slice(-2000)}`);
+  return (await readFile(file, 'utf8')).trim();
 }

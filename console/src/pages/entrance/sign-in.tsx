@@ -23,12 +23,12 @@ function NeedsSetUp() {
   return (
     <Entrance title="Nobody has been set up yet" about="Whoever started this gateway can make the first owner.">
       <Text size="sm">
-        Its first start printed a link that works once. It is among the first lines where you started it, and looks like
-        this:
+        Each start makes a link that works once. A terminal shows it; the file <Code>setup-link</Code>, whose path the
+        start prints, has it everywhere. It looks like this:
       </Text>
       <Code block>{`${location.origin}/setup#token=…`}</Code>
       <Text size="sm" c="dimmed">
-        The link is gone? Start the gateway again: while there is no owner, it prints a new one.
+        The link is gone? <Code>postern members setup-link</Code> makes a new one.
       </Text>
     </Entrance>
   );

@@ -31,7 +31,7 @@ const acceptance = z.strictObject({
 export const setUpFirst = defineEndpoint({
   method: 'POST',
   path: '/api/setup',
-  summary: 'Become the first owner, with the link that the first start prints',
+  summary: 'Become the first owner, with the set-up link that each start makes until then',
   tag: 'Access',
   needs: 'anyone',
   body: setUp,

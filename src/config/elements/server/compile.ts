@@ -38,6 +38,7 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     tls: toTls(server.tls, context),
     trustedProxies: server.trusted_proxies.length === 0 ? undefined : toBlockList(server.trusted_proxies),
     corsOrigins: Object.freeze(toOrigins(server.cors.origins, context)),
+    firstKey: server.first_key,
     logClientAddress: server.log_client_address,
     shedding: toShedding(server.shedding, context),
   });

@@ -220,6 +220,14 @@ export const serverSchema = mapping({
   })
     .prefault({})
     .meta(is('Beyond these, new requests are refused before the process suffers.')),
+  first_key: oneOf(['print', 'file'])
+    .optional()
+    .meta(
+      is(
+        'Where the key goes that a first start makes: to standard output, or into a file beside the store that its owner alone can read.',
+        { defaultText: '`print`, or `file` where a service manager collects the output' },
+      ),
+    ),
   log_client_address: flag().default(false).meta(is("Whether log lines name the client's address.")),
 });
 
