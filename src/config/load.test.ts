@@ -115,12 +115,15 @@ test('a file of the working directory that another one goes before is warned of'
   assert.match(String(result.ok && result.warnings), /postern\.json is not read/);
 });
 
-test('without any file the built-in configuration holds, and nothing is watched', async (t) => {
+test('without any file the built-in configuration holds, and the places where one would be found are watched', async (t) => {
   const cwd = await createDirectory(t);
   const result = await loadConfiguration({ ...options, cwd });
   assert.ok(result.ok);
   assert.equal(result.file, undefined);
-  assert.deepEqual(result.files, []);
+  assert.deepEqual(
+    result.files,
+    ['postern.yaml', 'postern.yml', 'postern.json'].map((name) => join(cwd, name)),
+  );
   assert.deepEqual(
     result.snapshot.models.all.map(({ id }) => id),
     ['local/hash-embed', 'local/echo'],

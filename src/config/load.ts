@@ -55,7 +55,7 @@ export interface LoadedConfiguration {
   readonly file: string | undefined;
   /** What is set outside of it: variables, and `--set` with what it sets. */
   readonly setOutside: readonly string[];
-  /** Everything that was read, to be watched for changes. */
+  /** Everything that was read, and paths at which a configuration would be found, to be watched for changes. */
   readonly files: readonly string[];
   readonly warnings: readonly string[];
   /** How many credentials each upstream has, by its ID. */
@@ -80,7 +80,7 @@ export interface FaultyConfiguration {
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
   const { families, takenPaths = [], cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
-  const { file, passedOver } = await findConfiguration(options);
+  const { file, passedOver, awaited } = await findConfiguration(options);
   const sealed = toElements(resources, added);
   const written = await readSource(file);
   const included =
@@ -118,6 +118,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     nowMs: nowMs(),
     availableBytes,
     availableCores,
+    isInKubernetes: Boolean(options.env.KUBERNETES_SERVICE_HOST),
     faults,
     positionOf,
     isSubstituted,
@@ -127,7 +128,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const found = allFaults();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = [
-    ...(file === undefined ? [] : [file]),
+    ...(file === undefined ? awaited : [file]),
     ...(included?.files ?? []),
     ...secretFiles.paths,
     ...sideFiles.paths,

@@ -122,12 +122,20 @@ export async function readConfiguration(
   return rest;
 }
 
-/** Reads the same file again, to be one configuration with these; where it is gone, that is a fault. */
+/**
+ * Reads the same file again, to be one configuration with these; where it is gone, that is a fault. Started without a file, it
+ * takes up the one that comes to stand in the working directory.
+ */
 export function createReader(
   surroundings: Sources,
-  { file }: Pick<LoadedConfiguration, 'file'>,
+  loaded: Pick<LoadedConfiguration, 'file'>,
 ): (resources: readonly Resource[], added?: readonly Element[]) => Promise<LoadedConfiguration | FaultyConfiguration> {
-  return (resources, added) => loadWith(surroundings, resources, file, added);
+  let { file } = loaded;
+  return async (resources, added) => {
+    const next = await loadWith(surroundings, resources, file, added);
+    if (next.ok) file ??= next.file;
+    return next;
+  };
 }
 
 /** What the admin API needs to judge a change of what is in the store, as `postern resources` does. */

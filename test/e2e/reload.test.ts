@@ -10,6 +10,7 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { type RawResponse, request, toRequestBytes } from '../support/clients/raw-client.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { runPostern } from '../support/gateways/postern-command.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const key = 'the-first-key-with-enough-characters';
@@ -242,5 +243,31 @@ describe('reloading', { concurrency: 2 }, () => {
       ['Bearer sk-upstream-old', 'Bearer sk-upstream-new', 'Bearer sk-upstream-new'],
     );
     assert.doesNotMatch(gateway.stdout() + gateway.stderr(), /sk-upstream/);
+  });
+
+  test('a gateway that was started without a file takes up the one that postern init writes, and keeps to it', async (t) => {
+    const env = { POSTERN_KEY: key, MISTRAL_API_KEY: 'a-key-of-the-provider' };
+    const args = ['--set', 'server.port=0', '--set', 'console.port=0'];
+    const gateway = await startGatewayProcess({ config: {}, args, env });
+    t.after(() => gateway.stop());
+    const { directory: cwd } = gateway;
+    const models = async () => {
+      const answer = await request({ port: gateway.port, path: '/v1/models', headers: [['x-api-key', key]] });
+      return (answer.json() as { data: { id: string }[] }).data.map(({ id }) => id);
+    };
+    assert.ok((await models()).includes('local/echo'));
+
+    const run = await runPostern(['init'], { cwd, env });
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, /A gateway that runs here without a file takes it up/);
+    while (!gateway.log().some(isReload)) await wait(20);
+    assert.ok((await models()).includes('mistral-embed'));
+    assert.ok(!(await models()).includes('local/echo'));
+
+    // From now on it is its file: that it is gone is a fault, and no way back to the built-in models.
+    await rm(join(cwd, 'postern.yaml'));
+    while (gateway.log().filter(isReload).length < 2) await wait(20);
+    assert.equal(gateway.log().filter(isReload).at(-1)?.msg?.toString().startsWith('configuration not reloaded'), true);
+    assert.ok((await models()).includes('mistral-embed'));
   });
 });

@@ -145,6 +145,7 @@ test('what was found, what was left out and what was looked for in vain is said,
     'Left out: POSTERN_KEY; it has 5 characters, and a key needs at least 24.',
     'Not in the environment: RANKER_API_KEY.',
     'postern.yaml is written; postern check shows what it comes to.',
+    'A gateway that runs here without a file takes it up, if its environment has the same keys; else start it anew.',
   ]);
   const { lines: bare } = await run(t, {});
   assert.match(bare[0] ?? '', /Found no key of a provider, so the built-in upstream is in the file/);

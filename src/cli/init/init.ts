@@ -26,6 +26,11 @@ export const init: Command = {
     }
     for (const line of initReport(families, env, keyFault(env.POSTERN_KEY))) stdout(line);
     stdout(`${relative(cwd, target)} is written; postern check shows what it comes to.`);
+    if (!named && found.file === undefined) {
+      stdout(
+        'A gateway that runs here without a file takes it up, if its environment has the same keys; else start it anew.',
+      );
+    }
     return 0;
   },
 };

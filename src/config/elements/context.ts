@@ -17,6 +17,8 @@ export interface CompileContext {
   readonly availableBytes: number;
   /** How much of the machine's processors, as whole ones. */
   readonly availableCores: number;
+  /** Endpoints of a pod that ends are taken out of use a moment after its signal. */
+  readonly isInKubernetes: boolean;
   readonly faults: FaultList;
   readonly positionOf: (path: Path) => Position | undefined;
   readonly isSubstituted: Substitution['isSubstituted'];

@@ -38,6 +38,7 @@ test('every element is a place at which a load lets requests go on', () => {
     nowMs: 0,
     availableBytes: 2 ** 32,
     availableCores: 2,
+    isInKubernetes: false,
     takenPaths: [],
     faults,
     positionOf,

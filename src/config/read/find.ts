@@ -12,6 +12,8 @@ export interface FoundConfiguration {
   readonly file: string | undefined;
   /** Files of the working directory that another one goes before. */
   readonly passedOver: readonly string[];
+  /** Where none is: the paths at which one would be found, absolute. */
+  readonly awaited: readonly string[];
 }
 
 /** A file that is named is not looked for: whether it can be read shows when it is read. */
@@ -21,13 +23,14 @@ export async function findConfiguration(options: {
   readonly cwd: string;
 }): Promise<FoundConfiguration> {
   const named = options.configPath ?? (options.env.POSTERN_CONFIG || undefined);
-  if (named !== undefined) return { file: resolve(options.cwd, named), passedOver: [] };
+  if (named !== undefined) return { file: resolve(options.cwd, named), passedOver: [], awaited: [] };
   const here: string[] = [];
   for (const name of namesHere) {
     if (await stands(join(options.cwd, name))) here.push(name);
   }
   const [first, ...passedOver] = here;
-  return { file: first === undefined ? undefined : join(options.cwd, first), passedOver };
+  if (first !== undefined) return { file: join(options.cwd, first), passedOver, awaited: [] };
+  return { file: undefined, passedOver, awaited: namesHere.map((name) => join(options.cwd, name)) };
 }
 
 /** A link that leads nowhere counts: somebody means a configuration to be there. */

@@ -18,6 +18,8 @@ export interface ProcessOptions {
   readonly config: ProcessConfig;
   /** Beside PATH, HOME and a compile cache; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Behind `serve`, in place of `--config F`; then the configuration is not written. */
+  readonly args?: readonly string[];
   /** Instead of `bin/postern`; `serve --config F` is put behind it. */
   readonly command?: readonly [string, ...string[]];
   readonly readyTimeoutMs?: number;
@@ -66,11 +68,11 @@ const pollMs = 20;
 export async function startGatewayProcess(options: ProcessOptions): Promise<GatewayProcess> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'postern-process-')));
   const configFile = join(directory, typeof options.config === 'string' ? 'postern.yaml' : 'postern.json');
-  await writeFile(configFile, toConfigText(options.config));
+  if (options.args === undefined) await writeFile(configFile, toConfigText(options.config));
 
   const [command, ...args] = options.command ?? [launcher];
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(command, [...args, 'serve', '--config', configFile], {
+  const child = spawn(command, [...args, 'serve', ...(options.args ?? ['--config', configFile])], {
     cwd: directory,
     env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -16,6 +16,16 @@ test('certificate and key are read when the configuration is, and watched', asyn
   assert.deepEqual(result.files, [file, join(file, '../tls/cert.pem'), join(file, '../tls/key.pem')]);
 });
 
+test('drain.delay is 5 s in Kubernetes and none elsewhere, where the file does not say', async (t) => {
+  const delayOf = async (text: string, env: Readonly<Record<string, string>>) =>
+    (await loaded(t, text, { env })).snapshot.server.drain.delayMs;
+  const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+  assert.equal(await delayOf('server: {}', {}), 0);
+  assert.equal(await delayOf('server: {}', inCluster), 5_000);
+  assert.equal(await delayOf('server: { drain: { deadline: 1s } }', inCluster), 5_000);
+  assert.equal(await delayOf('server: { drain: { delay: 0s } }', inCluster), 0);
+});
+
 test('auto is as many workers as there are processors', async (t) => {
   const workersOf = async (written: string) =>
     (await loaded(t, `server: { workers: ${written} }\nredis: redis://h`, { availableCores: 6 })).snapshot.server

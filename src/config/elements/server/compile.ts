@@ -11,6 +11,9 @@ import type { Path } from '../../read/faults.ts';
 import { type CompileContext, readSideFile } from '../context.ts';
 import type { ServerSection } from './schema.ts';
 
+/** Until proxies have heard that a pod is ending, they send it requests. */
+const kubernetesDelayMs = 5_000;
+
 export function toServerSettings(server: ServerSection, context: CompileContext): ServerSettings {
   const { host = '127.0.0.1' } = server;
   checkHost(host, ['server', 'host'], context);
@@ -34,7 +37,10 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     maxConnectionsPerAddress: server.max_connections_per_address,
     maxHeaderBytes: server.max_header_size,
     answersHalfClosed: server.half_close === 'answer',
-    drain: Object.freeze({ delayMs: server.drain.delay, deadlineMs: server.drain.deadline }),
+    drain: Object.freeze({
+      delayMs: server.drain.delay ?? (context.isInKubernetes ? kubernetesDelayMs : 0),
+      deadlineMs: server.drain.deadline,
+    }),
     tls: toTls(server.tls, context),
     trustedProxies: server.trusted_proxies.length === 0 ? undefined : toBlockList(server.trusted_proxies),
     corsOrigins: Object.freeze(toOrigins(server.cors.origins, context)),

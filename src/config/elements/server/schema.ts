@@ -118,9 +118,12 @@ export const serverSchema = mapping({
     ),
   drain: mapping({
     delay: duration(0)
-      .prefault('0s')
+      .optional()
       .meta(
-        is('How long to go on accepting after the signal to stop, while `/readyz` already says no.', { kind: 'time' }),
+        is(
+          'How long to go on accepting after the signal to stop, while `/readyz` already says no. A second signal ends it.',
+          { kind: 'time', defaultText: '`5s` in Kubernetes (`KUBERNETES_SERVICE_HOST` is set), else `0s`' },
+        ),
       ),
     deadline: duration(0)
       .prefault('30s')
