@@ -10,6 +10,9 @@ export const errorMember: Readonly<Record<RerankShape, 'detail' | 'message'>> = 
   tei: 'message',
 };
 
+/** By this header Anthropic's clients are known on paths that they share with others. */
+export const anthropicHeader = 'anthropic-version';
+
 /** What clients read: of another service's shape by their own choice, or Anthropic's on its paths. */
 export type ErrorShape = RerankShape | 'anthropic';
 

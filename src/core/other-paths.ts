@@ -10,7 +10,10 @@ export const realtimePaths = ['', '/sessions', '/transcription_sessions', '/clie
     ...['/openai/v1/realtime', '/openai/realtime', '/ollama/v1/realtime', '/api/v1/realtime'],
   ].map((path) => path + tail),
 );
-export const modelListPaths = ['/v1/models', '/models', '/v1/v1/models'];
+export const modelListPaths = ['/v1/models', '/models', '/v1/v1/models', '/anthropic/v1/models'];
+
+/** Of Anthropic's files, where no other service has its own. */
+export const anthropicFilePaths = ['', '/{id}', '/{id}/content'].map((tail) => `/anthropic/v1/files${tail}`);
 
 /** Of who looks whether the process is there. */
 export const probePaths = { healthz: '/healthz', readyz: '/readyz' } as const;

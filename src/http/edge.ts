@@ -3,6 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { ShownPage } from '../core/door.ts';
+import { anthropicHeader } from '../core/error-shape.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
@@ -26,7 +27,7 @@ import { allowOrigin, answerPreflight } from './cors.ts';
 import { toRawError, writeError, writeJson } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
 import { isJsonMediaType } from './media-type.ts';
-import { createRouter, methodsAt, type Place, type Router, type Routes } from './router.ts';
+import { createRouter, methodsAt, noAnthropicFiles, type Place, type Router, type Routes } from './router.ts';
 import type { Spool } from './spool.ts';
 import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
@@ -114,7 +115,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       const failure = toGatewayError(error);
       // Nobody knows where the next request would begin.
       if (failure.code === 'malformed_request') response.keepAlive = false;
-      answerError(exchange, response, failure);
+      answerError(exchange, request, response, failure);
     }
     exchange.requestRoom?.release();
     exchange.upload?.release();
@@ -156,6 +157,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     if ('door' in place) exchange.door = place.door;
     exchange.path = place.path;
     if (place.kind === 'refused') throw new GatewayError('operation_not_supported', { message: place.why });
+    if (place.kind === 'object') checkFiles(place, request);
     checkMethod(place, request.method);
     if (queryAt !== -1) exchange.door?.judgeQuery?.(target.slice(queryAt + 1));
 
@@ -382,6 +384,12 @@ function routeFor(routes: readonly ObjectRoute[], method: string): ObjectRoute {
   return route;
 }
 
+/** Files of Anthropic's clients have the path of OpenAI's, and would go to another service. */
+function checkFiles({ routes: [route] }: Extract<Place, { readonly kind: 'object' }>, request: ServerRequest): void {
+  if (route?.kind !== 'file' || request.header(anthropicHeader) === undefined) return;
+  throw new GatewayError('operation_not_supported', { message: noAnthropicFiles });
+}
+
 function checkMethod(place: Place, method: string): void {
   const allowed = methodsAt(place);
   if (allowed.includes(method)) return;
@@ -408,7 +416,7 @@ function toGatewayError(error: unknown): GatewayError {
   return new GatewayError('internal_error', { cause: error });
 }
 
-function answerError(exchange: Exchange, response: ServerAnswer, error: GatewayError): void {
+function answerError(exchange: Exchange, request: ServerRequest, response: ServerAnswer, error: GatewayError): void {
   exchange.status = error.status;
   exchange.errorCode = error.code;
   exchange.errorCause = toCause(error.cause);
@@ -423,10 +431,14 @@ function answerError(exchange: Exchange, response: ServerAnswer, error: GatewayE
     exchange.clientRequestId ?? exchange.id,
     triedUpstream(exchange),
     {
-      shape: exchange.route?.label === 'anthropic' ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
+      shape: isAnthropics(exchange, request) ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
       door: exchange.door,
     },
   );
+}
+
+function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {
+  return route?.label === 'anthropic' || request.header(anthropicHeader) !== undefined;
 }
 
 /** Which upstream failed is what an operator wants to know of a 502. */

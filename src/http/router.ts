@@ -3,7 +3,7 @@
 import { type Door, type DoorPage, pathsUnder } from '../core/door.ts';
 import { mayStandInPath } from '../core/model-name.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
-import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
+import { anthropicFilePaths, engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
 import { readPath } from '../core/paths.ts';
 import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
@@ -61,6 +61,9 @@ function toServedPath(place: Place): ServedPath {
 
 const noRealtime =
   'Realtime is not served: no WebSocket is relayed here, and a key or a call of the upstream would lead around the limits and budgets of this gateway. Send sound to /v1/audio/transcriptions, text to /v1/chat/completions and /v1/audio/speech.';
+
+export const noAnthropicFiles =
+  "Anthropic's Files API is not served; put the content of a file into the message, as a source of type base64 or text.";
 
 /** Paths with a name in the middle: `/v1/engines/` + a model's + `/embeddings`, `/v1/responses/` + an ID + `/cancel`. */
 interface NamePath {
@@ -185,6 +188,10 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
 
   for (const path of realtimePaths) {
     put(basePath + path, () => ({ kind: 'refused', path: '/v1/realtime', why: noRealtime }));
+  }
+
+  for (const path of anthropicFilePaths) {
+    put(basePath + path, () => ({ kind: 'refused', path: '/v1/files', why: noAnthropicFiles }));
   }
 
   namePaths.sort(longest);

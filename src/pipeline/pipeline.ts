@@ -142,7 +142,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const asked = read instanceof Promise ? await read : read;
     const route =
       called.entry === undefined ? called : meantAt(called, asked, askerOf(exchange, called, asked, modelFromPath));
-    if (called.isFor !== undefined) checkOperation(key, route.operation);
+    if (called.entry?.instead !== undefined) checkOperation(key, route.operation);
     exchange.route = route;
     const entered =
       route.entry === undefined ? undefined : await enterBy(exchange, route, route.entry, asked, modelFromPath);

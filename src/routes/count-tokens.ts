@@ -5,6 +5,8 @@ import { defineRoute } from '../core/route.ts';
 export default defineRoute({
   aliases: ['/messages/count_tokens', '/v1/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'],
   operation: 'count_tokens',
+  // It is a part of asking for messages.
+  isFor: ['count_tokens', 'messages'],
   label: 'anthropic',
   model: { from: 'body' },
   required: { messages: 'array' },

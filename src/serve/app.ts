@@ -11,6 +11,7 @@ import {
   unauthorized,
   unknownKey,
 } from '../admission/access.ts';
+import { anthropicPaging, findForAnthropic, listForAnthropic } from '../admission/anthropic-models.ts';
 import { BodyBudget, type BudgetLimits } from '../admission/body-memory/budget.ts';
 import { createBodyMemory, type RoomState } from '../admission/body-memory/keeper.ts';
 import { readCredential } from '../admission/credentials.ts';
@@ -25,6 +26,7 @@ import { needsRestart } from '../config/live/restart.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import type { Drift } from '../core/drift.ts';
+import { anthropicHeader } from '../core/error-shape.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -310,6 +312,11 @@ export function createApp({
     },
     async describeModels(exchange, id, request) {
       const key = await admit(exchange, undefined, request);
+      if (request.header(anthropicHeader) !== undefined) {
+        const query = readQuery(queryOf(request.target), anthropicPaging);
+        const { snapshot: current } = exchange;
+        return id === undefined ? listForAnthropic(current, key, query) : findForAnthropic(current, key, id);
+      }
       return id === undefined ? listModels(exchange.snapshot, key) : findModel(exchange.snapshot, key, id);
     },
     async showPage(exchange, page, modelInPath, request, response) {

@@ -227,3 +227,90 @@ test('what Anthropic keeps cannot be named, and what tools are called with is th
   const schema = { type: 'object', properties: { file_id: { type: 'string' } } };
   assert.equal((await ask([use], { tools: [{ name: 'open', input_schema: schema }] })).status, 200);
 });
+
+test('the models that an official client lists are those that take messages, page by page', async (t) => {
+  const up = await startFakeUpstream((_request, reply) => reply.json(200, { input_tokens: 9 }));
+  t.after(() => up.close());
+  const targets = [{ upstream: 'up', model: 'claude-real' }];
+  const rig = await startRig(t, {
+    upstreams: [
+      { id: 'up', family: 'anthropic', base_url: up.url, api_key: 'sk-ant-upstream-credential' },
+      { id: 'openai', family: 'openai', base_url: up.url, api_key: 'sk-upstream-credential' },
+    ],
+    models: [
+      { id: 'a', operations: ['messages'], context: 200_000, max_output: 64_000, targets },
+      { id: 'talks', operations: ['chat'], targets: [{ upstream: 'openai' }] },
+      { id: 'b', operations: ['messages'], targets },
+      { id: 'hidden', operations: ['messages'], visible: false, targets },
+      { id: 'counts', operations: ['count_tokens'], targets },
+      { id: 'c', operations: ['messages'], targets },
+    ],
+  });
+  const client = new Anthropic({ baseURL: rig.url, apiKey: testKey, maxRetries: 0 });
+  for (const paging of [{}, { limit: 1 }, { limit: 2 }, { limit: 3 }]) {
+    const ids: string[] = [];
+    for await (const { id } of client.models.list(paging)) ids.push(id);
+    assert.deepEqual(ids, ['a', 'b', 'c'], JSON.stringify(paging));
+  }
+  const {
+    data,
+    has_more: isMore,
+    first_id: first,
+    last_id: last,
+  } = await client.models.list({ before_id: 'c', limit: 1 });
+  assert.deepEqual([data.map(({ id }) => id), isMore, first, last], [['b'], true, 'b', 'b']);
+  const { created_at: at, ...one } = await client.models.retrieve('a');
+  assert.ok(!Number.isNaN(Date.parse(at)));
+  assert.deepEqual(one, {
+    type: 'model',
+    id: 'a',
+    display_name: 'a',
+    max_input_tokens: 200_000,
+    max_tokens: 64_000,
+    capabilities: null,
+    lifecycle: 'active',
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
+  });
+  for (const id of ['talks', 'hidden', 'nobody']) {
+    await assert.rejects(client.models.retrieve(id), (error) => {
+      assert.ok(error instanceof Anthropic.NotFoundError);
+      assert.deepEqual(Object.keys(Object(error.error)), ['error', 'type']);
+      return true;
+    });
+  }
+  const behind = new Anthropic({ baseURL: `${rig.url}/anthropic`, apiKey: testKey, maxRetries: 0 });
+  assert.equal((await behind.models.list()).data.length, 3);
+  await assert.rejects(client.models.list({ after_id: 'talks' }), Anthropic.BadRequestError);
+  const others = (await rig.get('/v1/models')).json() as { object: string; data: { id: string }[] };
+  assert.deepEqual([others.object, others.data.length], ['list', 5]);
+});
+
+test("files of Anthropic's clients are refused by name, and those of OpenAI's clients are not", async (t) => {
+  const { rig, up, client } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const refused = (error: unknown): boolean =>
+    error instanceof Anthropic.BadRequestError && /Anthropic's Files API is not served/.test(error.message);
+  for (const at of ['', '/anthropic']) {
+    const by = client.withOptions({ baseURL: rig.url + at });
+    await assert.rejects(by.beta.files.list(), refused);
+    await assert.rejects(by.beta.files.retrieveMetadata('file_1'), refused);
+    await assert.rejects(by.beta.files.delete('file_1'), refused);
+    await assert.rejects(by.beta.files.upload({ file: new File(['x'], 'x.txt') }), refused);
+  }
+  assert.equal((await rig.get('/v1/files')).status, 404);
+  assert.equal(up.requests.length, 0);
+});
+
+test('who may ask for messages may count their tokens, and a model that serves the one serves the other', async (t) => {
+  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, { input_tokens: 9 }), {
+    model: { operations: ['messages'] },
+    key: { operations: ['messages'] },
+  });
+  const { messages } = question();
+  const answered = await rig.post('/v1/messages/count_tokens', { model: 'm', messages });
+  assert.deepEqual([answered.status, answered.json()], [200, { input_tokens: 9 }]);
+  assert.equal((await up.nextRequest()).path, '/v1/messages/count_tokens');
+  const listed = (await rig.get('/v1/models/m')).json() as { operations: string[] };
+  assert.deepEqual(listed.operations, ['messages', 'count_tokens']);
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { localhostCertificate } from '../../../test/support/upstreams/localhost-certificate.ts';
+import { families } from '../../families/index.ts';
 import { toConfigSources } from '../command.ts';
 import { check } from './check.ts';
 
@@ -11,6 +12,7 @@ async function run(
   text: string | undefined,
   values: Record<string, string | boolean> = {},
   files: Record<string, string> = {},
+  known = sampleFamilies,
 ) {
   const cwd = await createDirectory(t, text === undefined ? files : { ...files, 'postern.yaml': text });
   const lines: string[] = [];
@@ -22,7 +24,7 @@ async function run(
     positionals: [],
     env: {},
     cwd,
-    families: sampleFamilies,
+    families: known,
     stdout,
     stderr: stdout,
   };
@@ -285,4 +287,28 @@ test('a file that is named and missing is a fault that names it', async (t) => {
   assert.deepEqual(lines, [
     `${join(cwd, '../elsewhere.yaml')}  the configuration file cannot be used: there is no such file`,
   ]);
+});
+
+test('a note says which operations the targets offer beside those that are named', async (t) => {
+  const text = `
+upstreams:
+  - { id: up, family: openai, api_key: sk-0123456789 }
+models:
+  - { id: a, operations: [images, transcriptions], targets: [{ upstream: up }] }
+  - { id: b, operations: [images], targets: [{ upstream: up }] }
+  - { id: c, operations: [images, image_edits, image_variations], targets: [{ upstream: up }] }
+keys: []
+`;
+  const { code, lines } = await run(t, text, {}, {}, families);
+  assert.equal(code, 0);
+  const behind = 'which the targets offer; name them under operations where clients ask for them';
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('note: ')),
+    [
+      `note: the models a, b serve images without image_edits and image_variations, ${behind}`,
+      `note: the model a serves transcriptions without translations, ${behind}`,
+    ],
+  );
+  const { lines: json } = await run(t, text, { json: true }, {}, families);
+  assert.equal((JSON.parse(json.join('\n')) as { notes: string[] }).notes.length, 2);
 });

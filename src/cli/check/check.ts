@@ -147,7 +147,8 @@ function toLines(plan: Plan): string[] {
         targets.map(({ upstream, model, price }) => [id, upstream, model, toPriceText(price), price?.source ?? '-']),
       ),
     ),
-    ...(warnings.length === 0 ? [] : ['']),
+    ...(warnings.length + plan.notes.length === 0 ? [] : ['']),
+    ...plan.notes.map((note) => `note: ${note}`),
     ...warnings.map((warning) => `warning: ${warning}`),
   ];
 }

@@ -3,9 +3,18 @@
 import { describeCaps } from '../../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../../config/load.ts';
 import type { Price } from '../../core/accounting/price.ts';
-import { operations } from '../../core/operations/index.ts';
+import { labels } from '../../core/label.ts';
+import { companionsOf, operationRows, operations } from '../../core/operations/index.ts';
 import type { OwnModelPlace } from '../../core/own-route.ts';
-import type { Model, ServerSettings, Snapshot, SocketSettings, Timeouts, Upstream } from '../../core/snapshot.ts';
+import {
+  type Model,
+  offerKey,
+  type ServerSettings,
+  type Snapshot,
+  type SocketSettings,
+  type Timeouts,
+  type Upstream,
+} from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { ageText } from '../../prices/age.ts';
@@ -111,8 +120,28 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
       ...toExplicitTerms(key),
     })),
     default_model: snapshot.defaultModels,
+    notes: toNotes(snapshot),
     warnings,
   };
+}
+
+/** Operations that most people want beside those that are named, and that the targets offer. */
+function toNotes({ models }: Snapshot): string[] {
+  const byNote = new Map<string, string[]>();
+  for (const { id, operations: served, targets } of models.all) {
+    const companions = companionsOf(served, (operation) =>
+      targets.some(({ offers }) => labels.some((label) => offers.has(offerKey(label, operation)))),
+    );
+    for (const [of, missing] of Map.groupBy(companions, (one) => operationRows[one].companionOf)) {
+      const note = `${of} without ${missing.join(' and ')}, which the targets offer; name them under operations where clients ask for them`;
+      byNote.set(note, [...(byNote.get(note) ?? []), id]);
+    }
+  }
+  return Array.from(
+    byNote,
+    ([note, ids]) =>
+      `the model${ids.length === 1 ? '' : 's'} ${ids.join(', ')} serve${ids.length === 1 ? 's' : ''} ${note}`,
+  );
 }
 
 /** At least one of them is there. */

@@ -16,6 +16,8 @@ export const countTokens = defineOperation({
   counting: 'messages',
   kept: keptByMessages,
   billedBy: [],
+  companionOf: 'messages',
+  isImplied: true,
   sample: { body: { messages: [{ role: 'user', content: 'What is a postern?' }] } },
   trial: { messages: [{ role: 'user', content: 'Say hello.' }] },
 });

@@ -15,6 +15,7 @@ export const imageEdits = defineOperation({
   counting: 'images',
   kept: { fields: [], names: ['file_id'], known: { file_id: 'file' } },
   billedBy: ['image', 'input', 'output', 'request'],
+  companionOf: 'images',
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   sample: { body: { prompt: 'Paint it green', images: [{ image_url: 'https://example.com/gate.png' }] } },
   trial: { prompt: 'Paint it green', images: [{ image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },

@@ -14,6 +14,7 @@ export const imageVariations = defineOperation({
   items: ['image'],
   counting: 'images',
   billedBy: ['image', 'request'],
+  companionOf: 'images',
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   form: 'image',
   sample: { body: {} },

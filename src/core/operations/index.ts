@@ -58,6 +58,13 @@ export const canBeShown = (operation: Operation): boolean =>
 export const pathOf = (operation: Operation, model: string): string =>
   operationRows[operation].path.replace('{model}', () => encodeURIComponent(model));
 
+/** Those that are missing in a list beside others that stand in it, and that somebody serves. */
+export const companionsOf = (served: readonly Operation[], isServed: (operation: Operation) => boolean): Operation[] =>
+  operations.filter((operation) => {
+    const { companionOf } = operationRows[operation];
+    return served.some((one) => one === companionOf) && !served.includes(operation) && isServed(operation);
+  });
+
 /** With the model where the path does not have it. */
 export function bodyOf(
   operation: Operation,

@@ -66,6 +66,10 @@ export interface OperationRow {
   readonly mostBy?: string;
   /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
   readonly billedBy: readonly Unit[];
+  /** Another operation, which whoever serves this one most likely serves too. */
+  readonly companionOf?: string;
+  /** Who serves that one, or may ask for it, does this as well, whether the configuration says so or not. */
+  readonly isImplied?: true;
   /** Where it takes a form and nothing else: the part that holds a file. */
   readonly form?: string;
   /** Its paths are those that the operator has written: there is none to show, and no request that would fit all of them. */

@@ -14,6 +14,7 @@ export const translations = defineOperation({
   items: ['file'],
   counting: 'recording',
   billedBy: ['minute', 'input', 'output', 'request'],
+  companionOf: 'transcriptions',
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   form: 'file',
   sample: { body: {} },

@@ -1,6 +1,6 @@
 /** What a model serves: what its file says, held against what its targets offer. */
 
-import { type Operation, operations } from '../../../core/operations/index.ts';
+import { companionsOf, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { CompileContext } from '../context.ts';
 import type { Entry } from '../document.ts';
@@ -27,7 +27,8 @@ export function toOperations(
       );
     }
   }
-  return served;
+  const companions = companionsOf(served, (operation) => called.some((target) => serves(target, operation)));
+  return [...served, ...companions.filter((operation) => operationRows[operation].isImplied === true)];
 }
 
 /** What any of them offers. */
