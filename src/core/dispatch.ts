@@ -41,6 +41,8 @@ export class Tried {
   #turns: Turn[] | undefined = undefined;
   /** A call is under way there, and the next one is to be somewhere else. */
   busy: Target | undefined = undefined;
+  /** The next call may go to this target alone, which was tried before. */
+  only: Target | undefined = undefined;
   /** The first was chosen though it rests, as all do: so may be the others. */
   resorted = false;
   /** A call has left: the next one that does is a repetition, and has its price. */
@@ -83,12 +85,13 @@ export class Tried {
 
   hasTarget(target: Target): boolean {
     if (target === this.busy) return true;
+    if (this.only !== undefined) return target !== this.only;
     return this.#targets?.includes(target) === true || this.#upstreams?.includes(target.upstream.id) === true;
   }
 
   hasCredential(credential: Credential, target: Target): boolean {
     if (this.#credentials?.includes(credential) === true) return true;
-    if (this.#turns === undefined) return false;
+    if (this.#turns === undefined || this.only !== undefined) return false;
     return this.#turns.some((turn) => turn.credential === credential && turn.candidate.target === target);
   }
 }

@@ -157,6 +157,11 @@ export interface Retry {
   readonly scope: (typeof retryScopes)[number];
   /** Calls for one client request, at most; calls of which no byte left do not count. */
   readonly attempts: number;
+  /**
+   * How often a target is asked again for one request, before another target is. Undefined: once, where no other target is left, by parts of
+   * lists and by models with one target.
+   */
+  readonly sameTarget?: number;
 }
 
 /** When a call that is not answered yet is sent to a second target: after a time, or after that of the slowest twentieth. */

@@ -108,7 +108,7 @@ function billOfPart(part: Exchange): Bill[] {
   const { asking, target } = part;
   if (asking === undefined || target === undefined) return [];
   part.outcome ??= 'ok';
-  part.bill = toBill(part, asking, target.price);
+  part.bill = sumOf([toBill(part, asking, target.price), ...(part.owed?.flatMap(billOfPart) ?? [])]);
   return [part.bill];
 }
 

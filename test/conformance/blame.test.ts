@@ -97,7 +97,7 @@ test('a target in cooldown for one body is cleared once another fails on that bo
 });
 
 test('a target without an alternative never enters a cooldown for one body', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503)]);
+  const house = await startSeveral(t, [refusingWith(503)], { model: { retry: { same_target: 0 } } });
   for (let n = 0; n < 8; n += 1) assert.equal((await send(house, 'the same')).status, 503);
   assert.deepEqual([house.seen(), rests(house), stateOf(house)], [[8], 0, 'healthy']);
 });

@@ -8,6 +8,9 @@ import { answering, refusingWith, resetting, type Several, startSeveral } from '
 import { patiently } from '../support/time/patience.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
+/** A lone target is asked again otherwise: see same-target.test.ts. */
+const askedOnce = { model: { retry: { same_target: 0 } } };
+
 async function embedTimes(house: Several, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) assert.equal((await house.embed()).status, 200);
 }
@@ -43,7 +46,7 @@ test('a target where nobody listens is left alone after five calls in a row, too
 });
 
 test('a target without an alternative never rests', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500)]);
+  const house = await startSeveral(t, [refusingWith(500)], askedOnce);
   for (let i = 0; i < 12; i += 1) assert.equal((await house.embed()).status, 500);
   assert.deepEqual(house.seen(), [12]);
   house.upstreams[0]?.respondWith(answering('a'));
@@ -61,7 +64,7 @@ test('where all rest, someone is asked all the same', async (t) => {
 
 for (const status of [429, 503]) {
   test(`a Retry-After on ${status} is honoured even where there is no alternative`, async (t) => {
-    const house = await startSeveral(t, [refusingWith(status, [['Retry-After', '1']])]);
+    const house = await startSeveral(t, [refusingWith(status, [['Retry-After', '1']])], askedOnce);
     const first = await house.embed();
     assert.equal(first.status, status);
     assert.equal(first.header('retry-after'), '1');

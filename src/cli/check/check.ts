@@ -110,7 +110,7 @@ function toLines(plan: Plan): string[] {
         model.scores ?? '-',
         model.shape ?? '-',
         model.balance,
-        `${model.retry.scope}, ${model.retry.attempts} attempts`,
+        toRetryText(model.retry),
         model.hedge === null ? '-' : `after ${model.hedge.after}`,
         inWords(model.targets.map(toTargetText)),
       ]),
@@ -186,6 +186,11 @@ function toPriceText(price: Plan['models'][number]['targets'][number]['price']):
 function inNumbers(credentials: Plan['upstreams'][number]['credentials']): string {
   const weights = credentials.map(({ weight }) => weight);
   return `${weights.length}${new Set(weights).size > 1 ? ` (weights ${weights.join(', ')})` : ''}`;
+}
+
+function toRetryText({ scope, attempts, sameTarget }: Plan['models'][number]['retry']): string {
+  const again = sameTarget === undefined ? '' : `, ${sameTarget} at the same target`;
+  return `${scope}, ${attempts} attempts${again}`;
 }
 
 function toTargetText({

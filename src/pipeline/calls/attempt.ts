@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';
 import { noCaps } from '../../core/caps.ts';
-import { type Dispatcher, isTurn, Tried, type Turn } from '../../core/dispatch.ts';
+import { type Dispatcher, isTurn, type NoTurn, Tried, type Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { SigningGround } from '../../core/family.ts';
@@ -24,6 +24,7 @@ import { Race, type Won } from './hedge.ts';
 import { Lane } from './lane.ts';
 import { pause } from './pause.ts';
 import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
+import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
 import { Suspects, unavailable } from './suspects.ts';
 import { writeTranslated } from './translate.ts';
@@ -75,6 +76,10 @@ class Attempts {
   #suspects: Suspects | undefined = undefined;
   /** Whom a call has reached, so that the next to the same is held back for a moment. */
   #reached: string[] | undefined = undefined;
+  /** Once a call has failed that may be made again. */
+  #sameTarget: SameTarget | undefined = undefined;
+  /** Its pause is over already. */
+  #waited: Turn | undefined = undefined;
 
   constructor(plan: Plan, deps: AttemptDeps) {
     this.#plan = plan;
@@ -92,21 +97,20 @@ class Attempts {
   }
 
   async run(): Promise<Answer> {
-    const { dispatcher } = this.#deps;
     try {
       for (;;) {
         // Most work of a client is told when it leaves; it may have left while there was none.
         if (this.#client.gone) throw new GatewayError('client_closed');
-        const turn = this.#isOver()
-          ? undefined
-          : dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+        const turn =
+          this.#sameTarget === undefined ? this.#chooseUnlessOver() : await this.#chooseNext(this.#sameTarget);
         if (turn === undefined || !isTurn(turn)) {
           if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoPlace();
           if (this.#suspects !== undefined) this.#excuse(this.#suspects);
           const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
           return await pass(this.#plan, answer, answered, verdict);
         }
-        if (this.#reached !== undefined && !(await this.#backOff(turn, this.#reached))) continue;
+        if (this.#reached !== undefined && turn !== this.#waited && !(await this.#backOff(turn, this.#reached)))
+          continue;
         const hedgeAfterMs = this.#hedgeAfterMs(turn);
         if (hedgeAfterMs === undefined) {
           const answer = await this.#ask(turn, this.#client);
@@ -122,6 +126,41 @@ class Attempts {
     } finally {
       this.#leftovers.clear();
     }
+  }
+
+  #chooseUnlessOver(): Turn | NoTurn | undefined {
+    return this.#isOver() ? undefined : this.#choose();
+  }
+
+  #choose(): Turn | NoTurn {
+    return this.#deps.dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+  }
+
+  /** A call has failed: some are made again at the same target, before any other is asked or after all others. */
+  async #chooseNext(sameTarget: SameTarget): Promise<Turn | NoTurn | undefined> {
+    const again = sameTarget.take();
+    const chosen = again !== undefined && sameTarget.isFirst ? await this.#chooseAgain(again, sameTarget) : undefined;
+    if (chosen !== undefined) return chosen;
+    const other = this.#chooseUnlessOver();
+    if (other === undefined || isTurn(other) || again === undefined || sameTarget.isFirst) return other;
+    return (await this.#chooseAgain(again, sameTarget)) ?? other;
+  }
+
+  /** The same target after a pause; undefined where it may not be asked any more. */
+  async #chooseAgain(again: Again, sameTarget: SameTarget): Promise<Turn | undefined> {
+    const { course, deadlineMs } = this.#plan;
+    const waitMs = sameTarget.pauseMs(again, deadlineMs - performance.now(), this.#deps.random);
+    if (waitMs === undefined) return undefined;
+    if (!(await pause(waitMs, this.#client))) throw new GatewayError('client_closed');
+    // Nothing is in cooldown where there is no alternative.
+    if (!sameTarget.isFirst || course.alone) this.#tried.resorted = true;
+    this.#tried.only = again.target;
+    const turn = this.#chooseUnlessOver();
+    this.#tried.only = undefined;
+    if (turn === undefined || !isTurn(turn)) return undefined;
+    sameTarget.isAsked(again);
+    this.#waited = turn;
+    return turn;
   }
 
   /** One call; undefined where it came to nothing that is for the client. */
@@ -292,13 +331,15 @@ class Attempts {
     switch (outcome.kind) {
       case 'answered':
         if (outcome.isPartial && !this.#plan.course.replayable) this.#isFinal = true;
-        return this.#judgeAnswer(turn, outcome.answer, startedMs);
+        return this.#judgeAnswer(turn, outcome.answer, startedMs, outcome.isPartial === true);
       case 'not-sent':
         this.#tried.sent -= 1;
         this.#tried.upstream(turn.candidate.target.upstream.id);
         this.#leftovers.failed(outcome.failure);
-        if (outcome.failure.ours === undefined) turn.notSent(outcome.failure.cause);
-        else turn.withdraw();
+        if (outcome.failure.ours === undefined) {
+          turn.notSent(outcome.failure.cause);
+          this.#repeating.failed(turn, 'nothing');
+        } else turn.withdraw();
         break;
       case 'unknown':
         this.#judgeSilence(turn, outcome.failure);
@@ -330,14 +371,16 @@ class Attempts {
     else this.#staleOnce = true;
     if (this.#plan.course.replayable && failure.isFinal === undefined) {
       this.#leftovers.failed(failure);
+      if (failure.ours === undefined && failure.unfit === undefined) this.#repeating.failed(turn, 'unheard');
       return;
     }
     this.#isFinal = true;
     this.#leftovers.failedForGood(failure);
   }
 
-  #judgeAnswer(turn: Turn, answer: Answer, startedMs: number): Answer | undefined {
-    const verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses);
+  #judgeAnswer(turn: Turn, answer: Answer, startedMs: number, isPartial: boolean): Answer | undefined {
+    const { errors } = turn.candidate.target.upstream.family;
+    const verdict = verdictOn(answer, errors?.statuses);
     if (verdict === 'serves') {
       turn.served(answer.firstByteAtMs - answer.sentAtMs);
       this.#exchange.trace?.called(turn, 'answered', answer.status);
@@ -347,10 +390,12 @@ class Attempts {
     this.#note(turn, verdict, answer.broken?.cause ?? answer.status, startedMs);
     this.#noteReached(turn);
     const why = `answered ${answer.status}`;
+    const restMs = restAskedForMs(answer, this.#deps.clock.nowMs());
     switch (verdict) {
       case 'limited':
-        turn.limited(why, restAskedForMs(answer, this.#deps.clock.nowMs()));
+        turn.limited(why, restMs);
         this.#tried.turn(turn);
+        this.#repeating.failed(turn, 'nothing', restMs);
         break;
       case 'rejected':
         turn.rejected(why);
@@ -359,20 +404,23 @@ class Attempts {
       case 'loading':
         turn.loading(why);
         this.#tried.target(turn.candidate.target);
+        this.#repeating.failed(turn, 'nothing', restMs);
         break;
       case 'failed':
         turn.failed(why, 'answer', {
           bodyMark: this.#tried.bodyMark,
           isUnavailable: unavailable.has(answer.meantStatus ?? answer.status),
-          restMs: restAskedForMs(answer, this.#deps.clock.nowMs()),
+          restMs,
         });
         this.#suspects ??= new Suspects();
         this.#suspects.add(turn, answer);
         this.#endTarget(turn);
+        if (!isPartial) this.#repeating.failedWith(turn, answer, restMs);
         break;
       case 'broken':
         turn.failed(answer.broken?.cause ?? 'broken off', 'wire');
         this.#endTarget(turn);
+        this.#repeating.failed(turn, 'unheard');
         break;
       case 'redirects':
         turn.failed(why, 'answer');
@@ -383,6 +431,11 @@ class Attempts {
     }
     this.#leftovers.hold({ answer, turn, verdict });
     return undefined;
+  }
+
+  get #repeating(): SameTarget {
+    this.#sameTarget ??= new SameTarget(this.#plan);
+    return this.#sameTarget;
   }
 
   /** Nobody served it: the request may be to blame. */
@@ -445,7 +498,7 @@ class Attempts {
   #chooseBeside(turn: Turn): Turn | undefined {
     if (this.#tried.sent === 0 || this.#isOver()) return undefined;
     this.#tried.busy = turn.candidate.target;
-    const second = this.#deps.dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+    const second = this.#choose();
     this.#tried.busy = undefined;
     return isTurn(second) ? second : undefined;
   }

@@ -71,6 +71,8 @@ export interface Plan {
   readonly judge?: (answer: Answer, turn: Turn) => Promise<Judged>;
   /** Of a list whose model remembers items: what was found of it. */
   readonly remembered?: Remembered | undefined;
+  /** It asks for a part of a list. */
+  readonly isPart?: true;
   /** It is asked only where it need not wait for a place: throws `NoPlace` else. */
   readonly isOnlyAtOnce?: boolean;
 }

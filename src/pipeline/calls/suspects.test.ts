@@ -5,24 +5,30 @@ import type { Answer } from '../../core/outcome.ts';
 import { Suspects } from './suspects.ts';
 
 /** Those who are excused where each of these answered so, none of them well. */
-function excusedOf(...statuses: number[]): number[] {
+function excusedOf(statuses: readonly number[], targets: readonly string[] = ['a', 'b', 'c']): number[] {
   const suspects = new Suspects();
   const excused: number[] = [];
   for (const [index, status] of statuses.entries()) {
-    suspects.add({ excused: () => void excused.push(index) } as unknown as Turn, { status } as Answer);
+    const candidate = { target: targets[index] };
+    suspects.add({ candidate, excused: () => void excused.push(index) } as unknown as Turn, { status } as Answer);
   }
   suspects.excuse();
   return excused;
 }
 
 test('two that fail alike are excused, and nobody who fails as no other does', () => {
-  assert.deepEqual(excusedOf(500), []);
-  assert.deepEqual(excusedOf(500, 500), [0, 1]);
-  assert.deepEqual(excusedOf(500, 501), []);
-  assert.deepEqual(excusedOf(501, 500, 501), [0, 2]);
+  assert.deepEqual(excusedOf([500]), []);
+  assert.deepEqual(excusedOf([500, 500]), [0, 1]);
+  assert.deepEqual(excusedOf([500, 501]), []);
+  assert.deepEqual(excusedOf([501, 500, 501]), [0, 2]);
+});
+
+test('a target that was asked twice excuses itself not', () => {
+  assert.deepEqual(excusedOf([500, 500], ['a', 'a']), []);
+  assert.deepEqual(excusedOf([500, 500, 500], ['a', 'a', 'b']), [0, 1, 2]);
 });
 
 test('an error that speaks of the service excuses nobody', () => {
-  assert.deepEqual(excusedOf(503, 503), []);
-  assert.deepEqual(excusedOf(500, 502, 500), [0, 2]);
+  assert.deepEqual(excusedOf([503, 503]), []);
+  assert.deepEqual(excusedOf([500, 502, 500]), [0, 2]);
 });

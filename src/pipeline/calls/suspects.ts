@@ -28,7 +28,8 @@ export class Suspects {
   /** Nobody served it, and two failed alike: the request is to blame, and not those who got it. */
   excuse(): void {
     for (const { turn, status } of this.#all) {
-      if (this.#all.some((other) => other.turn !== turn && other.status === status)) turn.excused();
+      const { target } = turn.candidate;
+      if (this.#all.some((one) => one.turn.candidate.target !== target && one.status === status)) turn.excused();
     }
   }
 }

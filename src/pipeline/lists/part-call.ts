@@ -85,7 +85,17 @@ export class PartCall implements PartWork {
     const clientHeaders = withoutKey(this.#plan.clientHeaders);
     const isOnlyAtOnce = !this.#part.waits;
     const reservation = forPart(this.#plan.reservation, exchange);
-    const own = { exchange, question, course, clientHeaders, reservation, isRead: true, judge, isOnlyAtOnce };
+    const own = {
+      exchange,
+      question,
+      course,
+      clientHeaders,
+      reservation,
+      isRead: true,
+      isPart: true as const,
+      judge,
+      isOnlyAtOnce,
+    };
     // Once it ends, there is no time left for a further attempt.
     const deadlineMs = (): number => (this.#isEnding ? 0 : this.#plan.deadlineMs);
     try {

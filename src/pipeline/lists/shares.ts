@@ -28,6 +28,7 @@ export function shareOf(
   share.credential = whole.credential;
   share.outcome = whole.outcome;
   share.usage = usage;
+  share.owed = whole.owed?.map((call) => shareOf(call, { items }, null, sharers));
   const ofTokens = (tokens: number): number => Math.ceil((tokens * items) / Math.max(1, asking?.items ?? items));
   share.asking = asking && {
     ...asking,

@@ -41,6 +41,14 @@ export function CallingFields({ form }: { readonly form: UseFormReturnType<Model
           allowDecimal={false}
           {...form.getInputProps('retry.attempts')}
         />
+        <NumberInput
+          label="Retries at the same target"
+          description="Before another target is asked. Empty: once, where no other is left, for parts of lists and models with one target."
+          min={0}
+          max={9}
+          allowDecimal={false}
+          {...form.getInputProps('retry.sameTarget')}
+        />
       </SimpleGrid>
       <TextInput
         label="A second call after"

@@ -66,7 +66,7 @@ const written = {
     { upstream: 'two', price: 'free', defaults: { input_type: 'search_query' } },
   ],
   balance: 'fastest',
-  retry: { scope: 'always', attempts: 2 },
+  retry: { scope: 'always', attempts: 2, same_target: 1 },
   hedge: { after: 'p95' },
   price: { ...prices, image: [{ size: '1024x1024', quality: 'high', price: '0.04' }] },
   limits: {
@@ -135,6 +135,8 @@ test('what the form does not show comes back as it was written, and nothing is a
   assert.deepEqual(toDocument(toValues(short)), short);
   const retry = { id: 'm', targets: [{ upstream: 'one' }], retry: 'always' };
   assert.deepEqual(toDocument(toValues(retry)), retry);
+  const again = { ...retry, retry: { same_target: 2 } };
+  assert.deepEqual(toDocument(toValues(again)), again);
 });
 
 test('a field that was emptied is not written', () => {
@@ -155,7 +157,7 @@ test('a field that was emptied is not written', () => {
   values.scores = null;
   values.shape = null;
   values.usage = false;
-  values.retry = { scope: null, attempts: '' };
+  values.retry = { scope: null, attempts: '', sameTarget: '' };
   const document = toDocument(values);
   const emptied = [
     ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'usage', 'retry'],

@@ -90,7 +90,7 @@ export interface ModelValues {
   shadow: { model: string; share: number | string };
   /** There is one where it has texts. */
   canary: { texts: string[]; every: string };
-  retry: { scope: string | null; attempts: number | string };
+  retry: { scope: string | null; attempts: number | string; sameTarget: number | string };
   hedge: { after: string };
   price: PriceValues;
   limits: Record<LimitName, number | string>;
@@ -215,9 +215,9 @@ function toTargetValues({ upstream, model, priority, weight, bridge, unsupported
 }
 
 function toRetry(retry: unknown): ModelValues['retry'] {
-  if (typeof retry === 'string') return { scope: retry, attempts: '' };
-  const { scope, attempts } = toMapping(retry);
-  return { scope: toText(scope) || null, attempts: toAmount(attempts, '') };
+  if (typeof retry === 'string') return { scope: retry, attempts: '', sameTarget: '' };
+  const { scope, attempts, same_target } = toMapping(retry);
+  return { scope: toText(scope) || null, attempts: toAmount(attempts, ''), sameTarget: toAmount(same_target, '') };
 }
 
 function toPriceValues(price: unknown): PriceValues {
@@ -340,9 +340,9 @@ function toTargetDocument({
   };
 }
 
-function toRetryDocument({ scope, attempts }: ModelValues['retry']): Document {
-  if (attempts === '') return scope === null ? {} : { retry: scope };
-  return { retry: { ...(scope !== null && { scope }), attempts } };
+function toRetryDocument({ scope, attempts, sameTarget }: ModelValues['retry']): Document {
+  if (attempts === '' && sameTarget === '') return scope === null ? {} : { retry: scope };
+  return { retry: { ...(scope !== null && { scope }), ...present({ attempts, same_target: sameTarget }) } };
 }
 
 function toPriceDocument(values: PriceValues): Document {

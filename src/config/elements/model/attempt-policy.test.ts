@@ -55,6 +55,12 @@ test('retry is a scope alone, or a mapping', async (t) => {
   }
 });
 
+test('same_target is a part of the mapping, and undefined where it is left out', async (t) => {
+  const { retry } = await policyOf(t, `${two}\nretry: { same_target: 2 }`);
+  assert.deepEqual(retry, { scope: 'safe', attempts: 5, sameTarget: 2 });
+  assert.equal((await policyOf(t, `${two}\nretry: { same_target: 0 }`)).retry.sameTarget, 0);
+});
+
 test('a blank retry is one left out, and numbers may come from the environment', async (t) => {
   assert.deepEqual((await policyOf(t, `${two}\nretry:`)).retry, { scope: 'safe', attempts: 5 });
   const { snapshot } = await loaded(t, textOf(`${two}\nretry: { attempts: "\${N}" }`), { env: { N: '3' } });
@@ -70,15 +76,18 @@ test('what has no effect is warned of', async (t) => {
   const keys = one.replace('upstream: a', 'upstream: keys');
   const idle = two.replace('upstream: b', 'upstream: b, weight: 0');
   const single = 'as there is a single target to call';
-  const singleCredential = 'as there is a single target to call, with a single credential';
   for (const [fields, ...expected] of [
     [`${one}\nbalance: fastest`, `balance has no effect, ${single}`],
     [`${idle}\nbalance: least_busy`, `balance has no effect, ${single}`],
     [`${ranked}\nbalance: least_busy`, 'balance has no effect, as no two targets have the same priority'],
-    [`${one}\nretry: always`, `retry has no effect, ${singleCredential}`],
-    [`${one}\nretry: { attempts: 2 }`, `retry has no effect, ${singleCredential}`],
+    [`${one}\nretry: always`],
+    [`${one}\nretry: { attempts: 2, same_target: 1 }`],
+    [
+      `${one}\nretry: { attempts: 2, same_target: 2 }`,
+      'retry.same_target: 2 is more than retry.attempts (2) leaves after the first call',
+    ],
     [`${keys}\nretry: { attempts: 2 }`],
-    [`${two}\nretry: always`, 'retry: always has no effect, as the model serves neither completions nor edits'],
+    [`${two}\nretry: always`],
     [`${two}\nbalance: fastest`],
     [`${ranked}\nretry: { attempts: 2 }`],
   ] as const) {
@@ -94,9 +103,10 @@ test('what has no effect is warned of', async (t) => {
 for (const [fields, line, path, says] of [
   [`${two}\nbalance: least-busy`, 3, 'balance', /one of weighted, least_busy, fastest; .* did you mean least_busy\?/],
   [`${two}\nretry: allways`, 3, 'retry', /wanted: safe, always, or a mapping .*; did you mean always\?/],
-  [`${two}\nretry: 3`, 3, 'retry', /wanted: safe, always, or a mapping of scope and attempts; came: 3$/],
+  [`${two}\nretry: 3`, 3, 'retry', /wanted: safe, always, or a mapping of scope, attempts and same_target; came: 3$/],
   [`${two}\nretry: [safe]`, 3, 'retry', /came: a list/],
   [`${two}\nretry:\n  attempts: 11`, 4, 'retry.attempts', /a whole number from 1 to 10; came: 11/],
+  [`${two}\nretry:\n  same_target: 10`, 4, 'retry.same_target', /a whole number from 0 to 9; came: 10/],
   [`${two}\nretry:\n  attempt: 2`, 4, 'retry.attempt', /unknown key; did you mean attempts\?/],
   [`${two}\nretry:\n  scope: save`, 4, 'retry.scope', /one of safe, always; came: "save"; did you mean safe\?/],
   [`${two}\nhedge: true`, 3, 'hedge', /wanted: a mapping/],

@@ -1,6 +1,5 @@
 /** How the calls for a model are shared among its targets, repeated, and hedged. */
 
-import { isDeepStrictEqual } from 'node:util';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
@@ -29,7 +28,7 @@ export function toAttemptPolicy(
   context: CompileContext,
 ): AttemptPolicy {
   warnOfIdleBalance({ path, value }, called, context);
-  warnOfIdleRetry({ path, value }, served, called, context);
+  warnOfIdleRetry({ path, value }, context);
   const { balance, retry, hedge } = value;
   if (hedge !== undefined) {
     checkHedge({ path, value }, served, called, isComplete, context);
@@ -56,20 +55,11 @@ function warnOfIdleBalance(
   }
 }
 
-function warnOfIdleRetry(
-  { path, value }: Entry<ModelEntry>,
-  served: readonly Operation[],
-  called: PlacedTargets,
-  { warnings }: CompileContext,
-): void {
-  if (isDeepStrictEqual(value.retry, standardRetry)) return;
-  const place = toPathText([...path, 'retry']);
-  const credentials = called.flatMap(({ target }) => target.upstream.credentials).filter(({ weight }) => weight > 0);
-  if (credentials.length === 1) {
-    warnings.push(`${place} has no effect, as there is a single target to call, with a single credential`);
-  } else if (value.retry.scope === 'always' && !served.some(isSentOnce)) {
-    warnings.push(`${place}: always has no effect, as the model serves neither completions nor edits`);
-  }
+function warnOfIdleRetry({ path, value }: Entry<ModelEntry>, { warnings }: CompileContext): void {
+  const { sameTarget = 0, attempts } = value.retry;
+  if (sameTarget < attempts) return;
+  const place = toPathText([...path, 'retry', 'same_target']);
+  warnings.push(`${place}: ${sameTarget} is more than retry.attempts (${attempts}) leaves after the first call`);
 }
 
 function checkHedge(

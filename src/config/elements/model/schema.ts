@@ -119,9 +119,22 @@ const retry = z
         attempts: wholeNumber(1, 10)
           .default(standardRetry.attempts)
           .meta(is('Calls for one request, at most. A call of which no byte left does not count.')),
-      }),
+        same_target: wholeNumber(0, 9)
+          .optional()
+          .meta(
+            is(
+              'How often a target is asked again after an error that a pause may heal, before another target is asked: no byte was sent, 429, 500, 502, 503 or 529; with `always` also 504, silence and a broken connection.',
+              { defaultText: '1 where no other target is left, for parts of lists and models with one target; else 0' },
+            ),
+          ),
+      }).transform(
+        ({ same_target, ...written }): Retry => ({
+          ...written,
+          ...(same_target !== undefined && { sameTarget: same_target }),
+        }),
+      ),
     ],
-    { error: 'safe, always, or a mapping of scope and attempts' },
+    { error: 'safe, always, or a mapping of scope, attempts and same_target' },
   )
   .prefault(standardRetry.scope)
   .meta(

@@ -1,0 +1,99 @@
+/** Decides whether a failed call is made again at the same target, and after which pause. One for each request that had a failed call. */
+
+import type { Turn } from '../../core/dispatch.ts';
+import { Exchange } from '../../core/exchange.ts';
+import type { Answer } from '../../core/outcome.ts';
+import type { Target } from '../../core/snapshot.ts';
+import { equalJitterMs } from '../../lib/back-off.ts';
+import type { Plan } from './plan.ts';
+
+/** `nothing` was done; or what was done has failed (`error`); or it may have been served, though no answer came (`unheard`). */
+type Done = 'nothing' | 'error' | 'unheard';
+
+/** A call that may be made again. */
+export interface Again {
+  readonly target: Target;
+  readonly done: Done;
+  /** The pause that the upstream asked for; 0 where it asked for none. */
+  readonly restMs: number;
+}
+
+/** The service is unavailable or too busy for a moment. Of 504 the work may go on, and be paid for. */
+const passingStatuses: ReadonlySet<number> = new Set([500, 502, 503, 529]);
+/** A client that waits for one answer decides by itself about longer pauses. A list has the cost of its other parts to lose. */
+const longestPauseMs = 5_000;
+const longestPauseOfPartMs = 60_000;
+
+export class SameTarget {
+  readonly #plan: Plan;
+  /** What failed last. */
+  #next: Again | undefined = undefined;
+  /** The targets that were asked again, once for each time. */
+  readonly #asked: Target[] = [];
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  /** Whether the target is asked again before any other: where the operator says how often. */
+  get isFirst(): boolean {
+    return this.#plan.course.model.retry.sameTarget !== undefined;
+  }
+
+  failed({ candidate: { target } }: Turn, done: Done, restMs = 0): void {
+    this.#next = undefined;
+    const { course } = this.#plan;
+    const { scope, sameTarget } = course.model.retry;
+    if (done === 'unheard' && scope !== 'always') return;
+    if (!course.replayable && (done !== 'nothing' || sameTarget === undefined)) return;
+    const times = this.#asked.filter((one) => one === target).length;
+    if (times < (sameTarget ?? this.#standard)) this.#next = { target, done, restMs };
+  }
+
+  failedWith(turn: Turn, { status, meantStatus = status }: Answer, restMs: number | undefined): void {
+    const { errors } = turn.candidate.target.upstream.family;
+    const meant = errors?.statuses?.[meantStatus] ?? meantStatus;
+    if (passingStatuses.has(meant)) this.failed(turn, 'error', restMs);
+    else if (meant === 504) this.failed(turn, 'unheard', restMs);
+  }
+
+  get #standard(): number {
+    const { course, isPart } = this.#plan;
+    const isOnlyOne = course.tiers.length === 1 && course.tiers[0]?.length === 1;
+    return isPart || isOnlyOne ? 1 : 0;
+  }
+
+  /** What may be made again now; asked for once. */
+  take(): Again | undefined {
+    const next = this.#next;
+    this.#next = undefined;
+    return next;
+  }
+
+  /** Undefined where it would be too long. `leftMs` is the time until the deadline. */
+  pauseMs({ restMs }: Again, leftMs: number, random: () => number): number | undefined {
+    const ownMs = equalJitterMs(this.#asked.length, random);
+    // Those whom one upstream asked for the same pause do not come back together.
+    const waitMs = restMs === 0 ? ownMs : restMs + ownMs / 2;
+    const longestMs = this.#plan.isPart ? longestPauseOfPartMs : longestPauseMs;
+    return restMs > longestMs || waitMs >= leftMs ? undefined : waitMs;
+  }
+
+  isAsked({ target, done }: Again): void {
+    this.#asked.push(target);
+    if (done !== 'unheard') return;
+    const { exchange } = this.#plan;
+    exchange.owed = [...(exchange.owed ?? []), unheardCall(exchange, target)];
+  }
+}
+
+/** What it used nobody has counted: it is billed by an estimate. */
+function unheardCall(whole: Exchange, target: Target): Exchange {
+  const call = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
+  call.route = whole.route;
+  call.key = whole.key;
+  call.asking = whole.asking;
+  call.target = target;
+  call.outcome = 'cut';
+  return call;
+}
