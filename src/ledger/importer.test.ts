@@ -65,7 +65,7 @@ async function setUpFiles(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'postern-importer-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const clock = createFakeClock(startedAtMs);
-  const slots = { directory, lock: lockFile, clock };
+  const slots = { directory, lock: lockFile, clock, store: 'the store' };
   return { slots, clock, claims: createOrphanClaims({ ...slots, ownSlot: undefined, isSecure: async () => true }) };
 }
 

@@ -46,7 +46,7 @@ for (const durability of durabilities) {
         }
       }
       assert.deepEqual(listSlots(directory), [0]);
-      const slot = claimSlot({ directory, lock: lockFile, clock: systemClock });
+      const slot = claimSlot({ directory, lock: lockFile, clock: systemClock, store: 'the store' });
       const reader = createJournalReader({ directory: slot.directory, isOrphan: () => true });
       await reader.open(undefined);
       const { rows, endedNodes, damage } = await readThrough(reader);

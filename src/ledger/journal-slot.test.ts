@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
 import { lockFile } from '../store/sqlite/file-lock.ts';
-import { claimSlot, claimSlotAt, listSlots } from './journal-slot.ts';
+import { claimSlot, claimSlotAt, listSlots, readStore } from './journal-slot.ts';
 
 let directory: string;
-const deps = () => ({ directory, lock: lockFile, clock: systemClock });
+const deps = () => ({ directory, lock: lockFile, clock: systemClock, store: 'the store' });
 
 beforeEach(() => {
   directory = join(mkdtempSync(join(tmpdir(), 'postern-slots-')), 'journal');
@@ -54,4 +54,36 @@ test('says so where all places are taken', () => {
     () => claimSlot({ ...deps(), lock: () => undefined }),
     /All 256 places .+ give this one another ledger\.journal/,
   );
+});
+
+test('a journal of another store is reported and left as it is, and the next place is taken', () => {
+  const first = claimSlot(deps());
+  writeFileSync(join(first.directory, '0000000001.journal'), 'rows');
+  first.release();
+  const foreign: string[] = [];
+  const other = { ...deps(), store: 'another store', onForeign: (path: string) => foreign.push(path) };
+  const second = claimSlot(other);
+  assert.equal(second.number, 1);
+  assert.deepEqual(foreign, [first.directory]);
+  assert.equal(readFileSync(join(first.directory, '0000000001.journal'), 'utf8'), 'rows');
+  assert.equal(claimSlotAt(deps(), 0)?.id, first.id);
+  second.release();
+});
+
+test('a journal without identity is of the store that is configured, unless another one has used the directory', () => {
+  const first = claimSlot(deps());
+  writeFileSync(join(first.directory, '0000000001.journal'), 'rows');
+  first.release();
+  rmSync(join(first.directory, 'store'));
+  const adopted = claimSlotAt(deps(), 0);
+  assert.equal(adopted?.id, first.id);
+  assert.equal(readStore(first.directory), 'the store');
+  adopted?.release();
+
+  rmSync(join(first.directory, 'store'));
+  claimSlotAt({ ...deps(), store: 'another store' }, 1)?.release();
+  assert.equal(claimSlotAt(deps(), 0), undefined);
+  assert.equal(readStore(first.directory), undefined);
+  assert.equal(claimSlotAt({ ...deps(), adopts: true }, 0)?.id, first.id);
+  assert.equal(readStore(first.directory), 'the store');
 });

@@ -22,9 +22,17 @@ export interface SlotDeps {
   readonly directory: string;
   readonly lock: LockFile;
   readonly clock: Clock;
+  /** The identity of the store that the journals are for. */
+  readonly store: string;
+  /** Notified of a journal of another store, which is left as it is. */
+  readonly onForeign?: (path: string) => void;
+  /** Takes journals over, whichever store they were for. */
+  readonly adopts?: boolean;
 }
 
 export const idFile = 'id';
+/** The identity of the journal's store. Version 0.1.0 wrote none. */
+export const storeFile = 'store';
 const lockName = 'lock';
 const mostSlots = 256;
 
@@ -39,15 +47,23 @@ export function claimSlot(deps: SlotDeps): Slot {
   );
 }
 
-/** Undefined where a running process has it. */
-export function claimSlotAt({ directory, lock, clock }: SlotDeps, number: number): Slot | undefined {
+/** Undefined where a running process has it, and where its journal is of another store. */
+export function claimSlotAt(deps: SlotDeps, number: number): Slot | undefined {
+  const { directory, lock, clock } = deps;
   const path = join(directory, String(number));
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const held = lock(join(path, lockName));
     if (held === undefined) return undefined;
     try {
-      return { number, directory: path, id: readId(path, clock), release: () => held.release() };
+      if (!isOwn(path, deps)) {
+        held.release();
+        deps.onForeign?.(path);
+        return undefined;
+      }
+      const id = readId(path, clock);
+      if (readStore(path) !== deps.store) writeWhole(join(path, storeFile), deps.store);
+      return { number, directory: path, id, release: () => held.release() };
     } catch (thrown) {
       held.release();
       throw thrown;
@@ -66,13 +82,32 @@ export function listSlots(directory: string): number[] {
     .sort((a, b) => a - b);
 }
 
+/** The identity of the store that a journal is for; undefined where none was written. */
+export function readStore(path: string): string | undefined {
+  const file = join(path, storeFile);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+/** One without identity is taken where no other store has used the directory: it can only be of the store that was configured here. */
+function isOwn(path: string, { directory, store, adopts = false }: SlotDeps): boolean {
+  if (adopts || !hasSegments(path)) return true;
+  const written = readStore(path);
+  if (written !== undefined) return written === store;
+  return listSlots(directory).every((number) => (readStore(join(directory, String(number))) ?? store) === store);
+}
+
 /** A journal without segments is a new one: its numbers begin anew, and the store must not take it for the former. */
 function readId(path: string, clock: Clock): string {
   const file = join(path, idFile);
-  const hasSegments = readdirSync(path).some((name) => name.endsWith('.journal'));
-  if (hasSegments && existsSync(file)) return readFileSync(file, 'utf8').trim();
+  if (hasSegments(path) && existsSync(file)) return readFileSync(file, 'utf8').trim();
   const id = createId(clock.nowMs());
-  writeFileSync(`${file}.new`, `${id}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writeWhole(file, id);
   return id;
+}
+
+const hasSegments = (path: string): boolean => readdirSync(path).some((name) => name.endsWith('.journal'));
+
+function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }

@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OrphanJournal } from './importer.ts';
 import { createJournalReader } from './journal-reader.ts';
-import { claimSlotAt, listSlots, type SlotDeps } from './journal-slot.ts';
+import { claimSlotAt, listSlots, type SlotDeps, storeFile } from './journal-slot.ts';
 
 export interface OrphansDeps extends SlotDeps {
   /** The place of this process, which is no orphan. */
@@ -19,7 +19,11 @@ export function createOrphanClaims({ ownSlot, isSecure, ...deps }: OrphansDeps):
   const seen = new Map<number, string>();
 
   function claim(number: number): OrphanJournal | undefined {
-    const slot = claimSlotAt(deps, number);
+    const onForeign = (path: string): void => {
+      seen.set(number, lookOf(path));
+      deps.onForeign?.(path);
+    };
+    const slot = claimSlotAt({ ...deps, onForeign }, number);
     if (slot === undefined) return undefined;
     try {
       return {
@@ -45,7 +49,7 @@ export function createOrphanClaims({ ownSlot, isSecure, ...deps }: OrphansDeps):
 /** Changes with whatever is written into the slot. */
 function lookOf(directory: string): string {
   return readdirSync(directory)
-    .filter((name) => name.endsWith('.journal'))
+    .filter((name) => name.endsWith('.journal') || name === storeFile)
     .sort()
     .map((name) => {
       const { size, mtimeMs } = statSync(join(directory, name), { throwIfNoEntry: false }) ?? {};

@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LedgerStore } from '../core/store/ledger.ts';
+import type { Store } from '../core/store/store.ts';
 import { createJournalReader } from './journal-reader.ts';
-import { idFile, listSlots } from './journal-slot.ts';
+import { idFile, listSlots, readStore } from './journal-slot.ts';
 
 export interface Waiting {
   readonly slot: number;
@@ -12,15 +12,19 @@ export interface Waiting {
   readonly rows: number;
 }
 
-/** Of each place where something waits. */
-export async function readWaiting(directory: string, store: Pick<LedgerStore, 'position'>): Promise<Waiting[]> {
+/** Of each place where something waits for this store. */
+export async function readWaiting(
+  directory: string,
+  { ledger, settings }: Pick<Store, 'ledger' | 'settings'>,
+): Promise<Waiting[]> {
+  const identity = await settings.installation();
   const waiting: Waiting[] = [];
   for (const slot of listSlots(directory)) {
     const path = join(directory, String(slot));
-    if (!existsSync(join(path, idFile))) continue;
+    if (!existsSync(join(path, idFile)) || (readStore(path) ?? identity) !== identity) continue;
     const reader = createJournalReader({ directory: path, isOrphan: () => false });
     try {
-      await reader.open(await store.position(reader.id));
+      await reader.open(await ledger.position(reader.id));
       let state = reader.state();
       // Not all of a long one are counted at once.
       for (let rows = -1; state.rowsBehind > rows; state = reader.state()) rows = state.rowsBehind;

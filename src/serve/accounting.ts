@@ -11,6 +11,7 @@ import { takeNodeCensus } from '../admission/limits/node-census.ts';
 import type { Limiter } from '../admission/limits/port.ts';
 import { createRedisLimiter } from '../admission/limits/redis-limiter.ts';
 import { createSpending, type Hits } from '../admission/spending.ts';
+import { defaultJournal, formerJournal } from '../config/elements/ledger.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import type { Log } from '../core/log.ts';
@@ -123,15 +124,29 @@ function openBooksInMemory({ snapshot, store, log, clock }: AccountingDeps): Boo
   return { journal, importer, close: () => importer.close() };
 }
 
-async function openBooksOnDisk({ snapshot, log, clock, cwd }: AccountingDeps, node: string): Promise<Books> {
+async function openBooksOnDisk({ snapshot, store, log, clock, cwd }: AccountingDeps, node: string): Promise<Books> {
   const { durability, retentionMs } = snapshot.ledger;
   const directory = resolve(cwd, snapshot.ledger.directory);
-  const slot = claimSlot({ directory, lock: lockFile, clock });
+  const isDefault = snapshot.ledger.directory === defaultJournal(snapshot.store);
+  const formerDirectory = isDefault ? resolve(cwd, formerJournal) : directory;
+  const identity = await store.settings.installation();
+  // The identity must outlive the loss of the log beside the database: journals name it.
+  await store.ledger.secure();
+  const slot = claimSlot({ directory, lock: lockFile, clock, store: identity });
   try {
     const journal = await createJournal({ directory: slot.directory, node, durability, clock, log });
     const { number } = slot;
     const place = { number, directory: slot.directory };
-    const importer = startLedgerThread({ url: snapshot.store, cwd, directory, slot: place, retentionMs, log });
+    const directories = [...new Set([directory, formerDirectory])];
+    const importer = startLedgerThread({
+      url: snapshot.store,
+      cwd,
+      directories,
+      identity,
+      slot: place,
+      retentionMs,
+      log,
+    });
     return {
       journal,
       importer,

@@ -276,7 +276,7 @@ async function playDeleted(rig: ChaosRig): Promise<Figure[]> {
     const at = house;
     spenders.start(() => at.gateway.port);
     await wait(calmMs[rig.scale] + 300);
-    await rm(join(directory, 'data', 'journal'), { recursive: true });
+    await rm(join(directory, 'journal'), { recursive: true });
     await wait(noticedWithinMs);
     const from = spenders.answers.length;
     await wait(fullMs[rig.scale]);

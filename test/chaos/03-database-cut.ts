@@ -303,6 +303,7 @@ async function openAndImport(copy: Remains): Promise<(Books & { readonly said: r
           ownSlot: undefined,
           lock: lockFile,
           clock: systemClock,
+          store: await store.settings.installation(),
           isSecure: store.ledger.secure,
         }),
         store,

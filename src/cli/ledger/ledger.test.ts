@@ -152,8 +152,10 @@ test('verify says that rows and sums agree, or where they do not', async (t) => 
 });
 
 test('verify says what waits in journals', async (t) => {
-  const { run, cwd } = await setUp(t, []);
-  await writeJournal(join(cwd, 'data', 'journal'), [rowId(startMs, 1)]);
+  const { run, cwd, withStore } = await setUp(t, []);
+  const identity = await withStore((store) => store.settings.installation());
+  await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 1)], identity);
+  await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 2)], 'another store');
   const { lines } = await run('verify');
   assert.match(lines[0] ?? '', /^In the journal, in place 0, \d+ bytes \(1 rows\) wait to go into the store\.$/);
   assert.equal(lines[1], 'Rows and sums agree.');

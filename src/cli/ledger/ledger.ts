@@ -1,13 +1,18 @@
 /** `postern ledger`: follows the rows of the ledger, shows one, and compares rows with sums. */
 
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { LedgerFilter, LedgerStore } from '../../core/store/ledger.ts';
+import type { Store } from '../../core/store/store.ts';
 import { UserFault } from '../../core/user-fault.ts';
+import { createJournalReader, type JournalReader } from '../../ledger/journal-reader.ts';
+import { claimSlotAt, idFile } from '../../ledger/journal-slot.ts';
 import { readWaiting } from '../../ledger/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
+import { lockFile } from '../../store/sqlite/file-lock.ts';
 import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toTable } from '../table.ts';
@@ -42,11 +47,12 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
     needsStore: true,
     prepare: verify,
   },
+  adopt: { usage: 'adopt JOURNAL', options: [], operandCount: 1, needsStore: true, prepare: adopt },
 };
 
 export const ledger: Command = {
   name: 'ledger',
-  summary: 'Follows the rows of the ledger, shows one, and compares rows with sums.',
+  summary: 'Follows the rows of the ledger, shows one, compares rows with sums, and imports journals of other stores.',
   usage: `ledger ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
   options: {
@@ -162,11 +168,11 @@ async function findRows(
 function verify({ values, cwd, stdout }: CommandContext) {
   const nowMs = systemClock.nowMs();
   const { fromMs = 0, toMs = nowMs } = readSpan(values, nowMs);
-  return async ({ store: { ledger: store }, loaded: { snapshot } }: OpenConfiguration) => {
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
     for (const { slot, bytes, rows } of await readWaiting(resolve(cwd, snapshot.ledger.directory), store)) {
       stdout(`In the journal, in place ${slot}, ${bytes} bytes (${rows} rows) wait to go into the store.`);
     }
-    const differences = await store.verify(fromMs, toMs);
+    const differences = await store.ledger.verify(fromMs, toMs);
     for (const sentence of differences) stdout(sentence);
     if (differences.length > 0) {
       const [noun, verb] = differences.length === 1 ? ['place', 'differs'] : ['places', 'differ'];
@@ -174,4 +180,51 @@ function verify({ values, cwd, stdout }: CommandContext) {
     }
     stdout('Rows and sums agree.');
   };
+}
+
+/** Imports a journal that is of another store, or of none that is known. It is of this one from then on. */
+function adopt({ positionals, cwd, stdout, stderr }: CommandContext) {
+  const path = resolve(cwd, positionals[1] ?? '');
+  const number = Number(basename(path));
+  if (!Number.isInteger(number) || !existsSync(join(path, idFile))) {
+    throw new UserFault(`"${path}" is no journal; name the folder that the log names, such as data/journal/0`);
+  }
+  return async ({ store }: OpenConfiguration) => {
+    const slot = claimSlotAt(
+      {
+        directory: dirname(path),
+        lock: lockFile,
+        clock: systemClock,
+        store: await store.settings.installation(),
+        adopts: true,
+      },
+      number,
+    );
+    if (slot === undefined) throw new UserFault(`"${path}" is the journal of a process that runs; end that one first`);
+    try {
+      const reader = createJournalReader({ directory: path, isOrphan: () => true, isSecure: store.ledger.secure });
+      const rows = await importAll(reader, store, stderr);
+      await reader.close();
+      stdout(`${rows} rows of "${path}" are new in the ledger; the journal belongs to this store now.`);
+    } finally {
+      slot.release();
+    }
+  };
+}
+
+/** Returns how many rows were new. */
+async function importAll(reader: JournalReader, { ledger: rows, budgets }: Store, stderr: CommandContext['stderr']) {
+  let position = await rows.position(reader.id);
+  await reader.open(position);
+  for (let added = 0; ; ) {
+    const batch = await reader.read(rowsPerPage);
+    for (const sentence of batch.damage) stderr(`postern: ${sentence}`);
+    const { segment, offset } = batch.position;
+    const isEnd = segment === position?.segment && offset === position.offset;
+    if (isEnd && batch.rows.length === 0 && batch.endedNodes.length === 0) return added;
+    added += await rows.import(reader.id, batch.rows, batch.position);
+    for (const node of batch.endedNodes) await budgets.release(node);
+    await reader.imported(batch.position);
+    position = batch.position;
+  }
 }

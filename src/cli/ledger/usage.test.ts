@@ -181,11 +181,12 @@ test('money is rounded in tables alone, and never to nothing', () => {
 });
 
 test('what waits in journals is told beside the sums, which do not have it', async (t) => {
-  const { run, json, cwd } = await setUp(t, someRows());
+  const { run, json, cwd, withStore } = await setUp(t, someRows());
   assert.equal((await json()).rows_waiting, 0);
   await writeJournal(
-    join(cwd, 'data', 'journal'),
+    join(cwd, 'store', 'journal'),
     [1, 2].map((number) => rowId(todayMs, number)),
+    await withStore((store) => store.settings.installation()),
   );
   const { lines, errors } = await run();
   assert.equal(lines.at(3)?.split(/ +/)[1], '3');

@@ -49,7 +49,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
   }
   try {
     const lines = await readWholeUsage(found.store.ledger, filter, groups);
-    const waiting = await readWaiting(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store.ledger);
+    const waiting = await readWaiting(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store);
     const rowsWaiting = waiting.reduce((sum, { rows }) => sum + rows, 0);
     if (values.csv === true) for (const line of toUsageCsv(lines, groups)) stdout(line);
     else if (values.json === true) {

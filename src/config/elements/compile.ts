@@ -48,7 +48,7 @@ export function* compiling(
     store: settings.store,
     redis: settings.redis,
     redisDeadlineMs: settings.redis_deadline,
-    ledger: toLedgerSettings(settings.ledger),
+    ledger: toLedgerSettings(settings.ledger, settings.store),
     log: toLogSettings(settings.log),
     metrics: toMetricSettings(settings.metrics),
     otel: settings.otel && toOtelSettings(settings.otel),

@@ -1,5 +1,6 @@
 /** The section `ledger`: what is kept of requests, where, and for how long. */
 
+import { dirname, join } from 'node:path';
 import type * as z from 'zod';
 import { durabilities } from '../../core/accounting/ledger-row.ts';
 import type { LedgerSettings } from '../../core/snapshot.ts';
@@ -9,12 +10,12 @@ const dayMs = 86_400_000;
 
 export const ledgerSchema = mapping({
   journal: filePath()
-    .default('data/journal')
+    .optional()
     .meta(
-      is('The directory of the journal, which every row is written to before it is in the store.', {
-        kind: 'directory',
-        restart: atStart(({ ledger }) => ledger.directory),
-      }),
+      is(
+        'The directory of the journal, which every row is written to before it is in the store. By default the folder `journal` beside a SQLite file, and `data/journal` with PostgreSQL.',
+        { kind: 'directory', restart: atStart(({ ledger }) => ledger.directory) },
+      ),
     ),
   durability: oneOf(durabilities)
     .default('fast')
@@ -47,12 +48,24 @@ export function redactField() {
   ).max(100, { error: 'at most 100 names' });
 }
 
-export function toLedgerSettings({
-  journal,
-  durability,
-  retention,
-  redact,
-}: z.output<typeof ledgerSchema>): LedgerSettings {
+/** The default of version 0.1.0, whichever store the journal was for. */
+export const formerJournal = join('data', 'journal');
+
+/** Relative to what the store's path is relative to. */
+export function defaultJournal(store: string): string {
+  const [, file] = /^sqlite:(.+)$/i.exec(store) ?? [];
+  return file === undefined || file === ':memory:' ? formerJournal : join(dirname(file), 'journal');
+}
+
+export function toLedgerSettings(
+  { journal, durability, retention, redact }: z.output<typeof ledgerSchema>,
+  store: string,
+): LedgerSettings {
   const hiddenFields = Object.freeze([...new Set(redact)]);
-  return Object.freeze({ directory: journal, durability, retentionMs: retention, hiddenFields });
+  return Object.freeze({
+    directory: journal ?? defaultJournal(store),
+    durability,
+    retentionMs: retention,
+    hiddenFields,
+  });
 }

@@ -30,7 +30,7 @@ async function setUp(t: TestContext) {
   const store = await openStore(url, { cwd });
   t.after(() => store.close());
   const directory = join(cwd, 'journal');
-  const slot = claimSlot({ directory, lock: lockFile, clock: systemClock });
+  const slot = claimSlot({ directory, lock: lockFile, clock: systemClock, store: 'the store' });
   t.after(() => slot.release());
   const journal = await createJournal({
     directory: slot.directory,
@@ -41,17 +41,18 @@ async function setUp(t: TestContext) {
   t.after(() => journal.close());
   const told: string[] = [];
   const tell = (message: string) => void told.push(message);
-  const data: LedgerThreadData = { url, cwd, directory, slot, retentionMs: Number.POSITIVE_INFINITY };
+  const data: LedgerThreadData = {
+    url,
+    cwd,
+    directories: [directory],
+    identity: 'the store',
+    slot,
+    retentionMs: Number.POSITIVE_INFINITY,
+  };
   return {
     store,
     told,
-    data: {
-      url,
-      cwd,
-      directory,
-      slot: { number: slot.number, directory: slot.directory },
-      retentionMs: data.retentionMs,
-    },
+    data: { ...data, slot: { number: slot.number, directory: slot.directory } },
     log: { info: tell, warn: tell, error: tell },
     async write(number: number) {
       await journal.open(id(number), intentLine(id(number), 'one'));

@@ -20,8 +20,10 @@ export interface LedgerThreadData {
   readonly url: string;
   /** What relative paths are relative to. */
   readonly cwd: string;
-  /** The journal's directory, absolute. */
-  readonly directory: string;
+  /** Where journals of the store may lie, absolute: the directory of this process's own first. */
+  readonly directories: readonly string[];
+  /** The store's. */
+  readonly identity: string;
   /** The place in it that this process writes to. */
   readonly slot: { readonly number: number; readonly directory: string };
   readonly retentionMs: number;
@@ -69,15 +71,24 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
     return;
   }
 
-  const importer = createImporter({
-    own: createJournalReader({ directory: data.slot.directory, isOrphan: () => false, isSecure: store.ledger.secure }),
-    claimOrphans: createOrphanClaims({
-      directory: data.directory,
-      ownSlot: data.slot.number,
+  const claims = data.directories.map((directory, index) =>
+    createOrphanClaims({
+      directory,
+      ownSlot: index === 0 ? data.slot.number : undefined,
       lock: lockFile,
       clock: systemClock,
+      store: data.identity,
+      onForeign: (path) =>
+        log.error('journal of another store', {
+          journal: path,
+          why: `it is not imported; to import it into this store, run: postern ledger adopt ${path}`,
+        }),
       isSecure: store.ledger.secure,
     }),
+  );
+  const importer = createImporter({
+    own: createJournalReader({ directory: data.slot.directory, isOrphan: () => false, isSecure: store.ledger.secure }),
+    claimOrphans: () => claims.flatMap((claim) => claim()),
     store,
     clock: systemClock,
     log,

@@ -11,7 +11,7 @@ import { intentLine, settlementLine } from './journal-lines.ts';
 const [directory = '', node = '', durability = ''] = process.argv.slice(2);
 const concurrency = 8;
 
-const { directory: slot } = claimSlot({ directory, lock: lockFile, clock: systemClock });
+const { directory: slot } = claimSlot({ directory, lock: lockFile, clock: systemClock, store: 'the store' });
 const journal = await createJournal({
   directory: slot,
   node,

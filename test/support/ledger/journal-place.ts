@@ -7,8 +7,8 @@ import { lockFile } from '../../../src/store/sqlite/file-lock.ts';
 import { intentLine, settlementLine } from './journal-lines.ts';
 
 /** With an exchange for each ID that began and ended. */
-export async function writeJournal(directory: string, ids: readonly string[]): Promise<void> {
-  const slot = claimSlot({ directory, lock: lockFile, clock: systemClock });
+export async function writeJournal(directory: string, ids: readonly string[], store = 'the store'): Promise<void> {
+  const slot = claimSlot({ directory, lock: lockFile, clock: systemClock, store });
   const journal = await createJournal({
     directory: slot.directory,
     node: 'one',

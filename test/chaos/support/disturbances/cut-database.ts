@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 
 const database = 'postern.db';
-const journalDirectory = join('data', 'journal');
+const journalDirectory = 'journal';
 
 /** A directory in which a gateway ran. */
 export class Remains {

@@ -98,7 +98,12 @@ export async function playFaults({ seed, scale, progress }: ChaosRig, kind: Faul
   const scope = { after: (end: () => Promise<unknown>) => ends.push(end) };
   try {
     await mkdir(join(directory, 'journal'));
-    const slot = claimSlot({ directory: join(directory, 'journal'), lock: lockFile, clock: systemClock });
+    const slot = claimSlot({
+      directory: join(directory, 'journal'),
+      lock: lockFile,
+      clock: systemClock,
+      store: 'the store',
+    });
     const disk = createFaultyFiles(kind.code);
     const { durability } = kind;
     const journal = await createJournal({
