@@ -202,6 +202,11 @@ export interface CoalesceSettings {
 export const cacheScopes = ['project', 'shared'] as const;
 type CacheScope = (typeof cacheScopes)[number];
 
+/** What a text is embedded for. */
+export type TextRole = 'query' | 'document';
+/** What is put before each text, by its role. */
+export type RolePrefixes = Readonly<Partial<Record<TextRole, string | undefined>>>;
+
 export interface Model {
   /** The public ID; may hold one `*` and is a pattern then. */
   readonly id: string;
@@ -220,6 +225,8 @@ export interface Model {
   readonly dimensions?: number | undefined;
   /** The first numbers of its vectors are vectors by themselves: shorter ones are made here. */
   readonly matryoshka?: boolean;
+  /** Where its upstreams know no roles. */
+  readonly roles?: RolePrefixes | undefined;
   /** The longest recording that it is given. */
   readonly maxAudioMs?: number | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */

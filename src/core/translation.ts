@@ -179,6 +179,8 @@ export interface Translation {
   isNeeded?(glance: Glance): boolean;
   /** Of operations that are maps over a list: what one call holds. A longer list is taken apart before anyone is asked. */
   readonly limits?: KnownLimits;
+  /** Of embeddings: the upstream is told in its own words whether a text is a query or a document. */
+  readonly hasRoles?: true;
   /** Throws a `GatewayError` for what the upstream cannot serve. */
   ask(asked: Asked): Conversation | Promise<Conversation>;
 }

@@ -9,6 +9,7 @@ import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 import { awsSigner } from './signing/aws.ts';
 
 const embeddings: Translation = {
+  hasRoles: true,
   limits: (model) => bedrockEmbeddings(model)?.limits ?? {},
   ask(asked) {
     const dialect = bedrockEmbeddings(asked.model);

@@ -124,7 +124,10 @@ export default defineFamily({
     openai: {
       embeddings: {
         path: `${models}:predict`,
-        translation: byModel((model) => translations[embedsContent(model) ? 'embedContent' : 'predict']),
+        translation: {
+          ...byModel((model) => translations[embedsContent(model) ? 'embedContent' : 'predict']),
+          hasRoles: true,
+        },
         facts:
           '`api_key_file` names the JSON file of a service account, or `api_key` is an access token; 250 inputs and about 20,000 tokens a call; `gemini-embedding-001` one (unverified, `max_items` says otherwise), `gemini-embedding-2` one, by `:embedContent`; `autoTruncate: false` refuses what is too long, else it is cut silently; `input_type` goes as `task_type`; where `dimensions` are asked of `gemini-embedding-001`, its vectors are brought to unit length',
       },

@@ -40,6 +40,7 @@ export function ownHeaders(
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
     headers.push('x-postern-space', encodeURI(space.toWellFormed()));
   }
+  if (question.role !== undefined) headers.push('x-postern-role', question.role);
   const scores = exchange.route?.row.yields === 'scores' ? exchange.target?.scores : undefined;
   if (scores !== undefined && meantStatus < 400) {
     headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');

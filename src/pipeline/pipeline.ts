@@ -52,6 +52,7 @@ import {
   shapeSaidBy,
 } from './question.ts';
 import { ReadingRoom } from './reading-room.ts';
+import { mayHaveRole, withRole } from './roles.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
 export interface PipelineDeps extends ListDeps, RecordingDeps {
@@ -146,12 +147,24 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.route = route;
     const entered =
       route.entry === undefined ? undefined : await enterBy(exchange, route, route.entry, asked, modelFromPath);
-    const question = entered?.question ?? asked;
-    const resolved = findModel(exchange, route, question, modelFromPath);
+    const unprefixed = entered?.question ?? asked;
+    const resolved = findModel(exchange, route, unprefixed, modelFromPath);
     exchange.modelId = resolved.id;
-    exchange.shape ??= resolved.model.shape ?? shapeSaidBy(question);
-    checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
+    exchange.shape ??= resolved.model.shape ?? shapeSaidBy(unprefixed);
+    checkStandIn(unprefixed, resolved.model.acceptsMessages, exchange.shape);
     checkModel(key, resolved.id);
+    const { roles } = resolved.model;
+    const question =
+      roles === undefined || !mayHaveRole(route)
+        ? unprefixed
+        : await withRole(
+            unprefixed,
+            resolved,
+            roles,
+            modelFromPath,
+            readerFor(route.entry?.canonical ?? route),
+            new ReadingRoom(exchange.requestRoom),
+          );
     const keeps = keepsOf(question, route);
     const inBackground = isInBackground(question, keeps);
     const looked = namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));

@@ -4,6 +4,7 @@ import type { Buffer } from 'node:buffer';
 import type { CallBody } from '../core/call-body.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
+import type { TextRole } from '../core/snapshot.ts';
 import type { DoorWords, RerankShape } from '../core/translation.ts';
 import {
   compileWatchedKeys,
@@ -28,6 +29,8 @@ export interface Question {
   readonly standIn: FoundStandIn | undefined;
   /** Where it was asked at a front door: what its own fields have no place for. */
   readonly words: DoorWords | undefined;
+  /** Where its texts have the prefix of a role before them. */
+  readonly role?: TextRole | undefined;
   /** Where it came as a form: `body` says what that asks, and this is what is sent. */
   readonly form?: Form | undefined;
 }

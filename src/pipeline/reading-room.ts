@@ -27,6 +27,9 @@ export class ReadingRoom {
     });
   };
 
+  /** For bytes that are written beside it. */
+  readonly takeBytes = (bytes: number): void => this.take(Math.ceil(bytes / bytesPerValue));
+
   /** Nobody holds what was read any more. */
   release(): void {
     this.#room?.shrinkTo(this.#bodyBytes);

@@ -41,6 +41,7 @@ const written = {
   max_audio: '10m',
   dimensions: 1024,
   matryoshka: true,
+  roles: { query: 'query: ', document: 'passage: ' },
   targets: [
     {
       upstream: 'one',
@@ -148,6 +149,7 @@ test('a field that was emptied is not written', () => {
   values.canary.texts = [];
   values.dedupe = false;
   values.matryoshka = false;
+  values.roles = { query: '', document: '' };
   values.context = '';
   values.price.kind = 'standard';
   values.budgets = [];
@@ -161,7 +163,7 @@ test('a field that was emptied is not written', () => {
   const document = toDocument(values);
   const emptied = [
     ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'usage', 'retry'],
-    ...['cache', 'coalesce', 'shadow', 'canary', 'dedupe', 'matryoshka', 'context'],
+    ...['cache', 'coalesce', 'shadow', 'canary', 'dedupe', 'matryoshka', 'roles', 'context'],
   ];
   for (const key of emptied) assert.equal(key in document, false, key);
 });

@@ -83,6 +83,7 @@ export interface ModelValues {
   max_audio: string;
   dimensions: number | string;
   matryoshka: boolean;
+  roles: { query: string; document: string };
   dedupe: boolean;
   cache: { on: boolean; ttl: string; scope: string | null; max: string; limits: string | null };
   coalesce: { on: boolean; window: string; max_items: number | string };
@@ -139,11 +140,17 @@ export const emptyTarget = (upstream = ''): TargetValues => ({
   rest: {},
 });
 
+/** A prefix may end in white space. */
+function toRolesDocument({ query, document }: ModelValues['roles']): { roles?: Document } {
+  if (query === '' && document === '') return {};
+  return { roles: { ...(query !== '' && { query }), ...(document !== '' && { document }) } };
+}
+
 export function toValues(document: Document): ModelValues {
   const { id, aliases, operations, visible, space, accepts_messages, targets, balance, retry, hedge, price, ...more } =
     document;
   const { limits, budgets, shape, scores, usage, context, max_output, max_tool_calls, max_audio, ...others } = more;
-  const { dimensions, matryoshka, dedupe, cache, coalesce, shadow, canary, ...rest } = others;
+  const { dimensions, matryoshka, roles, dedupe, cache, coalesce, shadow, canary, ...rest } = others;
   return {
     id: toText(id),
     aliases: toTexts(aliases),
@@ -162,6 +169,7 @@ export function toValues(document: Document): ModelValues {
     max_audio: toText(max_audio),
     dimensions: toAmount(dimensions, ''),
     matryoshka: matryoshka === true,
+    roles: { query: toText(toMapping(roles).query), document: toText(toMapping(roles).document) },
     dedupe: dedupe === true,
     ...toListValues({ cache, coalesce, shadow, canary }),
     retry: toRetry(retry),
@@ -287,6 +295,7 @@ export function toDocument(values: ModelValues): Document {
       dimensions: values.dimensions,
     }),
     ...(values.matryoshka && { matryoshka: true }),
+    ...toRolesDocument(values.roles),
     targets: targets.map(toTargetDocument),
     ...toListDocument(values),
     ...(balance !== null && { balance }),

@@ -24,6 +24,10 @@ export function SizeFields({ form }: { readonly form: UseFormReturnType<ModelVal
           {...form.getInputProps('max_audio')}
         />
       </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+        <TextInput label="Prefix of queries" {...form.getInputProps('roles.query')} />
+        <TextInput label="Prefix of documents" {...form.getInputProps('roles.document')} />
+      </SimpleGrid>
       <Checkbox
         label="Vectors may be cut short"
         description="Where a request wants fewer dimensions: they are cut and brought to length 1 here."

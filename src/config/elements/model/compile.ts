@@ -1,8 +1,8 @@
 /** The `models` section as the pipeline uses it, and the models that come with a family. */
 
 import { noCaps } from '../../../core/caps.ts';
-import { operationRows } from '../../../core/operations/index.ts';
-import type { Model, Target, Upstream } from '../../../core/snapshot.ts';
+import { type Operation, operationRows } from '../../../core/operations/index.ts';
+import { type Model, offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims } from '../context.ts';
@@ -82,6 +82,30 @@ function claimNames(
   return free;
 }
 
+/** One of these would be told a role twice: in its own words, and by the prefix. */
+function toRoles(
+  { path, value: { roles } }: Entry<ModelEntry>,
+  served: readonly Operation[],
+  called: PlacedTargets,
+  { faults, warnings }: CompileContext,
+): Model['roles'] {
+  if (roles === undefined) return undefined;
+  const at = [...path, 'roles'];
+  if (!served.includes('embeddings')) {
+    warnings.push(`${toPathText(at)} has no effect, as the model makes no embeddings`);
+  }
+  const key = offerKey('openai', 'embeddings');
+  const knowing = called.find(({ target }) => target.offers.get(key)?.translation?.hasRoles === true);
+  if (knowing !== undefined) {
+    const { id, family } = knowing.target.upstream;
+    faults.add(
+      at,
+      `the upstream "${id}" (${family.id}) knows roles by itself; leave it out, or give that upstream a model of its own`,
+    );
+  }
+  return Object.freeze({ ...roles });
+}
+
 function compileModel(
   { path, value }: Entry<ModelEntry>,
   targets: PlacedTargets,
@@ -111,6 +135,7 @@ function compileModel(
     maxToolCalls: value.max_tool_calls,
     dimensions: value.dimensions,
     matryoshka: value.matryoshka,
+    roles: toRoles({ path, value }, served, called, context),
     maxAudioMs: value.max_audio,
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',

@@ -102,6 +102,8 @@ const targetSchema = mapping({
   price: priceField('What this target costs.', "the model's `price`"),
 });
 
+const prefix = () => text('a text of 1 to 1,000 characters', /^[\s\S]{1,1000}$/).optional();
+
 const scope = () => oneOf(retryScopes);
 
 const retry = z
@@ -212,6 +214,17 @@ export const modelSchema = mapping({
     .meta(
       is(
         'It was trained so that the first numbers of its vectors are vectors by themselves (Matryoshka): what clients ask for by `dimensions` is cut here and brought to unit length, and no upstream is asked for it. Needs `dimensions`.',
+      ),
+    ),
+  roles: mapping({
+    query: prefix().meta(is('What is put before each text that is a query, such as `query: `.')),
+    document: prefix().meta(is('What is put before each text that is a document, such as `passage: `.')),
+  })
+    .optional()
+    .meta(
+      is(
+        'Prefixes by role, for embeddings of upstreams that know no roles. The role is what `input_type`, `task`, `task_type` or `prompt_name` says, else what an alias of the model ends in (`-query`, `-document`).',
+        { kind: 'mapping' },
       ),
     ),
   max_audio: duration(1_000, 86_400_000)

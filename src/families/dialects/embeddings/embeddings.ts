@@ -84,6 +84,7 @@ const handled: ReadonlySet<string> = new Set(['input', 'model', 'encoding_format
 export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
   return {
     ...(dialect.limits !== undefined && { limits: dialect.limits }),
+    ...(dialect.purposes !== undefined && { hasRoles: true as const }),
     async ask(asked) {
       const format = formatOf(asked);
       const dimensions = dimensionsOf(asked, dialect);

@@ -1,0 +1,95 @@
+/** Prefixes by role: for models that want them, at upstreams that add none. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertError } from '../support/clients/error-answer.ts';
+import { startRig } from '../support/gateways/rig.ts';
+import { type SeveralOptions, startSeveral } from '../support/gateways/several.ts';
+import { embeds, inputsOf } from '../support/upstreams/list-service.ts';
+
+const roles = { query: 'query: ', document: 'passage: ' };
+const e5: SeveralOptions = {
+  model: { operations: ['embeddings'], aliases: ['m-query', 'm:document', 'm-other'], roles },
+};
+
+test('puts the prefix of the role before each text, and keeps the field that said it from the upstream', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], e5);
+  for (const [said, role] of [
+    [{ input_type: 'query' }, 'query'],
+    [{ input_type: 'search_document' }, 'document'],
+    [{ task: 'retrieval.passage' }, 'document'],
+    [{ task_type: 'RETRIEVAL_QUERY' }, 'query'],
+    [{ prompt_name: 'query' }, 'query'],
+    [{ model: 'm-query' }, 'query'],
+    [{ model: 'm:document' }, 'document'],
+    // What the request says goes before its alias.
+    [{ model: 'm-query', input_type: 'document' }, 'document'],
+  ] as const) {
+    const body = { model: 'm', input: ['a', 'b "c"'], user: 'u', ...said };
+    const answer = await rig.post('/v1/embeddings', body);
+    assert.deepEqual([answer.status, answer.header('x-postern-role')], [200, role], JSON.stringify(said));
+    const sent = JSON.parse(upstreams[0]?.requests.at(-1)?.body.toString() ?? '');
+    assert.deepEqual(sent, { model: 'm', input: ['a', 'b "c"'].map((text) => roles[role] + text), user: 'u' });
+  }
+});
+
+test('passes bytes as they came where no role is said, or one that has no prefix', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], {
+    model: { ...e5.model, roles: { query: 'query: ' } },
+  });
+  for (const more of ['', ', "task": "text-matching"', ', "input_type": "document"', ', "input_type": null']) {
+    const body = `{ "model": "m" , "input" : "a"${more} }`;
+    const answer = await rig.post('/v1/embeddings', body);
+    assert.deepEqual([answer.status, answer.header('x-postern-role')], [200, undefined]);
+    assert.equal(upstreams[0]?.requests.at(-1)?.body.toString(), body);
+  }
+  assert.equal(
+    (await rig.post('/v1/embeddings', { model: 'm-other', input: 'a' })).header('x-postern-role'),
+    undefined,
+  );
+});
+
+test('takes the role of the legacy path from its alias, and that of other client APIs from their words', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], e5);
+  const legacy = await rig.post('/v1/engines/m-query/embeddings', { input: 'a' });
+  assert.equal(legacy.header('x-postern-role'), 'query');
+  const cohere = await rig.post('/cohere/v2/embed', {
+    model: 'm',
+    texts: ['a'],
+    input_type: 'search_document',
+    embedding_types: ['float'],
+  });
+  assert.deepEqual([cohere.status, cohere.header('x-postern-role')], [200, 'document'], cohere.body.toString());
+  assert.deepEqual(upstreams[0]?.requests.map(inputsOf), [['query: a'], ['passage: a']]);
+});
+
+test('remembers a text by its role', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], { model: { ...e5.model, cache: {} } });
+  const ask = async (model: string) =>
+    (await rig.post('/v1/embeddings', { model, input: 'a' })).header('x-postern-cache');
+  assert.deepEqual(
+    [await ask('m-query'), await ask('m:document'), await ask('m'), await ask('m-query'), await ask('m:document')],
+    ['miss', 'miss', 'miss', 'hit', 'hit'],
+  );
+  assert.deepEqual(upstreams[0]?.requests.map(inputsOf), [['query: a'], ['passage: a'], ['a']]);
+});
+
+test('refuses by name what can have no prefix, and two roles at once', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], e5);
+  for (const [body, param] of [
+    [{ input: [[1, 2]], input_type: 'query' }, 'input[0]'],
+    [{ input: [1, 2], input_type: 'query' }, 'input[0]'],
+    [{ input: ['a'], input_type: 'query', prompt_name: 'document' }, 'prompt_name'],
+  ] as const) {
+    assertError(await rig.post('/v1/embeddings', { model: 'm', ...body }), 'unsupported_parameter', { param });
+  }
+  assert.equal(upstreams[0]?.requests.length, 0);
+});
+
+test('refuses a configuration that has prefixes for an upstream with roles of its own', async (t) => {
+  const document = {
+    upstreams: [{ id: 'up', family: 'cohere', api_key: 'sk-credential-of-cohere' }],
+    models: [{ id: 'm', operations: ['embeddings'], roles, targets: [{ upstream: 'up' }] }],
+  };
+  await assert.rejects(startRig(t, document), /models\[0\]\.roles.*\\"up\\" \(cohere\) knows roles by itself/);
+});
