@@ -1,25 +1,54 @@
-/** What nodes say of their targets, in a database. */
+/** Reports of the nodes on their targets, in a database. A report is read once, however often it is asked for, and long ones in slices. */
 
 import type { Kysely } from 'kysely';
 import type { DriftState } from '../core/drift.ts';
 import type { HealthStore } from '../core/store/health.ts';
-import type { TargetState } from '../core/target-state.ts';
+import type { HealthReport, TargetState } from '../core/target-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { inTurns } from '../lib/turns.ts';
 import type { Schema } from './schema.ts';
 import { readJson } from './stored-json.ts';
 
 /** A node that was killed did not withdraw. */
 const forgottenAfterMs = 3_600_000;
 
+/** What separates the targets of a report: a line each, so that a long one can be read and written in slices. */
+const separator = ',\n';
+
 export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore {
+  /** The newest report of each node, as it was read. */
+  const read = new Map<string, HealthReport>();
+
+  async function readAgain(nodes: readonly string[]): Promise<void> {
+    if (nodes.length === 0) return;
+    const rows = await db.selectFrom('node_reports').selectAll().where('node', 'in', nodes).execute();
+    for (const { node, reported_at, targets, drift } of rows) {
+      read.set(node, {
+        node,
+        reportedAtMs: reported_at,
+        targets: await inTurns(toTargetStates(targets)),
+        drift: drift === null ? undefined : readDrift(drift),
+      });
+    }
+  }
+
+  const spoken = (maxAgeMs: number) =>
+    db
+      .selectFrom('node_reports')
+      .select(['node', 'reported_at'])
+      .where('reported_at', '>=', clock.nowMs() - maxAgeMs)
+      .orderBy('reported_at', 'desc')
+      .execute();
+
   return {
     async report(node, targets, drift) {
       const said = {
         reported_at: clock.nowMs(),
-        targets: JSON.stringify(targets),
+        targets: await inTurns(toText(targets)),
         drift: drift === undefined ? null : JSON.stringify(drift),
       };
+      read.delete(node);
       await db
         .insertInto('node_reports')
         .values({ node, ...said })
@@ -35,30 +64,41 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
     },
 
     async latest(maxAgeMs) {
-      const rows = await db
-        .selectFrom('node_reports')
-        .selectAll()
-        .where('reported_at', '>=', clock.nowMs() - maxAgeMs)
-        .orderBy('reported_at', 'desc')
-        .execute();
-      return rows.map(({ node, reported_at, targets, drift }) => ({
-        node,
-        reportedAtMs: reported_at,
-        targets: toTargetStates(targets),
-        drift: drift === null ? undefined : readDrift(drift),
-      }));
+      const nodes = await spoken(maxAgeMs);
+      await readAgain(
+        nodes.flatMap(({ node, reported_at }) => (read.get(node)?.reportedAtMs === reported_at ? [] : [node])),
+      );
+      for (const [node, { reportedAtMs }] of read) {
+        if (reportedAtMs < clock.nowMs() - forgottenAfterMs) read.delete(node);
+      }
+      return nodes.flatMap(({ node }) => read.get(node) ?? []);
+    },
+
+    async count(maxAgeMs) {
+      return (await spoken(maxAgeMs)).length;
     },
   };
 }
 
-/** The rows are our own, of this version or another: what is no list of states is none. */
-function toTargetStates(text: string): TargetState[] {
-  try {
-    const targets: unknown = JSON.parse(text);
-    return Array.isArray(targets) ? targets.filter(isTargetState) : [];
-  } catch {
-    return [];
+function* toText(targets: readonly TargetState[]): Generator<undefined, string, undefined> {
+  const lines: string[] = [];
+  for (const target of targets) {
+    lines.push(JSON.stringify(target));
+    yield;
   }
+  return `[${lines.join(separator)}]`;
+}
+
+/** The rows are our own, of this version or another: what is no list of states is none. A former version wrote all of them in one line. */
+function* toTargetStates(text: string): Generator<undefined, TargetState[], undefined> {
+  const states: TargetState[] = [];
+  for (const line of text.slice(1, -1).split(separator)) {
+    const part = readJson(`[${line}]`);
+    if (!Array.isArray(part)) return [];
+    states.push(...part.filter(isTargetState));
+    yield;
+  }
+  return states;
 }
 
 function readDrift(text: string): DriftState | undefined {

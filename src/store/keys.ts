@@ -3,6 +3,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
+import { inTurns } from '../lib/turns.ts';
 import { keyTermTypes } from './key-columns.ts';
 import { createKeyId, type KeyRow, toAudited, toColumns, toKeyRecord, toRow, toStoredKey } from './key-rows.ts';
 import type { Recorder, Trace } from './recording.ts';
@@ -69,7 +70,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
 
     async list() {
       const rows = await db.selectFrom('keys').selectAll().orderBy('created_at').orderBy('id').execute();
-      return rows.map(toStoredKey);
+      return inTurns(toStoredKeys(rows));
     },
 
     create: (key, actor = someone) =>
@@ -149,6 +150,15 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         return true;
       }),
   };
+}
+
+function* toStoredKeys(rows: readonly KeyRow[]): Generator<undefined, StoredKey[], undefined> {
+  const keys: StoredKey[] = [];
+  for (const row of rows) {
+    yield;
+    keys.push(toStoredKey(row));
+  }
+  return keys;
 }
 
 /** As it is, and nobody else's to change until the transaction ends. An update that changes nothing does so on every database. */

@@ -4,6 +4,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { inTurns } from '../lib/turns.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
@@ -12,17 +13,26 @@ import { oneOf, readJson } from './stored-json.ts';
 /** An index takes no more than about 2,700 bytes. */
 const longestIdBytes = 512;
 
+/** Where more have changed, all are read at once. */
+const mostByName = 500;
+
 export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: Recorder): ResourceStore {
+  const inOrder = () => db.selectFrom('resources').orderBy('created_at').orderBy('kind').orderBy('id');
+
   return {
-    async list() {
-      const rows = await db
-        .selectFrom('resources')
-        .selectAll()
-        .orderBy('created_at')
-        .orderBy('kind')
-        .orderBy('id')
-        .execute();
-      return rows.flatMap((row) => toResource(row) ?? []);
+    async list(known = []) {
+      if (known.length === 0) return inTurns(toResources(await inOrder().selectAll().execute()));
+      const heads = await inOrder().select(['kind', 'id', 'version', 'created_at', 'updated_at']).execute();
+      const found = await inTurns(matching(heads, known));
+      const changed = [...found].flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
+      if (changed.length > mostByName) return inTurns(toResources(await inOrder().selectAll().execute()));
+      const rows =
+        changed.length === 0 ? [] : await db.selectFrom('resources').selectAll().where('id', 'in', changed).execute();
+      const fresh = new Map(rows.map((row) => [nameOf(row), row]));
+      return [...found].flatMap(([head, resource]) => {
+        const row = resource === undefined ? fresh.get(nameOf(head)) : undefined;
+        return resource ?? (row === undefined ? [] : (toResource(row) ?? []));
+      });
     },
 
     async get(kind, id) {
@@ -97,6 +107,36 @@ export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: 
 }
 
 type ResourceRow = Selectable<Schema['resources']>;
+type ResourceHead = Omit<ResourceRow, 'document'>;
+
+const nameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => `${kind} ${id}`;
+
+/** Each with what is known of it already; one that was removed and made anew has another time beside the same version. */
+function* matching(
+  heads: readonly ResourceHead[],
+  known: readonly Resource[],
+): Generator<undefined, Map<ResourceHead, Resource | undefined>, undefined> {
+  const byName = new Map(known.map((resource) => [nameOf(resource), resource]));
+  const found = new Map<ResourceHead, Resource | undefined>();
+  for (const head of heads) {
+    yield;
+    const one = byName.get(nameOf(head));
+    const isSame =
+      one?.version === head.version && one.createdAtMs === head.created_at && one.updatedAtMs === head.updated_at;
+    found.set(head, isSame ? one : undefined);
+  }
+  return found;
+}
+
+function* toResources(rows: readonly ResourceRow[]): Generator<undefined, Resource[], undefined> {
+  const resources: Resource[] = [];
+  for (const row of rows) {
+    yield;
+    const resource = toResource(row);
+    if (resource !== undefined) resources.push(resource);
+  }
+  return resources;
+}
 
 /** As it is, and nobody else's to change until the transaction ends. An update that changes nothing does so on every database. */
 function take(transaction: Transaction<Schema>, kind: ResourceKind, id: string): Promise<ResourceRow | undefined> {

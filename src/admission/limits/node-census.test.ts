@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { takeNodeCensus } from './node-census.ts';
 
-const reports = (count: number) =>
-  Array.from({ length: count }, (_, at) => ({ node: String(at), reportedAtMs: 0, targets: [] }));
-
 function rig() {
   const lines: string[] = [];
-  let latest = async () => reports(0);
+  let latest = async () => 0;
   return {
     lines,
     say(answer: typeof latest) {
@@ -15,7 +12,7 @@ function rig() {
     },
     take: (workers: number) =>
       takeNodeCensus({
-        health: { latest: () => latest() },
+        health: { count: () => latest() },
         workers,
         log: { warn: (message) => lines.push(message) },
       }),
@@ -26,7 +23,7 @@ test('it counts itself and those who speak, and at least as many as there are wo
   const { take, say } = rig();
   assert.equal((await take(1)).count, 1);
   assert.equal((await take(4)).count, 4);
-  say(async () => reports(5));
+  say(async () => 5);
   assert.equal((await take(4)).count, 6);
 });
 
@@ -37,7 +34,7 @@ test('it counts again while it is needed, and only then', async (t) => {
   t.after(() => census.close());
   let isNeeded = false;
   census.keepUp(() => isNeeded);
-  say(async () => reports(3));
+  say(async () => 3);
   t.mock.timers.tick(5_000);
   await new Promise(setImmediate);
   assert.equal(census.count, 1);
@@ -50,7 +47,7 @@ test('it counts again while it is needed, and only then', async (t) => {
 test('a store that does not answer leaves the last count, and is told of once', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { take, say, lines } = rig();
-  say(async () => reports(2));
+  say(async () => 2);
   const census = await take(1);
   t.after(() => census.close());
   census.keepUp(() => true);

@@ -16,7 +16,7 @@ export interface NodeCensus {
 }
 
 export interface NodeCensusDeps {
-  readonly health: Pick<HealthStore, 'latest'>;
+  readonly health: Pick<HealthStore, 'count'>;
   /** So many there are at least. */
   readonly workers: number;
   readonly log: Pick<Log, 'warn'>;
@@ -30,8 +30,7 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps): 
 
   async function take(unsaid: number): Promise<void> {
     try {
-      const reports = await health.latest(maxAgeMs);
-      count = Math.max(workers, reports.length + unsaid);
+      count = Math.max(workers, (await health.count(maxAgeMs)) + unsaid);
       isFailing = false;
     } catch (error) {
       if (!isFailing) log.warn('the nodes could not be counted in the store', { error: String(error) });

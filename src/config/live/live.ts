@@ -119,7 +119,7 @@ export function createConfigurationFeed({
     isBehind = false;
     try {
       const readAt = await store.changes.latest();
-      resources = await store.resources.list();
+      resources = await store.resources.list(resources);
       revision = readAt;
       isReadFailing = false;
       return true;

@@ -9,6 +9,8 @@ export interface HealthStore {
   report(node: string, targets: readonly TargetState[], drift?: DriftState): Promise<void>;
   /** The node says no more. */
   withdraw(node: string): Promise<void>;
-  /** What was said within this time, the newest first. */
+  /** What was said within this time, the newest first; one that was not said anew is the same object as before. */
   latest(maxAgeMs: number): Promise<HealthReport[]>;
+  /** How many nodes reported within this time. */
+  count(maxAgeMs: number): Promise<number>;
 }

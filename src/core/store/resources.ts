@@ -16,7 +16,8 @@ export interface Resource {
 }
 
 export interface ResourceStore {
-  list(): Promise<Resource[]>;
+  /** Of those that are known and have not changed since, the document is not read again: the known one comes back. */
+  list(known?: readonly Resource[]): Promise<Resource[]>;
   get(kind: ResourceKind, id: string): Promise<Resource | undefined>;
   /**
    * `expected` is the version that the writer saw, 0 where it saw none, undefined where it does not care. `conflict` where

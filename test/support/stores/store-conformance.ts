@@ -224,6 +224,13 @@ export function describeStore(name: string, openStore: OpenStore): void {
       await health.report('two', [targetState({})]);
       await health.report('one', [targetState({ model: 'now' }), targetState({ model: 'and this' })]);
       const reports = await health.latest(10_000);
+      assert.equal(await health.count(10_000), reports.length);
+      // One that was not made anew is not read again.
+      const again = await health.latest(10_000);
+      assert.deepEqual(
+        again.map((one, at) => one === reports[at]),
+        again.map(() => true),
+      );
       assert.deepEqual(reports.map(({ node, targets }) => [node, targets.map(({ model }) => model)]).toSorted(), [
         ['one', ['now', 'and this']],
         ['two', ['m']],

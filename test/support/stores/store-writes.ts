@@ -158,6 +158,17 @@ export function describeWrites(openStore: OpenStore): void {
       (await resources.list()).map(({ kind, id }) => `${kind}/${id}`),
       ['upstream/up', 'model/up'],
     );
+    const known = await resources.list();
+    await resources.put('model', 'up', { id: 'up', visible: false }, by);
+    await resources.put('model', 'new', { id: 'new' }, by);
+    const again = await resources.list(known);
+    assert.deepEqual(again, await resources.list());
+    // Of what is known already, nothing was read again.
+    assert.deepEqual(
+      again.map((one) => known.includes(one)),
+      [true, false, false],
+    );
+    await resources.remove('model', 'new', by);
     assert.equal(await resources.remove('upstream', 'up', by), 'removed');
     assert.equal(await resources.remove('upstream', 'up', by), 'absent');
     assert.equal(await resources.get('upstream', 'up'), undefined);
