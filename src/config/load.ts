@@ -61,7 +61,7 @@ export interface LoadedConfiguration {
   /** How many credentials each upstream has, by its ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
   /** What the file, or the embedded configuration, declares; made when it is asked for. */
-  declared(): readonly DeclaredElement[];
+  declared(): Promise<readonly DeclaredElement[]>;
   /** Where each key stands that is not the store's, by ID. */
   readonly keyPlaces: ReadonlyMap<string, Place>;
   /** What of the store is in it. */
@@ -149,12 +149,16 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
 }
 
 /** Remembers no more than it needs, unlike a function within one that has everything at hand. */
-function createDeclared(source: Source, substituted: unknown, file: string | undefined): () => DeclaredElement[] {
+function createDeclared(
+  source: Source,
+  substituted: unknown,
+  file: string | undefined,
+): () => Promise<readonly DeclaredElement[]> {
   const kept = { ...source, tree: withoutKeys(source.tree) };
   const keptSubstituted = withoutKeys(substituted);
-  let declared: DeclaredElement[] | undefined;
+  let declared: Promise<readonly DeclaredElement[]> | undefined;
   return () => {
-    declared ??= toDeclared(kept, keptSubstituted, file);
+    declared ??= inTurns(toDeclared(kept, keptSubstituted, file));
     return declared;
   };
 }

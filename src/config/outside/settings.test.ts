@@ -59,7 +59,7 @@ test('a gateway runs from the environment alone', async (t) => {
   assert.equal(snapshot.upstreams.has('local'), false);
   assert.deepEqual(snapshot.server.corsOrigins, ['https://a.example', 'https://b.example']);
   assert.deepEqual([snapshot.keys.size, snapshot.store], [1, 'sqlite:elsewhere.db']);
-  assert.deepEqual(declared().find(({ id }) => id === 'm')?.place, { file: 'POSTERN_MODELS', line: 1 });
+  assert.deepEqual((await declared()).find(({ id }) => id === 'm')?.place, { file: 'POSTERN_MODELS', line: 1 });
 });
 
 test('a section as a whole goes before the file, and a part of it before the section', async (t) => {

@@ -33,7 +33,10 @@ test('lists go on through all files, in the order of their names, and each secti
     ['a', 'b', 'c'],
   );
   assert.equal(found.snapshot.server.port, 4100);
-  assert.deepEqual(found.declared().find(({ id }) => id === 'b')?.place, { file: join('conf.d', 'b.yaml'), line: 3 });
+  assert.deepEqual((await found.declared()).find(({ id }) => id === 'b')?.place, {
+    file: join('conf.d', 'b.yaml'),
+    line: 3,
+  });
   assert.deepEqual(found.keyPlaces.get('k'), { file: join('conf.d', 'a.yaml'), line: 4 });
   for (const file of ['postern.yaml', 'conf.d', 'conf.d/a.yaml', 'conf.d/b.yaml', 'more.json']) {
     assert.ok(found.files.includes(join(cwd, file)), file);

@@ -22,14 +22,14 @@ export function withoutKeys(tree: unknown): unknown {
   return isMapping(tree) ? { ...tree, keys: undefined } : tree;
 }
 
-/** `substituted` is the same tree with the environment in it: an ID may come from there. */
-export function toDeclared(
+/** `substituted` is the same tree with the environment in it: an ID may come from there. Every `yield` is a place to stop at. */
+export function* toDeclared(
   source: Pick<Source, 'tree' | 'positionOf'>,
   substituted: unknown,
   file: string | undefined,
-): DeclaredElement[] {
+): Generator<undefined, DeclaredElement[], undefined> {
   const { tree } = source;
-  const sections = settingIds.flatMap((id): DeclaredElement[] => {
+  const declared = settingIds.flatMap((id): DeclaredElement[] => {
     const section = isMapping(tree) ? tree[id] : undefined;
     if (!isMapping(section)) return [];
     const held = settingSections[id].filter((key) => section[key] !== undefined);
@@ -39,17 +39,18 @@ export function toDeclared(
       ? []
       : [{ kind: 'setting', id, place, document: { ...hideWritten('setting', document), id } }];
   });
-  const elements = resourceKinds.flatMap((kind) => {
+  for (const kind of resourceKinds) {
     const list = resourceLists[kind];
     const written = listAt(tree, list);
-    return listAt(substituted, list).flatMap((element, index): DeclaredElement[] => {
+    for (const [index, element] of listAt(substituted, list).entries()) {
+      yield;
       const document = written[index];
-      if (!isMapping(element) || !isMapping(document) || typeof element.id !== 'string') return [];
+      if (!isMapping(element) || !isMapping(document) || typeof element.id !== 'string') continue;
       const place = placeIn(source, [list, index], file);
-      return [{ kind, id: element.id, place, document: { ...hideWritten(kind, document), id: element.id } }];
-    });
-  });
-  return [...sections, ...elements];
+      declared.push({ kind, id: element.id, place, document: { ...hideWritten(kind, document), id: element.id } });
+    }
+  }
+  return declared;
 }
 
 /** Where the keys of the file stand, by ID; keys themselves are shown as they are in force, never as they are written. */

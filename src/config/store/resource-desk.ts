@@ -14,6 +14,7 @@ import type {
 import type { Resource, ResourceKind } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
+import { inTurns } from '../../lib/turns.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
 import type { DeclaredElement } from './declared.ts';
@@ -42,26 +43,37 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
   const place = (): SecretKeyPlace => ({ ...secrets, store: current().snapshot.store });
 
   async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {
-    const stored = await store.resources.list();
+    const stored = await readStored();
+    const declared = await current().declared();
+    return inTurns(listing(kind, declared, stored));
+  }
+
+  function* listing(kind: ResourceKind, declared: readonly DeclaredElement[], stored: readonly Resource[]) {
     const found = new Map<string, ConfiguredElement>();
-    for (const one of declared(kind)) found.set(one.id, one);
-    for (const one of stored) if (one.kind === kind && !found.has(one.id)) found.set(one.id, fromStore(one));
-    for (const one of kind === 'model' ? builtIn() : []) if (!found.has(one.id)) found.set(one.id, one);
+    for (const one of declared) {
+      yield;
+      if (one.kind === kind) found.set(one.id, fromFile(one));
+    }
+    const running = new Map(current().resources.flatMap((one) => (one.kind === kind ? [[one.id, one] as const] : [])));
+    for (const one of stored) {
+      yield;
+      if (one.kind === kind && !found.has(one.id)) found.set(one.id, fromStore(one, running.get(one.id)));
+    }
+    for (const one of kind === 'model' ? builtIn(declared) : []) if (!found.has(one.id)) found.set(one.id, one);
     return [...found.values()];
   }
 
   async function get(kind: ResourceKind, id: string): Promise<ConfiguredElement | undefined> {
-    const ofFile = declared(kind).find((one) => one.id === id);
+    const ofFile = await managedElsewhere(kind, id);
     if (ofFile !== undefined) return ofFile;
     const stored = await store.resources.get(kind, id);
-    if (stored !== undefined) return fromStore(stored);
-    return kind === 'model' ? builtIn().find((one) => one.id === id) : undefined;
+    const running = current().resources.find((one) => one.kind === kind && one.id === id);
+    if (stored !== undefined) return fromStore(stored, running);
+    return kind === 'model' ? builtIn(await current().declared()).find((one) => one.id === id) : undefined;
   }
 
-  const declared = (kind: ResourceKind): ConfiguredElement[] =>
-    current()
-      .declared()
-      .flatMap((one) => (one.kind === kind ? [fromFile(one)] : []));
+  /** What is in force already is not read again. */
+  const readStored = (): Promise<Resource[]> => store.resources.list(current().resources);
 
   function fromFile({ kind, id, place, document }: DeclaredElement): ConfiguredElement {
     const isEmbedded = current().file === undefined && place === undefined;
@@ -73,12 +85,17 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
       version: undefined,
       updatedAtMs: undefined,
       inForce: true,
-      document: toPlain(document),
+      // For those that are shown: of thousands in a list, few are.
+      get document() {
+        return toPlain(document);
+      },
     };
   }
 
-  function fromStore({ kind, id, version, updatedAtMs, document }: Resource): ConfiguredElement {
-    const running = current().resources.find((one) => one.kind === kind && one.id === id);
+  function fromStore(
+    { kind, id, version, updatedAtMs, document }: Resource,
+    running: Resource | undefined,
+  ): ConfiguredElement {
     return {
       kind,
       id,
@@ -87,12 +104,14 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
       version,
       updatedAtMs,
       inForce: running?.version === version,
-      document: toPlain(hideSecrets(kind, document)),
+      get document() {
+        return toPlain(hideSecrets(kind, document));
+      },
     };
   }
 
   /** As they would be written. */
-  function builtIn(): ConfiguredElement[] {
+  function builtIn(declared: readonly DeclaredElement[]): ConfiguredElement[] {
     const { snapshot } = current();
     return snapshot.models.all.flatMap(({ id, operations, targets: [{ upstream, model }] }): ConfiguredElement[] => {
       if (!(upstream.family.builtIn ?? []).some((one) => one.id === id)) return [];
@@ -101,7 +120,7 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
           kind: 'model',
           id,
           managedBy: 'built-in',
-          place: declared('upstream').find((one) => one.id === upstream.id)?.place,
+          place: declared.find((one) => one.kind === 'upstream' && one.id === upstream.id)?.place,
           version: undefined,
           updatedAtMs: undefined,
           inForce: true,
@@ -111,8 +130,11 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
     });
   }
 
-  const managedElsewhere = (kind: ResourceKind, id: string): ConfiguredElement | undefined =>
-    declared(kind).find((one) => one.id === id);
+  async function managedElsewhere(kind: ResourceKind, id: string): Promise<ConfiguredElement | undefined> {
+    const declared = await current().declared();
+    const found = declared.find((one) => one.kind === kind && one.id === id);
+    return found && fromFile(found);
+  }
 
   /** What speaks against it, and what its writer may want to know. */
   async function judge(resources: readonly Resource[], element: Element, previous: Resource | undefined) {
@@ -157,9 +179,9 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
     document: ElementDocument,
     { expected, actor }: { readonly expected?: number | undefined; readonly actor: string },
   ): Promise<PutOutcome> {
-    const elsewhere = managedElsewhere(kind, id);
+    const elsewhere = await managedElsewhere(kind, id);
     if (elsewhere !== undefined) return { outcome: 'managed-elsewhere', element: elsewhere };
-    const resources = await store.resources.list();
+    const resources = await readStored();
     const previous = resources.find((one) => one.kind === kind && one.id === id);
     const version = previous?.version ?? 0;
     if (expected !== undefined && expected !== version) return conflict(kind, id, version);
@@ -188,7 +210,7 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
   }
 
   async function preview(kind: ResourceKind, id: string, document: ElementDocument): Promise<Preview> {
-    const resources = await store.resources.list();
+    const resources = await readStored();
     const previous = resources.find((one) => one.kind === kind && one.id === id);
     const { faults, warnings, snapshot } = await judge(resources, toElement(kind, id, document), previous);
     return faults.length > 0 ? { outcome: 'faulty', faults } : { outcome: 'fine', warnings, snapshot };
@@ -199,7 +221,7 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
     id: string,
     { expected, actor }: { readonly expected?: number | undefined; readonly actor: string },
   ): Promise<RemoveOutcome> {
-    const resources = await store.resources.list();
+    const resources = await readStored();
     const previous = resources.find((one) => one.kind === kind && one.id === id);
     if (previous === undefined) {
       const element = await get(kind, id);
