@@ -263,6 +263,8 @@ export interface ModelIndex {
   /** An exact ID or alias, else the longest matching pattern. Says nothing about visibility. */
   resolve(name: string): ResolvedModel | undefined;
   readonly all: readonly Model[];
+  /** By upstream, its names for the models that have a target there; of a pattern, the name with the `*`. */
+  readonly namesByUpstream: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface LedgerSettings {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asking, course, credential, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { Course, Tried } from '../core/dispatch.ts';
-import type { Target, Upstream } from '../core/snapshot.ts';
+import type { ModelIndex, Target, Upstream } from '../core/snapshot.ts';
 
 test('a broken target is passed over in its tier, and a broken tier for the next', () => {
   const { breakDown, shares } = house();
@@ -180,7 +180,7 @@ test('what is known of a target outlives a reload, and is forgotten with its ups
   const after = [target(upstream('a')), target(upstream('b'))] as const;
   assert.deepEqual([...shares(course([...after])).keys()], ['b']);
 
-  const models = { resolve: () => undefined, all: [course([after[1]]).model] };
+  const models = modelsOf('b', course([after[1]]));
   const snapshot = { upstreams: new Map([['b', after[1].upstream]]), models };
   dispatcher.adopt(snapshot);
   const again = [target(upstream('a')), target(upstream('b'))] as const;
@@ -191,9 +191,10 @@ test('what is known of a target outlives a reload, and is forgotten with its ups
 test('a target is described as it is: healthy, resting with the reason, probing, or failing where it has no alternative', () => {
   const { dispatcher, breakDown, clock, choose } = house(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
-  const models = { resolve: () => undefined, all: [course([a, b]).model] };
+  let { model } = course([a, b]);
+  const models = () => modelsOf('a', { model });
   const states = (): string[] =>
-    dispatcher.describe({ models }).map(({ upstream: id, state, why }) => `${id} ${state}${why ? `: ${why}` : ''}`);
+    dispatcher.describe({ models: models() }).map(({ upstream: id, state, why }) => `${id} ${state}${why ? `: ${why}` : ''}`);
   assert.deepEqual(states(), ['a healthy', 'b healthy']);
   breakDown(a, 'wire');
   assert.deepEqual(states(), ['a resting: broken', 'b healthy']);
@@ -203,18 +204,25 @@ test('a target is described as it is: healthy, resting with the reason, probing,
   probe.served(1);
   assert.deepEqual(states(), ['a healthy', 'b healthy']);
   breakDown(a, 'wire');
-  models.all = [course([a]).model];
+  ({ model } = course([a]));
   assert.deepEqual(states(), ['a failing: broken']);
 });
 
 const named = (of: Upstream, name: string): Target => ({ ...target(of), model: name });
+
+/** The models of a configuration whose targets are all at one upstream. */
+const modelsOf = (upstreamId: string, { model }: Pick<Course, 'model'>): ModelIndex => ({
+  resolve: () => undefined,
+  all: [model],
+  namesByUpstream: new Map([[upstreamId, new Set(model.targets.map((one) => one.model))]]),
+});
 
 /** As a pattern of a configuration in force. */
 function patternHouse(name = 'oa-*') {
   const all = house(() => 0);
   const one = named(upstream('a'), name);
   const where = course([one]);
-  const models = { resolve: () => undefined, all: [where.model] };
+  const models = modelsOf('a', where);
   all.dispatcher.adopt({ upstreams: new Map([['a', one.upstream]]), models });
   const limited = (matched: string): void => all.choose(where, asking(), matched).limited('answered 429', 20_000);
   const states = (): string[] =>
@@ -286,7 +294,7 @@ test('what is known of a name stays through a reload, as long as its pattern doe
   const adopt = (where: Course): void =>
     dispatcher.adopt({
       upstreams: new Map([['a', again.upstream]]),
-      models: { resolve: () => undefined, all: [where.model] },
+      models: modelsOf('a', where),
     });
   const same = course([again]);
   adopt(same);

@@ -307,6 +307,7 @@ function moved(snapshot: Snapshot, ids: readonly string[], urls: readonly string
     ...snapshot,
     upstreams,
     models: {
+      ...snapshot.models,
       all,
       resolve: (name) => {
         const model = byId.get(name);

@@ -9,7 +9,7 @@ import { toLedgerSettings } from './ledger.ts';
 import { toLogSettings } from './log.ts';
 import { toMetricSettings } from './metrics.ts';
 import { compileModels } from './model/compile.ts';
-import { createModelIndex } from './model/model-index.ts';
+import { indexingModels } from './model/model-index.ts';
 import { priceWarnings } from './model/price-warnings.ts';
 import { toOtelSettings } from './otel.ts';
 import { compileProjects } from './project/compile.ts';
@@ -39,8 +39,7 @@ export function* compiling(
   checkPorts(server, settings.console, context);
   const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
   const compiled = yield* compileModels(document, byId, context);
-  yield;
-  const models = createModelIndex(compiled);
+  const models = yield* indexingModels(compiled);
   if (settings.upstreams.length === 0) context.warnings.push('upstreams: there are none, so nothing is served');
   const snapshot = Object.freeze({
     createdAtS: Math.floor(context.nowMs / 1000),

@@ -16,7 +16,8 @@ function upstreamOf(modelList: ModelList | undefined = list, more: Partial<Upstr
 /** All that is looked at of a configuration's models. */
 function modelsOf(upstream: Upstream, ...names: readonly string[]): ModelIndex {
   const targets = names.map((model) => ({ upstream, model }));
-  return { resolve: () => undefined, all: [{ targets } as unknown as Model] };
+  const all = [{ targets } as unknown as Model];
+  return { resolve: () => undefined, all, namesByUpstream: new Map([[upstream.id, new Set(names)]]) };
 }
 
 type Read = Parameters<typeof createModelLists>[0]['read'];

@@ -36,9 +36,9 @@ export function createModelLists(deps: ModelListsDeps): ModelLists {
     watch(upstreams, models) {
       const wanted = new Set<string>();
       const read = [...upstreams].filter(isRead);
-      const namesOf = read.length === 0 ? new Map<string, ReadonlySet<string>>() : namesByUpstream(models);
       for (const upstream of read) {
-        const names = [...(namesOf.get(upstream.id) ?? [])];
+        // Of a pattern nobody knows which names it stands for.
+        const names = [...(models.namesByUpstream.get(upstream.id) ?? [])].filter((name) => !name.includes('*'));
         if (names.length === 0) continue;
         wanted.add(upstream.id);
         const known = watches.get(upstream.id);
@@ -62,20 +62,6 @@ export function createModelLists(deps: ModelListsDeps): ModelLists {
 
 function isRead({ origin, family: { modelList }, readsModelList = false }: Upstream): boolean {
   return readsModelList && origin !== undefined && modelList !== undefined && modelList.takesAnyName === undefined;
-}
-
-/** Of a pattern nobody knows which names it stands for. */
-function namesByUpstream({ all }: ModelIndex): ReadonlyMap<string, ReadonlySet<string>> {
-  const names = new Map<string, Set<string>>();
-  for (const { targets } of all) {
-    for (const { upstream, model } of targets) {
-      if (model.includes('*')) continue;
-      const known = names.get(upstream.id);
-      if (known === undefined) names.set(upstream.id, new Set([model]));
-      else known.add(model);
-    }
-  }
-  return names;
 }
 
 /** The list of one upstream. */

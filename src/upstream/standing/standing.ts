@@ -191,14 +191,10 @@ export class Standings {
     this.#patterns = [];
     for (const id of this.#upstreams.keys()) if (!upstreams.has(id)) this.#shared?.remove(id);
     keepOnly(this.#upstreams, new Set(upstreams.keys()));
-    const modelsOf = new Map<string, Set<string>>();
-    for (const { targets } of models.all) {
-      for (const { upstream, model } of targets) found(modelsOf, upstream.id, () => new Set<string>()).add(model);
-    }
     return [...upstreams.values()].flatMap((upstream) => {
       const standing = this.of(upstream);
       const { down } = standing;
-      standing.adopt(upstream, modelsOf.get(upstream.id) ?? new Set());
+      standing.adopt(upstream, models.namesByUpstream.get(upstream.id) ?? new Set());
       return down === undefined || standing.down !== undefined ? [] : [{ id: upstream.id, down }];
     });
   }

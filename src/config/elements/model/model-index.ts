@@ -11,10 +11,18 @@ interface Pattern {
   readonly made: readonly string[];
 }
 
-export function createModelIndex(models: readonly Model[]): ModelIndex {
+/** Every `yield` is a place to stop at. */
+export function* indexingModels(models: readonly Model[]): Generator<undefined, ModelIndex, undefined> {
   const exact = new Map<string, ResolvedModel>();
   const patterns: Pattern[] = [];
+  const namesByUpstream = new Map<string, Set<string>>();
   for (const model of models) {
+    yield;
+    for (const { upstream, model: name } of model.targets) {
+      const names = namesByUpstream.get(upstream.id);
+      if (names === undefined) namesByUpstream.set(upstream.id, new Set([name]));
+      else names.add(name);
+    }
     const resolved = Object.freeze({ model, id: model.id, matched: '' });
     for (const alias of model.aliases) exact.set(alias, resolved);
     const [prefix = '', suffix] = model.id.split('*');
@@ -25,6 +33,7 @@ export function createModelIndex(models: readonly Model[]): ModelIndex {
 
   return Object.freeze({
     all: Object.freeze([...models]),
+    namesByUpstream,
     resolve(name: string) {
       const found = exact.get(name);
       // A pattern stands for names, not for itself.
