@@ -1,6 +1,5 @@
 /** Opens the admin listener, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
 
-import { setImmediate } from 'node:timers/promises';
 import {
   type AdminListener,
   type AdminListenerDeps,
@@ -88,7 +87,7 @@ async function listen(
     pages: {
       '/metrics': {
         type: (accept) => expositionTypes[formFor(accept)],
-        text: async (accept) => write(await read(), formFor(accept)),
+        text: async (accept) => expositionOf(await read(), formFor(accept)),
       },
       '/healthz': { type: () => 'application/json', text: () => '{"status":"ok"}' },
     },
@@ -111,14 +110,4 @@ async function listen(
     );
     return none;
   }
-}
-
-/** Requests are served between the pieces. */
-async function write(reading: Reading, form: ReturnType<typeof formFor>): Promise<string> {
-  const pieces: string[] = [];
-  for (const piece of expositionOf(reading, form)) {
-    pieces.push(piece);
-    await setImmediate();
-  }
-  return pieces.join('');
 }

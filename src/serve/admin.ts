@@ -14,7 +14,6 @@ import { endpoints } from '../admin/endpoints.ts';
 import { createLedgerTail } from '../admin/ledger/tail.ts';
 import { createFetchListener } from '../admin/listener/fetch-listener.ts';
 import { createSite } from '../admin/listener/site.ts';
-import { liveMetrics } from '../admin/overview/live/reading.ts';
 import { createSampler } from '../admin/overview/live/sampler.ts';
 import { createConsoleKey } from '../admin/playground/console-key.ts';
 import { createGatewayCalls } from '../admin/playground/gateway-calls.ts';
@@ -60,8 +59,6 @@ export interface Admin {
 /** As deep from `src/serve/` as from `dist/serve/`. */
 const siteDirectory = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
-const liveMetricSet: ReadonlySet<MetricName> = new Set<MetricName>(liveMetrics);
-
 const triesPath = '/api/playground/';
 const longestSilenceMs = 15 * 60_000;
 
@@ -73,7 +70,7 @@ export function openAdmin(deps: AdminDeps): Admin {
     certificate: () => deps.current().snapshot.server.tls?.cert,
   });
   const live = createSampler({
-    read: () => deps.read(liveMetricSet),
+    read: deps.read,
     boundsOf: (name) => definitions[name].buckets,
     clock: deps.clock,
   });

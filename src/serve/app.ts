@@ -116,8 +116,8 @@ export interface App {
   swap(next: Snapshot): readonly string[];
   /** Whoever hears of changes in the store tells of those of keys. */
   readonly keys: Pick<KeyDirectory, 'changed' | 'confirmed'>;
-  /** How every target of the configuration in force is. */
-  targets(): readonly TargetState[];
+  /** How every target of the configuration in force is. Every `yield` is a place to stop at. */
+  targets(): Generator<undefined, TargetState[], undefined>;
   /** What bodies in flight hold of the memory for them. */
   memory(): { readonly requests: RoomState; readonly answers: RoomState };
   /** Of uploads in flight. */
@@ -348,7 +348,9 @@ export function createApp({
     drift.adopt(next);
   }
 
-  const describeTargets = (): TargetState[] => withListed(dispatcher.describe(current));
+  function* describeTargets(): Generator<undefined, TargetState[], undefined> {
+    return withListed(yield* dispatcher.describing(current));
+  }
 
   function withListed(states: readonly TargetState[]): TargetState[] {
     return states.map((one) => (modelLists.lacks(one.upstream, one.model) ? { ...one, isListed: false } : one));
@@ -363,7 +365,7 @@ export function createApp({
         node: `${hostname()}:${listening.tcp?.port ?? listening.socket}${worker === undefined ? '' : `#${worker}`}`,
         log,
         drift: drift.state,
-        states: async () => withListed(await inTurns(dispatcher.describing(current))),
+        states: () => inTurns(describeTargets()),
       });
       background.start();
       batches.start();

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { atOnce } from '../../src/lib/turns.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/gateways/several.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const rests = ({ rig }: Several): number => rig.warnings.filter(({ message }) => message === 'target rests').length;
-const stateOf = ({ rig }: Several): string | undefined => rig.app.targets()[0]?.state;
+const stateOf = ({ rig }: Several): string | undefined => atOnce(rig.app.targets())[0]?.state;
 const send = ({ rig }: Several, input: unknown) => rig.post('/v1/embeddings', { model: 'm', input });
 
 /** Fails on what one client sends, and serves everyone else. */

@@ -344,19 +344,22 @@ test('what others say of their state is asked when somebody looks, and is left o
   let rows = 5;
   metrics.observe({ journalRows: () => rows, storeUp: () => 1 });
   metrics.observe({
-    targets: () => [
-      {
-        upstream: 'up',
-        model: 'theirs',
-        state: 'resting',
-        restsForMs: 100,
-        why: 'answered 500',
-        inFlight: 2,
-        waiting: 7,
-        latencyMs: 250,
-        restingCredentials: ['key 1'],
-      },
-    ],
+    *targets() {
+      yield;
+      return [
+        {
+          upstream: 'up',
+          model: 'theirs',
+          state: 'resting',
+          restsForMs: 100,
+          why: 'answered 500',
+          inFlight: 2,
+          waiting: 7,
+          latencyMs: 250,
+          restingCredentials: ['key 1'],
+        },
+      ];
+    },
   });
   rows = 6;
   const parsed = read();

@@ -1,5 +1,6 @@
 /** The admin listener: plain HTTP on an address of its own, apart from that of the clients. */
 
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -9,6 +10,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
 import { checkHost, checkToken } from './guard.ts';
@@ -18,7 +20,8 @@ import { createSeats, type SeatLimits } from './seats.ts';
 /** What is given for a path: its type and its text, by what the caller would rather have. */
 interface Page {
   type(accept: string | undefined): string;
-  text(accept: string | undefined): string | Promise<string>;
+  /** In pieces where it is long: each is written on its own, and requests are served in between. */
+  text(accept: string | undefined): string | Promise<string | Iterable<string>>;
 }
 
 export interface AdminListenerDeps {
@@ -90,7 +93,8 @@ export function createAdminListener(deps: AdminListenerDeps): AdminListener {
       checkPlain(request, page);
       const { accept } = request.headers;
       const text = await page.text(accept);
-      write(response, 200, page.type(accept), text, {});
+      if (typeof text === 'string') write(response, 200, page.type(accept), text, {});
+      else await writePieces(response, page.type(accept), text);
     } catch (error) {
       const refusal = error instanceof Refusal ? error : new Refusal('internal_error');
       if (refusal !== error) onFault(error);
@@ -166,6 +170,21 @@ function write(
   const body = Buffer.from(text);
   response.writeHead(status, { ...strictHeaders, 'content-type': type, 'content-length': body.length, ...headers });
   response.end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+async function writePieces(response: ServerResponse, type: string, pieces: Iterable<string>): Promise<void> {
+  response.writeHead(200, { ...strictHeaders, 'content-type': type });
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const gone = new Promise<void>((resolve) => response.once('close', () => resolve()));
+  for (const piece of pieces) {
+    if (response.destroyed) return;
+    if (!response.write(piece)) await Promise.race([once(response, 'drain'), gone]);
+    await setImmediate();
+  }
+  response.end();
 }
 
 function refuse(response: ServerResponse, refusal: Refusal): void {

@@ -45,6 +45,8 @@ interface Post {
   /** Deaths since one lived for long. */
   deaths: number;
   latest: Reading;
+  /** Of some metrics, and summed. */
+  latestPart: Reading;
   /** False from the moment it serves until it says that its work is done. */
   complete: boolean;
 }
@@ -70,6 +72,7 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
   const delayed = new Set<NodeJS.Timeout>();
   /** What was counted by those that are gone. */
   let retired: Reading = {};
+  let retiredPart: Reading = {};
   let listening: Listening | undefined;
   let isEnding = false;
   let failedStarts = 0;
@@ -114,8 +117,8 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
         if (isEnding) post.worker?.send({ kind: 'drain' } satisfies ToWorker);
         break;
       case 'reading':
-        // It may be of some metrics only: of the others the last word stands.
-        post.latest = { ...post.latest, ...message.reading };
+        if (message.isPart) post.latestPart = { ...post.latestPart, ...message.reading };
+        else post.latest = message.reading;
         noteAnswer(post, message.turn);
         break;
       case 'drained':
@@ -138,7 +141,9 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
     post.worker = undefined;
     post.readyAtMs = undefined;
     retired = addReadings([retired, onlyCounts(post.latest)]);
+    retiredPart = addReadings([retiredPart, onlyCounts(post.latestPart)]);
     post.latest = {};
+    post.latestPart = {};
     for (const one of asked.keys()) noteAnswer(post, one);
     if (isEnding) {
       if (posts.every(({ worker }) => worker === undefined)) gone.resolve();
@@ -224,7 +229,9 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
         });
         asked.delete(mine);
       }
-      return [retired, ...posts.map(({ latest }) => latest)];
+      return only === undefined
+        ? [retired, ...posts.map(({ latest }) => latest)]
+        : [retiredPart, ...posts.map(({ latestPart }) => latestPart)];
     },
     async drain() {
       isEnding = true;
@@ -242,5 +249,5 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
 }
 
 function emptyPost(number: number): Post {
-  return { number, worker: undefined, readyAtMs: undefined, deaths: 0, latest: {}, complete: true };
+  return { number, worker: undefined, readyAtMs: undefined, deaths: 0, latest: {}, latestPart: {}, complete: true };
 }

@@ -15,7 +15,8 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly listening: Listening }
-  | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading }
+  /** A part is of some metrics, and summed: it never stands for the whole. */
+  | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading; readonly isPart: boolean }
   /** Of what is counted for all workers together. */
   | { readonly kind: 'count'; readonly questions: readonly HouseQuestion[] }
   /** The last thing it says: whether all of its work came to an end. */

@@ -2,7 +2,9 @@
 
 import cluster from 'node:cluster';
 import type { ExitCode } from '../../core/exit-code.ts';
+import { inTurns } from '../../lib/turns.ts';
 import { openLog } from '../../telemetry/log.ts';
+import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { OpenConfiguration } from '../configuration.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import { startReloading } from '../reload.ts';
@@ -34,6 +36,14 @@ async function work(
   reloads: ReloadSignals,
 ): Promise<ExitCode> {
   let gateway: Gateway | undefined;
+  async function answer(
+    turn: number,
+    only: ReadonlySet<MetricName> | undefined,
+    { metrics }: Pick<Gateway, 'metrics'>,
+  ): Promise<void> {
+    const reading = await inTurns(metrics.reading(only));
+    await tell({ kind: 'reading', turn, reading, isPart: only !== undefined });
+  }
   // Before the port is open: a signal that comes with the first requests lets them finish.
   const stopping = new Promise<void>((resolve) => {
     // More than one may come, one of them sent to every process; only the parent acts on a second one.
@@ -42,8 +52,7 @@ async function work(
       const message = toMessage<ToWorker>(received);
       switch (message?.kind) {
         case 'read':
-          if (gateway === undefined) break;
-          void tell({ kind: 'reading', turn: message.turn, reading: gateway.metrics.read(message.only) });
+          if (gateway !== undefined) void answer(message.turn, message.only, gateway);
           break;
         case 'reload':
         case 'reopen':

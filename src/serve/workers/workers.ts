@@ -3,10 +3,11 @@
 import { createHouseDesk } from '../../admission/limits/house-desk.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { inTurns } from '../../lib/turns.ts';
 import { openLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';
-import { addReadings, type Reading } from '../../telemetry/metrics/reading.ts';
+import { addingReadings, type Reading } from '../../telemetry/metrics/reading.ts';
 import { openAdminListener } from '../admin-listener.ts';
 import type { OpenConfiguration } from '../configuration.ts';
 import { clearSocket } from '../listen-fault.ts';
@@ -118,5 +119,5 @@ async function watchOver(
 async function readAll(team: Team, readOwn: ProcessReadings['read'], only?: ReadonlySet<MetricName>): Promise<Reading> {
   const workers = await team.read(only);
   const own: Reading = { ...readOwn(only), postern_worker_restarts_total: { '': team.restarts } };
-  return addReadings([own, ...workers], only);
+  return inTurns(addingReadings([own, ...workers], only));
 }

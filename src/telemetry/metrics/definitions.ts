@@ -8,6 +8,8 @@ export interface Definition {
   readonly across: 'sum' | 'most' | 'least';
   /** Upper bounds, rising; the last bucket, without a bound, comes by itself. */
   readonly buckets: readonly number[];
+  /** Where only some metrics are read, this one is summed by these labels: thousands of models come to a few series. */
+  readonly summedBy?: readonly string[];
 }
 
 const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -158,7 +160,31 @@ const table = {
 
 export type MetricName = keyof typeof table;
 
-export const definitions: Readonly<Record<MetricName, Definition>> = Object.freeze(table);
+/** What is shown live, once a second: by what the console tells apart. */
+const summedBy: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
+  postern_requests_total: ['operation', 'status', 'outcome'],
+  postern_request_duration_seconds: [],
+  postern_first_byte_seconds: [],
+  postern_target_state: ['upstream', 'state'],
+  postern_target_in_flight: ['upstream'],
+  postern_tokens_total: ['direction'],
+  postern_items_total: [],
+  postern_saved_items_total: [],
+  postern_saved_cost_dollars_total: [],
+  postern_cost_dollars_total: [],
+  postern_unpriced_requests_total: [],
+};
+
+export const definitions: Readonly<Record<MetricName, Definition>> = Object.freeze(withSums(table));
+
+function withSums(all: Readonly<Record<MetricName, Definition>>): Readonly<Record<MetricName, Definition>> {
+  const result = { ...all };
+  for (const name of Object.keys(all) as MetricName[]) {
+    const labels = summedBy[name];
+    if (labels !== undefined) result[name] = { ...all[name], summedBy: labels };
+  }
+  return result;
+}
 
 export const metricNames = Object.keys(table) as MetricName[];
 

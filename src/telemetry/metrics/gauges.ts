@@ -19,7 +19,7 @@ interface MemoryState {
 /** Each is asked when the metrics are read. Whoever is left out has nothing to say, and its metric is not there. */
 export interface MetricSources {
   /** How every target of the configuration in force is. */
-  readonly targets?: () => readonly TargetState[];
+  readonly targets?: () => Generator<undefined, readonly TargetState[], undefined>;
   /** Memory for bodies in flight. */
   readonly bodyMemory?: () => Readonly<Record<BodyKind, MemoryState>>;
   /** Of the disk, for uploads in flight: what they hold, and the most that they may. */
@@ -71,7 +71,11 @@ const plain = {
   configRevision: 'postern_config_revision',
 } as const satisfies Record<string, MetricName>;
 
-export function readSources(sources: MetricSources): Reading {
+/** Every `yield` is a place to stop at. */
+export function* readingSources(
+  sources: MetricSources,
+  only: ReadonlySet<MetricName> | undefined,
+): Generator<undefined, Reading, undefined> {
   const reading: Reading = {};
   for (const name of Object.keys(plain) as (keyof typeof plain)[]) {
     const source = sources[name];
@@ -86,7 +90,11 @@ export function readSources(sources: MetricSources): Reading {
   }
   if (sources.drift !== undefined) Object.assign(reading, readDrift(sources.drift()));
   if (sources.bodyMemory !== undefined) Object.assign(reading, readMemory(sources.bodyMemory()));
-  return sources.targets === undefined ? reading : { ...reading, ...readTargets(sources.targets()) };
+  if (sources.targets === undefined) return reading;
+  if (only === undefined) return { ...reading, ...(yield* readingTargets(yield* sources.targets())) };
+  return only.has('postern_target_state')
+    ? { ...reading, ...(yield* summingTargets(yield* sources.targets())) }
+    : reading;
 }
 
 function readMemory(memory: Readonly<Record<BodyKind, MemoryState>>): Reading {
@@ -122,13 +130,38 @@ function readDrift({ shadows, canaries }: DriftState): Reading {
   return { postern_shadow_agreement: agreement, postern_canary_agreement: Object.fromEntries(same) };
 }
 
-function readTargets(targets: readonly TargetState[]): Reading {
+/** As their definitions say that they are summed. */
+function* summingTargets(targets: readonly TargetState[]): Generator<undefined, Reading, undefined> {
+  const sums = new Map<string, { inFlight: number; waiting: number; states: Map<TargetState['state'], number> }>();
+  for (const { upstream, state, inFlight, waiting } of targets) {
+    yield;
+    const sum = sums.get(upstream) ?? { inFlight: 0, waiting, states: new Map<TargetState['state'], number>() };
+    sums.set(upstream, sum);
+    sum.inFlight += inFlight;
+    sum.waiting = waiting;
+    sum.states.set(state, (sum.states.get(state) ?? 0) + 1);
+  }
+  const states: Series = {};
+  const calls: Series = {};
+  const queued: Series = {};
+  for (const [upstream, sum] of sums) {
+    yield;
+    const labels = toLabels(['upstream'], [upstream]);
+    calls[labels] = sum.inFlight;
+    queued[labels] = sum.waiting;
+    for (const [state, count] of sum.states) states[toLabels(['upstream', 'state'], [upstream, state])] = count;
+  }
+  return { postern_target_state: states, postern_target_in_flight: calls, postern_upstream_waiting: queued };
+}
+
+function* readingTargets(targets: readonly TargetState[]): Generator<undefined, Reading, undefined> {
   const state: Series = {};
   const inFlight: Series = {};
   const latency: Series = {};
   const credentials: Series = {};
   const waiting: Series = {};
   for (const target of targets) {
+    yield;
     const names = [target.upstream, target.model];
     const labels = toLabels(['upstream', 'model'], names);
     for (const one of targetStates) {

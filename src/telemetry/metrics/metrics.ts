@@ -20,7 +20,7 @@ import { atOnce, inTurns } from '../../lib/turns.ts';
 import { AttemptCounts, isCall } from './attempt-counts.ts';
 import type { MetricName } from './definitions.ts';
 import { type TraceAt, traceOf } from './exemplars.ts';
-import { type MetricSources, readSources } from './gauges.ts';
+import { type MetricSources, readingSources } from './gauges.ts';
 import { Gone } from './gone.ts';
 import { NamedHolders } from './holder-counts.ts';
 import { createProcessReadings } from './process-readings.ts';
@@ -42,7 +42,12 @@ export interface Metrics {
   reloaded(isInForce: boolean): void;
   /** Adds to those who are asked when the metrics are read. */
   observe(sources: MetricSources): void;
-  /** All of them, or those that are wanted and what costs nothing beside them. */
+  /**
+   * All of them; or those that are wanted and what costs nothing beside them, summed as their definitions say. Every `yield` is a place
+   * to stop at.
+   */
+  reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined>;
+  /** The same at once. */
   read(only?: ReadonlySet<MetricName>): Reading;
   close(): void;
 }
@@ -150,6 +155,21 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     return (path === undefined ? undefined : modelless.get(path)) ?? placeless;
   }
 
+  function* reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined> {
+    return {
+      ...(yield* registry.reading(only)),
+      ...own.read(only),
+      ...(yield* readingSources(sources, only)),
+      postern_requests_in_flight: Object.fromEntries(
+        Object.entries(inFlight).map(([operation, count]) => [toLabels(['operation'], [operation]), count]),
+      ),
+      postern_config_timestamp_seconds: { '': configTimestampS },
+      postern_config_last_reload_successful: { '': wasReloaded ? 1 : 0 },
+      postern_build_info: { [toLabels(['version', 'node'], [version, process.versions.node])]: 1 },
+      postern_workers: { '': 1 },
+    };
+  }
+
   return {
     adopt(snapshot) {
       adopted = snapshot.models.all;
@@ -198,18 +218,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     observe(more) {
       sources = { ...sources, ...more };
     },
-    read: (only) => ({
-      ...registry.read(only),
-      ...own.read(only),
-      ...readSources(sources),
-      postern_requests_in_flight: Object.fromEntries(
-        Object.entries(inFlight).map(([operation, count]) => [toLabels(['operation'], [operation]), count]),
-      ),
-      postern_config_timestamp_seconds: { '': configTimestampS },
-      postern_config_last_reload_successful: { '': wasReloaded ? 1 : 0 },
-      postern_build_info: { [toLabels(['version', 'node'], [version, process.versions.node])]: 1 },
-      postern_workers: { '': 1 },
-    }),
+    reading,
+    read: (only) => atOnce(reading(only)),
     close: () => own.close(),
   };
 }

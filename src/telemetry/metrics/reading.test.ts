@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseExposition } from '../../../test/support/clients/exposition.ts';
+import { atOnce } from '../../lib/turns.ts';
 import { metricNames } from './definitions.ts';
 import { addReadings, formFor, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
 import { createRegistry } from './registry.ts';
@@ -9,7 +10,7 @@ test('label values with quotes, backslashes and line ends are written so that th
   const id = 'a "quoted"\\name\nwith a line, and {braces}="x"';
   const registry = createRegistry();
   registry.counter('postern_items_total', id, 'up').add(3);
-  const parsed = parseExposition(toExposition(registry.read()));
+  const parsed = parseExposition(toExposition(atOnce(registry.reading())));
   assert.equal(parsed.sum('postern_items_total', { model: id, upstream: 'up' }), 3);
 });
 
@@ -17,7 +18,7 @@ test('a histogram counts each value in every bucket that is wide enough for it',
   const registry = createRegistry();
   const histogram = registry.histogram('postern_overhead_seconds', 'rerank');
   for (const value of [0.0001, 0.00011, 0.02, 4, 1_000]) histogram.observe(value);
-  const parsed = parseExposition(toExposition(registry.read()));
+  const parsed = parseExposition(toExposition(atOnce(registry.reading())));
   const bucket = (le: string) => parsed.sum('postern_overhead_seconds_bucket', { le });
   assert.deepEqual([bucket('0.0001'), bucket('0.00025'), bucket('0.01'), bucket('0.025')], [1, 2, 2, 3]);
   assert.deepEqual([bucket('5'), bucket('+Inf')], [4, 5]);
@@ -39,7 +40,7 @@ test('what is forgotten is gone, and nothing else', () => {
   registry.counter('postern_items_total', 'here', 'up').add(1);
   registry.counter('postern_limit_hits_total', 'model', 'requests').add(1);
   registry.forget('model', new Set(['gone']));
-  const parsed = parseExposition(toExposition(registry.read()));
+  const parsed = parseExposition(toExposition(atOnce(registry.reading())));
   assert.deepEqual([...parsed.valuesOf('model')], ['here']);
   assert.equal(parsed.sum('postern_limit_hits_total'), 1);
 });
@@ -49,7 +50,7 @@ test('a name that looks like a label of another is forgotten only as itself', ()
   const names = ['a', 'b",model="a', 'b\\', ',model=a'];
   for (const name of names) registry.counter('postern_items_total', name, 'up').add(1);
   registry.forget('model', new Set(['a', 'b\\']));
-  const left = Object.keys(registry.read().postern_items_total ?? {});
+  const left = Object.keys(atOnce(registry.reading()).postern_items_total ?? {});
   assert.deepEqual(
     left,
     ['b",model="a', ',model=a'].map((name) => toLabels(['model', 'upstream'], [name, 'up'])),
@@ -111,7 +112,7 @@ test('OpenMetrics has families without their suffix, bounds as floats, exemplars
   const histogram = registry.histogram('postern_request_duration_seconds', '/v1/rerank', 'm');
   histogram.observe(0.9, slow);
   histogram.observe(0.02);
-  const lines = toExposition(registry.read(), 'openMetrics').split('\n');
+  const lines = toExposition(atOnce(registry.reading()), 'openMetrics').split('\n');
   assert.deepEqual(lines.slice(-2), ['# EOF', '']);
   assert.ok(lines.includes('# TYPE postern_items counter'));
   assert.ok(lines.includes('postern_items_total{model="m",upstream="u"} 3'));
@@ -123,19 +124,38 @@ test('OpenMetrics has families without their suffix, bounds as floats, exemplars
     [`postern_request_duration_seconds_bucket{${labels},le="1.0"} 2 ${exemplar}`],
   );
   assert.ok(buckets.some((line) => line.includes('le="+Inf"} 2')));
-  assert.ok(!toExposition(registry.read()).includes('#  {'), 'the plain text has no room for one');
-  assert.ok(!toExposition(registry.read()).includes('trace_id'));
+  assert.ok(!toExposition(atOnce(registry.reading())).includes('#  {'), 'the plain text has no room for one');
+  assert.ok(!toExposition(atOnce(registry.reading())).includes('trace_id'));
 });
 
 test('of several processes the newest exemplar of each bucket is told', () => {
   const of = (atS: number, value: number): Reading => {
     const registry = createRegistry();
     registry.histogram('postern_overhead_seconds', 'rerank').observe(value, { id: `${atS}`, atS });
-    return registry.read();
+    return atOnce(registry.reading());
   };
   const text = toExposition(
-    addReadings([of(3, 1), of(5, 1), of(4, 1), of(1, 4), createRegistry().read()]),
+    addReadings([of(3, 1), of(5, 1), of(4, 1), of(1, 4), atOnce(createRegistry().reading())]),
     'openMetrics',
   );
   assert.deepEqual(text.match(/trace_id="\d+"/g), ['trace_id="5"', 'trace_id="1"']);
+});
+
+test('where only some metrics are read they are sums, however many models there are, and those of models that are gone fall out', () => {
+  const registry = createRegistry();
+  for (let at = 0; at < 500; at += 1) {
+    registry.counter('postern_requests_total', '/v1/rerank', 'rerank', `m-${at}`, '2xx', 'ok').add(2);
+    registry.histogram('postern_request_duration_seconds', '/v1/rerank', `m-${at}`).observe(0.02);
+  }
+  const only = new Set(['postern_requests_total', 'postern_request_duration_seconds'] as const);
+  const read = () => {
+    const reading = atOnce(registry.reading(only));
+    const [duration] = Object.values(reading.postern_request_duration_seconds ?? {});
+    const counts = typeof duration === 'number' ? [] : (duration ?? []);
+    return { requests: reading.postern_requests_total, ended: counts.slice(0, -1).reduce((sum, one) => sum + one, 0) };
+  };
+  const labels = '{operation="rerank",status="2xx",outcome="ok"}';
+  assert.deepEqual(read(), { requests: { [labels]: 1_000 }, ended: 500 });
+  registry.forget('model', new Set(['m-1', 'm-2']));
+  assert.deepEqual(read(), { requests: { [labels]: 996 }, ended: 498 });
 });

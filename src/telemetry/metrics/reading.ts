@@ -1,5 +1,6 @@
 /** What the metrics of a process say at a moment, what several processes come to, and how it is written for Prometheus. */
 
+import { atOnce } from '../../lib/turns.ts';
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import { type Exemplar, type Exemplars, newestOf } from './exemplars.ts';
 
@@ -52,13 +53,16 @@ export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator
   const isOpen = form === 'openMetrics';
   let text = '';
   for (const name of metricNames) {
-    const series = Object.entries(reading[name] ?? {});
-    if (series.length === 0) continue;
+    const series = reading[name] ?? {};
     const definition = definitions[name];
     const family = isOpen && definition.type === 'counter' ? name.replace(/_total$/, '') : name;
-    text += `# HELP ${family} ${escapeHelp(definition.help, isOpen)}\n# TYPE ${family} ${definition.type}\n`;
+    const head = `# HELP ${family} ${escapeHelp(definition.help, isOpen)}\n# TYPE ${family} ${definition.type}\n`;
+    let isFirst = true;
     const exemplars = isOpen ? reading.exemplars?.[name] : undefined;
-    for (const [labels, value] of series) {
+    for (const labels in series) {
+      const value = series[labels] ?? 0;
+      if (isFirst) text += head;
+      isFirst = false;
       text +=
         typeof value === 'number'
           ? `${name}${labels} ${toNumber(value)}\n`
@@ -72,13 +76,23 @@ export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator
 }
 
 /** Gauges are added up or the extreme of them, as their definition says. Of all metrics, or those that are wanted. */
-export function addReadings(readings: readonly Reading[], only?: ReadonlySet<MetricName>): Reading {
+export const addReadings = (readings: readonly Reading[], only?: ReadonlySet<MetricName>): Reading =>
+  atOnce(addingReadings(readings, only));
+
+/** The same in steps: every `yield` is a place to stop at. */
+export function* addingReadings(
+  readings: readonly Reading[],
+  only?: ReadonlySet<MetricName>,
+): Generator<undefined, Reading, undefined> {
   const result: Reading = {};
   for (const name of only ?? metricNames) {
     const { across } = definitions[name];
     const all: Series = {};
     for (const reading of readings) {
-      for (const [labels, value] of Object.entries(reading[name] ?? {})) {
+      const series = reading[name] ?? {};
+      for (const labels in series) {
+        yield;
+        const value = series[labels] ?? 0;
         const before = all[labels];
         all[labels] = before === undefined ? value : combine(before, value, across);
       }

@@ -16,6 +16,13 @@ export class Counter {
   read(): number {
     return this.total;
   }
+
+  /** What several come to. */
+  static sum(cells: readonly Counter[]): number {
+    let total = 0;
+    for (const cell of cells) total += cell.total;
+    return total;
+  }
 }
 
 export class Histogram {
@@ -48,27 +55,54 @@ export class Histogram {
   read(): number[] {
     return [...this.#counts];
   }
+
+  /** What several with the same bounds come to. */
+  static sum(cells: readonly Histogram[]): number[] {
+    const total: number[] = [];
+    for (const cell of cells) {
+      for (let at = 0; at < cell.#counts.length; at += 1) total[at] = (total[at] ?? 0) + (cell.#counts[at] ?? 0);
+    }
+    return total;
+  }
+}
+
+interface Making<T> {
+  make(): T;
+  sum(cells: readonly T[]): number | number[];
 }
 
 class Family<T extends Counter | Histogram> {
   readonly definition: Definition;
   /** By its labels as they are written. */
   readonly #children = new Map<string, T>();
-  readonly #make: () => T;
+  /** The same, by the labels that it is summed by. */
+  readonly #groups = new Map<string, T[]>();
+  readonly #making: Making<T>;
 
-  constructor(definition: Definition, make: () => T) {
+  constructor(definition: Definition, making: Making<T>) {
     this.definition = definition;
-    this.#make = make;
+    this.#making = making;
   }
 
   child(values: readonly string[]): T {
     const labels = toLabels(this.definition.labels, values);
     let child = this.#children.get(labels);
     if (child === undefined) {
-      child = this.#make();
+      child = this.#making.make();
       this.#children.set(labels, child);
+      this.#group(values, child);
     }
     return child;
+  }
+
+  #group(values: readonly string[], child: T): void {
+    const { labels, summedBy } = this.definition;
+    if (summedBy === undefined) return;
+    const kept = summedBy.map((name) => values[labels.indexOf(name)] ?? '');
+    const group = toLabels(summedBy, kept);
+    const cells = this.#groups.get(group);
+    if (cells === undefined) this.#groups.set(group, [child]);
+    else cells.push(child);
   }
 
   forget(label: string, values: ReadonlySet<string>): void {
@@ -76,9 +110,18 @@ class Family<T extends Counter | Histogram> {
     const gone = new Set([...values].map((value) => toLabels([label], [value]).slice(1, -1)));
     // Within a value a quote never stands without a backslash.
     const written = new RegExp(`[{,](${label}="(?:[^"\\\\]|\\\\.)*")`);
-    for (const labels of this.#children.keys()) {
+    const cells = new Set<T>();
+    for (const [labels, cell] of this.#children) {
       const [, found = ''] = written.exec(labels) ?? [];
-      if (gone.has(found)) this.#children.delete(labels);
+      if (!gone.has(found)) continue;
+      this.#children.delete(labels);
+      cells.add(cell);
+    }
+    if (cells.size === 0) return;
+    for (const [group, all] of this.#groups) {
+      const left = all.filter((cell) => !cells.has(cell));
+      if (left.length === 0) this.#groups.delete(group);
+      else this.#groups.set(group, left);
     }
   }
 
@@ -88,9 +131,24 @@ class Family<T extends Counter | Histogram> {
     }
   }
 
-  series(): Series {
+  /** Every `yield` is a place to stop at. */
+  *series(): Generator<undefined, Series, undefined> {
     const series: Series = {};
-    for (const [labels, cell] of this.#children) series[labels] = cell.read();
+    for (const [labels, cell] of this.#children) {
+      yield;
+      series[labels] = cell.read();
+    }
+    return series;
+  }
+
+  /** By the labels that it is summed by; the series themselves where there are none. */
+  *sums(): Generator<undefined, Series, undefined> {
+    if (this.definition.summedBy === undefined) return yield* this.series();
+    const series: Series = {};
+    for (const [group, cells] of this.#groups) {
+      yield;
+      series[group] = this.#making.sum(cells);
+    }
     return series;
   }
 }
@@ -113,8 +171,8 @@ export interface Registry {
   histogram(name: MetricName, ...values: string[]): Histogram;
   /** Lets go of every child that has one of these under the label. */
   forget(label: string, values: ReadonlySet<string>): void;
-  /** All of them, or those that are wanted. */
-  read(only?: ReadonlySet<MetricName>): Reading;
+  /** All of them, or those that are wanted, summed as their definitions say. Every `yield` is a place to stop at. */
+  reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined>;
 }
 
 export function createRegistry(): Registry {
@@ -122,9 +180,10 @@ export function createRegistry(): Registry {
   const histograms = new Map<MetricName, Family<Histogram>>();
   for (const name of metricNames) {
     const definition = definitions[name];
-    if (definition.type === 'counter') counters.set(name, new Family(definition, () => new Counter()));
+    if (definition.type === 'counter')
+      counters.set(name, new Family(definition, { make: () => new Counter(), sum: Counter.sum }));
     if (definition.type !== 'histogram') continue;
-    histograms.set(name, new Family(definition, () => new Histogram(definition.buckets)));
+    histograms.set(name, new Family(definition, { make: () => new Histogram(definition.buckets), sum: Histogram.sum }));
   }
 
   return {
@@ -134,10 +193,11 @@ export function createRegistry(): Registry {
       if (values.size === 0) return;
       for (const family of [...counters.values(), ...histograms.values()]) family.forget(label, values);
     },
-    read(only) {
+    *reading(only) {
       const reading: Reading = {};
       for (const [name, family] of [...counters, ...histograms]) {
-        if (only?.has(name) !== false) reading[name] = family.series();
+        if (only === undefined) reading[name] = yield* family.series();
+        else if (only.has(name)) reading[name] = yield* family.sums();
       }
       const exemplars = only === undefined ? exemplarsOf(histograms) : undefined;
       return exemplars === undefined ? reading : { ...reading, exemplars };

@@ -72,7 +72,7 @@ export async function openAdmin(
   t.after(() => metrics.close());
   metrics.adopt(loaded.snapshot);
   const live = createSampler({
-    read: async () => metrics.read(),
+    read: async (only) => metrics.read(only),
     boundsOf: (name) => definitions[name].buckets,
     clock: systemClock,
   });

@@ -7,10 +7,10 @@ const bounds = [0.1, 0.2, 0.5];
 const counts = (...all: number[]): number[] => [...all, all.reduce((sum, count, at) => sum + count * (at + 1), 0)];
 
 describe('what was added between two readings', () => {
-  test('of a count is the difference, and all of it where it began anew or is new', () => {
+  test('of a count is the difference, all of it where it is new, and nothing where it fell', () => {
     assert.equal(growth(7, 5), 2);
     assert.equal(growth(5, 5), 0);
-    assert.equal(growth(3, 5), 3);
+    assert.equal(growth(3, 5), 0);
     assert.equal(growth(4, undefined), 4);
   });
 
@@ -20,8 +20,8 @@ describe('what was added between two readings', () => {
     assert.deepEqual(growthOfBuckets(now, before, 4), [2, 1, 1, 4]);
   });
 
-  test('counts the whole of a series that fell, as its process was replaced', () => {
-    assert.deepEqual(growthOfBuckets({ a: counts(2, 1, 0, 0) }, { a: counts(9, 0, 0, 0) }, 4), [2, 1, 0, 0]);
+  test('counts nothing of a series that fell, as models in its sum were forgotten', () => {
+    assert.deepEqual(growthOfBuckets({ a: counts(2, 1, 0, 0) }, { a: counts(9, 0, 0, 0) }, 4), [0, 0, 0, 0]);
   });
 
   test('is nothing where a series is gone, and nothing where there is none', () => {

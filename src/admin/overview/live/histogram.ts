@@ -5,9 +5,9 @@ import type { Series } from './reading.ts';
 /** How often each bucket was hit between two readings; the last one has no upper bound. */
 export type Buckets = readonly number[];
 
-/** What was added to a count. One that fell began anew, as that of a process that was replaced: all of it is new. */
+/** What was added to a count. A sum falls where models are forgotten that are long gone: nothing of it is new. */
 export function growth(now: number, before: number | undefined): number {
-  return before === undefined || now < before ? now : now - before;
+  return before === undefined ? now : Math.max(0, now - before);
 }
 
 /** Over all series. */
@@ -19,7 +19,8 @@ export function growthOfBuckets(now: Series, before: Series, bucketCount: number
     const earlier = before[labels];
     // The sum of what was observed stands last: nothing came where it is the same, as with most of them in any second.
     if (earlier !== undefined && typeof earlier !== 'number' && earlier.at(-1) === counts.at(-1)) continue;
-    const since = earlier === undefined || typeof earlier === 'number' || hasFallen(counts, earlier) ? [] : earlier;
+    const since = earlier === undefined || typeof earlier === 'number' ? [] : earlier;
+    if (hasFallen(counts, since)) continue;
     for (let at = 0; at < bucketCount; at += 1) sum[at] = (sum[at] ?? 0) + (counts[at] ?? 0) - (since[at] ?? 0);
   }
   return sum;

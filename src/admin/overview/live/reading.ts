@@ -4,7 +4,7 @@
 export type Series = Readonly<Record<string, number | readonly number[]>>;
 
 /** All that is looked at: nothing else needs to be read for it. */
-export const liveMetrics = [
+const names = [
   'postern_requests_total',
   'postern_requests_in_flight',
   'postern_request_duration_seconds',
@@ -36,7 +36,8 @@ export const liveMetrics = [
   'process_resident_memory_bytes',
   'nodejs_eventloop_delay_seconds',
 ] as const;
-export type LiveMetric = (typeof liveMetrics)[number];
+export type LiveMetric = (typeof names)[number];
+export const liveMetrics: ReadonlySet<LiveMetric> = new Set(names);
 export type Reading = Readonly<Partial<Record<LiveMetric, Series>>>;
 
 /** Those with buckets. */

@@ -9,8 +9,8 @@ import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
 import type { liveSample, liveUpstream } from '../contract/live.ts';
 import { type Digest, type DigestDeps, digest } from './digest.ts';
 import { addBuckets, type Buckets, toPercentiles } from './histogram.ts';
-import { type ProcessState, toProcessState } from './process-state.ts';
-import { createLabelReader, type Reading } from './reading.ts';
+import { type ProcessState, stateMetrics, toProcessState } from './process-state.ts';
+import { createLabelReader, type LiveMetric, liveMetrics, type Reading } from './reading.ts';
 
 export type LiveSample = z.output<typeof liveSample>;
 export type LiveUpstream = z.output<typeof liveUpstream>;
@@ -36,8 +36,8 @@ export interface LiveSource {
 }
 
 export interface SamplerDeps {
-  /** Asks the process for its metrics, or all of them. */
-  read(): Promise<Reading>;
+  /** Asks the process for some of its metrics, or all processes. */
+  read(metrics: ReadonlySet<LiveMetric>): Promise<Reading>;
   boundsOf: DigestDeps['boundsOf'];
   readonly clock: Clock;
   /** Calls once, after so long; gives back how to take that back. */
@@ -84,7 +84,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
 
   async function tick(): Promise<void> {
     const startedMs = clock.monotonicMs();
-    const reading = await read().catch(() => undefined);
+    const reading = await read(liveMetrics).catch(() => undefined);
     if (isClosed) return;
     const frame = reading === undefined ? { sample: undefined, upstreams } : take(reading);
     if (frame !== undefined) for (const listener of listeners) listener(frame);
@@ -125,7 +125,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
     },
     async state() {
       if (latest !== undefined && clock.monotonicMs() - latest.atMs < 2 * everyMs) return latest.state;
-      const state = toProcessState(await read());
+      const state = toProcessState(await read(stateMetrics));
       latest = { atMs: clock.monotonicMs(), state };
       return state;
     },
