@@ -1,6 +1,7 @@
 /** Members and sessions as the API shows them. */
 
 import type * as z from 'zod';
+import type { OidcSettings } from '../../core/snapshot.ts';
 import type { StoredMember } from '../../core/store/members.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
@@ -23,6 +24,10 @@ export function toMemberView(member: StoredMember): z.input<typeof shapes.member
   };
 }
 
+function toProvider({ title, roles, defaultRole }: OidcSettings) {
+  return { title, makesFirstOwner: defaultRole === 'owner' || roles.some(({ role }) => role === 'owner') };
+}
+
 /** What the console asks first, and what every sign-in answers. */
 export async function toSessionView(
   live: Pick<LiveSession, 'member' | 'csrfToken'> | undefined,
@@ -33,7 +38,7 @@ export async function toSessionView(
     member: live === undefined ? null : toMemberView(live.member),
     csrfToken: live?.csrfToken ?? null,
     needsSetUp: live === undefined && !(await context.store.members.any()),
-    signIn: { password: true, passkey: true, oidc: oidc === undefined ? null : { title: oidc.settings.title } },
+    signIn: { password: true, passkey: true, oidc: oidc === undefined ? null : toProvider(oidc.settings) },
     version: context.version,
   };
 }

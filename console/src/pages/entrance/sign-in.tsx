@@ -1,16 +1,16 @@
 /** The page for signing in, and what stands there before anybody can. */
 
-import { Code, Text } from '@mantine/core';
+import { Code, Divider, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Session } from '../../../../src/admin/contract.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
-import { SignInForm } from '../../parts/session/sign-in-form.tsx';
+import { ProviderButton, SignInForm } from '../../parts/session/sign-in-form.tsx';
 import { Entrance } from './entrance.tsx';
 import { problemInLink } from './problem-in-link.ts';
 
 export function SignIn({ session }: { readonly session: Session }) {
   const [problem] = useState(problemInLink);
-  if (session.needsSetUp) return <NeedsSetUp />;
+  if (session.needsSetUp) return <NeedsSetUp provider={session.signIn.oidc} problem={problem} />;
   return (
     <Entrance title="Sign in">
       <FormFault fault={problem} />
@@ -19,9 +19,22 @@ export function SignIn({ session }: { readonly session: Session }) {
   );
 }
 
-function NeedsSetUp() {
+interface NeedsSetUpProps {
+  readonly provider: Session['signIn']['oidc'];
+  readonly problem: ReturnType<typeof problemInLink>;
+}
+
+function NeedsSetUp({ provider, problem }: NeedsSetUpProps) {
   return (
     <Entrance title="Nobody has been set up yet" about="Whoever started this gateway can make the first owner.">
+      <FormFault fault={problem} />
+      {provider?.makesFirstOwner === true && (
+        <>
+          <Text size="sm">Members of a group of owners sign in with the identity provider.</Text>
+          <ProviderButton title={provider.title} />
+          <Divider label="or" />
+        </>
+      )}
       <Text size="sm">
         Each start makes a link that works once. A terminal shows it; the file <Code>setup-link</Code>, whose path the
         start prints, has it everywhere. It looks like this:

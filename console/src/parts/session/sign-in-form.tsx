@@ -58,18 +58,16 @@ export function SignInForm({ ways, email }: SignInFormProps) {
       )}
       {ways.password && others && <Divider label="or" />}
       {withPasskey && <PasskeyButton at="/api/session/passkey" onDone={(session) => putSession(queries, session)} />}
-      {ways.oidc !== null && (
-        <Button
-          component="a"
-          href={oidcPath()}
-          variant="default"
-          leftSection={<Icon name="shield" size={16} />}
-          fullWidth
-        >
-          Sign in with {ways.oidc.title}
-        </Button>
-      )}
+      {ways.oidc !== null && <ProviderButton title={ways.oidc.title} />}
     </Stack>
+  );
+}
+
+export function ProviderButton({ title }: { readonly title: string }) {
+  return (
+    <Button component="a" href={oidcPath()} variant="default" leftSection={<Icon name="shield" size={16} />} fullWidth>
+      Sign in with {title}
+    </Button>
   );
 }
 

@@ -36,7 +36,14 @@ export const session = z.object({
     password: z.boolean(),
     passkey: z.boolean(),
     /** What to show on the button; null where there is none. */
-    oidc: z.object({ title: z.string() }).nullable(),
+    oidc: z
+      .object({
+        title: z.string(),
+        makesFirstOwner: z.boolean().meta({
+          description: 'Whether people may become the first owner by it: a group, or the default role, makes owners.',
+        }),
+      })
+      .nullable(),
   }),
   version: z.string(),
 });

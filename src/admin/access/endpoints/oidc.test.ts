@@ -43,7 +43,7 @@ test('who is a member by address is linked to the provider, and signed in on the
   const [entry] = await store.audit.page({ limit: 1 });
   assert.deepEqual([entry?.action, entry?.subject], ['console.sign_in', 'ada@example.com']);
   const { json } = await ask('GET', '/api/session');
-  assert.deepEqual(json.signIn.oidc, { title: 'single sign-on' });
+  assert.deepEqual(json.signIn.oidc, { title: 'single sign-on', makesFirstOwner: false });
 });
 
 test('nobody comes in uninvited; an invitation, a group or the default role lets them in', async (t) => {
@@ -70,6 +70,15 @@ test('nobody comes in uninvited; an invitation, a group or the default role lets
   await open.store.members.create(owner, 'test');
   assert.equal((await open.signIn()).location, '/models');
   assert.equal((await open.store.members.findByEmail('ada@example.com'))?.role, 'viewer');
+});
+
+test('before there is an owner the session offers the provider where a group of it makes owners, and one of it becomes the first', async (t) => {
+  const { signIn, provider, ask } = await setUp(t, { title: 'Okta', roles: { owner: ['bosses'] } });
+  const before = (await ask('GET', '/api/session')).json;
+  assert.deepEqual([before.needsSetUp, before.signIn.oidc], [true, { title: 'Okta', makesFirstOwner: true }]);
+  provider.claims = { ...ada, groups: ['bosses'] };
+  assert.equal((await signIn()).location, '/models');
+  assert.equal((await ask('GET', '/api/session')).json.needsSetUp, false);
 });
 
 test('groups decide the role anew at each sign-in, and the last owner stays one', async (t) => {
