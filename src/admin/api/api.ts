@@ -3,7 +3,9 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { FieldFault } from '../../core/field-fault.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
+import { inTurns } from '../../lib/turns.ts';
 import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import type { Endpoint, Method } from '../endpoint.ts';
@@ -159,7 +161,7 @@ function toPath(path: readonly PropertyKey[]): string {
 }
 
 /** What an endpoint gives is checked against its own shape, so that nothing goes out that the document does not know. */
-function toAnswer(endpoint: Runnable, result: unknown): Response {
+async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> {
   if (result instanceof Response) return result;
   const reply = result instanceof Reply ? result : new Reply(result, {});
   const headers = new Headers();
@@ -168,8 +170,39 @@ function toAnswer(endpoint: Runnable, result: unknown): Response {
     return new Response(null, { status: reply.status ?? endpoint.status ?? 204, headers });
   }
   headers.set('content-type', 'application/json');
-  const body = JSON.stringify(z.parse(endpoint.answer, reply.body));
+  const body = (await inTurns(writing(endpoint.answer, reply.body))).join('');
   return new Response(body, { status: reply.status ?? endpoint.status ?? 200, headers });
+}
+
+/** The items of lists are checked and written one by one: a long answer holds up nobody. Every `yield` is a place to stop at. */
+function* writing(shape: z.ZodType, body: unknown): Generator<undefined, string[], undefined> {
+  if (!(shape instanceof z.ZodObject) || !isMapping(body)) return [JSON.stringify(z.parse(shape, body))];
+  const lists = Object.entries<unknown>(shape.shape).flatMap(([name, inner]) => {
+    const items = body[name];
+    return inner instanceof z.ZodArray && Array.isArray(items) ? [{ name, item: inner.element, items }] : [];
+  });
+  const rest = z.parse(shape, { ...body, ...Object.fromEntries(lists.map(({ name }) => [name, []])) });
+  const pieces: string[] = [];
+  for (const [name, value] of Object.entries(rest)) {
+    if (value === undefined) continue;
+    pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    const list = lists.find((one) => one.name === name);
+    if (list === undefined) pieces.push(JSON.stringify(value));
+    else yield* writingList(list, pieces);
+  }
+  pieces.push(pieces.length === 0 ? '{}' : '}');
+  return pieces;
+}
+
+function* writingList(
+  { item, items }: { readonly item: z.core.$ZodType; readonly items: readonly unknown[] },
+  pieces: string[],
+): Generator<undefined, void, undefined> {
+  for (const [index, one] of items.entries()) {
+    yield;
+    pieces.push(index === 0 ? '[' : ',', JSON.stringify(z.parse(item, one)));
+  }
+  pieces.push(items.length === 0 ? '[]' : ']');
 }
 
 function toResponse(problem: Problem): Response {

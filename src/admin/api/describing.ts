@@ -1,9 +1,10 @@
 /** The description of the API itself, beside the endpoints that it describes. */
 
 import * as z from 'zod';
+import { inTurns } from '../../lib/turns.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { type Implemented, implement } from '../implement.ts';
-import { toAdminDocument } from './openapi.ts';
+import { describing } from './openapi.ts';
 
 const describe = defineEndpoint({
   method: 'GET',
@@ -14,11 +15,15 @@ const describe = defineEndpoint({
   answer: z.record(z.string(), z.unknown()),
 });
 
-/** It stands in the description as well. */
+/** It stands in the description as well. The text is made once: it is the same for everybody. */
 export function withDescription(others: readonly Implemented[]): readonly Implemented[] {
+  let text: Promise<string> | undefined;
   const all: readonly Implemented[] = [
     ...others,
-    implement(describe, ({ context }) => toAdminDocument(all, context.version)),
+    implement(describe, async ({ context }) => {
+      text ??= inTurns(describing(all, context.version)).then((document) => JSON.stringify(document));
+      return new Response(await text, { headers: { 'content-type': 'application/json' } });
+    }),
   ];
   return all;
 }

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of the admin API, drawn from the endpoints' own shapes. */
 
 import * as z from 'zod';
+import { atOnce } from '../../lib/turns.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ProblemCode, problemTable } from '../problem.ts';
 import { type Needed, roleFacts, roles } from '../roles.ts';
@@ -11,9 +12,14 @@ type Json = Record<string, unknown>;
 /** Parts of a path that an endpoint has beside its parameters: `/api/models/:id` to `/api/models/{id}`. */
 export const toTemplate = (path: string): string => path.replace(/:(\w+)(\{[^}]*\})?/g, '{$1}');
 
-export function toAdminDocument(endpoints: readonly Endpoint[], version: string): Json {
+export const toAdminDocument = (endpoints: readonly Endpoint[], version: string): Json =>
+  atOnce(describing(endpoints, version));
+
+/** Every `yield` is a place to stop at. */
+export function* describing(endpoints: readonly Endpoint[], version: string): Generator<undefined, Json, undefined> {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
+    yield;
     const template = toTemplate(endpoint.path);
     paths[template] = { ...paths[template], [endpoint.method.toLowerCase()]: toOperation(endpoint) };
   }

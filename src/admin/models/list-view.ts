@@ -1,12 +1,11 @@
 /** What operators see of a model's lists: what is set, and whether it is what it was. */
 
-import type { Snapshot } from '../../core/snapshot.ts';
+import type { Model } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { toInstant } from '../shapes/common.ts';
 
-export function toListView(id: string, snapshot: Snapshot, reports: readonly HealthReport[]) {
-  const model = snapshot.models.all.find((one) => one.id === id);
+export function toListView(model: Model | undefined, id: string, reports: readonly HealthReport[]) {
   const { cache, dedupes = false, coalesce, shadow, canary } = model ?? {};
   return {
     cache: cache ? { ttl: fromMilliseconds(cache.ttlMs), scope: cache.scope, max: fromBytes(cache.maxBytes) } : null,

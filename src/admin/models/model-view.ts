@@ -1,19 +1,17 @@
 /** A model as operators see it: what is written of it, what holds, and how its targets are. */
 
 import { type Operation, operations } from '../../core/operations/index.ts';
-import type { ConfiguredElement } from '../../core/resource-desk.ts';
+import type { ConfiguredElement, ElementDocument } from '../../core/resource-desk.ts';
 import { type ScoreScale, scoreScales } from '../../core/scores.ts';
-import type { Model, Snapshot } from '../../core/snapshot.ts';
-import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
+import type { Model } from '../../core/snapshot.ts';
+import { type TargetState, targetStates } from '../../core/target-state.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import { toInstant } from '../shapes/common.ts';
+import type { SnapshotIndex, TargetReports } from '../target-index.ts';
 import { targetsIn, toPriceView } from './price-view.ts';
 
-/** Older ones are of gateways that are gone. */
-export const healthMaxAgeMs = 15_000;
-
 /** What is said of every element, whatever it is. */
-export function toManaged({ managedBy, place, version, updatedAtMs, inForce }: ConfiguredElement) {
+export function toManaged({ managedBy, place, version, updatedAtMs, inForce }: Omit<ConfiguredElement, 'document'>) {
   return {
     managedBy,
     place: place ?? null,
@@ -23,48 +21,71 @@ export function toManaged({ managedBy, place, version, updatedAtMs, inForce }: C
   };
 }
 
-/** Where it is not in force yet, what was written counts before what holds. */
-export function toModelView(element: ConfiguredElement, snapshot: Snapshot, reports: readonly HealthReport[]) {
-  const { id, document, inForce } = element;
-  const compiled = snapshot.models.all.find((one) => one.id === id);
-  const isWritten = compiled === undefined || !inForce;
+/** What a model is found by. Where it is not in force yet, what was written counts before what holds. */
+export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIndex) {
+  const { id, inForce } = element;
+  const compiled = models.get(id);
+  if (compiled !== undefined && inForce) {
+    const { aliases, operations: served, visible, targets } = compiled;
+    const places = targets.map(({ upstream, model }) => ({ upstream: upstream.id, model }));
+    return { id, managedBy: element.managedBy, aliases, operations: served, visible, targets: places };
+  }
+  const { document } = element;
   return {
     id,
-    aliases: isWritten ? textsIn(document.aliases) : [...compiled.aliases],
-    operations: isWritten
-      ? (operationsIn(document.operations) ?? [...(compiled?.operations ?? [])])
-      : [...compiled.operations],
-    visible: isWritten ? document.visible !== false : compiled.visible,
-    space: spaceOf(element, compiled),
-    scores: scoresOf(element, compiled),
-    targets: targetsOf(element, compiled).map((target) => ({ ...target, ...healthOf(target, reports) })),
-    ...toManaged({ ...element, inForce: inForce && compiled !== undefined }),
+    managedBy: element.managedBy,
+    aliases: textsIn(document.aliases),
+    operations: operationsIn(document.operations) ?? compiled?.operations ?? [],
+    visible: document.visible !== false,
+    targets: writtenTargets(id, document),
   };
 }
 
-export type ModelView = ReturnType<typeof toModelView>;
+export type ModelSketch = ReturnType<typeof toModelSketch>;
 
-function spaceOf({ document, inForce }: ConfiguredElement, compiled: Model | undefined): string | null {
+/** A model as it is shown. */
+export function toModelView(element: ConfiguredElement, index: SnapshotIndex, reports: TargetReports) {
+  const compiled = index.models.get(element.id);
+  const { aliases, operations: served, ...sketch } = toModelSketch(element, index);
+  const { document, inForce } = element;
+  return {
+    ...sketch,
+    aliases: [...aliases],
+    operations: [...served],
+    space: spaceOf(document, inForce, compiled),
+    scores: scoresOf(document, inForce, compiled),
+    targets: targetsOf(element.id, document, inForce ? compiled : undefined).map((target) => ({
+      ...target,
+      ...healthOf(target, reports),
+    })),
+    ...toManaged(element),
+    inForce: inForce && compiled !== undefined,
+  };
+}
+
+function spaceOf(document: ElementDocument, inForce: boolean, compiled: Model | undefined): string | null {
   if (inForce) return compiled?.space ?? null;
   return typeof document.space === 'string' ? document.space : null;
 }
 
-function scoresOf({ document, inForce }: ConfiguredElement, compiled: Model | undefined): ScoreScale | null {
+function scoresOf(document: ElementDocument, inForce: boolean, compiled: Model | undefined): ScoreScale | null {
   if (inForce) return compiled?.scores ?? null;
   return scoreScales.find((scale) => scale === document.scores) ?? null;
 }
 
-function targetsOf({ id, document, inForce }: ConfiguredElement, compiled: Model | undefined) {
-  if (inForce && compiled !== undefined) {
-    return compiled.targets.map((target) => ({
-      upstream: target.upstream.id,
-      model: target.model,
-      priority: target.priority,
-      weight: target.weight,
-      bridge: target.bridge ?? null,
-      price: toPriceView(target, document),
-    }));
-  }
+function targetsOf(id: string, document: ElementDocument, compiled: Model | undefined) {
+  if (compiled === undefined) return writtenTargets(id, document);
+  return compiled.targets.map((target) => ({
+    upstream: target.upstream.id,
+    model: target.model,
+    priority: target.priority,
+    weight: target.weight,
+    bridge: target.bridge ?? null,
+    price: toPriceView(target, document),
+  }));
+}
+
+function writtenTargets(id: string, document: ElementDocument) {
   return targetsIn(document).map(({ upstream, model, priority, weight, bridge }) => ({
     upstream: String(upstream ?? ''),
     model: String(model ?? id),
@@ -78,32 +99,22 @@ function targetsOf({ id, document, inForce }: ConfiguredElement, compiled: Model
 type State = TargetState['state'] | 'unknown';
 const worstFirst: readonly State[] = [...targetStates, 'unknown'];
 
-function healthOf({ upstream, model }: { upstream: string; model: string }, reports: readonly HealthReport[]) {
-  const nodes = reports.flatMap(({ node, targets }) =>
-    targets
-      .filter((state) => state.upstream === upstream && state.model === model)
-      .map(({ why, restsForMs, latencyMs, inFlight, waiting, restingCredentials, ...said }) => ({
-        node,
-        state: shownState(said),
-        why: why ?? null,
-        restsForMs,
-        latencyMs,
-        ...callsOf([said]),
-        inFlight,
-        waiting,
-        restingCredentials: [...restingCredentials],
-      })),
-  );
+function healthOf({ upstream, model }: { upstream: string; model: string }, reports: TargetReports) {
+  const heard = reports.of(upstream, model);
+  const nodes = heard.map((one) => ({
+    node: one.node,
+    state: shownState(one),
+    why: one.why ?? null,
+    restsForMs: one.restsForMs,
+    latencyMs: one.latencyMs,
+    ...callsOf([one]),
+    inFlight: one.inFlight,
+    waiting: one.waiting,
+    restingCredentials: [...one.restingCredentials],
+  }));
   const health: State = worstFirst.find((state) => nodes.some((one) => one.state === state)) ?? 'unknown';
-  return { health, isListed: isListed({ upstream, model }, reports), nodes };
-}
-
-/** Until somebody has read the list, and found that it is not there, it may be. */
-function isListed(target: { upstream: string; model: string }, reports: readonly HealthReport[]): boolean {
-  const states = reports.flatMap(({ targets }) => targets);
-  return !states.some(
-    (one) => one.isListed === false && one.upstream === target.upstream && one.model === target.model,
-  );
+  // Until somebody has read the list, and found that it is not there, it may be.
+  return { health, isListed: heard.every((one) => one.isListed !== false), nodes };
 }
 
 const textsIn = (value: unknown): string[] =>

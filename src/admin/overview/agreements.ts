@@ -5,28 +5,23 @@ import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
 import type { agreement } from './contract/state.ts';
-import { isSilent } from './node-reports.ts';
 
 type Agreement = z.input<typeof agreement>;
 
-/** Of models that there still are, in the order of the configuration. */
-export function toAgreements(snapshot: Snapshot, reports: readonly HealthReport[], nowMs: number): Agreement[] {
-  const said = reports.flatMap(({ drift, reportedAtMs }) =>
-    drift === undefined || isSilent(reportedAtMs, nowMs) ? [] : [drift],
+/** Of models that there still are, in the order of the configuration; from the reports of nodes that have not fallen silent. */
+export function toAgreements(snapshot: Snapshot, reports: readonly HealthReport[]): Agreement[] {
+  const said = reports.flatMap(({ drift }) => drift ?? []);
+  const shadows = Map.groupBy(
+    said.flatMap((drift) => drift.shadows),
+    ({ model }) => model,
   );
-  const shadows = said.flatMap((drift) => drift.shadows);
-  const canaries = said.flatMap((drift) => drift.canaries);
+  const canaries = Map.groupBy(
+    said.flatMap((drift) => drift.canaries),
+    ({ model }) => model,
+  );
   return snapshot.models.all.flatMap(({ id }) => [
-    ...together(
-      shadows.filter(({ model }) => model === id),
-      ({ shadow }) => shadow,
-      ofShadow,
-    ),
-    ...together(
-      canaries.filter(({ model }) => model === id),
-      nameOf,
-      ofCanary,
-    ),
+    ...together(shadows.get(id) ?? [], ({ shadow }) => shadow, ofShadow),
+    ...together(canaries.get(id) ?? [], nameOf, ofCanary),
   ]);
 }
 

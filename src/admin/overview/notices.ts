@@ -4,10 +4,12 @@ import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
 import { type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
+import { inTurns, turnIfOver } from '../../lib/turns.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
+import { indexOf, readTargetReports } from '../target-index.ts';
 import type { notice } from './contract/state.ts';
-import { shownForMs, toTargets } from './node-reports.ts';
+import { toTargets } from './node-reports.ts';
 
 export type Notice = z.input<typeof notice>;
 
@@ -36,9 +38,8 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
   return found.flatMap((items) => items.slice(0, mostOfAKind)).sort((a, b) => rank[a.severity] - rank[b.severity]);
 }
 
-async function readTargets({ store, clock, configuration }: AdminContext): Promise<Notice[]> {
-  const nowMs = clock.nowMs();
-  const targets = toTargets(configuration.snapshot(), await store.health.latest(shownForMs), nowMs);
+async function readTargets(context: AdminContext): Promise<Notice[]> {
+  const targets = await inTurns(toTargets(context.configuration.snapshot(), await readTargetReports(context)));
   const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
   // What one upstream does to many models is one thing to look at.
   const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);
@@ -58,12 +59,12 @@ async function readTargets({ store, clock, configuration }: AdminContext): Promi
 }
 
 /** Whatever node has seen it first. */
-async function readChangedModels({ store, configuration }: AdminContext): Promise<Notice[]> {
-  const { models } = configuration.snapshot();
-  const reports = await store.health.latest(shownForMs);
-  const changed = reports
+async function readChangedModels(context: AdminContext): Promise<Notice[]> {
+  const { models } = await indexOf(context.configuration.snapshot());
+  const { all } = await readTargetReports(context);
+  const changed = all
     .flatMap(({ drift }) => drift?.canaries ?? [])
-    .filter(({ model, hasChanged }) => hasChanged && models.all.some(({ id }) => id === model));
+    .filter(({ model, hasChanged }) => hasChanged && models.has(model));
   return [...Map.groupBy(changed, ({ model, upstream }) => `${model} ${upstream}`).values()].flatMap(([first]) =>
     first === undefined
       ? []
@@ -150,31 +151,30 @@ async function readBudgets(context: AdminContext): Promise<Notice[]> {
   };
   const holders = [...toHolders(configuration.snapshot()), ...(await storedHolders(context))];
   const nameOf = ({ kind, id, name = '' }: NamedHolder): string => `${kind} ${name || id}`;
-  const notices = await Promise.all(
-    holders.flatMap((holder) =>
-      holder.caps.budgets.map(async (budget): Promise<Notice[]> => {
-        const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
-        const spent = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);
-        const share = budget.nanos === 0 ? 1 : spent / budget.nanos;
-        if (share < budgetShare) return [];
-        return [
-          {
-            id: `budget ${holder.kind} ${holder.id} ${budget.period}`,
-            kind: 'budget',
-            severity: share >= 1 ? 'bad' : 'warning',
-            title:
-              share >= 1
-                ? `The budget of ${nameOf(holder)} is used up`
-                : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
-            detail: `Its ${periodWords[budget.period]}; what goes beyond is refused.`,
-            about: { kind: holder.kind, id: holder.id },
-            at: Number.isFinite(endsAtMs) ? toInstant(endsAtMs) : null,
-          },
-        ];
-      }),
-    ),
-  );
-  return notices.flat();
+  const notices: Notice[] = [];
+  for (const holder of holders) {
+    if (holder.caps.budgets.length === 0) continue;
+    await turnIfOver();
+    for (const budget of holder.caps.budgets) {
+      const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
+      const spent = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);
+      const share = budget.nanos === 0 ? 1 : spent / budget.nanos;
+      if (share < budgetShare) continue;
+      notices.push({
+        id: `budget ${holder.kind} ${holder.id} ${budget.period}`,
+        kind: 'budget',
+        severity: share >= 1 ? 'bad' : 'warning',
+        title:
+          share >= 1
+            ? `The budget of ${nameOf(holder)} is used up`
+            : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
+        detail: `Its ${periodWords[budget.period]}; what goes beyond is refused.`,
+        about: { kind: holder.kind, id: holder.id },
+        at: Number.isFinite(endsAtMs) ? toInstant(endsAtMs) : null,
+      });
+    }
+  }
+  return notices;
 }
 
 const periodWords = {

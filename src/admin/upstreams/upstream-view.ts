@@ -3,35 +3,49 @@
 import type { Family } from '../../core/family.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-desk.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
-import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
+import { type TargetState, targetStates } from '../../core/target-state.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import { toManaged } from '../models/model-view.ts';
+import type { Heard, SnapshotIndex, TargetReports } from '../target-index.ts';
 
-interface Surroundings {
+export interface Surroundings {
   readonly snapshot: Snapshot;
+  readonly index: SnapshotIndex;
   readonly families: readonly Family[];
-  readonly reports: readonly HealthReport[];
+  readonly reports: TargetReports;
 }
 
 const worstFirst = [...targetStates, 'unknown'] as const;
 type State = TargetState['state'] | 'unknown';
 
-/** Where it is not in force yet, what was written counts before what holds. */
-export function toUpstreamView(element: ConfiguredElement, { snapshot, families, reports }: Surroundings) {
-  const { id, document, inForce } = element;
-  const compiled = snapshot.upstreams.get(id);
-  const holds = inForce ? compiled : undefined;
-  const familyId = typeof document.family === 'string' ? document.family : '';
+/** What an upstream is found by. Where it is not in force yet, what was written counts before what holds. */
+export function toUpstreamSketch(element: ConfiguredElement, { snapshot, families }: Surroundings) {
+  const { id, inForce } = element;
+  const holds = inForce ? snapshot.upstreams.get(id) : undefined;
+  const familyId = holds?.family.id ?? textIn(element.document.family) ?? '';
   const family = families.find((one) => one.id === familyId);
-  const heard = reports.flatMap(({ node, targets }) =>
-    targets.filter(({ upstream }) => upstream === id).map((state) => ({ node, ...state })),
-  );
-  const restingCredentials = new Set(heard.flatMap((one) => one.restingCredentials));
-  const worst = worstOf(heard);
   return {
     id,
     family: { id: familyId, title: family?.title ?? familyId, listsModels: family?.modelList !== undefined },
-    address: addressOf(holds) ?? (typeof document.base_url === 'string' ? document.base_url : null),
+    address: addressOf(holds) ?? textIn(element.document.base_url),
+  };
+}
+
+export type UpstreamSketch = ReturnType<typeof toUpstreamSketch>;
+
+const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** An upstream as it is shown. */
+export function toUpstreamView(element: ConfiguredElement, surroundings: Surroundings) {
+  const { id, document, inForce } = element;
+  const { snapshot, index, reports } = surroundings;
+  const compiled = snapshot.upstreams.get(id);
+  const heard = reports.ofUpstream(id);
+  const restingCredentials = new Set(heard.flatMap((one) => one.restingCredentials));
+  const worst = worstOf(heard);
+  const served = index.byUpstream.get(id);
+  return {
+    ...toUpstreamSketch(element, surroundings),
     credentials: credentialsIn(document, element.managedBy === 'store').map((credential) => ({
       ...credential,
       resting: restingCredentials.has(credential.id),
@@ -43,20 +57,17 @@ export function toUpstreamView(element: ConfiguredElement, { snapshot, families,
     healthCheck: document.health_check !== undefined,
     ...summaryOf(heard, worst),
     nodes: nodesOf(heard),
-    targets: targetsOf(id, snapshot, heard),
-    models: modelsOf(id, snapshot),
-    ...toManaged({ ...element, inForce: inForce && compiled !== undefined }),
+    targets: [...(served?.names ?? [])].map(([model, models]) => toTarget(model, models, reports.of(id, model))),
+    models: [...(served?.ids ?? [])],
+    ...toManaged(element),
+    inForce: inForce && compiled !== undefined,
   };
 }
-
-export type UpstreamView = ReturnType<typeof toUpstreamView>;
 
 /** Without a user or a query, which a base URL may not have. */
 export function addressOf(upstream: Upstream | undefined): string | null {
   return upstream?.origin === undefined ? null : upstream.origin + upstream.pathPrefix;
 }
-
-type Heard = TargetState & { readonly node: string };
 
 function worstOf(heard: readonly Heard[]): Heard | undefined {
   for (const state of worstFirst) {
@@ -84,29 +95,18 @@ function nodesOf(heard: readonly Heard[]) {
   return [...byNode(heard)].map(([node, states]) => ({ node, ...summaryOf(states, worstOf(states)) }));
 }
 
-function targetsOf(upstreamId: string, snapshot: Snapshot, heard: readonly Heard[]) {
-  const names = new Map<string, string[]>();
-  for (const { id, targets } of snapshot.models.all) {
-    for (const { upstream, model } of targets) {
-      if (upstream.id === upstreamId) names.set(model, [...(names.get(model) ?? []), id]);
-    }
-  }
-  return [...names].map(([model, models]) => {
-    const own = heard.filter((one) => one.model === model);
-    const { waiting: _, ...summary } = summaryOf(own, worstOf(own));
-    return { model, models, isListed: own.every((one) => one.isListed !== false), ...summary };
-  });
-}
-
-function modelsOf(upstreamId: string, snapshot: Snapshot): string[] {
-  return snapshot.models.all
-    .filter(({ targets }) => targets.some(({ upstream }) => upstream.id === upstreamId))
-    .map(({ id }) => id);
+function toTarget(model: string, models: readonly string[], heard: readonly Heard[]) {
+  const { waiting: _, ...summary } = summaryOf(heard, worstOf(heard));
+  return { model, models: [...models], isListed: heard.every((one) => one.isListed !== false), ...summary };
 }
 
 function byNode(heard: readonly Heard[]): Map<string, Heard[]> {
   const nodes = new Map<string, Heard[]>();
-  for (const one of heard) nodes.set(one.node, [...(nodes.get(one.node) ?? []), one]);
+  for (const one of heard) {
+    const known = nodes.get(one.node);
+    if (known === undefined) nodes.set(one.node, [one]);
+    else known.push(one);
+  }
   return nodes;
 }
 

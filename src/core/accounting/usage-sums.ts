@@ -1,5 +1,6 @@
 /** The sum of several usages. */
 
+import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { LedgerFilter, LedgerStore, UsageGroup, UsageLine, UsageSums } from '../store/ledger.ts';
 import { addUnits, type UnitSums } from './units.ts';
 
@@ -46,15 +47,38 @@ export async function readWholeUsage(
   by: readonly UsageGroup[],
 ): Promise<WholeLine[]> {
   const [lines, unitLines] = await Promise.all([ledger.usage(filter, by), ledger.unitUsage(filter, by)]);
+  return inTurns(joining(lines, unitLines, by));
+}
+
+function* joining(
+  lines: readonly UsageLine[],
+  unitLines: Awaited<ReturnType<LedgerStore['unitUsage']>>,
+  by: readonly UsageGroup[],
+): Generator<undefined, WholeLine[], undefined> {
   const nameOf = (line: Pick<UsageLine, 'by'>): string => by.map((group) => line.by[group]).join('\0');
-  const units = new Map(unitLines.map((line) => [nameOf(line), line.units]));
-  return lines.map((line) => ({ ...line, units: units.get(nameOf(line)) ?? {} }));
+  const units = new Map<string, UnitSums>();
+  for (const line of unitLines) {
+    yield;
+    units.set(nameOf(line), line.units);
+  }
+  const whole: WholeLine[] = [];
+  for (const line of lines) {
+    yield;
+    whole.push({ ...line, units: units.get(nameOf(line)) ?? {} });
+  }
+  return whole;
 }
 
 /** All lines together. */
-export function toTotal(lines: readonly WholeLine[]): Pick<WholeLine, 'sums' | 'units'> {
+export const toTotal = (lines: readonly WholeLine[]): Pick<WholeLine, 'sums' | 'units'> => atOnce(totaling(lines));
+
+/** The same in steps: every `yield` is a place to stop at. */
+export function* totaling(
+  lines: readonly WholeLine[],
+): Generator<undefined, Pick<WholeLine, 'sums' | 'units'>, undefined> {
   let total: Pick<WholeLine, 'sums' | 'units'> = { sums: noSums, units: {} };
   for (const { sums, units } of lines) {
+    yield;
     total = { sums: addSums(total.sums, sums), units: addUnits(total.units, units) };
   }
   return total;

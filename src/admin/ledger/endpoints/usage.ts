@@ -2,10 +2,11 @@
 
 import type * as z from 'zod';
 import { countToolCalls, summedNames } from '../../../core/accounting/units.ts';
-import { readWholeUsage, toTotal, type WholeLine } from '../../../core/accounting/usage-sums.ts';
+import { readWholeUsage, totaling, type WholeLine } from '../../../core/accounting/usage-sums.ts';
 import type { UsageGroup, UsageLine } from '../../../core/store/ledger.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
+import { inTurns } from '../../../lib/turns.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
@@ -34,11 +35,19 @@ const getUsage = implement(
     return {
       from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
       to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
-      lines: lines.map((line) => ({ by: toNames(line.by, by), ...toSums(line) })),
-      total: toSums(toTotal(lines)),
+      ...(await inTurns(reporting(lines, by))),
     };
   },
 );
+
+function* reporting(lines: readonly WholeLine[], groups: readonly UsageGroup[]) {
+  const shown: (ReturnType<typeof toSums> & { by: ReturnType<typeof toNames> })[] = [];
+  for (const line of lines) {
+    yield;
+    shown.push({ by: toNames(line.by, groups), ...toSums(line) });
+  }
+  return { lines: shown, total: toSums(yield* totaling(lines)) };
+}
 
 function invalid(path: string, message: string): Problem {
   return new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });

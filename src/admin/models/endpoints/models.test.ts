@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
+import type { ConfiguredElement } from '../../../core/resource-desk.ts';
 
 const configuration = {
   upstreams: [
@@ -177,4 +178,69 @@ test('a viewer looks, and changes and tests nothing', async (t) => {
   ] as const) {
     assert.equal((await ask(method, path, body)).status, 403);
   }
+});
+
+test('a page of models or upstreams reads the documents of that page alone, and each report once', async (t) => {
+  const [models, upstreams] = [400, 40];
+  const { ask, context } = await openAdmin(t, {
+    configuration: {
+      upstreams: Array.from({ length: upstreams }, (_, at) => ({
+        id: `up-${at}`,
+        family: 'openai',
+        base_url: 'http://127.0.0.1:9/v1',
+      })),
+      models: Array.from({ length: models }, (_, at) => ({
+        id: `model-${at}`,
+        operations: ['embeddings'],
+        targets: [{ upstream: `up-${at % upstreams}` }],
+      })),
+    },
+  });
+  let documents = 0;
+  let scans = 0;
+  const { desk, store } = context;
+  const counted = (element: ConfiguredElement): ConfiguredElement => {
+    const copy = { ...element };
+    return Object.defineProperty(copy, 'document', {
+      enumerable: true,
+      get() {
+        documents += 1;
+        return element.document;
+      },
+    });
+  };
+  const targets = Array.from({ length: models }, (_, at) => ({
+    upstream: `up-${at % upstreams}`,
+    model: `model-${at}`,
+    state: 'healthy' as const,
+    isKnown: true,
+    restsForMs: 0,
+    why: undefined,
+    inFlight: 0,
+    waiting: 0,
+    latencyMs: 1,
+    restingCredentials: [],
+  }));
+  const report = {
+    node: 'n',
+    reportedAtMs: Date.now(),
+    get targets() {
+      scans += 1;
+      return targets;
+    },
+  };
+  Object.assign(context, { desk: { ...desk, list: async (kind: 'model') => (await desk.list(kind)).map(counted) } });
+  Object.assign(store.health, { latest: async () => [report] });
+
+  const pages = ['/api/models?limit=20', '/api/models?limit=20&before=model-390', '/api/upstreams?limit=20'];
+  for (const path of pages) {
+    documents = 0;
+    const { json } = await ask('GET', path);
+    assert.ok(json.items.length > 0 && json.items.length <= 20);
+    assert.ok(documents <= 2 * json.items.length, `${path}: ${documents} documents for ${json.items.length} items`);
+    assert.ok(JSON.stringify(json.items).includes('"state":"healthy"'), path);
+  }
+  assert.equal((await ask('GET', '/api/health')).json.targets.length, models);
+  assert.equal((await ask('GET', '/api/models?limit=1&q=model-399')).json.total, 1);
+  assert.equal(scans, 1);
 });

@@ -7,6 +7,7 @@ import { bodyOf, operationRows } from '../../../core/operations/index.ts';
 import type { ElementDocument } from '../../../core/resource-desk.ts';
 import type { Model, Snapshot } from '../../../core/snapshot.ts';
 import { actorOf } from '../../caller.ts';
+import { toElementPage } from '../../element-page.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import {
@@ -17,10 +18,11 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
+import { indexOf, readTargetReports } from '../../target-index.ts';
 import type { modelParams, modelQuery, visibility } from '../contract/models.ts';
 import * as contract from '../contract/models.ts';
 import { toListView } from '../list-view.ts';
-import { healthMaxAgeMs, type ModelView, toModelView } from '../model-view.ts';
+import { type ModelSketch, toModelSketch, toModelView } from '../model-view.ts';
 
 /** Of those who change another thing of the same model, some are quicker now and then. */
 const mostAttempts = 5;
@@ -28,24 +30,20 @@ const longestExcerpt = 600;
 const longestTryMs = 60_000;
 
 const listModels = implement(contract.listModels, async ({ query, context }) => {
-  const snapshot = context.configuration.snapshot();
-  const [elements, reports] = await Promise.all([
+  const [elements, index, reports] = await Promise.all([
     context.desk.list('model'),
-    context.store.health.latest(healthMaxAgeMs),
+    indexOf(context.configuration.snapshot()),
+    readTargetReports(context),
   ]);
-  const fitting = elements
-    .map((element) => toModelView(element, snapshot, reports))
-    .filter((model) => fits(model, query))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const { before, limit } = query;
-  const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
-  const items = rest.slice(0, limit);
-  return { items, next: rest.length > limit ? (items.at(-1)?.id ?? null) : null, total: fitting.length };
+  return toElementPage(elements, query, {
+    fits: (element) => fits(toModelSketch(element, index), query),
+    toView: (element) => toModelView(element, index, reports),
+  });
 });
 
 type Filter = Call<undefined, typeof modelQuery>['query'];
 
-function fits(model: ModelView, { q, operation, upstream, visible, managedBy }: Filter): boolean {
+function fits(model: ModelSketch, { q, operation, upstream, visible, managedBy }: Filter): boolean {
   if (operation !== undefined && !model.operations.includes(operation)) return false;
   if (upstream !== undefined && !model.targets.some((target) => target.upstream === upstream)) return false;
   if (visible !== undefined && model.visible !== visible) return false;
@@ -60,8 +58,12 @@ const getModel = implement(contract.getModel, async ({ params: { id }, context }
   const element = await context.desk.get('model', id);
   if (element === undefined) throw absentProblem('model', id);
   const snapshot = context.configuration.snapshot();
-  const [reports, stored] = await Promise.all([context.store.health.latest(healthMaxAgeMs), context.store.keys.list()]);
-  const view = toModelView(element, snapshot, reports);
+  const [index, reports, stored] = await Promise.all([
+    indexOf(snapshot),
+    readTargetReports(context),
+    context.store.keys.list(),
+  ]);
+  const view = toModelView(element, index, reports);
   const names = [id, ...view.aliases];
   const keys = [...snapshot.keys.values(), ...stored]
     .filter((key) => key.revokedAtMs === undefined && key.models.some((name) => names.includes(name)))
@@ -70,7 +72,7 @@ const getModel = implement(contract.getModel, async ({ params: { id }, context }
     const name = snapshot.defaultModels[operation];
     return name !== undefined && names.includes(name);
   });
-  const lists = toListView(id, snapshot, reports);
+  const lists = toListView(index.models.get(id), id, reports.spoken);
   const detail = { ...view, lists, document: element.document, needs: { keys, defaultFor } };
   return replyWith(detail, { headers: { etag: toTag(element.version) } });
 });
@@ -137,7 +139,7 @@ const testModel = implement(contract.testModel, async ({ params: { id }, body: {
 });
 
 const forgetItems = implement(contract.forgetItems, async ({ params: { id }, context, caller }) => {
-  const { cache } = modelIn(id, context.configuration.snapshot());
+  const { cache } = await modelIn(id, context.configuration.snapshot());
   if (cache === undefined)
     throw new Problem('not_found', { detail: `Of the items of ${id} nothing is remembered (models[].cache).` });
   await forgetItemsOf(context.store.settings, id, actorOf(caller));
@@ -145,14 +147,14 @@ const forgetItems = implement(contract.forgetItems, async ({ params: { id }, con
 });
 
 const acceptModel = implement(contract.acceptModel, async ({ params: { id }, context, caller }) => {
-  const model = modelIn(id, context.configuration.snapshot());
+  const model = await modelIn(id, context.configuration.snapshot());
   if (model.canary === undefined) throw new Problem('not_found', { detail: `${id} has no canary (models[].canary).` });
   await acceptAsItIs(context.store.settings, model, actorOf(caller));
   return undefined;
 });
 
-function modelIn(id: string, { models }: Snapshot): Model {
-  const model = models.all.find((one) => one.id === id);
+async function modelIn(id: string, snapshot: Snapshot): Promise<Model> {
+  const model = (await indexOf(snapshot)).models.get(id);
   if (model === undefined) throw absentProblem('model', id);
   return model;
 }

@@ -1,14 +1,16 @@
 /** How the gateway is, what it is, and what an operator may want to look at. */
 
+import { inTurns } from '../../../lib/turns.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
+import { isSilent, readTargetReports } from '../../target-index.ts';
 import { toAgreements } from '../agreements.ts';
 import * as contract from '../contract/state.ts';
 import { readFirstSteps } from '../first-steps.ts';
-import { isSilent, shownForMs, toTargets } from '../node-reports.ts';
+import { toTargets } from '../node-reports.ts';
 import { backedUpKey, readBackup, readNotices } from '../notices.ts';
 import { createRecently, type Recently } from '../recently.ts';
 
@@ -39,14 +41,15 @@ const getHealth = implement(contract.getHealth, ({ context }) =>
   recentlyOf(context)('health', () => readHealth(context)),
 );
 
-async function readHealth({ store, live, clock, configuration }: AdminContext) {
-  const [reports, state] = await Promise.all([store.health.latest(shownForMs), live.state()]);
+async function readHealth(context: AdminContext) {
+  const { live, clock, configuration } = context;
+  const [reports, state] = await Promise.all([readTargetReports(context), live.state()]);
   const nowMs = clock.nowMs();
   const snapshot = configuration.snapshot();
   return {
-    targets: toTargets(snapshot, reports, nowMs),
-    agreements: toAgreements(snapshot, reports, nowMs),
-    nodes: reports.map(({ node, reportedAtMs }) => ({
+    targets: await inTurns(toTargets(snapshot, reports)),
+    agreements: toAgreements(snapshot, reports.spoken),
+    nodes: reports.all.map(({ node, reportedAtMs }) => ({
       id: node,
       lastSpokeAt: toInstant(reportedAtMs),
       isSilent: isSilent(reportedAtMs, nowMs),

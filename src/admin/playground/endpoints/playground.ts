@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Model } from '../../../core/snapshot.ts';
 import { toDollars } from '../../../lib/money.ts';
+import { inTurns } from '../../../lib/turns.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
@@ -16,11 +17,20 @@ const longestName = 64;
 const formType = /^multipart\/form-data;[\x20-\x7e]{1,200}$/i;
 const mostFormBytes = 32 * 1024 * 1024;
 
-const listPlaygroundModels = implement(contract.listPlaygroundModels, ({ query: { operation }, context }) => {
+const listPlaygroundModels = implement(contract.listPlaygroundModels, async ({ query: { operation }, context }) => {
   const models = context.configuration.snapshot().models.all;
   const fitting = operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
-  return { items: fitting.map(toPlaygroundModel), clientUrl: toReachable(context.clientUrl()) };
+  return { items: await inTurns(toPlaygroundModels(fitting)), clientUrl: toReachable(context.clientUrl()) };
 });
+
+function* toPlaygroundModels(models: readonly Model[]) {
+  const items: ReturnType<typeof toPlaygroundModel>[] = [];
+  for (const model of models) {
+    yield;
+    items.push(toPlaygroundModel(model));
+  }
+  return items;
+}
 
 function toPlaygroundModel({ id, aliases, operations, visible, space, targets }: Model) {
   return {

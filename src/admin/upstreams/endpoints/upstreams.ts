@@ -2,8 +2,8 @@
 
 import type { Upstream } from '../../../core/snapshot.ts';
 import type { AdminContext } from '../../context.ts';
+import { toElementPage } from '../../element-page.ts';
 import { implement, replyWith } from '../../implement.ts';
-import { healthMaxAgeMs } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
@@ -14,27 +14,36 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
+import { indexOf, readTargetReports } from '../../target-index.ts';
 import * as contract from '../contract/upstreams.ts';
 import { judgeUpstream } from '../upstream-judge.ts';
-import { addressOf, toUpstreamView, type UpstreamView } from '../upstream-view.ts';
+import {
+  addressOf,
+  type Surroundings,
+  toUpstreamSketch,
+  toUpstreamView,
+  type UpstreamSketch,
+} from '../upstream-view.ts';
 
 const listUpstreams = implement(contract.listUpstreams, async ({ query: { before, limit, ...filter }, context }) => {
   const [elements, surroundings] = await Promise.all([context.desk.list('upstream'), lookAround(context)]);
-  const fitting = elements
-    .map((element) => toUpstreamView(element, surroundings))
-    .filter((upstream) => fits(upstream, filter))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
-  const items = rest.slice(0, limit);
-  return { items, next: rest.length > limit ? (items.at(-1)?.id ?? null) : null, total: fitting.length };
+  const page = { before, limit };
+  return toElementPage(elements, page, {
+    fits: (element) => fits(toUpstreamSketch(element, surroundings), filter),
+    toView: (element) => toUpstreamView(element, surroundings),
+  });
 });
 
-async function lookAround({ configuration, families, store }: AdminContext) {
-  const reports = await store.health.latest(healthMaxAgeMs);
-  return { snapshot: configuration.snapshot(), families, reports };
+async function lookAround(context: AdminContext): Promise<Surroundings> {
+  const snapshot = context.configuration.snapshot();
+  const [index, reports] = await Promise.all([indexOf(snapshot), readTargetReports(context)]);
+  return { snapshot, index, families: context.families, reports };
 }
 
-function fits({ id, family, address }: UpstreamView, filter: { q?: string | undefined; family?: string | undefined }) {
+function fits(
+  { id, family, address }: UpstreamSketch,
+  filter: { q?: string | undefined; family?: string | undefined },
+) {
   if (filter.family !== undefined && family.id !== filter.family) return false;
   if (filter.q === undefined) return true;
   const wanted = filter.q.toLowerCase();
@@ -86,19 +95,14 @@ const listUpstreamModels = implement(contract.listUpstreamModels, async ({ param
   if (found.kind === 'no-list') {
     return { listed: false, note: 'This service has no list of models; write the name as it has it.', items: [] };
   }
-  const known = new Map<string, string[]>();
-  for (const model of context.configuration.snapshot().models.all) {
-    for (const target of model.targets) {
-      if (target.upstream.id === id) known.set(target.model, [...(known.get(target.model) ?? []), model.id]);
-    }
-  }
+  const known = (await indexOf(context.configuration.snapshot())).byUpstream.get(id)?.names;
   const items = found.models
     .slice(0, mostModels)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map((model) => ({
       id: model.id,
       operations: model.operations === undefined ? null : [...model.operations],
-      models: known.get(model.id) ?? [],
+      models: [...(known?.get(model.id) ?? [])],
     }));
   const more = found.models.length - items.length;
   return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, items };

@@ -1,0 +1,111 @@
+/** Indexes for lists of models and upstreams: the targets of a configuration, and the reports of the nodes on them. Each is built once, in slices. */
+
+import type { Model, Snapshot } from '../core/snapshot.ts';
+import type { HealthStore } from '../core/store/health.ts';
+import type { HealthReport, TargetState } from '../core/target-state.ts';
+import { inTurns } from '../lib/turns.ts';
+import type { AdminContext } from './context.ts';
+
+/** They report every five seconds: what is older was reported by one that is gone. */
+const silentAfterMs = 15_000;
+/** So long a node that fell silent is still shown. */
+export const shownForMs = 10 * 60_000;
+
+export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > silentAfterMs;
+
+/** What a node reported of a target. */
+export type Heard = TargetState & { readonly node: string };
+
+export interface TargetReports {
+  /** Those of nodes that fell silent included. */
+  readonly all: readonly HealthReport[];
+  /** Those of nodes that have not. */
+  readonly spoken: readonly HealthReport[];
+  of(upstream: string, model: string): readonly Heard[];
+  ofUpstream(upstream: string): readonly Heard[];
+  /** The targets that any node reported, in the order of the reports, each once. */
+  readonly targets: readonly (readonly [Heard, ...Heard[]])[];
+}
+
+type Index = Omit<TargetReports, 'all' | 'spoken'>;
+
+const nameOf = (upstream: string, model: string): string => `${upstream}\0${model}`;
+
+/** As long as nobody reports anew, the same reports come back, and their index stays. */
+const indexed = new WeakMap<
+  HealthStore,
+  { readonly spoken: readonly HealthReport[]; readonly index: Promise<Index> }
+>();
+
+export async function readTargetReports({
+  store: { health },
+  clock,
+}: Pick<AdminContext, 'store' | 'clock'>): Promise<TargetReports> {
+  const all = await health.latest(shownForMs);
+  const nowMs = clock.nowMs();
+  const spoken = all.filter(({ reportedAtMs }) => !isSilent(reportedAtMs, nowMs));
+  const before = indexed.get(health);
+  const isSame = before?.spoken.length === spoken.length && before.spoken.every((one, at) => one === spoken[at]);
+  const index = before !== undefined && isSame ? before.index : inTurns(indexing(spoken));
+  if (!isSame) indexed.set(health, { spoken, index });
+  return { all, spoken, ...(await index) };
+}
+
+function* indexing(reports: readonly HealthReport[]): Generator<undefined, Index, undefined> {
+  const byTarget = new Map<string, [Heard, ...Heard[]]>();
+  const byUpstream = new Map<string, Heard[]>();
+  for (const { node, targets } of reports) {
+    for (const target of targets) {
+      yield;
+      const heard = { node, ...target };
+      const name = nameOf(target.upstream, target.model);
+      const ofTarget = byTarget.get(name);
+      if (ofTarget === undefined) byTarget.set(name, [heard]);
+      else ofTarget.push(heard);
+      const ofUpstream = byUpstream.get(target.upstream);
+      if (ofUpstream === undefined) byUpstream.set(target.upstream, [heard]);
+      else ofUpstream.push(heard);
+    }
+  }
+  return {
+    of: (upstream, model) => byTarget.get(nameOf(upstream, model)) ?? [],
+    ofUpstream: (upstream) => byUpstream.get(upstream) ?? [],
+    targets: [...byTarget.values()],
+  };
+}
+
+export interface SnapshotIndex {
+  readonly models: ReadonlyMap<string, Model>;
+  /** The IDs of the models that an upstream serves, by its name for them; and all of them, each once. */
+  readonly byUpstream: ReadonlyMap<
+    string,
+    { readonly names: ReadonlyMap<string, string[]>; readonly ids: Set<string> }
+  >;
+}
+
+const snapshots = new WeakMap<Snapshot, Promise<SnapshotIndex>>();
+
+export function indexOf(snapshot: Snapshot): Promise<SnapshotIndex> {
+  const known = snapshots.get(snapshot) ?? inTurns(indexingModels(snapshot));
+  snapshots.set(snapshot, known);
+  return known;
+}
+
+function* indexingModels({ models: { all } }: Snapshot): Generator<undefined, SnapshotIndex, undefined> {
+  const models = new Map<string, Model>();
+  const byUpstream = new Map<string, { names: Map<string, string[]>; ids: Set<string> }>();
+  for (const model of all) {
+    yield;
+    models.set(model.id, model);
+    for (const target of model.targets) {
+      const { id } = target.upstream;
+      const served = byUpstream.get(id) ?? { names: new Map<string, string[]>(), ids: new Set<string>() };
+      byUpstream.set(id, served);
+      served.ids.add(model.id);
+      const ids = served.names.get(target.model);
+      if (ids === undefined) served.names.set(target.model, [model.id]);
+      else ids.push(model.id);
+    }
+  }
+  return { models, byUpstream };
+}
