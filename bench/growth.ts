@@ -215,7 +215,12 @@ function countReloads(child: Child): number {
 }
 
 function readProbe(file: string): number[] {
-  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
+  return existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => Number.parseFloat(line))
+    : [];
 }
 
 function timeRequest(

@@ -1,0 +1,346 @@
+/**
+ * What the admin API costs the gateway that serves it, at 5,000 models, 500 upstreams and 2,000 keys: the CPU time of each call, and how long
+ * it holds the event loop in one piece. Each target has been called, so that its state is known.
+ *
+ *   node bench/admin-calls.ts [--stored] [--only models,/api/health] [--rounds 5] [--models 5000]
+ *
+ * With --stored upstreams and models are in the store, as the console and `postern resources apply` put them there; else in the file.
+ */
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, request } from 'node:http';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { endpoints } from '../src/admin/endpoints.ts';
+import { toTable } from '../src/cli/table.ts';
+import { createSecretWith, digestOf } from '../src/lib/secrets/key-secret.ts';
+import { openStore } from '../src/store/open-store.ts';
+import { createChildren, listeningPort } from './children.ts';
+import { keySecret } from './growth-file.ts';
+import { median } from './measurement.ts';
+import { readThreads } from './proc.ts';
+
+const { values } = parseArgs({
+  options: {
+    stored: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '5' },
+    models: { type: 'string', default: '5000' },
+    upstreams: { type: 'string', default: '500' },
+    keys: { type: 'string', default: '2000' },
+  },
+});
+const sizes = { models: Number(values.models), upstreams: Number(values.upstreams), keys: Number(values.keys) };
+const rounds = Number(values.rounds);
+const adminToken = createSecretWith('psa_');
+const secretKey = 'ab'.repeat(32);
+/** No call of the admin API may hold the loop for longer. */
+const barMs = 20;
+/** Reports are written every 5 s, and rows are brought into the store meanwhile. */
+const settleMs = 7_000;
+const betweenCallsMs = 120;
+const streamedForMs = 1_500;
+
+const upstream = createServer((incoming, outgoing) => {
+  incoming.resume();
+  incoming.once('end', () => {
+    outgoing.setHeader('Content-Type', 'application/json');
+    outgoing.end(
+      '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"m","usage":{"prompt_tokens":2,"total_tokens":2}}',
+    );
+  });
+});
+await new Promise<void>((resolve) => {
+  upstream.listen(0, '127.0.0.1', resolve);
+});
+const address = upstream.address();
+if (address === null || typeof address === 'string') throw new Error('the upstream has no port');
+const origin = `http://127.0.0.1:${address.port}`;
+
+const home = mkdtempSync(join(tmpdir(), 'postern-admin-calls-'));
+const children = createChildren(availableParallelism());
+process.once('exit', () => {
+  children.killAll();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const upstreamsWritten = Array.from({ length: sizes.upstreams }, (_, index) => ({
+  id: `upstream-${index}`,
+  family: 'openai',
+  base_url: `${origin}/v1`,
+}));
+const modelsWritten = Array.from({ length: sizes.models }, (_, index) => ({
+  id: `model-${String(index).padStart(5, '0')}`,
+  operations: ['embeddings'],
+  aliases: [`alias-${index}`],
+  price: { input: 0.1 },
+  targets: [
+    { upstream: `upstream-${index % sizes.upstreams}` },
+    { upstream: `upstream-${(index + 1) % sizes.upstreams}`, priority: 1 },
+  ],
+}));
+const budgets = [{ every: 'month', amount: 1000 }];
+const projects = Array.from({ length: 50 }, (_, index) => ({ id: `project-${index}`, budgets }));
+const keysInFile = sizes.keys / 2;
+const config = join(home, 'postern.json');
+writeFileSync(
+  config,
+  JSON.stringify({
+    server: { port: 0 },
+    console: { port: 0 },
+    store: 'sqlite:postern.db',
+    projects,
+    ...(values.stored ? {} : { upstreams: upstreamsWritten, models: modelsWritten }),
+    keys: Array.from({ length: keysInFile }, (_, index) => ({
+      id: `key-${index}`,
+      secret: keySecret('file', index),
+      project: `project-${index % projects.length}`,
+      budgets,
+    })),
+  }),
+);
+const storedKey = await fillStore();
+
+const probeFile = join(home, 'probe.log');
+const child = children.start({
+  command: fileURLToPath(new URL('../bin/postern', import.meta.url)),
+  args: ['serve', '--config', config],
+  outputFile: join(home, 'output.log'),
+  core: 'subject',
+  cwd: home,
+  env: {
+    NODE_OPTIONS: `--import=${new URL('loop-probe.ts', import.meta.url).href} ${process.env.BENCH_NODE_OPTIONS ?? ''}`,
+    POSTERN_BENCH_PROBE: probeFile,
+    POSTERN_SECRET_KEY: secretKey,
+  },
+});
+const port = await started();
+const adminUrl = new URL(/"console":"([^"]+)"/.exec(child.output())?.[1] ?? '');
+await callEveryModel();
+await wait(settleMs);
+
+const requestId = (await ask('GET', '/api/ledger?limit=1')).json?.items[0]?.id;
+const samples: Readonly<Record<string, string>> = {
+  '/api/upstreams/:id': 'upstream-7',
+  '/api/upstreams/:id/models': 'upstream-7',
+  '/api/models/:id': 'model-00007',
+  '/api/keys/:id': storedKey,
+  '/api/keys/:id/usage': storedKey,
+  '/api/keys/:id/burn-down': storedKey,
+  '/api/projects/:id': 'project-1',
+  '/api/projects/:id/usage': 'project-1',
+  '/api/projects/:id/burn-down': 'project-1',
+  '/api/playground/tries/:requestId': 'playground.bench.x',
+  '/api/ledger/:id': requestId,
+  '/api/ledger/:id/capture': requestId,
+};
+const queries: Readonly<Record<string, readonly string[]>> = {
+  '/api/models': [
+    '?limit=200',
+    '?limit=50&q=model-0499',
+    '?limit=200&upstream=upstream-7',
+    '?limit=200&before=model-04700',
+  ],
+  '/api/upstreams': ['?limit=200', '?limit=50&q=499'],
+  '/api/keys': ['?limit=200', '?limit=50&q=key-9'],
+  '/api/overview': ['?by=model', '?range=1h&by=key'],
+  '/api/ledger': ['?limit=200'],
+  '/api/usage': ['?by=model,key', '?by=model,hour', '?by=key&format=csv'],
+  '/api/ledger/export': ['?format=csv', '?format=ndjson'],
+};
+
+const asked = endpoints
+  .filter(({ method }) => method === 'GET')
+  .flatMap(({ path, streams }) => {
+    const filled = path.replace(/:[A-Za-z]+/, () => samples[path] ?? 'none');
+    const isEndless = streams === 'text/event-stream';
+    return ['', ...(queries[path] ?? [])].map((query) => ({
+      method: 'GET',
+      path: filled + query,
+      isEndless,
+      body: undefined,
+    }));
+  });
+const document = { operations: ['embeddings'], targets: [{ upstream: 'upstream-7' }] };
+const writing = [
+  { method: 'PUT', path: '/api/models/written-$round', body: document },
+  { method: 'PATCH', path: '/api/models/written-$round', body: { visible: false } },
+  { method: 'DELETE', path: '/api/models/written-$round', body: undefined },
+  { method: 'POST', path: '/api/keys', body: { name: 'bench' } },
+  { method: 'GET', path: '/metrics', body: undefined },
+].map((one) => ({ ...one, isEndless: false }));
+const only = values.only?.split(',');
+const chosen = [...asked, ...writing].filter(
+  ({ path }) => only === undefined || only.some((part) => path.includes(part)),
+);
+
+const rows: string[][] = [];
+let above = 0;
+for (const { method, path, isEndless, body } of chosen) {
+  const cpu: number[] = [];
+  const held: number[] = [];
+  let [status, bytes] = [0, 0];
+  for (let round = 0; round < rounds; round++) {
+    await wait(betweenCallsMs);
+    const before = readProbe().length;
+    const cpuBefore = mainThreadMs();
+    const answer = await ask(
+      method,
+      path.replace('$round', String(round)),
+      body,
+      isEndless ? streamedForMs : undefined,
+    );
+    await wait(betweenCallsMs);
+    cpu.push(mainThreadMs() - cpuBefore);
+    held.push(Math.max(0, ...readProbe().slice(before)));
+    ({ status, bytes } = answer);
+  }
+  const typical = median(held) ?? 0;
+  if (typical > barMs) above += 1;
+  rows.push([
+    `${method} ${path}`,
+    String(status),
+    (bytes / 1024).toFixed(0),
+    (median(cpu) ?? 0).toFixed(0),
+    typical === 0 ? '< 10' : typical.toFixed(0),
+    Math.max(...held).toFixed(0),
+    typical > barMs ? 'above' : '',
+  ]);
+  console.error(rows.at(-1)?.join('  '));
+}
+await child.stop();
+for (const line of toTable(['CALL', 'STATUS', 'KiB', 'CPU ms', 'HELD ms', 'LONGEST ms', ''], rows)) console.log(line);
+console.log(`${above} of ${rows.length} hold the loop for more than ${barMs} ms of CPU time`);
+process.exit(0);
+
+/** So many models take their time to come up where the machine is busy. */
+async function started(): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await listeningPort(child);
+    } catch (error) {
+      if (child.hasEnded() || attempt === 8) throw error;
+    }
+  }
+}
+
+/** Keys, an owner with a token, and upstreams and models where they are to be there. Gives back the ID of a key. */
+async function fillStore(): Promise<string> {
+  const store = await openStore('sqlite:postern.db', { cwd: home });
+  try {
+    const owner = await store.members.create({ email: 'bench@example.com', name: 'Bench', role: 'owner' }, 'bench');
+    if (owner === 'taken') throw new Error('the owner is there already');
+    const token = {
+      digest: digestOf(adminToken),
+      hint: 'psa_',
+      memberId: owner.id,
+      name: 'bench',
+      role: 'owner',
+    } as const;
+    await store.tokens.create(token, 'bench');
+    let last = '';
+    for (let index = 0; index < sizes.keys - keysInFile; index++) {
+      const secret = keySecret('stored', index);
+      const terms = { name: `stored ${index}`, models: ['*'], project: `project-${index % projects.length}` };
+      const caps = {
+        rates: [],
+        concurrency: undefined,
+        budgets: [{ period: 'month', nanos: 1_000_000_000_000, alerts: [] }],
+      } as const;
+      ({ id: last } = await store.keys.create({ ...terms, caps, digest: digestOf(secret), hint: secret.slice(0, 8) }));
+    }
+    if (values.stored) {
+      for (const one of upstreamsWritten) await store.resources.put('upstream', one.id, one, { actor: 'bench' });
+      for (const one of modelsWritten) await store.resources.put('model', one.id, one, { actor: 'bench' });
+    }
+    return last;
+  } finally {
+    await store.close();
+  }
+}
+
+/** One request to each, so that the state of its target is known and the ledger has a row of it. */
+async function callEveryModel(): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const send = (index: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const outgoing = request(
+        {
+          port,
+          agent,
+          host: '127.0.0.1',
+          method: 'POST',
+          path: '/v1/embeddings',
+          headers: {
+            'Content-Type': 'application/json',
+            Authorization: `Bearer ${keySecret('file', index % keysInFile)}`,
+          },
+        },
+        (incoming) => {
+          incoming.resume();
+          incoming.once('end', () => resolve());
+          if (incoming.statusCode !== 200) reject(new Error(`a request was answered with ${incoming.statusCode}`));
+        },
+      );
+      outgoing.once('error', reject);
+      outgoing.end(JSON.stringify({ model: modelsWritten[index]?.id, input: 'a text' }));
+    });
+  for (let from = 0; from < sizes.models; from += 8) {
+    await Promise.all(Array.from({ length: Math.min(8, sizes.models - from) }, (_, index) => send(from + index)));
+  }
+  agent.destroy();
+}
+
+/** A stream that has no end is left after `leaveAfterMs`. */
+function ask(
+  method: string,
+  path: string,
+  body?: unknown,
+  leaveAfterMs?: number,
+): Promise<{ status: number; bytes: number; json: ReturnType<typeof JSON.parse> }> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      Authorization: `Bearer ${adminToken}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(method === 'PUT' && { 'If-None-Match': '*' }),
+    };
+    const outgoing = request(new URL(path, adminUrl), { method, headers }, (incoming) => {
+      const pieces: Buffer[] = [];
+      incoming.on('data', (piece: Buffer) => pieces.push(piece));
+      const end = (): void => {
+        const bytes = Buffer.concat(pieces);
+        const isJson = incoming.headers['content-type'] === 'application/json';
+        resolve({
+          status: incoming.statusCode ?? 0,
+          bytes: bytes.length,
+          json: isJson ? JSON.parse(bytes.toString()) : undefined,
+        });
+      };
+      if (leaveAfterMs === undefined) incoming.once('end', end);
+      else
+        setTimeout(() => {
+          end();
+          outgoing.destroy();
+        }, leaveAfterMs);
+    });
+    outgoing.once('error', reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** In CPU time: other processes on the machine do not count. */
+function readProbe(): number[] {
+  if (!existsSync(probeFile)) return [];
+  return readFileSync(probeFile, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => Number(line.split(' ')[1]));
+}
+
+function mainThreadMs(): number {
+  const main = readThreads(child.pid).find(({ id }) => id === child.pid);
+  return main === undefined ? 0 : 1000 * (main.userSeconds + main.kernelSeconds);
+}
