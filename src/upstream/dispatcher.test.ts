@@ -194,7 +194,9 @@ test('a target is described as it is: healthy, resting with the reason, probing,
   let { model } = course([a, b]);
   const models = () => modelsOf('a', { model });
   const states = (): string[] =>
-    dispatcher.describe({ models: models() }).map(({ upstream: id, state, why }) => `${id} ${state}${why ? `: ${why}` : ''}`);
+    dispatcher
+      .describe({ models: models() })
+      .map(({ upstream: id, state, why }) => `${id} ${state}${why ? `: ${why}` : ''}`);
   assert.deepEqual(states(), ['a healthy', 'b healthy']);
   breakDown(a, 'wire');
   assert.deepEqual(states(), ['a resting: broken', 'b healthy']);

@@ -1,22 +1,6 @@
 /** How the process is, or all of them together, by one reading: what is neither a rate nor a request. */
 
-import { type LiveMetric, plainOf, type Reading } from './reading.ts';
-
-/** What it is read from: none of it by model or by target, so that it costs nothing. */
-export const stateMetrics: ReadonlySet<LiveMetric> = new Set<LiveMetric>([
-  'postern_workers',
-  'postern_worker_restarts_total',
-  'postern_journal_bytes',
-  'postern_journal_waiting_rows',
-  'postern_journal_oldest_seconds',
-  'postern_journal_failing',
-  'postern_store_up',
-  'postern_redis_up',
-  'postern_redis_fallback',
-  'postern_config_revision',
-  'process_resident_memory_bytes',
-  'nodejs_eventloop_delay_seconds',
-]);
+import { plainOf, type Reading } from './reading.ts';
 
 /** Undefined where nobody tells: no Redis is configured, no journal is written. */
 export interface ProcessState {

@@ -3,6 +3,22 @@
 /** By labels as they are written, such as `{model="m"}`. A histogram is its counts, one a bucket, and the sum behind them. */
 export type Series = Readonly<Record<string, number | readonly number[]>>;
 
+/** What the state of the process is read from: none of it by model or by target, so that it costs nothing. */
+const stateNames = [
+  'postern_journal_bytes',
+  'postern_journal_waiting_rows',
+  'postern_journal_oldest_seconds',
+  'postern_journal_failing',
+  'postern_store_up',
+  'postern_redis_up',
+  'postern_redis_fallback',
+  'postern_config_revision',
+  'postern_workers',
+  'postern_worker_restarts_total',
+  'process_resident_memory_bytes',
+  'nodejs_eventloop_delay_seconds',
+] as const;
+
 /** All that is looked at: nothing else needs to be read for it. */
 const names = [
   'postern_requests_total',
@@ -22,22 +38,12 @@ const names = [
   'postern_unpriced_requests_total',
   'postern_limit_hits_total',
   'postern_budget_hits_total',
-  'postern_journal_bytes',
-  'postern_journal_waiting_rows',
-  'postern_journal_oldest_seconds',
-  'postern_journal_failing',
-  'postern_store_up',
-  'postern_redis_up',
-  'postern_redis_fallback',
-  'postern_config_revision',
-  'postern_workers',
-  'postern_worker_restarts_total',
   'process_cpu_seconds_total',
-  'process_resident_memory_bytes',
-  'nodejs_eventloop_delay_seconds',
+  ...stateNames,
 ] as const;
 export type LiveMetric = (typeof names)[number];
 export const liveMetrics: ReadonlySet<LiveMetric> = new Set(names);
+export const stateMetrics: ReadonlySet<LiveMetric> = new Set(stateNames);
 export type Reading = Readonly<Partial<Record<LiveMetric, Series>>>;
 
 /** Those with buckets. */

@@ -9,8 +9,8 @@ import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
 import type { liveSample, liveUpstream } from '../contract/live.ts';
 import { type Digest, type DigestDeps, digest } from './digest.ts';
 import { addBuckets, type Buckets, toPercentiles } from './histogram.ts';
-import { type ProcessState, stateMetrics, toProcessState } from './process-state.ts';
-import { createLabelReader, type LiveMetric, liveMetrics, type Reading } from './reading.ts';
+import { type ProcessState, toProcessState } from './process-state.ts';
+import { createLabelReader, type LiveMetric, liveMetrics, type Reading, stateMetrics } from './reading.ts';
 
 export type LiveSample = z.output<typeof liveSample>;
 export type LiveUpstream = z.output<typeof liveUpstream>;
