@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '../src/admin/endpoints.ts';
 import { toJsonSchema } from '../src/config/describe/json-schema.ts';
 import { renderReference } from '../src/config/describe/reference.ts';
+import { modelFields } from '../src/core/model-fields.ts';
 import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';
@@ -25,6 +26,7 @@ const files: readonly (readonly [path: string, generate: (present: string) => st
   ['docs/admin-api.md', (present) => withSection(present, renderEndpoints(endpoints))],
   ['docs/architecture.md', (present) => withSection(present, renderRooms())],
   ['docs/rooms.svg', () => drawMap(findRoomImports(readSources()))],
+  ['docs/routes.md', (present) => withSection(present, renderModelFields())],
   ['docs/families.md', (present) => withSection(present, renderFamilies(families))],
 ];
 
@@ -49,6 +51,14 @@ function read(path: string): string {
     if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
+}
+
+function renderModelFields(): string {
+  const rows = modelFields.map(({ name, isContainer, isBeside, readBy }) => {
+    const where = isContainer ? `inside \`${name}\`` : `\`${name}\``;
+    return `| ${where} | ${isBeside ? 'any' : 'the same'} | ${readBy} |`;
+  });
+  return ['| field | operation of the model | read by |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** The part between the marks is replaced, the rest kept. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toKeyRecord } from '../../test/support/gateways/keys.ts';
-import { checkAddress, checkKey, checkModel, checkRoute, mayUseModel, unauthorized } from './access.ts';
+import { checkAddress, checkKey, checkRoute, mayUseModel, unauthorized } from './access.ts';
 
 const challenge = ['WWW-Authenticate', 'Bearer'];
 
@@ -95,10 +95,11 @@ test('models are matched whole, with one star anywhere', () => {
   }
 });
 
-test('any of several entries lets a model through, none of them refuses it by name of the field', () => {
+test('any of several entries lets a model through', () => {
   const key = toKeyRecord({ models: ['bge-m3', 'gpt-*'] });
-  checkModel(key, 'bge-m3');
-  checkModel(key, 'gpt-4');
-  assert.throws(() => checkModel(key, 'bge-m4'), { code: 'model_not_allowed', status: 403, param: 'model' });
-  assert.throws(() => checkModel(toKeyRecord({ models: [] }), 'bge-m3'), { code: 'model_not_allowed' });
+  assert.deepEqual(
+    ['bge-m3', 'gpt-4', 'bge-m4'].map((id) => mayUseModel(key, id)),
+    [true, true, false],
+  );
+  assert.equal(mayUseModel(toKeyRecord({ models: [] }), 'bge-m3'), false);
 });

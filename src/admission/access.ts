@@ -44,10 +44,6 @@ export function checkAddress(key: KeyRecord, address: string | undefined): void 
 }
 
 /** `modelId` is the resolved public ID. */
-export function checkModel(key: KeyRecord, modelId: string): void {
-  if (!mayUseModel(key, modelId)) throw new GatewayError('model_not_allowed', { param: 'model' });
-}
-
 export function mayUseModel(key: KeyRecord, modelId: string): boolean {
   const { all, exact, patterns } = compiledModels(key);
   if (all || exact.has(modelId)) return true;

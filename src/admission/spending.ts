@@ -192,7 +192,11 @@ function mayBoundNothing(course: Course, asking: Asking, worstCost: SpendingDeps
   const { unboundedBy } = asking;
   if (unboundedBy === undefined) return worstOf(course, asking, worstCost) > 0;
   return course.tiers.some((tier) =>
-    tier.some(({ target: { price } }) => unboundedBy.some((unit) => (price?.[unit] ?? 0) > 0)),
+    tier.some(({ target: { price } }) =>
+      [price, ...(asking.others ?? []).map((other) => other.price)].some((one) =>
+        unboundedBy.some((unit) => (one?.[unit] ?? 0) > 0),
+      ),
+    ),
   );
 }
 

@@ -213,6 +213,8 @@ export interface ErrorDetails {
   readonly headers?: readonly string[];
   /** For the log only. */
   readonly cause?: unknown;
+  /** What ledger and log call it, where the client is not to know. */
+  readonly recordedAs?: ErrorCode;
 }
 
 export class GatewayError extends Error {
@@ -221,6 +223,7 @@ export class GatewayError extends Error {
   readonly type: string;
   readonly param: string | null;
   readonly headers: readonly string[];
+  readonly recordedAs: ErrorCode;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     const row = errorTable[code];
@@ -231,5 +234,6 @@ export class GatewayError extends Error {
     this.type = row.type;
     this.param = details.param ?? null;
     this.headers = details.headers ?? [];
+    this.recordedAs = details.recordedAs ?? code;
   }
 }

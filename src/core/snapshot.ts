@@ -388,6 +388,8 @@ export interface ServerSettings {
   /** How long a request may wait for room in it. */
   readonly bodyWaitMs: number;
   readonly diagnostics: boolean;
+  /** A key is told of models that exist and that it may not use. */
+  readonly revealModels: boolean;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;

@@ -26,7 +26,7 @@ export default openaiCompatible({
   completions: {
     onePromptACall: true,
     misreadsTokens: true,
-    facts: 'lists of prompts are sent one a call (unverified whether they would pass); `safety_model` passes',
+    facts: 'lists of prompts are sent one a call (unverified whether they would pass); `safety_model` is judged',
   },
   embeddings: {
     misreadsTokens: true,

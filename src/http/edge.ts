@@ -418,7 +418,7 @@ function toGatewayError(error: unknown): GatewayError {
 
 function answerError(exchange: Exchange, request: ServerRequest, response: ServerAnswer, error: GatewayError): void {
   exchange.status = error.status;
-  exchange.errorCode = error.code;
+  exchange.errorCode = error.recordedAs;
   exchange.errorCause = toCause(error.cause);
   if (error.code === 'client_closed' || response.isClosed) return;
   if (response.headersSent) {

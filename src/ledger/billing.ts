@@ -22,8 +22,15 @@ const bytesPerSpokenSecond = 15;
 /** No request counts more, whatever an upstream says: sums of what it says must never be more than a database can hold. */
 const mostCounted = 1_000_000_000;
 
-/** Whatever its tokenizer and its answer; 0 where the price is not known. */
+/** Whatever its tokenizer and its answer, and whichever of the models that it names answers; 0 where the price is not known. */
 export function worstCostNanos(price: Price | undefined, asking: Asking): number {
+  const own = worstCostAt(price, asking);
+  return asking.others === undefined
+    ? own
+    : asking.others.reduce((most, other) => Math.max(most, worstCostAt(other.price, asking)), own);
+}
+
+function worstCostAt(price: Price | undefined, asking: Asking): number {
   if (price === undefined || asking.isRemembered === true) return 0;
   const lines = asking.batch?.lines ?? 1;
   const dearest: Price = {
@@ -51,8 +58,17 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
 
 /** What a request asks for that this price says nothing of, though it may well make it cost more; undefined where nothing is charged for. */
 export function unpricedIn(price: Price | undefined, asking: Asking): Unpriced | undefined {
+  for (const other of asking.others ?? []) {
+    if (other.price === undefined) return { param: other.param, setting: 'models[].price of what it names' };
+    const found = unpricedAt(other.price, asking);
+    if (found !== undefined) return found;
+  }
+  return unpricedAt(price, asking);
+}
+
+function unpricedAt(price: Price | undefined, asking: Asking): Unpriced | undefined {
   if (price === undefined || (asking.terms === undefined && asking.tools === undefined)) return undefined;
-  if (worstCostNanos(price, asking) === 0) return undefined;
+  if (worstCostAt(price, asking) === 0) return undefined;
   const tool = unpricedTool(price, asking);
   if (tool !== undefined) {
     return { param: asking.tools?.areSure === true ? 'web_search_options' : 'tools', setting: `price.tools.${tool}` };
@@ -166,7 +182,17 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
 
 type Counted = Omit<Bill, 'isEstimated' | 'costNanos' | 'units'>;
 
+/** Where other models may have taken part, all of it is charged at the dearest price: no answer says reliably whose work was what. */
 function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
+  const own = billAt(exchange, asking, price);
+  if (asking.others === undefined) return own;
+  const bills = asking.others.map((other) => billAt(exchange, asking, other.price));
+  const dearest = bills.reduce((most, one) => ((one.costNanos ?? -1) > (most.costNanos ?? -1) ? one : most), own);
+  const isSure = bills.every(({ costNanos }) => costNanos === own.costNanos);
+  return isSure ? own : { ...dearest, isEstimated: true };
+}
+
+function billAt(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
   const row = exchange.route?.row;
   const { inputTokens: input, outputTokens: output } = believableIn(exchange);

@@ -2,9 +2,11 @@
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
+import { isPartForModel } from '../core/model-fields.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
 import { plainName } from '../lib/multipart/plain-name.ts';
-import type { NamePlace, Question, QuestionReader } from './question.ts';
+import { refusedModel } from './other-models.ts';
+import type { NamedModel, NamePlace, Question, QuestionReader } from './question.ts';
 
 /** No model has a longer name. */
 const longestNameBytes = 1_024;
@@ -24,10 +26,15 @@ export async function readForm(
   modelPart: ModelPart | undefined,
 ): Promise<Question> {
   const model = modelPart === undefined ? undefined : placeIn(upload, modelPart);
+  const others = otherModelsInForm(upload.parts, modelPart?.name);
   const question = await read(Buffer.from(toJson(upload.parts)));
   let fileBytes = 0;
   for (const { filename, ...part } of upload.parts) if (filename !== undefined) fileBytes += part.end - part.start;
-  return { ...question, form: { body: upload.body, bytes: upload.bytes, model, fileBytes } };
+  return {
+    ...question,
+    mayNameOthers: others.length > 0,
+    form: { body: upload.body, bytes: upload.bytes, model, others, fileBytes },
+  };
 }
 
 function placeIn({ parts, boundary, beginsAt }: Upload, { name, mayBeMissing }: ModelPart): NamePlace {
@@ -49,7 +56,7 @@ function modelIn(parts: readonly FormPart[], wanted: string, mayBeMissing: boole
     });
   }
   if (another !== undefined) throw duplicate(wanted);
-  const fault = faultOf(part, wanted);
+  const fault = plainTextFault(part, wanted);
   if (fault === undefined) return part;
   throw new GatewayError('invalid_type', {
     param: wanted,
@@ -57,7 +64,27 @@ function modelIn(parts: readonly FormPart[], wanted: string, mayBeMissing: boole
   });
 }
 
-function faultOf({ name, filename, namesEncoding, contentType, text }: FormPart, wanted: string): string | undefined {
+/** Of a form: parts that are called so, save the one that names the model. */
+function otherModelsInForm(parts: readonly FormPart[], modelPart: string | undefined): readonly NamedModel[] {
+  const found: NamedModel[] = [];
+  for (const part of parts) {
+    const name = plainName(part.name);
+    const isModel = name === 'model';
+    if (modelPart !== undefined && name === plainName(modelPart)) continue;
+    if (!isModel && !isPartForModel(part.name.replaceAll("'", '').trim())) continue;
+    const { start, end, text } = part;
+    if (text?.length === 0) continue;
+    if (plainTextFault(part, part.name) !== undefined || text === undefined) throw refusedModel(part.name.slice(0, 80));
+    found.push({ param: part.name, name: text.toString(), at: { start, end } });
+  }
+  return found;
+}
+
+/** Why a part is no name that every reader reads alike; undefined where it is one. */
+function plainTextFault(
+  { name, filename, namesEncoding, contentType, text }: FormPart,
+  wanted: string,
+): string | undefined {
   if (name !== wanted) return `is called ${JSON.stringify(name)}`;
   if (filename !== undefined) return 'came as a file';
   if (namesEncoding) return 'has a Content-Transfer-Encoding';

@@ -68,7 +68,14 @@ test('a long body is searched in turns, so that others go on meanwhile', async (
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const refusal = await halfCharacterIn({ body, scan, modelField: undefined, standIn: undefined, words: undefined });
+  const refusal = await halfCharacterIn({
+    body,
+    scan,
+    modelField: undefined,
+    mayNameOthers: false,
+    standIn: undefined,
+    words: undefined,
+  });
   isOver = true;
   assert.equal(refusal?.param, 'input');
   assert.ok(turns > 2, `${turns} turns`);

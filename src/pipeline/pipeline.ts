@@ -10,6 +10,7 @@ import { resolveAt } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import { isForPart } from '../core/model-fields.ts';
 import type { Operation } from '../core/operations/index.ts';
 import type { Answer } from '../core/outcome.ts';
 import { noQuery, type Query, queryOf, readQuery } from '../core/query.ts';
@@ -21,7 +22,16 @@ import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { asList } from './answers/list-answer.ts';
 import { observerOf, relay } from './answers/relay.ts';
-import { checkShape, courseOf, nameAt, notSupported, type Plan, shapeIn, unknownModel } from './calls/plan.ts';
+import {
+  checkShape,
+  courseOf,
+  modelNotAllowed,
+  nameAt,
+  notSupported,
+  type Plan,
+  shapeIn,
+  unknownModel,
+} from './calls/plan.ts';
 import { readForm } from './form-question.ts';
 import {
   type Asker,
@@ -40,6 +50,7 @@ import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
 import { isInBackground, keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
 import { ownerOf } from './objects/registry.ts';
+import { askingWith, courseWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
 import { ownHeaders } from './own-headers.ts';
 import {
   checkStandIn,
@@ -47,6 +58,7 @@ import {
   missing,
   modelFieldOf,
   modelNameOf,
+  type NamedModel,
   type Question,
   type QuestionReader,
   shapeSaidBy,
@@ -63,7 +75,8 @@ export interface PipelineDeps extends ListDeps, RecordingDeps {
   admit(exchange: Exchange, route: Route, request: ServerRequest): KeyRecord | Promise<KeyRecord>;
   /** Judges the media type, then reads and decodes the whole body under the limits; a form where the route takes one. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
-  checkModel(key: KeyRecord, modelId: string): void;
+  /** By the resolved public ID. */
+  mayUseModel(key: KeyRecord, modelId: string): boolean;
   checkOperation(key: KeyRecord, operation: Operation): void;
   readonly spending: Spending;
   readonly ledger: Ledger;
@@ -80,7 +93,7 @@ export type Pipeline = (
 ) => Promise<void>;
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { routes, checkPressure, admit, readBody, checkModel, checkOperation, spending, ledger } = deps;
+  const { routes, checkPressure, admit, readBody, mayUseModel, checkOperation, spending, ledger } = deps;
   const readerFor = readersOf(compileQuestionReader);
   const formReaderFor = readersOf(({ form, ...route }) =>
     compileQuestionReader({ ...route, required: form?.required ?? {} }),
@@ -142,17 +155,17 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const read = readQuestion(exchange, called, request, body, modelFromPath);
     const asked = read instanceof Promise ? await read : read;
     const route =
-      called.entry === undefined ? called : meantAt(called, asked, askerOf(exchange, called, asked, modelFromPath));
+      called.entry === undefined
+        ? called
+        : meantAt(called, asked, askerOf(exchange, key, called, asked, modelFromPath));
     if (called.entry?.instead !== undefined) checkOperation(key, route.operation);
     exchange.route = route;
     const entered =
-      route.entry === undefined ? undefined : await enterBy(exchange, route, route.entry, asked, modelFromPath);
+      route.entry === undefined ? undefined : await enterBy(exchange, key, route, route.entry, asked, modelFromPath);
     const unprefixed = entered?.question ?? asked;
-    const resolved = findModel(exchange, route, unprefixed, modelFromPath);
-    exchange.modelId = resolved.id;
+    const resolved = findModel(exchange, key, route, unprefixed, modelFromPath);
     exchange.shape ??= resolved.model.shape ?? shapeSaidBy(unprefixed);
     checkStandIn(unprefixed, resolved.model.acceptsMessages, exchange.shape);
-    checkModel(key, resolved.id);
     const { roles } = resolved.model;
     const question =
       roles === undefined || !mayHaveRole(route)
@@ -165,17 +178,22 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
             readerFor(route.entry?.canonical ?? route),
             new ReadingRoom(exchange.requestRoom),
           );
+    const judging = othersIn(exchange, key, route, question, query.asked);
+    const others = judging instanceof Promise ? await judging : judging;
+    if (entered !== undefined && asked.mayNameOthers) await othersIn(exchange, key, called, asked, noQuery);
+    const open = others === undefined ? courseOf(resolved, route) : courseWith(courseOf(resolved, route), others);
     const keeps = keepsOf(question, route);
     const inBackground = isInBackground(question, keeps);
     const looked = namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
     const named = looked instanceof Promise ? await looked : looked;
     const placing = placeOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
     const place = placing instanceof Promise ? await placing : placing;
-    const placed = courseAt(courseOf(resolved, route), place, resolved.id);
+    const placed = courseAt(open, place, resolved.id);
     const { course } = placed;
     if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
     const counted = askingOf(question, route, course, place?.param);
-    const asking = counted instanceof Promise ? await counted : counted;
+    const counts = counted instanceof Promise ? await counted : counted;
+    const asking = others === undefined ? counts : askingWith(counts, course, others);
     exchange.asking = asking;
 
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
@@ -198,6 +216,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       remembered,
       namedAgain: entered === undefined ? namedAgain : undefined,
       query: query.asked,
+      others,
       deadlineMs,
       reservation,
       keeps,
@@ -216,6 +235,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
   function enterBy(
     exchange: Exchange,
+    key: KeyRecord,
     route: Route,
     entry: DoorEntry,
     asked: Question,
@@ -224,10 +244,85 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const room = new ReadingRoom(exchange.requestRoom);
     return enter(entry, asked, readerFor(entry.canonical), room, {
       upstreamNames() {
-        const resolved = lookUp(exchange, route, asked, modelFromPath);
+        const resolved = lookUp(exchange, key, route, asked, modelFromPath);
         return resolved.model.targets.map((target) => nameAt(target, resolved));
       },
     });
+  }
+
+  /** Models that are named beside its own, each of which the key may use; undefined where there are none. */
+  function othersIn(
+    exchange: Exchange,
+    key: KeyRecord,
+    route: Route,
+    question: Question,
+    query: Query,
+  ): readonly OtherModel[] | undefined | Promise<readonly OtherModel[] | undefined> {
+    if (!question.mayNameOthers && (route.own === undefined || query === noQuery)) return undefined;
+    const { models, server } = exchange.snapshot;
+    const judge = (named: readonly NamedModel[]): readonly OtherModel[] | undefined => {
+      if (named.length === 0) return undefined;
+      return named.map((one) => {
+        const resolved = resolveAt(exchange.door, models, one.name);
+        if (resolved === undefined || isHidden(resolved, route) || !fits(resolved, one, route)) {
+          throw refusedModel(one.param);
+        }
+        if (mayUseModel(key, resolved.id)) return { ...one, resolved };
+        if (server.revealModels) throw new GatewayError('model_not_allowed', { param: one.param });
+        throw refusedModel(one.param, 'model_not_allowed');
+      });
+    };
+    const found = otherModelsIn(question, route, query);
+    return found instanceof Promise ? found.then(judge) : judge(found);
+  }
+
+  function askerOf(
+    exchange: Exchange,
+    key: KeyRecord,
+    called: Route,
+    asked: Question,
+    modelFromPath: string | undefined,
+  ): Asker {
+    return {
+      model: () => lookUp(exchange, key, called, asked, modelFromPath).model,
+      mayAsk: (operation) => key.operations === undefined || key.operations.includes(operation),
+    };
+  }
+
+  function findModel(
+    exchange: Exchange,
+    key: KeyRecord,
+    route: Route,
+    question: Question,
+    modelFromPath: string | undefined,
+  ): ResolvedModel {
+    const resolved = lookUp(exchange, key, route, question, modelFromPath);
+    if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
+    return resolved;
+  }
+
+  /** Whatever it serves. One that the key may not use is not there, before anything is told of it. */
+  function lookUp(
+    exchange: Exchange,
+    key: KeyRecord,
+    route: Route,
+    question: Question,
+    modelFromPath: string | undefined,
+  ): ResolvedModel {
+    const { snapshot } = exchange;
+    const { models, defaultModels } = snapshot;
+    const name = modelFromPath ?? modelNameOf(question) ?? defaultModels[route.operation];
+    if (name === undefined) {
+      throw missing(
+        modelFieldOf(route) ?? 'model',
+        `a string, or have the operator set default_model.${route.operation} for requests that name none`,
+      );
+    }
+    const resolved = resolveAt(exchange.door, models, name);
+    if (resolved === undefined || isHidden(resolved, route)) throw unknownModel(name);
+    exchange.modelId = resolved.id;
+    if (!mayUseModel(key, resolved.id)) throw modelNotAllowed(name, snapshot);
+    return resolved;
   }
 
   function attemptPassing(plan: Plan): Promise<Answer> {
@@ -312,42 +407,8 @@ interface Answered {
   readonly headers: readonly string[];
 }
 
-function askerOf(exchange: Exchange, called: Route, asked: Question, modelFromPath: string | undefined): Asker {
-  const { operations } = exchange.key ?? {};
-  return {
-    model: () => lookUp(exchange, called, asked, modelFromPath).model,
-    mayAsk: (operation) => operations === undefined || operations.includes(operation),
-  };
-}
+/** What may answer in place of the model that is asked serves the same operation. */
+const fits = ({ model }: ResolvedModel, { param }: NamedModel, { operation }: Route): boolean =>
+  isForPart(param) || model.operations.includes(operation);
 
-function findModel(
-  exchange: Exchange,
-  route: Route,
-  question: Question,
-  modelFromPath: string | undefined,
-): ResolvedModel {
-  const resolved = lookUp(exchange, route, question, modelFromPath);
-  if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
-  return resolved;
-}
-
-/** Whatever it serves. */
-function lookUp(
-  exchange: Exchange,
-  route: Route,
-  question: Question,
-  modelFromPath: string | undefined,
-): ResolvedModel {
-  const { models, defaultModels } = exchange.snapshot;
-  const name = modelFromPath ?? modelNameOf(question) ?? defaultModels[route.operation];
-  if (name === undefined) {
-    throw missing(
-      modelFieldOf(route) ?? 'model',
-      `a string, or have the operator set default_model.${route.operation} for requests that name none`,
-    );
-  }
-
-  const resolved = resolveAt(exchange.door, models, name);
-  if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
-  return resolved;
-}
+const isHidden = ({ model }: ResolvedModel, { row }: Route): boolean => row.visibleModelsOnly && !model.visible;

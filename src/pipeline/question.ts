@@ -3,9 +3,11 @@
 import type { Buffer } from 'node:buffer';
 import type { CallBody } from '../core/call-body.ts';
 import { GatewayError } from '../core/errors.ts';
+import { modelFields } from '../core/model-fields.ts';
 import type { Route } from '../core/route.ts';
 import type { TextRole } from '../core/snapshot.ts';
 import type { DoorWords, RerankShape } from '../core/translation.ts';
+import type { JsonSpan } from '../lib/json/json-elements.ts';
 import {
   compileWatchedKeys,
   type JsonFault,
@@ -25,6 +27,8 @@ export interface Question {
   readonly scan: JsonObjectScan;
   /** The `model` of the body, wherever the route takes its model from. */
   readonly modelField: JsonField | undefined;
+  /** Something stands there by which an upstream might be told another model: see `other-models.ts`. */
+  readonly mayNameOthers: boolean;
   /** A required field that is only there as its stand-in, such as `messages` for `input`: see `checkStandIn`. */
   readonly standIn: FoundStandIn | undefined;
   /** Where it was asked at a front door: what its own fields have no place for. */
@@ -41,8 +45,18 @@ export interface Form {
   readonly bytes: number;
   /** Undefined where the form has none. */
   readonly model: NamePlace | undefined;
+  /** Parts by which an upstream might be told another model. */
+  readonly others: readonly NamedModel[];
   /** Of all its files together. */
   readonly fileBytes: number;
+}
+
+/** A name that stands in a body, in a part of a form, or in a query. */
+export interface NamedModel {
+  /** The field, with dots and places in lists. */
+  readonly param: string;
+  readonly name: string;
+  readonly at: JsonSpan | 'query';
 }
 
 export interface NamePlace {
@@ -74,20 +88,18 @@ export function compileQuestionReader(route: Route): QuestionReader {
       { check: compileField(name, kinds, route), allowed },
     ]),
   );
-  const { counting } = route.row;
-  const mayAskOthers = counting === 'messages' || counting === 'prompts' || counting === 'anything';
-  const others = mayAskOthers ? otherModels.filter((name) => name !== modelFieldOf(route)) : [];
   const modelName = modelFieldOf(route);
-  const watched: WatchedKeys = compileWatchedKeys([
-    ...new Set([
-      ...(modelName === undefined ? [] : [modelName]),
-      ...others,
-      ...Object.keys(route.required),
-      ...Object.keys(route.optional),
-      ...route.watched,
-      ...Object.values(route.standIns ?? {}).map(({ name }) => name),
-    ]),
+  const known = new Set([
+    ...(modelName === undefined ? [] : [modelName]),
+    ...Object.keys(route.required),
+    ...Object.keys(route.optional),
+    ...route.watched,
+    ...Object.values(route.standIns ?? {}).map(({ name }) => name),
   ]);
+  const others = otherModelFieldsOf(route);
+  const commonOthers = others.filter((name) => known.has(name));
+  const rareOthers = others.filter((name) => !known.has(name));
+  const watched: WatchedKeys = compileWatchedKeys([...known], rareOthers);
   const modelFromBody = route.model.from === 'body';
 
   function toQuestion(body: Buffer, scan: JsonScan): Question {
@@ -95,9 +107,6 @@ export function compileQuestionReader(route: Route): QuestionReader {
     const modelField = modelName === undefined ? undefined : scan.fields.get(modelName);
     if (modelFromBody && modelField !== undefined && modelField.kind !== 'null' && modelField.kind !== 'string') {
       throw wrongKind(modelField.name, 'a string', describe(modelField));
-    }
-    for (const name of others) {
-      if (fieldIn(scan, name) !== undefined || scan.foldedOnly.includes(name)) throw asksOthers(name);
     }
     let standIn: Question['standIn'];
     for (const check of required) {
@@ -117,23 +126,15 @@ export function compileQuestionReader(route: Route): QuestionReader {
       const field = fieldIn(scan, check.name);
       if (field !== undefined) check.judge(field);
     }
-    return { body, scan, modelField, standIn, words: undefined };
+    const mayNameOthers =
+      scan.hasRare || commonOthers.some((name) => fieldIn(scan, name) !== undefined || scan.foldedOnly.includes(name));
+    return { body, scan, modelField, mayNameOthers, standIn, words: undefined };
   }
 
   return (body) =>
     body.length <= oneTurnBytes
       ? toQuestion(body, scanJson(body, watched))
       : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan));
-}
-
-/** By these some services take other models than the one that was asked for: nobody would have judged whether they may be used. */
-const otherModels = ['models', 'fallbacks'] as const;
-
-function asksOthers(param: string): GatewayError {
-  return new GatewayError('unsupported_parameter', {
-    param,
-    message: `The field "${param}" names other models for the upstream to choose from, which nobody has judged; leave it out, and name one by "model".`,
-  });
 }
 
 /** Whether the stand-in may stand there: for the model, or for the service that the client was written for. */
@@ -153,6 +154,13 @@ export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, sh
 export function modelFieldOf({ own }: Route): string | undefined {
   if (own === undefined) return 'model';
   return own.model.from === 'field' ? own.model.name : undefined;
+}
+
+/** Names at the top of a body by which an upstream might be told another model, or at which such names lie. */
+function otherModelFieldsOf(route: Route): readonly string[] {
+  const field = modelFieldOf(route)?.toLowerCase();
+  const names = [...modelFields.map(({ name }) => name), ...(route.own === undefined ? [] : ['model'])];
+  return names.filter((name) => name.toLowerCase() !== field);
 }
 
 /** A client that sends what only one service's clients send is one of them. */

@@ -2,15 +2,7 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import {
-  checkAddress,
-  checkKey,
-  checkModel,
-  checkRoute,
-  mayUseModel,
-  unauthorized,
-  unknownKey,
-} from '../admission/access.ts';
+import { checkAddress, checkKey, checkRoute, mayUseModel, unauthorized, unknownKey } from '../admission/access.ts';
 import { anthropicPaging, findForAnthropic, listForAnthropic } from '../admission/anthropic-models.ts';
 import { BodyBudget, type BudgetLimits } from '../admission/body-memory/budget.ts';
 import { createBodyMemory, type RoomState } from '../admission/body-memory/keeper.ts';
@@ -261,7 +253,7 @@ export function createApp({
   });
   const listDeps = { ...pipelineDeps, drift };
   const readBody: Edge['readBody'] = (...request) => edge.readBody(...request);
-  const pipeline = createPipeline({ ...listDeps, routes, readBody, checkModel });
+  const pipeline = createPipeline({ ...listDeps, routes, readBody, mayUseModel });
   const objectPipelines = {
     answers: createObjectPipeline({ ...listDeps, mayUseModel }),
     file: createFilePipeline({
@@ -269,12 +261,11 @@ export function createApp({
       readBody,
       files: store.keptObjects,
       openBatches: store.batches,
-      judgeBatch: createBatchInputJudge({ lineRoutes, objects, checkModel, checkOperation: checkRoute }),
+      judgeBatch: createBatchInputJudge({ lineRoutes, objects, mayUseModel, checkOperation: checkRoute }),
     }),
     batch: createBatchPipeline({
       ...listDeps,
       readBody,
-      checkModel,
       mayUseModel,
       installation,
       kept: store.keptObjects,

@@ -171,7 +171,7 @@ test('one bad line refuses the file, by its number and its fault, and nothing is
     [`${line({}).replace('"model":"m"', '"model":"m","Model":"embed"')}\n`, 1, 'duplicate_parameter', 'model'],
     [`${line({ body: { messages: [] } })}\n`, 1, 'missing_required_parameter', 'model'],
     [`${line({ body: { model: 'never', messages: [] } })}\n`, 1, 'model_not_found', 'model'],
-    [`${line({ body: { model: 'forbidden', messages: [] } })}\n`, 1, 'model_not_allowed', 'model'],
+    [`${line({ body: { model: 'forbidden', messages: [] } })}\n`, 1, 'model_not_found', 'model'],
     [`${line({ body: { model: 'embed', messages: [] } })}\n`, 1, 'operation_not_supported', 'model'],
     [`${line({ body: { model: 'elsewhere', messages: [] } })}\n`, 1, 'operation_not_supported', 'model'],
     [`${line({ body: { model: 'm' } })}\n`, 1, 'missing_required_parameter', 'messages'],
@@ -431,7 +431,7 @@ test('who made the file may be allowed more than who makes the batch', async (t)
   const { up, send, order } = await startBatchHouse(t, { key: { models: ['embed'] } });
   const file = JSON.parse((await send('sibling', linesOf(2))).body.toString()).id;
   const before = up.requests.length;
-  assertError(await order('one', file), 'model_not_allowed', { param: 'model' });
+  assertError(await order('one', file), 'model_not_found', { param: 'model' });
   assert.equal(up.requests.length, before);
 });
 

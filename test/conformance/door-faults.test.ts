@@ -68,8 +68,8 @@ test('keys, their models, operations and limits are those of the operation', asy
   const post = (path: string, body: object, key: string) =>
     rig.post(path, body, { headers: [['Authorization', `Bearer ${key}`]] });
   const rows = [
-    ['/api/embed', asked, narrowKey, 403, ['error']],
-    ['/v2/embed', { model: 'direct', texts: ['a'] }, narrowKey, 403, ['message', 'id']],
+    ['/api/embed', asked, narrowKey, 404, ['error']],
+    ['/v2/embed', { model: 'direct', texts: ['a'] }, narrowKey, 404, ['message', 'id']],
     ['/tei/direct/embed', { inputs: 'a' }, shyKey, 403, ['error', 'error_type']],
     ['/api/generate', { model: 'words', prompt: 'a' }, shyKey, 403, ['error']],
   ] as const;

@@ -62,7 +62,8 @@ const faults: readonly { readonly code: ErrorCode; readonly param?: string; spoi
     spoil: (asked) => Object.assign(asked, { body: asked.body.replace(/"(open|closed)"/, '"unknown"') }),
   },
   {
-    code: 'model_not_allowed',
+    // One that the key may not use answers as one that there is not.
+    code: 'model_not_found',
     param: 'model',
     spoil: (asked) => {
       if (asked.key === testKey) asked.key = narrowKey;

@@ -58,11 +58,11 @@ test("a key's list is held against the public ID, whatever the client called it"
   const seen = upstream.requests.length;
   assert.equal(seen, 4);
   for (const name of ['public', 'allowed-alias', 'gpt-3', 'gpt-x']) {
-    assertError(await post(name), 'model_not_allowed', { param: 'model', of: name });
+    assertError(await post(name), 'model_not_found', { param: 'model', of: name });
   }
   for (const name of ['mine', 'public', 'gpt-4'])
-    assertError(await post(name, narrowKey), 'model_not_allowed', { param: 'model' });
-  assertError(await rig.post('/v1/engines/public/embeddings', '{"input":"x","model":"mine"}'), 'model_not_allowed', {
+    assertError(await post(name, narrowKey), 'model_not_found', { param: 'model' });
+  assertError(await rig.post('/v1/engines/public/embeddings', '{"input":"x","model":"mine"}'), 'model_not_found', {
     param: 'model',
   });
   assert.equal(upstream.requests.length, seen);

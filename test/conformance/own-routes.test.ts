@@ -78,12 +78,12 @@ test('bytes go and come as they are, but for the name of the model, wherever tha
     ['/v1/parse', '{"x":1.0, "model" : "parser","x":2}', '/v1/parse', '{"x":1.0, "model" : "parse-real","x":2}'],
     [
       '/v1/labels?a=b',
-      '{"model":"mine","classifier":"parser"}',
+      '{"model":"parser","classifier":"parser"}',
       '/v1/other/classify',
-      '{"model":"mine","classifier":"parse-real"}',
+      '{"model":"parse-real","classifier":"parse-real"}',
     ],
-    ['/v1/vendor/parser/rank', '{"model":"whatever"}', '/v1/rank/parse-real', '{"model":"whatever"}'],
-    ['/v2/fixed', '{"model":"whatever"}', '/v1/v2/fixed', '{"model":"whatever"}'],
+    ['/v1/vendor/parser/rank', '{"model":"parser"}', '/v1/rank/parse-real', '{"model":"parse-real"}'],
+    ['/v2/fixed', '{"a":{"model":"whatever"}}', '/v1/v2/fixed', '{"a":{"model":"whatever"}}'],
     ['/v2/headed', '{}', '/v1/v2/headed', '{}', [['x-parser', 'parser']]],
   ] as const) {
     const got = await rig.post(path, body, { headers: headers(more?.map(([name, value]) => [name, value])) });
@@ -159,7 +159,7 @@ test('what is judged elsewhere is judged here: key, model, operation, body, meth
   const keyed = await start(t, { routes: [parse], key: { operations: ['embeddings'] } });
   assertError(await keyed.rig.post('/v1/parse', '{"model":"parser"}'), 'route_not_allowed');
   const forbidden = await start(t, { routes: [parse], key: { models: ['far'] } });
-  assertError(await forbidden.rig.post('/v1/parse', '{"model":"parser"}'), 'model_not_allowed', { param: 'model' });
+  assertError(await forbidden.rig.post('/v1/parse', '{"model":"parser"}'), 'model_not_found', { param: 'model' });
 });
 
 test('a call costs what the price says of it, and what the answer counts where the operator has said', async (t) => {

@@ -9,7 +9,7 @@ const model = 'org/model-1';
 
 const completionsBody = completionAsked.extend({
   prompt: text,
-  safety_model: text.optional(),
+  repetition_penalty: z.number().optional(),
 });
 /** No base64, as far as is known: what asks for it gets floats. */
 const embeddingsBody = z.object({ model: text, input: textOrTexts, dimensions: z.int().min(1).nullish() });
@@ -58,11 +58,11 @@ export default defineFixture({
     {
       name: 'a completion of one text passes, with what only this service knows',
       route: '/v1/completions',
-      ask: '{"model":"m","prompt":"a","safety_model":"guard","temperature":1.0}',
+      ask: '{"model":"m","prompt":"a","repetition_penalty":1.0,"temperature":1.0}',
       wire: [
         {
           path: '/v1/completions',
-          body: '{"model":"org/model-1","prompt":"a","safety_model":"guard","temperature":1.0}',
+          body: '{"model":"org/model-1","prompt":"a","repetition_penalty":1.0,"temperature":1.0}',
           reply: { body: '{"choices":[{"index":0,"text":"b"}]}' },
         },
       ],

@@ -104,8 +104,8 @@ test('what the key may not do is answered as any client would be', async (t) => 
   await rig.store.keys.change(key.id, { models: ['local/echo'] });
   rig.app.keys.changed();
   const answer = await calls.send(rerank());
-  assert.equal(answer.status, 403);
-  assert.equal((await jsonOf(answer)).error.code, 'model_not_allowed');
+  assert.equal(answer.status, 404);
+  assert.equal((await jsonOf(answer)).error.code, 'model_not_found');
 });
 
 test('the legacy path carries the model, and a name with slashes and dots leads nowhere else', async (t) => {

@@ -71,6 +71,11 @@ export interface HostedTools {
   readonly areSure?: true;
 }
 
+export interface OtherPrice {
+  readonly param: string;
+  readonly price: Price | undefined;
+}
+
 /** What a request asks for, as far as it can be told beforehand. */
 export interface Asking {
   /** Inputs, prompts or documents; 1 where it is no list. */
@@ -93,6 +98,8 @@ export interface Asking {
   readonly unboundedBy?: readonly PriceUnit[];
   /** Of tools that the service runs itself; undefined where it is to run none. */
   readonly tools?: HostedTools;
+  /** Of other models that may take part in it: what they cost, and the field that names each. */
+  readonly others?: readonly OtherPrice[];
   /** What it says of how it is to be served; what is not in it is left to the service. */
   readonly terms?: Terms;
   /** Of recordings: what they likely last, and at most. */

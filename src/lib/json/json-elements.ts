@@ -1,4 +1,4 @@
-/** Where the elements of a list in a JSON body stand, on its bytes. The body was scanned and is valid. */
+/** Where the elements of a list and the members of an object in a JSON body stand, on its bytes. The body was scanned and is valid. */
 
 import type { Buffer } from 'node:buffer';
 
@@ -9,6 +9,7 @@ export interface JsonSpan {
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const isOpening = (byte: number): boolean => byte === 0x5b || byte === 0x7b;
@@ -27,6 +28,22 @@ export function* elementsOf(body: Buffer, { start, end }: JsonSpan): Generator<J
       if (span.start < span.end) yield span;
       from = at + 1;
     }
+  }
+}
+
+export interface JsonMember extends JsonSpan {
+  /** Escapes decoded. */
+  readonly name: string;
+}
+
+/** The values of an object with their names, each as often as it stands there. */
+export function* membersOf(body: Buffer, object: JsonSpan): Generator<JsonMember, void, undefined> {
+  for (const { start, end } of elementsOf(body, object)) {
+    const nameEnd = endOfText(body, start + 1) + 1;
+    const name: unknown = JSON.parse(body.toString('utf8', start, nameEnd));
+    let at = nameEnd;
+    while (body[at] !== COLON) at += 1;
+    yield { name: String(name), ...trimmed(body, at + 1, end) };
   }
 }
 

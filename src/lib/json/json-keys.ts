@@ -5,7 +5,10 @@ import { BACKSLASH, LOWER_U, longestEscapeBytes } from './json-tokens.ts';
 
 /** Compiled once; asked for every key at the top level. */
 export interface WatchedKeys {
+  /** Those that few bodies have stand behind the others. */
   readonly names: readonly string[];
+  /** How many the others are. */
+  readonly common: number;
   /** By the first letter of a key, in whatever case: the names that begin so. */
   readonly byFirstLetter: readonly (readonly Spelling[])[];
 }
@@ -21,8 +24,8 @@ const noSpellings: readonly Spelling[] = [];
 /** What `matchKey` says of a key that is none of the watched ones. */
 export const UNWATCHED = -1;
 
-/** The scanner remembers in the bits of one integer which names it saw. */
-const mostNames = 30;
+/** The scanner remembers in the bits of one integer which common names it saw, and in those of another which rare ones. */
+const mostNames = 32;
 const longestName = 64;
 
 /** The non-ASCII characters that fold to an ASCII letter: dotless i, long s, Kelvin sign. Go matches keys by the last two. */
@@ -43,9 +46,12 @@ const upperCaseOf = Uint8Array.from({ length: 256 }, (_, code) =>
     .charCodeAt(0),
 );
 
-/** The keys that a scan looks for. No two of them may be the same but for letter case. */
-export function compileWatchedKeys(names: readonly string[]): WatchedKeys {
-  if (names.length > mostNames) throw new RangeError(`at most ${mostNames} keys can be watched`);
+/** The keys that a scan looks for. No two of them may be the same but for letter case. One look tells whether a body has any of the rare ones. */
+export function compileWatchedKeys(commonNames: readonly string[], rareNames: readonly string[] = []): WatchedKeys {
+  if (Math.max(commonNames.length, rareNames.length) > mostNames) {
+    throw new RangeError(`at most ${mostNames} keys can be watched`);
+  }
+  const names = [...commonNames, ...rareNames];
   const upperCase = names.map((name) => name.toUpperCase());
   const spellings = names.map((name, index): Spelling => {
     if (!/^\w+$/.test(name) || name.length > longestName) throw new TypeError(`"${name}" cannot be watched`);
@@ -53,7 +59,8 @@ export function compileWatchedKeys(names: readonly string[]): WatchedKeys {
     return { index, exact: Buffer.from(name), upperCase: Buffer.from(name.toUpperCase()) };
   });
   return {
-    names: Object.freeze([...names]),
+    names: Object.freeze(names),
+    common: commonNames.length,
     byFirstLetter: Array.from({ length: 256 }, (_, first) =>
       spellings.filter((spelling) => first < 0x80 && upperCaseOf[first] === spelling.upperCase[0]),
     ),

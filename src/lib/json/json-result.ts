@@ -61,6 +61,8 @@ export interface JsonObjectScan {
   readonly fields: JsonFields;
   /** Watched names that stand there in another letter case only, such as "Model" without a "model". */
   readonly foldedOnly: readonly string[];
+  /** Whether any of the rare names stands there, in whatever letter case. */
+  readonly hasRare: boolean;
   /** Just after the opening brace, where a field can be put in. */
   readonly insertAt: number;
   /** Whether the object has no field at all. */

@@ -118,7 +118,31 @@ test('does not compile watched keys that fold to the same or are no plain words'
   for (const names of [['model', 'Model'], [''], ['modèle'], ['a b'], ['a'.repeat(65)]]) {
     assert.throws(() => compileWatchedKeys(names), TypeError);
   }
-  assert.throws(() => compileWatchedKeys(Array.from({ length: 31 }, (_, i) => `k${i}`)), RangeError);
+  const names = (count: number, letter: string) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
+  assert.throws(() => compileWatchedKeys(names(33, 'k')), RangeError);
+  assert.throws(() => compileWatchedKeys([], names(33, 'k')), RangeError);
+});
+
+test('tells at once whether a rare key is there, and finds what stands twice among as many as there can be', () => {
+  const common = Array.from({ length: 32 }, (_, i) => `c${i}`);
+  const rare = Array.from({ length: 32 }, (_, i) => `r${i}`);
+  const both = compileWatchedKeys(common, rare);
+  const scanned = (names: readonly string[]) =>
+    scanJson(Buffer.from(`{${names.map((name) => `"${name}":1`).join(',')}}`), both);
+  for (const [names, hasRare] of [
+    [common, false],
+    [['c0', 'r31'], true],
+    [['R0'], true],
+    [[...common, ...rare], true],
+    [[], false],
+  ] as const) {
+    const found = scanned(names);
+    assert.equal(found.ok && found.hasRare, hasRare);
+  }
+  for (const name of ['c0', 'c31', 'r0', 'r31']) {
+    const found = scanned([...common, ...rare, name.toUpperCase()]);
+    assert.deepEqual([found.ok, found.ok === false && found.name], [false, name]);
+  }
 });
 
 test('refuses the 65th level at its bracket, however much follows', () => {

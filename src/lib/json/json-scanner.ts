@@ -91,6 +91,7 @@ export class JsonScanner {
   private bodyStart = 0;
   private hasKey = false;
   private namesSeen = 0;
+  private rareNamesSeen = 0;
   private fieldIndex = -1;
   private fieldStart = 0;
   private fieldKind = NULL;
@@ -137,6 +138,7 @@ export class JsonScanner {
       ok: true,
       fields: new JsonFields(this.lastField),
       foldedOnly: this.foldedOnly,
+      hasRare: this.rareNamesSeen !== 0,
       insertAt: this.bodyStart + 1,
       empty: !this.hasKey,
     };
@@ -320,11 +322,10 @@ export class JsonScanner {
     const match = matchKey(this.watched, this.bytes, this.keyStart, end);
     if (match === UNWATCHED) return NOWHERE;
     const index = match >> 1;
-    if ((this.namesSeen & (1 << index)) !== 0) {
+    if (!this.isFirst(index)) {
       this.fault = { ok: false, fault: 'duplicate', at: this.keyStart - 1, name: this.nameOf(index) };
       return NOWHERE;
     }
-    this.namesSeen |= 1 << index;
     if ((match & 1) === 0) {
       this.foldedOnly = [...this.foldedOnly, this.nameOf(index)];
       return NOWHERE;
@@ -332,6 +333,18 @@ export class JsonScanner {
     this.fieldIndex = index;
     this.noteAt = FIELD;
     return FIELD;
+  }
+
+  private isFirst(index: number): boolean {
+    const { common } = this.watched;
+    if (index < common) {
+      const seen = this.namesSeen;
+      this.namesSeen = seen | (1 << index);
+      return this.namesSeen !== seen;
+    }
+    const seen = this.rareNamesSeen;
+    this.rareNamesSeen = seen | (1 << (index - common));
+    return this.rareNamesSeen !== seen;
   }
 
   private endField(): void {

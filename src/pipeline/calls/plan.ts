@@ -21,6 +21,7 @@ import {
   type Model,
   offerKey,
   type ResolvedModel,
+  type Snapshot,
   type Target,
   type Timeouts,
   type Upstream,
@@ -29,6 +30,7 @@ import { type RerankShape, rerankShapes, type Translation } from '../../core/tra
 import { textOf } from '../../lib/json/json-scan.ts';
 import { sendable, uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
 import type { NamedAgain } from '../named-again.ts';
+import { type OtherModel, queryAt, renamedAt } from '../other-models.ts';
 import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from '../question.ts';
 
 interface CallAbout {
@@ -54,6 +56,8 @@ export interface Plan {
   readonly about?: CallAbout;
   /** Where the path has the model: what of the body names it as well. */
   readonly namedAgain?: readonly NamedAgain[] | undefined;
+  /** Models that it names beside its own. */
+  readonly others?: readonly OtherModel[] | undefined;
   /** Goes behind the path of the call. */
   readonly query: Query;
   /** On the monotonic clock: one deadline for all attempts. */
@@ -190,7 +194,8 @@ function toOwnCandidate(target: Target, { offer, upstreams }: OwnRoute): Candida
     : undefined;
 }
 
-export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
+export function writeCall(asked: Plan, turn: Turn, client: Listening): Call {
+  const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, turn);
   const { route, question } = plan;
   const { target, lifted } = turn.candidate;
   if (plan.about !== undefined) return toCallAbout(plan, turn, client, plan.about);
@@ -219,6 +224,17 @@ function transcriptForm({ body, scan }: Question): AnswerForm | undefined {
   if (format?.kind !== 'string') return 'json or text';
   return textOf(body, format).includes('json') ? 'json' : undefined;
 }
+
+/** With the target's names for all models that are named beside its own. */
+function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { target } }: Turn): Plan {
+  const { question, moved } = renamedAt(plan.question, others, target, modelFieldOf(plan.route) ?? 'model');
+  const namedAgain = plan.namedAgain?.map((one) => ({ ...one, start: moved(one.start), end: moved(one.end) }));
+  return { ...plan, question, namedAgain, query: queryAt(plan.query, others, target) };
+}
+
+/** The question as a translation reads it. */
+export const questionFor = ({ question, others, route }: Plan, { candidate: { target } }: Turn): Question =>
+  others === undefined ? question : renamedAt(question, others, target, modelFieldOf(route) ?? 'model').question;
 
 const nothing = Buffer.alloc(0);
 
@@ -306,11 +322,19 @@ export function notSupported(modelId: string, route: Route): GatewayError {
   });
 }
 
-export function unknownModel(name: string): GatewayError {
+/** What a key may not use answers as what does not exist, unless the operator has it told apart. */
+export function modelNotAllowed(name: string, { server }: Snapshot): GatewayError {
+  return server.revealModels
+    ? new GatewayError('model_not_allowed', { param: 'model' })
+    : unknownModel(name, 'model_not_allowed');
+}
+
+export function unknownModel(name: string, recordedAs?: 'model_not_allowed'): GatewayError {
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return new GatewayError('model_not_found', {
     param: 'model',
     message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists what does.`,
+    ...(recordedAs !== undefined && { recordedAs }),
   });
 }
 

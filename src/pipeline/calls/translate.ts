@@ -14,7 +14,7 @@ import { AnswerRoom } from '../answers/answer-room.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import type { DrainPool } from './drain-pool.ts';
-import { nameAt, type Plan, writeBodilessCall } from './plan.ts';
+import { nameAt, type Plan, questionFor, writeBodilessCall } from './plan.ts';
 import { TranslatedCalls } from './translated-calls.ts';
 
 /** More than any request needs that is asked in earnest: fifty thousand inputs, or ten thousand documents of fifty fields. */
@@ -43,7 +43,7 @@ export async function writeTranslated(
   const { target } = turn.candidate;
   const { exchange, resolved, question } = plan;
   const call = { ...writeBodilessCall(plan, turn, client), end };
-  const sent = await toParameters(question.body, target, new ReadingRoom(exchange.requestRoom));
+  const sent = await toParameters(questionFor(plan, turn).body, target, new ReadingRoom(exchange.requestRoom));
   const asked = new Asked({
     body: asksUsage ? withUsage(sent) : sent,
     defaults: target.defaults,

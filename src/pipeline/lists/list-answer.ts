@@ -107,7 +107,8 @@ export function missingOf(asking: Asking, { missing, knownBytes, missingShare }:
 /** Asks as the client asked where that is possible; else for some of it at a time. */
 export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
   const answering = answerFrom(plan, read, deps);
-  return plan.resolved.model.shadow === undefined
+  // What it names beside its own model is judged for that one.
+  return plan.resolved.model.shadow === undefined || plan.others !== undefined
     ? answering
     : answering.then((answer) => shadowed(plan, answer, deps.drift));
 }

@@ -8,7 +8,9 @@ import { GatewayError } from '../../core/errors.ts';
 import { Exchange } from '../../core/exchange.ts';
 import type { Part, PartOutcome, PartWork } from '../../core/lists.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
+import { noQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
+import type { Route } from '../../core/route.ts';
 import { Unfit } from '../../core/translation.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { AnswerRoom } from '../answers/answer-room.ts';
@@ -20,7 +22,8 @@ import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { type Judged, NoPlace, type Plan } from '../calls/plan.ts';
 import { toFailure } from '../calls/translation-faults.ts';
-import type { QuestionReader } from '../question.ts';
+import { askingWith, type OtherModel, otherModelsIn } from '../other-models.ts';
+import type { Question, QuestionReader } from '../question.ts';
 import { askingOf } from '../usage/asking.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
@@ -28,6 +31,15 @@ export interface PartDeps extends AttemptDeps {
   /** It is asked for on the account of several, each of whom is billed for its share. */
   readonly isForSeveral?: boolean;
   bill(exchange: Exchange): void;
+}
+
+/** Models that stand beside the list stand in each part of it, at places of their own. */
+async function sameIn(question: Question, route: Route, others: readonly OtherModel[]): Promise<OtherModel[]> {
+  const named = await otherModelsIn(question, route, noQuery);
+  return named.flatMap((one) => {
+    const other = others.find(({ param, name }) => param === one.param && name === one.name);
+    return other === undefined ? [] : [{ ...other, at: one.at }];
+  });
 }
 
 /** Of all parts of a request: so many are told. */
@@ -80,7 +92,10 @@ export class PartCall implements PartWork {
     const exchange = this.#exchange;
     const question = { ...(await read(this.#part.body)), words: asked.words };
     const course = withOnly(open, (candidate) => this.#part.fits(candidate));
-    exchange.asking = await askingOf(question, route, course);
+    const { others: named } = this.#plan;
+    const others = named && (await sameIn(question, route, named));
+    const asking = await askingOf(question, route, course);
+    exchange.asking = others === undefined ? asking : askingWith(asking, course, others);
     const judge = (answer: Answer, turn: Turn): Promise<Judged> => this.#judge(answer, turn);
     const clientHeaders = withoutKey(this.#plan.clientHeaders);
     const isOnlyAtOnce = !this.#part.waits;
@@ -88,6 +103,7 @@ export class PartCall implements PartWork {
     const own = {
       exchange,
       question,
+      others,
       course,
       clientHeaders,
       reservation,

@@ -226,12 +226,13 @@ function patched(body: CallBody, patches: Patches): CallBody {
   return Buffer.concat([...pieces, body.subarray(at)]);
 }
 
-function inLine(no: number, { code, message, param, headers, cause }: GatewayError): GatewayError {
+function inLine(no: number, { code, message, param, headers, cause, recordedAs }: GatewayError): GatewayError {
   return new GatewayError(code, {
     param: param ?? 'file',
     message: `Line ${no} of the file: ${message}`,
     headers,
     cause,
+    recordedAs,
   });
 }
 

@@ -5,9 +5,11 @@ import type { Asking } from '../../core/accounting/price.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
+import { noQuery } from '../../core/query.ts';
 import type { Route } from '../../core/route.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
-import { courseOf, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
+import { courseOf, modelNotAllowed, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
+import { otherModelsIn, refusedModel } from '../other-models.ts';
 import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader } from '../question.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { askingOf } from '../usage/asking.ts';
@@ -17,7 +19,7 @@ import { type ObjectRegistry, ownerOf } from './registry.ts';
 
 export interface RequestJudge {
   readonly objects: ObjectRegistry;
-  checkModel(key: KeyRecord, modelId: string): void;
+  mayUseModel(key: KeyRecord, modelId: string): boolean;
 }
 
 export interface BatchAsker {
@@ -40,7 +42,7 @@ export async function judgeRequest(
   route: Route,
   read: QuestionReader,
   { exchange, key, place }: BatchAsker,
-  { objects, checkModel }: RequestJudge,
+  { objects, mayUseModel }: RequestJudge,
 ): Promise<JudgedRequest> {
   const question = await read(body);
   const { snapshot } = exchange;
@@ -48,9 +50,14 @@ export async function judgeRequest(
   if (name === undefined) throw missing('model', 'a string');
   const resolved = snapshot.models.resolve(name);
   if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
+  if (!mayUseModel(key, resolved.id)) throw modelNotAllowed(name, snapshot);
   if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
   checkStandIn(question, resolved.model.acceptsMessages, undefined);
-  checkModel(key, resolved.id);
+  if (question.mayNameOthers) {
+    // A file has one name for its model, and one price.
+    const [other] = await otherModelsIn(question, route, noQuery);
+    if (other !== undefined) throw refusedModel(other.param);
+  }
   for (const field of ['stream', 'background']) checkIsOff(question, field);
   const named = await namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
   const lies = await placeOf(named, { owner: ownerOf(key), snapshot }, objects);

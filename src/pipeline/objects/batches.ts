@@ -15,7 +15,7 @@ import type { Upload } from '../../core/upload.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
 import { attempt } from '../calls/attempt.ts';
-import { courseOf, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
+import { courseOf, modelNotAllowed, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
 import { ownHeaders } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Batches } from './batch-following.ts';
@@ -45,7 +45,6 @@ type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
     readonly lineRoutes: ReadonlyMap<string, Route>;
     /** Of batches whose lines ask at a path. */
     readonly batchRoutes: ReadonlyMap<string, Route>;
-    mayUseModel(key: KeyRecord, modelId: string): boolean;
   };
 
 /** What is asked for: a file, and where its lines ask. */
@@ -97,8 +96,8 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     deps.checkOperation(key, line.operation);
     const resolved = exchange.snapshot.models.resolve(model);
     if (resolved === undefined || (line.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(model);
+    if (!deps.mayUseModel(key, resolved.id)) throw modelNotAllowed(model, exchange.snapshot);
     if (!resolved.model.operations.includes(line.operation)) throw notSupported(resolved.id, line);
-    deps.checkModel(key, resolved.id);
     const { course, credential } = courseAt(courseOf(resolved, line), { ...place, param: undefined }, resolved.id);
     const candidate = course.tiers.flat().find(({ target }) => nameAt(target, resolved) === upstreamModel);
     if (credential === undefined || candidate === undefined) throw servedOtherwise(resolved.id);

@@ -36,9 +36,8 @@ export type ObjectPipeline = (
   response: ServerAnswer,
 ) => Promise<void>;
 
-type Deps = Omit<PipelineDeps, 'routes' | 'readBody' | 'checkModel' | 'background'> & {
+type Deps = Omit<PipelineDeps, 'routes' | 'readBody' | 'background'> & {
   readonly background: Pick<Background, 'begin' | 'takeOver' | 'mayGo'>;
-  readonly mayUseModel: (key: KeyRecord, modelId: string) => boolean;
 };
 
 export function createObjectPipeline(deps: Deps): ObjectPipeline {
@@ -142,6 +141,7 @@ export const noQuestion: Question = Object.freeze({
   body: empty,
   scan,
   modelField: undefined,
+  mayNameOthers: false,
   standIn: undefined,
   words: undefined,
 });

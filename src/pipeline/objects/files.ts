@@ -34,7 +34,7 @@ import {
 import { placeOfObject } from './placing.ts';
 import { inTime, ownerOf } from './registry.ts';
 
-type Deps = Omit<PipelineDeps, 'routes' | 'checkModel'> & {
+type Deps = Omit<PipelineDeps, 'routes' | 'mayUseModel'> & {
   readonly files: Pick<KeptObjectStore, 'page' | 'find'>;
   /** Those whose cost is not known yet. */
   readonly openBatches: Pick<BackgroundStore, 'ofProject'>;

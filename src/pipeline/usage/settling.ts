@@ -73,9 +73,9 @@ export class Settling {
   async failed(error: unknown): Promise<void> {
     this.#beginning?.over();
     if (this.#isDone) return;
-    const { code, status } = error instanceof GatewayError ? error : new GatewayError('internal_error');
+    const { recordedAs, status } = error instanceof GatewayError ? error : new GatewayError('internal_error');
     this.#exchange.status = status;
-    this.#exchange.errorCode = code;
+    this.#exchange.errorCode = recordedAs;
     // Strangers and slips of the path are for the log; nothing was promised to anyone.
     if (this.#exchange.key === undefined) return;
     try {

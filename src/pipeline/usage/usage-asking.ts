@@ -1,7 +1,7 @@
 /** Asks an upstream to count a stream where its client did not: `stream_options.include_usage`, set in the bytes of the call. */
 
 import { performance } from 'node:perf_hooks';
-import { type CallBody, lengthOf, withSpan } from '../../core/call-body.ts';
+import { type CallBody, inOnePiece, lengthOf, withSpan } from '../../core/call-body.ts';
 import type { Call } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
@@ -12,6 +12,7 @@ import type { Question } from '../question.ts';
 const options = 'stream_options';
 const usage = 'include_usage';
 const watched = compileWatchedKeys([usage]);
+const watchedOptions = compileWatchedKeys([options]);
 
 /** Who refuses to be asked may have learned it by then. */
 const rememberedMs = 3_600_000;
@@ -31,8 +32,16 @@ export function asksUsage(plan: Plan, target: Target): boolean {
 }
 
 /** The call with a count asked for. */
-export function withUsageAsked({ question }: Plan, call: Call): Call {
-  return { ...call, headers: uncompressed(call.headers), body: askedIn(question, call.body) ?? call.body };
+export function withUsageAsked({ question, others }: Plan, call: Call): Call {
+  const asked = others === undefined ? question : asSent(question, call.body);
+  return { ...call, headers: uncompressed(call.headers), body: askedIn(asked, call.body) ?? call.body };
+}
+
+/** Where more than the model's name was written anew, places are those of what is sent. */
+function asSent(question: Question, sent: CallBody): Question {
+  const body = inOnePiece(sent);
+  const scan = scanJson(body, watchedOptions);
+  return scan.ok ? { ...question, body, scan, modelField: undefined } : question;
 }
 
 /** Whether an answer may be a refusal of the question: of what is refused so, nothing was done. */

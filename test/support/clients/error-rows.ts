@@ -278,6 +278,7 @@ export const errorRows: readonly ErrorRow[] = [
     when: "the key's list does not hold the model",
     param: 'model',
     message: /may not use the model; GET \/v1\/models lists/,
+    setting: { server: { reveal_models: true } },
     ask: asking({ key: narrowKey }),
   },
   {

@@ -30,6 +30,7 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     uploadDirectory: server.upload_directory,
     bodyWaitMs: Math.min(server.body_wait, server.timeouts.request / 2),
     diagnostics: server.diagnostics,
+    revealModels: server.reveal_models,
     headersTimeoutMs: server.timeouts.headers,
     requestTimeoutMs: server.timeouts.request,
     keepAliveTimeoutMs: server.timeouts.keep_alive,

@@ -158,6 +158,13 @@ export const serverSchema = mapping({
   })
     .prefault({})
     .meta(is('Calls from web pages of other origins. Off by default.')),
+  reveal_models: flag()
+    .default(false)
+    .meta(
+      is(
+        'Whether a request for a model that its key may not use is told so (403), in place of an unknown model (404).',
+      ),
+    ),
   diagnostics: flag().default(true).meta(is('Whether answers carry `x-postern-*` and `server-timing`.')),
   timeouts: mapping({
     headers: duration()

@@ -1,0 +1,89 @@
+/**
+ * The fields of a request, beside the one that names its model, by which an upstream can be told a model. They are judged at every
+ * upstream, whatever its family is: behind any address may be a gateway that passes them on.
+ */
+
+interface ModelField {
+  /** At the top of the body; or, where it is a `container`, anything in it that is called like a model. */
+  readonly name: string;
+  readonly isContainer?: true;
+  /** It is for a part of the work, such as a tool, and not in place of the model that is asked. */
+  readonly isBeside?: true;
+  /** Which services read it, and what for. */
+  readonly readBy: string;
+}
+
+export const modelFields: readonly ModelField[] = [
+  { name: 'models', readBy: 'OpenRouter, Vercel and other gateways: models to fall back to' },
+  { name: 'fallbacks', readBy: 'LiteLLM: models to fall back to' },
+  { name: 'context_window_fallbacks', readBy: 'LiteLLM: models for what is too long' },
+  { name: 'content_policy_fallbacks', readBy: 'LiteLLM: models for what is refused' },
+  { name: 'default_fallbacks', readBy: 'LiteLLM: models to fall back to' },
+  { name: 'fallback_models', readBy: 'gateways: models to fall back to (unverified)' },
+  { name: 'model_list', readBy: 'LiteLLM: models and where they are' },
+  { name: 'deployment_id', readBy: 'LiteLLM: an Azure deployment in place of the model' },
+  { name: 'preset', readBy: 'OpenRouter: a stored choice of models' },
+  { name: 'model_id', readBy: 'gateways: another name of `model` (unverified)' },
+  { name: 'modelId', readBy: 'gateways: another name of `model` (unverified)' },
+  { name: 'model_name', readBy: 'gateways: another name of `model` (unverified)' },
+  { name: 'safety_model', isBeside: true, readBy: 'Together AI: a model that moderates (unverified)' },
+  { name: 'draft_model', isBeside: true, readBy: 'LM Studio: a model that drafts' },
+  { name: 'adapter_id', readBy: 'Hugging Face TGI: a LoRA adapter' },
+  { name: 'lora_path', readBy: 'SGLang: a LoRA adapter' },
+  {
+    name: 'tools',
+    isContainer: true,
+    isBeside: true,
+    readBy: 'Anthropic (`advisor`), OpenAI (`image_generation`): the model of a tool',
+  },
+  { name: 'plugins', isContainer: true, isBeside: true, readBy: 'OpenRouter: models of plugins' },
+  { name: 'guardrails', isContainer: true, isBeside: true, readBy: 'Mistral: a model that moderates' },
+  { name: 'extra_body', isContainer: true, readBy: 'LiteLLM: fields that are merged into the request' },
+  { name: 'user_config', isContainer: true, readBy: 'LiteLLM: models and where they are' },
+  { name: 'litellm_params', isContainer: true, readBy: 'LiteLLM: models and where they are' },
+  { name: 'providerOptions', isContainer: true, readBy: 'Vercel: `gateway.models`' },
+  { name: 'provider_options', isContainer: true, readBy: 'Vercel: `gateway.models`' },
+  { name: 'generationConfig', isContainer: true, readBy: 'Vertex AI: `routingConfig`' },
+  { name: 'generation_config', isContainer: true, readBy: 'Vertex AI: `routing_config`' },
+  { name: 'generateContentRequest', isContainer: true, readBy: 'Gemini: the request whose tokens are counted' },
+  { name: 'generate_content_request', isContainer: true, readBy: 'Gemini: the request whose tokens are counted' },
+  { name: 'parameters', isContainer: true, readBy: 'Hugging Face TGI: `adapter_id`' },
+  { name: 'options', isContainer: true, readBy: 'services whose settings are in an object of their own (unverified)' },
+];
+
+const beside = new Set(modelFields.flatMap(({ name, isBeside }) => (isBeside ? [name] : [])));
+
+/** Of a field, or a place in one: it names a model for a part of the work alone. */
+export const isForPart = (param: string): boolean => beside.has(param.split(/[.[]/, 1)[0] ?? '');
+
+/** In whatever case and spelling a lenient reader knows it: `modelName`, `Model_Name`. */
+const plain = (name: string): string =>
+  name
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '');
+
+const calledLikeModels =
+  /(?:models?|models?(?:id|name)s?|modellist|fallbacks?|deployment(?:id|name)?|adapterid|lorapath|routingconfig)$/;
+
+/** Of a name inside of a container, or of a parameter of a query. */
+export const isCalledLikeModel = (name: string): boolean => calledLikeModels.test(plain(name));
+
+/** What a client's own data are called in a container: schemas, examples, and contents, which no service reads for a model. */
+const dataNames = new Set([
+  ...['parameters', 'parametersjsonschema', 'inputschema', 'outputschema', 'schema', 'jsonschema', 'responseschema'],
+  ...['responsejsonschema', 'response', 'args', 'arguments', 'inputexamples', 'filters', 'headers', 'metadata'],
+  ...['contents', 'messages', 'input', 'systeminstruction', 'instructions'],
+]);
+
+export const isDataName = (name: string): boolean => dataNames.has(plain(name));
+
+const atTop = new Set(modelFields.flatMap(({ name, isContainer }) => (isContainer ? [] : [plain(name)])));
+const containers = new Set(modelFields.flatMap(({ name, isContainer }) => (isContainer ? [plain(name)] : [])));
+
+/** Of a part of a form, whose name has what lies in what with brackets or dots between: `extra_body[model]`. */
+export function isPartForModel(name: string): boolean {
+  const [first = '', ...rest] = name.split(/[[\].]+/).filter((step) => step !== '');
+  if (atTop.has(plain(first))) return true;
+  return containers.has(plain(first)) && !rest.some(isDataName) && rest.some(isCalledLikeModel);
+}

@@ -1,0 +1,270 @@
+/**
+ * Models that a request names beside the one that it is for, at any place where an upstream could be told one. Each is judged as a
+ * model of its own and goes upstream by the name that it has there; anything else that stands at such a place is refused.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Asking } from '../core/accounting/price.ts';
+import { type CallBody, inOnePiece, withSpan } from '../core/call-body.ts';
+import { noCaps } from '../core/caps.ts';
+import type { Candidate, Course } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import { isCalledLikeModel, isDataName, modelFields } from '../core/model-fields.ts';
+import { upstreamNameOf } from '../core/model-name.ts';
+import { noQuery, type Query } from '../core/query.ts';
+import type { Route } from '../core/route.ts';
+import type { ResolvedModel, Target } from '../core/snapshot.ts';
+import { elementsOf, type JsonSpan, membersOf } from '../lib/json/json-elements.ts';
+import { compileWatchedKeys, scanJson, textOf } from '../lib/json/json-scan.ts';
+import { atOnce, inTurns } from '../lib/turns.ts';
+import { duplicate, type NamedModel, type Question } from './question.ts';
+
+/** One that the key may use. */
+export interface OtherModel extends NamedModel {
+  readonly resolved: ResolvedModel;
+}
+
+/** A longer body is looked through in slices. */
+const oneSliceBytes = 64 * 1024;
+const looksPerSlice = 512;
+/** No model has a longer name, however it is spelled. */
+const longestNameBytes = 4_096;
+
+const QUOTE = 0x22;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+const LOWER_F = 0x66;
+const LOWER_N = 0x6e;
+const LOWER_T = 0x74;
+
+/** `question` may name some: see `Question.mayNameOthers`. */
+export function otherModelsIn(
+  question: Question,
+  route: Route,
+  query: Query,
+): readonly NamedModel[] | Promise<readonly NamedModel[]> {
+  const { form, body } = question;
+  const beside = route.own === undefined ? [] : inQuery(query);
+  if (form !== undefined) return [...form.others, ...beside];
+  const found: NamedModel[] = [...beside];
+  const looking = look(question, route, found);
+  if (body.length > oneSliceBytes) return inTurns(looking).then(() => found);
+  atOnce(looking);
+  return found;
+}
+
+function* look(
+  { body, scan, modelField }: Question,
+  route: Route,
+  found: NamedModel[],
+): Generator<undefined, void, undefined> {
+  const walk = new Walk(body, found, new Set(route.model.again));
+  for (const { name, isContainer } of modelFields) {
+    if (scan.foldedOnly.includes(name)) yield* checkOtherSpellings(body, name, isContainer === true);
+    const field = scan.fields.get(name);
+    if (field === undefined || field === modelField) continue;
+    if (isContainer) yield* walk.through(field, name);
+    else walk.name(field, name);
+  }
+  if (route.own === undefined || modelField?.name === 'model') return;
+  if (scan.foldedOnly.includes('model')) throw refusedModel('model');
+  const field = scan.fields.get('model');
+  if (field !== undefined) walk.name(field, 'model');
+}
+
+/** Of a field that stands there in another letter case alone: some upstreams read it so. */
+function* checkOtherSpellings(body: Buffer, name: string, isContainer: boolean): Generator<undefined, void, undefined> {
+  for (const member of membersOf(body, spanOf(body))) {
+    if (member.name.toUpperCase().toLowerCase() !== name.toLowerCase()) continue;
+    const found: NamedModel[] = [];
+    const walk = new Walk(body, found, new Set());
+    if (isContainer) yield* walk.through(member, name);
+    else walk.name(member, name);
+    if (found.length > 0) throw refusedModel(name);
+  }
+}
+
+function spanOf(body: Buffer): JsonSpan {
+  return { start: body.indexOf(OPEN_OBJECT), end: body.length };
+}
+
+class Walk {
+  readonly #body: Buffer;
+  readonly #found: NamedModel[];
+  /** Places where the body names the model of the path once more. */
+  readonly #again: ReadonlySet<string>;
+  #looks = 0;
+
+  constructor(body: Buffer, found: NamedModel[], again: ReadonlySet<string>) {
+    this.#body = body;
+    this.#found = found;
+    this.#again = again;
+  }
+
+  *through(span: JsonSpan, param: string): Generator<undefined, void, undefined> {
+    const first = this.#body[span.start];
+    this.#looks += 1;
+    if (this.#looks % looksPerSlice === 0) yield;
+    if (first === OPEN_LIST) {
+      let index = 0;
+      for (const element of elementsOf(this.#body, span)) {
+        yield* this.through(element, `${param}[${index}]`);
+        index += 1;
+      }
+    }
+    if (first !== OPEN_OBJECT) return;
+    for (const member of membersOf(this.#body, span)) {
+      const inner = `${param}.${member.name.slice(0, 80).toWellFormed()}`;
+      if (isCalledLikeModel(member.name)) {
+        if (!this.#again.has(inner)) this.name(member, inner);
+      } else if (!isDataName(member.name)) yield* this.through(member, inner);
+    }
+  }
+
+  /** A name, a list of names, or an object that holds nothing but one. */
+  name(span: JsonSpan, param: string, isInList = false): void {
+    const { start, end } = span;
+    switch (this.#body[start]) {
+      case LOWER_N:
+      case LOWER_F:
+      case LOWER_T:
+        return;
+      case QUOTE: {
+        if (end - start > longestNameBytes) throw refusedModel(param);
+        const field = { name: param, kind: 'string', start, end, firstElement: undefined, elementKinds: 0 } as const;
+        this.#found.push({ param, name: textOf(this.#body, field), at: { start, end } });
+        return;
+      }
+      case OPEN_LIST:
+        if (isInList) throw refusedModel(param);
+        for (const element of elementsOf(this.#body, span)) this.name(element, param, true);
+        return;
+      case OPEN_OBJECT: {
+        const [member, another] = membersOf(this.#body, span);
+        if (member === undefined) return;
+        if (another !== undefined || member.name !== 'model' || this.#body[member.start] !== QUOTE) {
+          throw refusedModel(param);
+        }
+        this.name(member, param);
+        return;
+      }
+      default:
+        throw refusedModel(param);
+    }
+  }
+}
+
+/** Those of an operator's own route, whose names stand there as the operator has written them. */
+function inQuery({ text }: Query): NamedModel[] {
+  if (text === '') return [];
+  return [...new URLSearchParams(text)].flatMap(([param, name]) =>
+    isCalledLikeModel(param) ? [{ param, name, at: 'query' as const }] : [],
+  );
+}
+
+/** The same words whether it is unknown, not the key's to use, served elsewhere, or no name at all. */
+export function refusedModel(param: string, hidden?: 'model_not_allowed'): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `The field "${param}" tells the upstream a model, and what stands there is no model that can be used there; leave it out, or send the name of a model that GET /v1/models lists and the same upstream serves.`,
+    ...(hidden !== undefined && { recordedAs: hidden }),
+  });
+}
+
+/** Where a target's upstream serves it: that target where it is one of its own, as for the model of the request itself. */
+function targetOf({ resolved: { model } }: OtherModel, near: Target): Target | undefined {
+  if (model.targets.includes(near)) return near;
+  return model.targets.find((target) => target.upstream === near.upstream && target.weight > 0);
+}
+
+/** Of those who may serve the request, the ones that serve all that it names. Throws where there are none. */
+export function courseWith(course: Course, others: readonly OtherModel[]): Course {
+  const serves = (other: OtherModel, { target }: Candidate): boolean => targetOf(other, target) !== undefined;
+  let { tiers } = course;
+  for (const other of others) {
+    // What it may use up by itself is counted where it is asked for by its name.
+    if (other.resolved.model !== course.model && other.resolved.model.caps !== noCaps) throw refusedModel(other.param);
+    tiers = tiers.map((tier) => tier.filter((one) => serves(other, one))).filter((tier) => tier.length > 0);
+    if (tiers.length === 0) throw refusedModel(other.param);
+  }
+  return { ...course, tiers };
+}
+
+/** With the prices of all that may take part in it. */
+export function askingWith(asking: Asking, { tiers }: Course, others: readonly OtherModel[]): Asking {
+  const prices = others.flatMap((other) =>
+    tiers.flat().flatMap(({ target }) => {
+      const at = targetOf(other, target);
+      return at === target ? [] : [{ param: other.param, price: at?.price }];
+    }),
+  );
+  return prices.length === 0 ? asking : { ...asking, others: prices };
+}
+
+interface Patch extends JsonSpan {
+  readonly text: string;
+}
+
+/** What is sent to a target, by the names that it knows; and where things stand in it that stood elsewhere before. */
+export interface Renamed {
+  readonly question: Question;
+  readonly moved: (offset: number) => number;
+}
+
+export function renamedAt(
+  question: Question,
+  others: readonly OtherModel[],
+  target: Target,
+  modelField: string,
+): Renamed {
+  const isForm = question.form !== undefined;
+  const patches: Patch[] = others.flatMap((other) => {
+    if (other.at === 'query') return [];
+    const name = nameAt(other, target);
+    return name === other.name ? [] : [{ ...other.at, text: isForm ? name : JSON.stringify(name) }];
+  });
+  const byPlace = patches.toSorted((one, another) => another.start - one.start);
+  const patched = (body: CallBody): CallBody =>
+    byPlace.reduce<CallBody>((written, { start, end, text }) => withSpan(written, start, end, text), body);
+  const moved = (offset: number): number =>
+    byPlace.reduce(
+      (at, { start, end, text }) => (start < offset ? at + Buffer.byteLength(text) - (end - start) : at),
+      offset,
+    );
+  return { question: isForm ? inForm(question, patched, moved) : inJson(question, patched, modelField), moved };
+}
+
+function inForm(question: Question, patched: (body: CallBody) => CallBody, moved: Renamed['moved']): Question {
+  const { form } = question;
+  if (form === undefined) return question;
+  const { model } = form;
+  const body = patched(form.body);
+  return {
+    ...question,
+    form: { ...form, body, model: model && { ...model, start: moved(model.start), end: moved(model.end) } },
+  };
+}
+
+function inJson(question: Question, patched: (body: CallBody) => CallBody, name: string): Question {
+  const body = inOnePiece(patched(question.body));
+  const scan = scanJson(body, compileWatchedKeys([...new Set([name, 'stream_options'])]));
+  if (!scan.ok) throw scan.fault === 'duplicate' ? duplicate(scan.name ?? '') : new TypeError('it was JSON before');
+  return { ...question, body, scan, modelField: question.modelField && scan.fields.get(name) };
+}
+
+function nameAt(other: OtherModel, target: Target): string {
+  const at = targetOf(other, target);
+  if (at === undefined) throw refusedModel(other.param);
+  return upstreamNameOf(at.model, other.resolved.matched);
+}
+
+/** The query as it is sent there. */
+export function queryAt(query: Query, others: readonly OtherModel[], target: Target): Query {
+  const named = others.filter(({ at }) => at === 'query');
+  if (named.length === 0) return query;
+  const written = [...new URLSearchParams(query.text)].map(([param, value]) => {
+    const other = named.find((one) => one.param === param && one.name === value);
+    return `${encodeURIComponent(param)}=${encodeURIComponent(other === undefined ? value : nameAt(other, target))}`;
+  });
+  return { ...noQuery, text: written.join('&') };
+}
