@@ -1,16 +1,14 @@
 /** The composition root: reads the environment, finds the command, and turns its end into an exit code. */
 
 import { parseArgs } from 'node:util';
-import { type Command, type CommandContext, toConfigSources } from './cli/command.ts';
+import { type CommandContext, toConfigSources } from './cli/command.ts';
 import { toHelp, toOptionFault } from './cli/help.ts';
-import { commands } from './cli/index.ts';
-import { serve } from './cli/serve.ts';
+import { type CommandName, commandNames, isCommandName, loadCommand } from './cli/index.ts';
+import { words } from './cli/words.ts';
 import type { ExitCode } from './core/exit-code.ts';
 import { UserFault } from './core/user-fault.ts';
-import { families } from './families/index.ts';
 import { nearestName } from './lib/nearest-name.ts';
 import { traceOf } from './lib/thrown.ts';
-import { takenPaths } from './routes/index.ts';
 import { version } from './version.ts';
 
 const stdout = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -34,21 +32,16 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     stdout(version);
     return 0;
   }
-  const named = first !== '' && !first.startsWith('-');
-  const command = named ? commands.find(({ name }) => name === first) : serve;
-  if (command === undefined) {
-    const near = nearestName(
-      first,
-      commands.map(({ name }) => name),
-    );
-    return fault(
-      `there is no command "${first}"${near === undefined ? '' : `; did you mean ${near}?`} (postern help lists them)`,
-    );
-  }
-  return run(command, named ? rest : argv);
+  if (first === '' || first.startsWith('-')) return run('serve', argv);
+  if (isCommandName(first)) return run(first, rest);
+  const near = nearestName(first, commandNames);
+  return fault(
+    `there is no command "${first}"${near === undefined ? '' : `; did you mean ${near}?`} (postern help lists them)`,
+  );
 }
 
-async function run(command: Command, args: readonly string[]): Promise<ExitCode> {
+async function run(name: CommandName, args: readonly string[]): Promise<ExitCode> {
+  const command = await loadCommand(name);
   if (args.includes('--help') || args.includes('-h')) {
     for (const line of toHelp(command)) stdout(line);
     return 0;
@@ -61,6 +54,11 @@ async function run(command: Command, args: readonly string[]): Promise<ExitCode>
   }
   try {
     const { env, cwd } = process;
+    // Only what runs needs them: help, and an option that is not known, do not.
+    const [{ families }, { takenPaths }] = await Promise.all([
+      import('./families/index.ts'),
+      import('./routes/index.ts'),
+    ]);
     return await command.run({
       ...parsed,
       ...toConfigSources(parsed.values),
@@ -87,7 +85,8 @@ function fault(sentence: string): ExitCode {
 
 function help(): ExitCode {
   stdout(`postern ${version}: an AI gateway for completions, edits, rerank, moderations and embeddings.\n`);
-  const width = Math.max(...commands.map(({ usage }) => usage.length));
-  for (const { usage, summary } of commands) stdout(`  postern ${usage.padEnd(width)}  ${summary}`);
+  const all = Object.values(words);
+  const width = Math.max(...all.map(({ usage }) => usage.length));
+  for (const { usage, summary } of all) stdout(`  postern ${usage.padEnd(width)}  ${summary}`);
   return 0;
 }

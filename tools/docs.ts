@@ -3,11 +3,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { problemTable } from '../src/admin/problem.ts';
-import { commands } from '../src/cli/index.ts';
+import { commandNames, loadCommand } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
 import { doors } from '../src/doors/index.ts';
 import { objectRoutes, routes } from '../src/routes/index.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
+
+const commands = await Promise.all(commandNames.map(loadCommand));
 
 const faults: string[] = [];
 

@@ -7,11 +7,10 @@ import { backupStore } from '../store/backup.ts';
 import { StoreError } from '../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
+import { words } from './words.ts';
 
 export const backup: Command = {
-  name: 'backup',
-  summary: 'Copies the store into a file.',
-  usage: 'backup FILE [--config F]',
+  ...words.backup,
   options: configOptions,
   run,
 };

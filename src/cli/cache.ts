@@ -6,15 +6,14 @@ import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
 import { type Action, actAs } from './actions.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
+import { words } from './words.ts';
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   clear: { usage: 'clear --model M', options: ['model'], operandCount: 0, needsStore: false, prepare: clear },
 };
 
 export const cache: Command = {
-  name: 'cache',
-  summary: 'Has every node forget what it remembers of the items of a model (models[].cache).',
-  usage: 'cache clear --model M [--config F]',
+  ...words.cache,
   actions,
   options: { ...configOptions, model: { type: 'string' } },
   run: (context) => actAs('cache', actions, context, openLeniently),

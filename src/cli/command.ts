@@ -3,6 +3,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { Surroundings } from '../serve/surroundings.ts';
+import type { CommandWords } from './words.ts';
 
 export interface CommandContext extends Surroundings {
   /** The options as `node:util` parsed them by the command's own table. */
@@ -13,12 +14,7 @@ export interface CommandContext extends Surroundings {
   readonly unread?: AbortSignal;
 }
 
-export interface Command {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
-  /** What may follow the program's name, such as `check [--config F] [--json]`. */
-  readonly usage: string;
+export interface Command extends CommandWords {
   readonly options: NonNullable<ParseArgsConfig['options']>;
   /** What it can be told to do, by name; with what follows the command's name. */
   readonly actions?: Readonly<Record<string, { readonly usage: string }>>;

@@ -7,6 +7,7 @@ import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import { type Action, actAs } from './actions.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { toTable } from './table.ts';
+import { words } from './words.ts';
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   show: { usage: 'show [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: show },
@@ -14,9 +15,7 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
 };
 
 export const drift: Command = {
-  name: 'drift',
-  summary: 'Shows whether models are what they were (canary), and agree with another one (shadow).',
-  usage: 'drift [show|accept] [--config F] [--json]',
+  ...words.drift,
   actions,
   options: { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } },
   run(context) {

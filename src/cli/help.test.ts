@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
 import type { Command } from './command.ts';
 import { toHelp, toOptionFault } from './help.ts';
+import { commandNames, loadCommand } from './index.ts';
 import { ledger } from './ledger/ledger.ts';
 import { usage } from './ledger/usage.ts';
 
@@ -31,7 +34,62 @@ test('an option that is not known is said in our words, with what was meant', ()
     [['tail', '--follow=1'], /^--follow takes no value \(usage/],
     [['tail', '--limit'], /^--limit needs a value; write one that begins with - as --limit=-\.\.\./],
     [['tail', '--limit', '-5'], /^--limit needs a value/],
-    [['--zzzzzzzz'], /\(usage: postern ledger tail\|show\|verify /],
+    [['--zzzzzzzz'], /\(usage: postern ledger tail\|show\|verify\|adopt /],
   ];
   for (const [args, message] of faults) assert.match(faultOf(ledger, ...args), message, args.join(' '));
 });
+
+test('the list of commands names every action of each', async () => {
+  for (const name of commandNames) {
+    const command = await loadCommand(name);
+    assert.equal(command.name, name);
+    const listed = command.usage.split(' ')[1]?.replace(/[[\]]/g, '').split('|');
+    if (command.actions !== undefined) assert.deepEqual(listed, Object.keys(command.actions), name);
+  }
+});
+
+test('help and the version load no module of a command, of the store or of the configuration', async () => {
+  for (const args of [['--help'], ['--version'], ['kyes']]) {
+    const loaded = await modulesLoadedBy(args);
+    assert.deepEqual(
+      loaded.filter((path) => /node_modules|\/src\/(?!main|version|cli\/|core\/|lib\/)/.test(path)),
+      [],
+      args.join(' '),
+    );
+    assert.ok(loaded.length < 15, `${args.join(' ')}: ${loaded.length} modules`);
+  }
+});
+
+test('a command loads what it needs, and no server, console or pipeline beside it', async () => {
+  for (const args of [
+    ['keys', 'list', '--zzz'],
+    ['check', '--zzz'],
+  ]) {
+    const loaded = await modulesLoadedBy(args);
+    assert.ok(loaded.some((path) => path.includes(`/cli/${args[0]}/`)));
+    assert.deepEqual(
+      loaded.filter((path) => /\/src\/(?:admin|http|pipeline|wire|upstream)\/|\/(?:pino|hono|pg|@redis)\//.test(path)),
+      [],
+      args.join(' '),
+    );
+  }
+});
+
+/** The files that `postern` loads to its end. */
+async function modulesLoadedBy(args: readonly string[]): Promise<string[]> {
+  const watching = `data:text/javascript,${encodeURIComponent(`
+    import { writeSync } from 'node:fs';
+    import { registerHooks } from 'node:module';
+    registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSync(1, 'LOADED ' + url + '\\n'); return next(url, context); } });
+  `)}`;
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const run = promisify(execFile)(process.execPath, [
+    '--disable-warning=ExperimentalWarning',
+    '--import',
+    watching,
+    main,
+    ...args,
+  ]);
+  const { stdout } = await run.catch((error: { readonly stdout: string }) => error);
+  return [...stdout.matchAll(/^LOADED (.*)$/gm)].map(([, url = '']) => url);
+}

@@ -1,38 +1,34 @@
-/** Every command, in the order in which help lists them. */
+/** Every command, loaded when it is called: a list of all of them, or one of them, needs little of what the others do. */
 
-import { backup } from './backup.ts';
-import { cache } from './cache.ts';
-import { check } from './check/check.ts';
 import type { Command } from './command.ts';
-import { drift } from './drift.ts';
-import { importCommand } from './import/import.ts';
-import { init } from './init/init.ts';
-import { keys } from './keys/keys.ts';
-import { ledger } from './ledger/ledger.ts';
-import { usage } from './ledger/usage.ts';
-import { members } from './members/members.ts';
-import { migrate } from './migrate.ts';
-import { models } from './models.ts';
-import { openapi } from './openapi.ts';
-import { resources } from './resources/resources.ts';
-import { secrets } from './resources/secrets.ts';
-import { serve } from './serve.ts';
+import { words } from './words.ts';
 
-export const commands: readonly Command[] = [
-  serve,
-  check,
-  init,
-  importCommand,
-  keys,
-  members,
-  resources,
-  secrets,
-  models,
-  cache,
-  drift,
-  migrate,
-  backup,
-  usage,
-  ledger,
-  openapi,
-];
+export type CommandName = keyof typeof words;
+
+const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  check: async () => (await import('./check/check.ts')).check,
+  init: async () => (await import('./init/init.ts')).init,
+  import: async () => (await import('./import/import.ts')).importCommand,
+  keys: async () => (await import('./keys/keys.ts')).keys,
+  members: async () => (await import('./members/members.ts')).members,
+  resources: async () => (await import('./resources/resources.ts')).resources,
+  secrets: async () => (await import('./resources/secrets.ts')).secrets,
+  models: async () => (await import('./models.ts')).models,
+  cache: async () => (await import('./cache.ts')).cache,
+  drift: async () => (await import('./drift.ts')).drift,
+  migrate: async () => (await import('./migrate.ts')).migrate,
+  backup: async () => (await import('./backup.ts')).backup,
+  usage: async () => (await import('./ledger/usage.ts')).usage,
+  ledger: async () => (await import('./ledger/ledger.ts')).ledger,
+  openapi: async () => (await import('./openapi.ts')).openapi,
+};
+
+/** In the order in which help lists them. */
+export const commandNames = Object.keys(words) as CommandName[];
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(words, name);
+}
+
+export const loadCommand = (name: CommandName): Promise<Command> => loaders[name]();

@@ -8,11 +8,10 @@ import { migrateStore, readMissingMigrations } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
+import { words } from './words.ts';
 
 export const migrate: Command = {
-  name: 'migrate',
-  summary: "Brings the store's tables up to date.",
-  usage: 'migrate [--config F] [--check | --back-to VERSION]',
+  ...words.migrate,
   options: { ...configOptions, check: { type: 'boolean' }, 'back-to': { type: 'string' } },
   run,
 };

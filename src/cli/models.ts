@@ -10,11 +10,10 @@ import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import { type Command, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
+import { words } from './words.ts';
 
 export const models: Command = {
-  name: 'models',
-  summary: 'Lists what is served, by whom, visible or not, healthy or not.',
-  usage: 'models [--config F] [--json]',
+  ...words.models,
   options: { ...configOptions, json: { type: 'boolean' } },
   async run(context) {
     const { values, cwd, stdout, stderr } = context;

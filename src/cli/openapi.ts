@@ -16,13 +16,12 @@ import { objectRoutes, routes, takenPaths } from '../routes/index.ts';
 import { version } from '../version.ts';
 import { type Command, type CommandContext, configOptions, toConfigSources } from './command.ts';
 import { printFaults } from './faults.ts';
+import { words } from './words.ts';
 
 type Json = Record<string, unknown>;
 
 export const openapi: Command = {
-  name: 'openapi',
-  summary: 'Prints the OpenAPI 3.1 document of the gateway, or that of the admin API.',
-  usage: 'openapi [--admin] [--config F]',
+  ...words.openapi,
   options: { admin: { type: 'boolean' }, ...configOptions },
   async run(context) {
     const { values, stdout, stderr } = context;

@@ -5,11 +5,10 @@ import { openStoreToServe } from '../serve/gateway.ts';
 import { serveWith } from '../serve/serve.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
+import { words } from './words.ts';
 
 export const serve: Command = {
-  name: 'serve',
-  summary: 'Runs the gateway; the default.',
-  usage: 'serve [--config F] [--set KEY=VALUE]...',
+  ...words.serve,
   options: configOptions,
   run: (context) => serveWith(() => open(context), context),
 };

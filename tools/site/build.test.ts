@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { commands } from '../../src/cli/index.ts';
+import { commandNames, loadCommand } from '../../src/cli/index.ts';
 import { buildSite } from './build.ts';
 import { findPages } from './pages.ts';
 import { find, type Section } from './search.ts';
@@ -80,7 +80,8 @@ test('the search finds a section by the beginnings of its words, the one about t
   assert.deepEqual(find(sections, '  '), []);
 });
 
-test('what the docs say to type are commands and options that there are', () => {
+test('what the docs say to type are commands and options that there are', async () => {
+  const commands = await Promise.all(commandNames.map(loadCommand));
   const { pages } = findPages(root);
   const faults: string[] = [];
   for (const { source } of pages.filter(({ source }) => !/^docs\/adr|CHANGELOG/.test(source))) {

@@ -5,12 +5,11 @@ import { loadConfiguration } from '../../config/load.ts';
 import { type Command, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
 import { toTable } from '../table.ts';
+import { words } from '../words.ts';
 import { type Plan, toPlan } from './plan.ts';
 
 export const check: Command = {
-  name: 'check',
-  summary: 'Validates the configuration and prints what it comes to.',
-  usage: 'check [--config F] [--json]',
+  ...words.check,
   options: { ...configOptions, json: { type: 'boolean' } },
   async run({ values, configPath, set, env, cwd, families, takenPaths, stdout }) {
     const refusesUnknownVariables = true;

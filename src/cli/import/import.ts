@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { UserFault } from '../../core/user-fault.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { words } from '../words.ts';
 import { fromBifrost } from './bifrost.ts';
 import { bifrostTables, toBifrostConfig } from './bifrost-tables.ts';
 import { channelTables, fromChannelTables } from './channel-tables.ts';
@@ -50,9 +51,7 @@ const formats: Readonly<Record<string, Format>> = {
 };
 
 export const importCommand: Command = {
-  name: 'import',
-  summary: "Writes a configuration from another gateway's, and says what has no counterpart.",
-  usage: `import ${Object.keys(formats).join('|')} FILE|DATABASE [--out F] [--force]`,
+  ...words.import,
   options: { out: { type: 'string' }, force: { type: 'boolean' } },
   run,
 };

@@ -6,12 +6,11 @@ import { findConfiguration } from '../../config/read/find.ts';
 import type { BuiltInModel, Family } from '../../core/family.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { words } from '../words.ts';
 import { initReport } from './init-report.ts';
 
 export const init: Command = {
-  name: 'init',
-  summary: 'Writes a configuration to start from, for the provider keys found in the environment.',
-  usage: 'init [--config F] [--force]',
+  ...words.init,
   options: { config: { type: 'string' }, force: { type: 'boolean' } },
   async run({ values, configPath, env, cwd, families, stdout, stderr }) {
     const named = configPath !== undefined || Boolean(env.POSTERN_CONFIG);

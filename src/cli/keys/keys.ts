@@ -12,6 +12,7 @@ import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
+import { words } from '../words.ts';
 import {
   checkContradictions,
   checkProject,
@@ -56,9 +57,7 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
 };
 
 export const keys: Command = {
-  name: 'keys',
-  summary: 'Makes, shows, changes, rotates and revokes virtual keys.',
-  usage: `keys ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  ...words.keys,
   actions,
   options: {
     ...configOptions,

@@ -16,6 +16,7 @@ import { lockFile } from '../../store/sqlite/file-lock.ts';
 import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toTable } from '../table.ts';
+import { words } from '../words.ts';
 import { filterOptions, readFilter, readSpan, readWhole, spanOptions } from './ledger-options.ts';
 import { describeRow, tailHead, toRowLines, toTailLine } from './ledger-words.ts';
 
@@ -51,9 +52,7 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
 };
 
 export const ledger: Command = {
-  name: 'ledger',
-  summary: 'Follows the rows of the ledger, shows one, compares rows with sums, and imports journals of other stores.',
-  usage: `ledger ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  ...words.ledger,
   actions,
   options: {
     ...configOptions,

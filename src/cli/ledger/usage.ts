@@ -11,6 +11,7 @@ import { openConfiguration, openExisting } from '../../serve/configuration.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
+import { words } from '../words.ts';
 import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
 import { toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';
 
@@ -18,10 +19,7 @@ const defaultFrom = '30d';
 const defaultGroups: readonly UsageGroup[] = ['day'];
 
 export const usage: Command = {
-  name: 'usage',
-  summary:
-    'Shows who used what, and what it cost: by key, project, model, upstream, route, operation, outcome, hour or day.',
-  usage: 'usage [--by key,day] [--from 30d] [--to 2026-11-30] [--key ID] [--csv|--json]',
+  ...words.usage,
   options: {
     ...configOptions,
     by: { type: 'string' },

@@ -6,6 +6,7 @@ import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toTable } from '../table.ts';
+import { words } from '../words.ts';
 import { changeRole, disable, enable, remove } from './member-changes.ts';
 import { invite, reset, setUpLink } from './member-links.ts';
 import { makeToken } from './member-token.ts';
@@ -55,9 +56,7 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
 };
 
 export const members: Command = {
-  name: 'members',
-  summary: 'Shows who uses the console, says who may, and makes links that let somebody in.',
-  usage: `members ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  ...words.members,
   actions,
   options: {
     ...configOptions,

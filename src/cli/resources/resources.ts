@@ -15,6 +15,7 @@ import { type Command, type CommandContext, configOptions } from '../command.ts'
 import { toInstantText } from '../keys/key-words.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
+import { words } from '../words.ts';
 import { apply, applyOptions } from './apply.ts';
 import { actor } from './step.ts';
 
@@ -32,9 +33,7 @@ const actions: Readonly<Record<string, Action<OpenResources>>> = {
 };
 
 export const resources: Command = {
-  name: 'resources',
-  summary: 'Shows, puts in and takes out what is configured in the store: upstreams, models, projects and keys.',
-  usage: `resources ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  ...words.resources,
   actions,
   options: { ...configOptions, ...applyOptions, json: { type: 'boolean' } },
   run: (context) => actAs('resources', actions, context, openResources),

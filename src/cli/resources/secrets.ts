@@ -16,6 +16,7 @@ import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
+import { words } from '../words.ts';
 import { readRing } from './secret-ring.ts';
 
 const actor = 'command line';
@@ -28,9 +29,7 @@ const actions: Readonly<Record<string, Action<OpenResources>>> = {
 };
 
 export const secrets: Command = {
-  name: 'secrets',
-  summary: 'Shows under which key the secrets in the store are sealed, and seals them anew.',
-  usage: `secrets ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  ...words.secrets,
   actions,
   options: { ...configOptions, json: { type: 'boolean' } },
   run: (context) => actAs('secrets', actions, context, openResources),
