@@ -2,6 +2,8 @@
 
 export const labels = [
   'openai',
+  'input_tokens',
+  'compact',
   'engines',
   'anthropic',
   'gemini',
@@ -15,3 +17,8 @@ export const labels = [
   'own',
 ] as const;
 export type Label = (typeof labels)[number];
+
+const openaiLabels: ReadonlySet<Label> = new Set(['openai', 'input_tokens', 'compact']);
+
+/** Whether a route of it is one of OpenAI's own, which other services have at their own paths. */
+export const isOpenai = (label: Label): boolean => openaiLabels.has(label);

@@ -2,6 +2,7 @@
 
 import { defineDoor } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
+import { isOpenai } from '../core/label.ts';
 
 const versioned = '/v1/';
 /** A day, or a word, as Azure has had them. */
@@ -16,7 +17,7 @@ export default defineDoor({
   pages: [],
   modelLists: ['/openai/models', '/openai/v1/models'],
   standsFor({ path, label }) {
-    if (label !== 'openai' || !path.startsWith(versioned) || path.includes('{')) return [];
+    if (!isOpenai(label) || !path.startsWith(versioned) || path.includes('{')) return [];
     const rest = path.slice(versioned.length);
     return [`/openai/deployments/{model}/${rest}`, `/openai/v1/${rest}`, `/openai/${rest}`];
   },

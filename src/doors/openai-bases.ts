@@ -1,6 +1,7 @@
 /** Clients of OpenAI's API that were given the base URL of Ollama or OpenRouter: they ask and read as OpenAI's do. */
 
 import { defineDoor } from '../core/door.ts';
+import { isOpenai } from '../core/label.ts';
 import { withOrWithoutTag } from './ollama.ts';
 
 const bases = ['/ollama', '/api'];
@@ -15,7 +16,7 @@ export default defineDoor({
   ways: [],
   pages: [],
   standsFor({ path, label }) {
-    const isThere = (label === 'openai' || label === 'anthropic') && path.startsWith(version) && !path.includes('{');
+    const isThere = (isOpenai(label) || label === 'anthropic') && path.startsWith(version) && !path.includes('{');
     return isThere ? bases.map((base) => base + path) : [];
   },
   otherNames: withOrWithoutTag,

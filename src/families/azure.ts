@@ -16,6 +16,12 @@ function pathAt(path: string, { api_version: version }: Options): string {
   return version === 'v1' ? `/openai/v1${path}` : `/openai/deployments/{model}${path}?api-version={api_version}`;
 }
 
+/** The model stands in the body at either version. */
+const responsesAt = (tail: string, options: Options): string =>
+  options.api_version === 'v1'
+    ? pathAt(`/responses${tail}`, options)
+    : `/openai/responses${tail}?api-version={api_version}`;
+
 export default openaiCompatible({
   id: 'azure',
   title: 'Azure OpenAI',
@@ -46,9 +52,7 @@ export default openaiCompatible({
     options.api_version === 'v1' ? pathAt('/batches', options) : '/openai/batches?api-version={api_version}',
   own: (options) => ({
     responses: {
-      // The model stands in the body at either version.
-      path:
-        options.api_version === 'v1' ? pathAt('/responses', options) : '/openai/responses?api-version={api_version}',
+      path: responsesAt('', options),
       facts: 'bytes pass; what is kept there is for the project that made it',
     },
     images: { path: pathAt('/images/generations', options), facts: 'bytes pass' },
@@ -56,6 +60,10 @@ export default openaiCompatible({
     image_edits: { path: pathAt('/images/edits', options), facts: 'bytes pass' },
     transcriptions: { path: pathAt('/audio/transcriptions', options), facts: 'bytes pass' },
     translations: { path: pathAt('/audio/translations', options), facts: 'bytes pass' },
+  }),
+  others: (options) => ({
+    input_tokens: { responses: { path: responsesAt('/input_tokens', options), facts: 'bytes pass (unverified)' } },
+    compact: { responses: { path: responsesAt('/compact', options), facts: 'bytes pass (unverified)' } },
   }),
   completions: { facts: 'as OpenAI; the content filter may add fields of its own (unverified)' },
   embeddings: { facts: '2,048 inputs a call; token IDs and base64 as at OpenAI (unverified)' },

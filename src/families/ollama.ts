@@ -50,11 +50,11 @@ export default openaiCompatible({
     misreadsTokens: true,
     facts: 'what is too long is cut without a word; the first call loads the model',
   },
-  others: {
+  others: () => ({
     ollama: {
       chat: { path: '/api/chat', facts: 'bytes pass, for its own clients' },
       completions: { path: '/api/generate', isUnlimited: true, facts: 'bytes pass, for its own clients' },
     },
-  },
+  }),
   own: ({ api }) => (api === 'native' ? { embeddings: nativeEmbeddings } : {}),
 });

@@ -43,6 +43,8 @@ export default defineFamily({
         ...(base64 === 'convert' && { translation: openaiEmbeddings({ lacksBase64: true, takesObjects: true }) }),
       },
     },
+    input_tokens: { responses: { path: '/responses/input_tokens', facts: 'bytes pass' } },
+    compact: { responses: { path: '/responses/compact', facts: 'bytes pass' } },
     engines: {
       embeddings: { path: '/engines/{model}/embeddings', onlyWhen: 'legacy_engines' },
     },

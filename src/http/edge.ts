@@ -158,6 +158,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     exchange.path = place.path;
     if (place.kind === 'refused') throw new GatewayError('operation_not_supported', { message: place.why });
     if (place.kind === 'object') checkFiles(place, request);
+    if (request.method === 'GET' && place.path === '/v1/responses') checkUpgrade(request);
     checkMethod(place, request.method);
     if (queryAt !== -1) exchange.door?.judgeQuery?.(target.slice(queryAt + 1));
 
@@ -382,6 +383,15 @@ function routeFor(routes: readonly ObjectRoute[], method: string): ObjectRoute {
   const route = routes.find((one) => one.method === asked);
   if (route === undefined) throw new TypeError(`${method} was not judged`);
   return route;
+}
+
+/** Responses have a form over a WebSocket. */
+function checkUpgrade(request: ServerRequest): void {
+  if (!/\bwebsocket\b/i.test(request.header('upgrade') ?? '')) return;
+  throw new GatewayError('operation_not_supported', {
+    message:
+      'Responses over a WebSocket are not served: no WebSocket is relayed here. POST to /v1/responses, with "stream": true for events as they come.',
+  });
 }
 
 /** Files of Anthropic's clients have the path of OpenAI's, and would go to another service. */

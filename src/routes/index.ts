@@ -27,6 +27,8 @@ import moderations from './moderations.ts';
 import { batchRoutesOf, fileRoutesOf, objectRoutesOf } from './objects.ts';
 import rerank from './rerank.ts';
 import responsesRoute from './responses.ts';
+import responsesCompact from './responses-compact.ts';
+import responsesInputTokens from './responses-input-tokens.ts';
 import speech from './speech.ts';
 import transcriptions from './transcriptions.ts';
 import translations from './translations.ts';
@@ -44,6 +46,8 @@ const own: readonly Route[] = [
   messages,
   countTokens,
   responsesRoute,
+  responsesInputTokens,
+  responsesCompact,
   imageEdits,
   imageVariations,
   transcriptions,

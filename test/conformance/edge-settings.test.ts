@@ -9,7 +9,7 @@ import type { HeaderField } from '../support/clients/http-message.ts';
 import { request, toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect, type RawConnection } from '../support/clients/raw-connection.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
-import { openaiRoutes } from '../support/gateways/openai-routes.ts';
+import { openaiRoutes, pathUpstream } from '../support/gateways/openai-routes.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { patiently } from '../support/time/patience.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
@@ -55,7 +55,7 @@ for (const written of ['/ai', 'ai/', '/team/a-b_c.d~e/']) {
     for (const route of openaiRoutes) {
       for (const path of [route.path, ...route.aliases].map((spelling) => spelling.replace('{model}', 'm'))) {
         assert.equal((await rig.post(base + path, bodyFor(route))).status, 200, base + path);
-        assert.equal((await upstream.nextRequest()).path, route.row.path.slice('/v1'.length));
+        assert.equal((await upstream.nextRequest()).path, pathUpstream(route));
         assertError(await rig.post(path, bodyFor(route)), 'route_not_found', { of: path });
         assertError(await rig.post(base + base + path, bodyFor(route)), 'route_not_found');
       }

@@ -1,4 +1,4 @@
-/** Realtime is not relayed, and says so. */
+/** No WebSocket is relayed: realtime and responses say so. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,6 +25,12 @@ test('an upgrade to a WebSocket is refused by name, and nobody is asked', async 
   assertError(await rig.post('/v1/realtime/client_secrets', {}), 'operation_not_supported', {
     message: /^Realtime is not served/,
   });
+  for (const path of ['/v1/responses', '/responses', '/openai/v1/responses', '/v1/responses?model=m']) {
+    assertError(await rig.get(path, { headers }), 'operation_not_supported', {
+      message: /^Responses over a WebSocket are not served: .*POST to \/v1\/responses/,
+    });
+  }
+  assertError(await rig.get('/v1/responses'), 'method_not_allowed');
   // Where there is nothing to upgrade to, the header says nothing.
   assert.equal((await rig.get('/v1/models', { headers })).status, 200);
   assert.equal(up.requests.length, 0);

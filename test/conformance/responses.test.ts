@@ -204,3 +204,54 @@ test('under a budget tools that the upstream runs are refused, and what is writt
   assertError(await ask({ tools: [{ type: 'web_search' }] }), 'unsupported_parameter', { param: 'tools' });
   assertError(await ask({ max_output_tokens: 5_000 }), 'budget_exceeded');
 });
+
+test('tokens of a turn are counted for nothing, by the official library and at every base URL', async (t) => {
+  const { rig, up } = await startHouse(t, (_request, reply) =>
+    reply.json(200, { object: 'response.input_tokens', input_tokens: 11 }),
+  );
+  for (const base of ['/v1', '', '/openai/v1', '/ollama/v1']) {
+    const client = new OpenAI({ baseURL: rig.url + base, apiKey: testKey, maxRetries: 0 });
+    assert.equal((await client.responses.inputTokens.count({ model: 'm', input: 'two words' })).input_tokens, 11);
+    const { path: asked, body } = await up.nextRequest();
+    assert.deepEqual([asked, body.toString()], ['/responses/input_tokens', '{"model":"gpt-real","input":"two words"}']);
+    const { bill, route } = await rig.exchange(rig.settled.length);
+    assert.deepEqual([bill?.costNanos, route?.path], [0, '/v1/responses/input_tokens']);
+  }
+  assertError(await rig.post('/v1/responses/input_tokens', { model: 'm', input: 7 }), 'invalid_type', {
+    param: 'input',
+  });
+  assertError(await rig.get('/v1/responses/input_tokens'), 'method_not_allowed');
+});
+
+test('a conversation is made shorter by its own path, and billed by what that counts', async (t) => {
+  const compacted = {
+    id: 'resp_2',
+    object: 'response.compaction',
+    created_at: 1_790_000_000,
+    output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'x' }],
+    usage,
+  };
+  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, compacted));
+  const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
+  assert.equal((await client.responses.compact({ model: 'm', input: 'long' })).object, 'response.compaction');
+  assert.equal((await up.nextRequest()).path, '/responses/compact');
+  const { bill, usage: counted } = await rig.exchange();
+  assert.deepEqual([counted?.promptTokens, counted?.completionTokens], [100, 10]);
+  assert.equal(bill?.costNanos, 60 * 2_000 + 40 * 1_000 + 10 * 10_000);
+  // What it names belongs to somebody.
+  for (const tail of ['compact', 'input_tokens']) {
+    const stolen = await rig.post(`/v1/responses/${tail}`, { model: 'm', previous_response_id: 'resp_of_others' });
+    assertError(stolen, 'object_not_found', { param: 'previous_response_id' });
+  }
+  // An item that was made so can stand in the next turn.
+  assert.equal((await rig.post(path, { model: 'm', input: compacted.output })).status, 200);
+});
+
+test('a model without responses has neither path', async (t) => {
+  const { rig } = await startHouse(t, answering, { model: { operations: ['chat'] } });
+  for (const tail of ['input_tokens', 'compact']) {
+    assertError(await rig.post(`/v1/responses/${tail}`, { model: 'm', input: 'x' }), 'operation_not_supported', {
+      param: 'model',
+    });
+  }
+});

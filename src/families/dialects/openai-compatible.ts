@@ -23,7 +23,7 @@ interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | '
   /** What it offers in shapes of its own. */
   own?(options: Options): Readonly<Partial<Record<Operation, Offer>>>;
   /** Under other labels. */
-  readonly others?: Offers;
+  others?(options: Options): Offers;
 }
 
 export function openaiCompatible({
@@ -37,7 +37,7 @@ export function openaiCompatible({
 }: CompatibleFacts): Family {
   function offers(options: Options): Offers {
     return {
-      ...others,
+      ...others?.(options),
       openai: {
         ...(completions !== undefined && {
           completions: offer(at('/completions', options), toCompletions(completions), completions),

@@ -1,8 +1,13 @@
 /** The routes that an upstream of family `openai` serves, and that take JSON. */
 
+import { isOpenai } from '../../../src/core/label.ts';
 import type { Route } from '../../../src/core/route.ts';
 import { routes } from '../../../src/routes/index.ts';
 
 export const openaiRoutes: readonly Route[] = routes.filter(
   ({ label, entry, form }) => label !== 'anthropic' && label !== 'gemini' && entry === undefined && form?.only !== true,
 );
+
+/** Where an upstream of family `openai` has the route, under its base URL. */
+export const pathUpstream = ({ label, path, row }: Route): string =>
+  (isOpenai(label) ? path : row.path).slice('/v1'.length);

@@ -1,0 +1,16 @@
+/** A long conversation of OpenAI's newer clients, made shorter by the model. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1/responses/compact',
+  aliases: ['/responses/compact', '/v1/v1/responses/compact'],
+  operation: 'responses',
+  label: 'compact',
+  model: { from: 'body' },
+  required: {},
+  elements: 'first',
+  optional: { input: 'string | array' },
+  watched: ['tools', 'previous_response_id', 'conversation', 'prompt', 'service_tier', 'max_output_tokens'],
+  wire: { mayStream: false },
+});
