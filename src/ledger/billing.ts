@@ -108,8 +108,7 @@ export function bill(exchange: Exchange): void {
     return;
   }
   const own = parts === undefined ? billOfAnswer(exchange) : withSaved(sumOf(parts.flatMap(billOfPart)), exchange);
-  const beside = owed?.flatMap(billOfPart) ?? [];
-  exchange.bill = beside.length === 0 ? own : sumOf(own === null ? beside : [own, ...beside]);
+  exchange.bill = owed === undefined ? own : sumOf([...(own === null ? [] : [own]), ...owed.flatMap(billOfPart)]);
 }
 
 function billOfAnswer(exchange: Exchange): Bill | null {

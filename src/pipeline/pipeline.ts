@@ -197,8 +197,10 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.asking = asking;
 
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
-    const looking = rememberedOf({ exchange, route, question, resolved, course, clientHeaders }, deps.lists);
-    const remembered = looking === undefined ? undefined : await looking;
+    const remembered =
+      course.model.cache === undefined
+        ? undefined
+        : await rememberedOf({ exchange, route, question, resolved, course, clientHeaders }, deps.lists);
     const payable = remembered === undefined ? asking : missingOf(asking, remembered);
     const reserved = spending.reserve(exchange, course, payable);
     const reservation = reserved instanceof Promise ? await reserved : reserved;

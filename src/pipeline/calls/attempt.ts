@@ -309,7 +309,7 @@ class Attempts {
     this.#count(turn.candidate.target);
     const outcome = await calls.run(transport);
     const owed = calls.owedOf(this.#exchange);
-    if (owed.length > 0) this.#exchange.owed = [...(this.#exchange.owed ?? []), ...owed];
+    if (owed !== undefined) this.#exchange.owed = [...(this.#exchange.owed ?? []), ...owed];
     return outcome;
   }
 

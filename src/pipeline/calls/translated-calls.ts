@@ -351,10 +351,10 @@ export class TranslatedCalls implements ClientWork {
   }
 
   /** Where several calls came to no answer: those that were served, or may have been. A client that left is billed for all of them. */
-  owedOf(whole: Exchange): readonly Exchange[] {
+  owedOf(whole: Exchange): readonly Exchange[] | undefined {
     const { requests, counted } = this.#conversation;
     const outcome = this.#outcome;
-    if (requests.length === 1 || outcome === undefined || outcome.kind === 'client-gone') return [];
+    if (requests.length === 1 || outcome === undefined || outcome.kind === 'client-gone') return undefined;
     const owed: Exchange[] = [];
     for (const index of requests.keys()) {
       const answer = this.#answers[index];
@@ -369,7 +369,7 @@ export class TranslatedCalls implements ClientWork {
       call.responseBytes = this.#lengths[index] ?? 0;
       owed.push(call);
     }
-    return owed;
+    return owed.length === 0 ? undefined : owed;
   }
 
   async #read(): Promise<Outcome> {

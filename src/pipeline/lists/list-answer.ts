@@ -82,10 +82,10 @@ function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickL
 
 type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'course' | 'clientHeaders'>;
 
-/** Looks up what is remembered of a list before anything is reserved for it; undefined where its model remembers nothing. */
-export function rememberedOf(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> | undefined {
-  const { exchange, question, route, resolved, course, clientHeaders } = seeking;
-  if (course.model.cache === undefined || !listOperations.has(route.operation)) return undefined;
+/** Of a model that remembers items: looks up what is remembered of a list, before anything is reserved for it. */
+export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> {
+  const { exchange, question, route, resolved, clientHeaders } = seeking;
+  if (!listOperations.has(route.operation)) return undefined;
   const list = listIn(question, route);
   const items = exchange.asking?.items ?? 1;
   if (list === undefined || items > mostItems || freshnessIn(clientHeaders) !== undefined) return undefined;
