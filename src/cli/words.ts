@@ -28,7 +28,7 @@ export const words = {
   import: {
     name: 'import',
     summary: "Writes a configuration from another gateway's, and says what has no counterpart.",
-    usage: 'import litellm|portkey|new-api|one-api|bifrost FILE|DATABASE [--out F] [--force]',
+    usage: 'import litellm|portkey|new-api|one-api|bifrost FILE|DATABASE [--out F] [--force] [--diff]',
   },
   keys: {
     name: 'keys',

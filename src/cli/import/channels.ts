@@ -45,6 +45,8 @@ export const channelTypes = {
 } as const satisfies Readonly<Record<string, Readonly<Record<number, string>>>>;
 
 const isEnabled = 1;
+/** An address may be written there up to the route. */
+const routeAtEnd = /(?:\/(?:chat\/completions|completions|embeddings|responses|messages|rerank|moderations))?\/*$/;
 /** What is said of a channel, and not to it. */
 const records = [
   'id',
@@ -115,7 +117,7 @@ function addUpstream(channel: Part, provider: Provider, draft: Draft, name: stri
     .split('\n')
     .map((key) => key.trim())
     .filter(Boolean);
-  const base = channel.address('base_url')?.replace(/\/$/, '');
+  const base = channel.address('base_url')?.replace(routeAtEnd, '');
   const own = `${name}_key`;
   const credentials = (keys.length === 0 ? [undefined] : keys).map((key) => ({
     apiKey: provider.family === 'bedrock' ? awsKey(key, own, draft) : draft.credential(key, own),

@@ -72,7 +72,8 @@ test("Bifrost's config.db becomes what its config.json would, and its virtual ke
   );
   const { config, names, notes } = await bring(t, 'bifrost', 'their.db', {}, cwd);
   assert.deepEqual(names, ['AZURE_API_KEY', 'OPENAI_API_KEY']);
-  assert.deepEqual(config.models, [
+  const models = config.models.map(({ id, targets }: { id: string; targets: unknown }) => ({ id, targets }));
+  assert.deepEqual(models, [
     { id: 'openai/*', targets: [{ upstream: 'openai', model: '*' }] },
     { id: 'azure/m', targets: [{ upstream: 'azure', model: 'deployed' }] },
   ]);

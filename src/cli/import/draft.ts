@@ -15,6 +15,7 @@ export interface NewUpstream {
   readonly options?: Options;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs?: number | undefined;
+  readonly idleMs?: number | undefined;
   readonly concurrency?: number | undefined;
   readonly limits?: Readonly<Record<string, number | undefined>>;
 }
@@ -26,7 +27,21 @@ export interface NewTarget {
   readonly priority?: number | undefined;
   readonly defaults?: Readonly<Record<string, unknown>> | undefined;
   readonly price?: Readonly<Record<string, number>> | undefined;
+  /** What it was called there, for `--diff`. */
+  readonly from?: string | undefined;
 }
+
+export interface NewRoute {
+  readonly path: string;
+  readonly to: string;
+  readonly model: string;
+}
+
+/** What clients could ask of a model there. */
+const conversations: readonly Operation[] = ['chat', 'completions', 'responses', 'messages'];
+
+/** By these names models are known that converse. */
+const conversing = [operationRows.chat.namedLike, operationRows.messages.namedLike];
 
 interface UpstreamBody {
   readonly family: string;
@@ -38,7 +53,9 @@ interface Model {
   aliases?: string[];
   operations?: readonly Operation[];
   balance?: string;
-  retry?: { attempts: number };
+  retry?: { attempts: number; same_target?: number };
+  /** What it served there; undefined where nothing said so. */
+  did?: readonly Operation[];
   readonly targets: NewTarget[];
 }
 
@@ -53,6 +70,11 @@ interface Project extends Pick<Terms, 'limits' | 'budgets'> {
   readonly name?: string | undefined;
 }
 
+/** As `timeouts.total` is by default, for the operations that are least patient. */
+const shortestStandardMs = 300_000;
+/** As `retry.attempts` may be. */
+const mostAttempts = 10;
+
 export class Draft {
   readonly #families: readonly Family[];
   readonly #upstreams = new Map<string, UpstreamBody>();
@@ -61,7 +83,11 @@ export class Draft {
   readonly #projects: Project[] = [];
   /** By the secret itself, or by the name of the variable. */
   readonly #names = new Map<string, string>();
+  readonly #routes: NewRoute[] = [];
+  readonly #kept = new Set<string>();
   redis: string | undefined;
+  /** Of upstreams of which nothing else is said. */
+  standardTimeouts: Pick<NewUpstream, 'timeoutMs' | 'idleMs'> = {};
 
   constructor(families: readonly Family[]) {
     this.#families = families;
@@ -85,6 +111,17 @@ export class Draft {
     return `\${${name}}`;
   }
 
+  /** A secret that is written out never gets this name. */
+  keepName(name: string): void {
+    this.#kept.add(name);
+  }
+
+  /** The variable by which a provider's key is known everywhere, where an entry names none. No written-out secret gets its name. */
+  providersOwn(variable: string): string {
+    this.#names.set(`$${variable}`, variable);
+    return `\${${variable}}`;
+  }
+
   /** A value that is no secret, and may name a variable. */
   value(written: string | undefined): string | undefined {
     const variable = written === undefined ? undefined : nameIn(written);
@@ -95,8 +132,16 @@ export class Draft {
 
   /** Gives back its ID. */
   upstream(wanted: NewUpstream): string {
-    const { provider, credentials, options = {}, headers, timeoutMs, concurrency } = wanted;
-    const baseUrl = wanted.baseUrl ?? provider.baseUrl;
+    const { provider, credentials, options = {}, headers, concurrency } = wanted;
+    const timeoutMs = wanted.timeoutMs ?? this.standardTimeouts.timeoutMs;
+    const idleMs = wanted.idleMs ?? this.standardTimeouts.idleMs;
+    // One that ends after the whole call would change nothing.
+    const endsFirst = idleMs !== undefined && idleMs < (timeoutMs ?? shortestStandardMs);
+    const timeouts = {
+      idle: endsFirst ? fromMilliseconds(Math.max(1, Math.round(idleMs))) : undefined,
+      total: timeoutMs === undefined ? undefined : fromMilliseconds(Math.max(1, Math.round(timeoutMs))),
+    };
+    const baseUrl = withoutVersion(provider, wanted.baseUrl) ?? provider.baseUrl;
     const [only] = credentials;
     const several = credentials.length > 1;
     const set = { concurrency, ...wanted.limits };
@@ -108,7 +153,7 @@ export class Draft {
       credentials: several ? credentials.map(({ apiKey, weight }) => ({ api_key: apiKey, weight })) : undefined,
       options: Object.keys(options).length > 0 ? options : undefined,
       headers,
-      timeouts: timeoutMs === undefined ? undefined : { total: fromMilliseconds(timeoutMs) },
+      timeouts: Object.values(timeouts).some((one) => one !== undefined) ? timeouts : undefined,
       limits: Object.values(set).some((limit) => limit !== undefined) ? set : undefined,
     };
     for (const [id, other] of this.#upstreams) {
@@ -136,8 +181,15 @@ export class Draft {
   operations(modelId: string, wanted: readonly Operation[]): void {
     const model = this.#model(modelId);
     const offered = new Set(model.targets.flatMap(({ upstream }) => this.#offeredBy(upstream)));
-    const fitting = [...new Set([...(model.operations ?? []), ...wanted])].filter((one) => offered.has(one));
+    const all = [...new Set([...(model.operations ?? []), ...wanted])];
+    const fitting = all.filter((one) => one === 'own' || offered.has(one));
+    model.did = [...new Set([...(model.did ?? []), ...(wanted.includes('chat') ? conversations : wanted)])];
     if (fitting.length > 0) model.operations = fitting;
+  }
+
+  /** A path of the operator's own. */
+  route(route: NewRoute): void {
+    this.#routes.push(route);
   }
 
   alias(modelId: string, alias: string): void {
@@ -146,11 +198,18 @@ export class Draft {
   }
 
   balanceAll(balance: string): void {
-    for (const model of this.#models.values()) if (model.targets.length > 1) model.balance = balance;
+    for (const model of this.#models.values()) {
+      const priorities = new Set(model.targets.map(({ priority = 0 }) => priority));
+      if (model.targets.length > priorities.size) model.balance = balance;
+    }
   }
 
   attemptAll(attempts: number): void {
-    for (const model of this.#models.values()) model.retry = { attempts };
+    const most = Math.min(attempts, mostAttempts);
+    for (const model of this.#models.values()) {
+      const alone = model.targets.length === 1 && most > 2;
+      model.retry = { attempts: most, ...(alone && { same_target: most - 1 }) };
+    }
   }
 
   key(id: string, secret: string | undefined, terms: Terms = {}): void {
@@ -185,19 +244,63 @@ export class Draft {
         const { namedLike, yields } = operationRows[one];
         return yields !== 'text' && namedLike !== undefined && [...names].every((name) => namedLike.test(name));
       });
+      const talks = [...names].every((name) => conversing.some((pattern) => pattern?.test(name)));
+      model.did = named.length > 0 ? named : conversations;
       if (names.size > 1) mixed.push(model.id);
-      if (names.size > 1) model.operations = some.filter((one) => !isComparable(one));
-      else if (named.length > 0) model.operations = named;
+      const all = talks ? some.filter((one) => conversations.includes(one) || one === 'count_tokens') : some;
+      const fitting = names.size > 1 ? all.filter((one) => !isComparable(one)) : named.length > 0 ? named : all;
+      const ofAll = fitting.filter((one) =>
+        model.targets.every(({ upstream }) => this.#offeredBy(upstream).includes(one)),
+      );
+      // What only some of them offer is no reason to lose the others.
+      model.operations = ofAll.length > 0 ? ofAll : fitting;
     }
     return mixed;
   }
 
+  /** Models whose clients asked for chat there, and cannot here. */
+  withoutChat(): string[] {
+    return [...this.#models.values()]
+      .filter(
+        ({ did, operations, targets }) => targets.length > 0 && did?.includes('chat') && !operations?.includes('chat'),
+      )
+      .map(({ id }) => id);
+  }
+
+  /** A row for each route of each model: what served it there, and what does here. */
+  diff(): string[][] {
+    return [...this.#models.values()].flatMap(({ id, did = [], operations = [], targets }) => {
+      const routes = allOperations.filter((one) => one !== 'own' && (did.includes(one) || operations.includes(one)));
+      const there = [...new Set(targets.map(({ from, upstream, model = id }) => from ?? `${upstream}/${model}`))].join(
+        ', ',
+      );
+      return routes.map((one) => {
+        const here = targets.filter(({ upstream }) => this.#offeredBy(upstream).includes(one));
+        const serves = operations.includes(one) ? [...new Set(here.map(({ upstream }) => upstream))].join(', ') : '';
+        return [id, operationRows[one].path, did.includes(one) ? there : '-', serves || 'not served'];
+      });
+    });
+  }
+
   toYaml(head: string): string {
     const upstreams = [...this.#upstreams].map(([id, body]) => ({ id, ...body }));
-    const models = [...this.#models.values()].filter(({ targets }) => targets.length > 0);
+    const models = [...this.#models.values()]
+      .filter(({ targets }) => targets.length > 0)
+      .map(({ did: _did, targets, ...model }) => ({
+        ...model,
+        targets: targets.map(({ from: _from, ...target }) => target),
+      }));
+    const routes = this.#routes.map(({ model, ...route }) => ({ ...route, model: { id: model } }));
     const projects = this.#projects.length > 0 ? this.#projects : undefined;
     const keys = this.#keys.length > 0 ? this.#keys : undefined;
-    const body = { redis: this.redis, upstreams, models, projects, keys };
+    const body = {
+      redis: this.redis,
+      upstreams,
+      models,
+      routes: routes.length > 0 ? routes : undefined,
+      projects,
+      keys,
+    };
     return `${head}${stringify(body, { lineWidth: 140, aliasDuplicateObjects: false })}`;
   }
 
@@ -222,13 +325,19 @@ export class Draft {
   }
 
   #freeName(name: string): string {
-    const taken = new Set(this.#names.values());
+    const taken = new Set([...this.#names.values(), ...this.#kept]);
     return free(name, (one) => taken.has(one), '_');
   }
 }
 
 /** What it yields is held against what another call of the model yielded. */
 const isComparable = (one: Operation): boolean => ['vectors', 'scores'].includes(operationRows[one].yields);
+
+/** Calls go where they went: two slashes say that an address of family openai has no version path on purpose. */
+function withoutVersion({ family }: Provider, baseUrl: string | undefined): string | undefined {
+  if (family !== 'openai' || baseUrl === undefined || /\/v\d|^\$/i.test(baseUrl)) return baseUrl;
+  return `${baseUrl.replace(/\/*$/, '')}//`;
+}
 
 function nameIn(written: string): string | undefined {
   return /^(?:os\.environ\/|env\.|\$)\{?([A-Za-z_]\w*)\}?$/.exec(written)?.[1];

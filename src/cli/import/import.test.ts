@@ -5,6 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
 import { userFault } from '../../../test/support/gateways/command.ts';
 import { createDirectory } from '../../../test/support/gateways/configuration.ts';
+import { offersOf, standardOptions } from '../../core/family.ts';
+import { operations as allOperations } from '../../core/operations/index.ts';
 import { families } from '../../families/index.ts';
 import { check } from '../check/check.ts';
 import { toConfigSources } from '../command.ts';
@@ -36,7 +38,17 @@ async function bring(t: TestContext, format: string, file: unknown, values: Reco
     stdout: (line) => void faults.push(line),
   });
   assert.equal(checked, 0, `${faults.join('\n')}\n${written}`);
-  return { code, cwd, run, lines, names, notes: lines.slice(names.length > 0 ? 2 : 1), config: parse(written) };
+  const warnings = faults.filter((line) => line.startsWith('warning'));
+  return {
+    code,
+    cwd,
+    run,
+    lines,
+    names,
+    warnings,
+    notes: lines.slice(names.length > 0 ? 2 : 1),
+    config: parse(written),
+  };
 }
 
 function valueFor(name: string, index: number): string {
@@ -174,6 +186,14 @@ test('the types of one-api are numbered in their own way', async (t) => {
   assert.deepEqual(config.upstreams[1].options, { region: 'eu-west-1' });
 });
 
+const offeredBy = (family: string): string[] => {
+  const found = families.find(({ id }) => id === family);
+  assert.ok(found);
+  const offered = new Set(Object.values(offersOf(found, standardOptions(found))).flatMap((own) => Object.keys(own)));
+  return allOperations.filter((one) => offered.has(one));
+};
+const [atOpenai, atAzure] = [offeredBy('openai'), offeredBy('azure')];
+
 test('providers and virtual keys of Bifrost keep the names by which clients ask for their models', async (t) => {
   const azure = { endpoint: 'https://a.openai.azure.com/', api_version: '2024-10-21', deployments: { m: 'deployed' } };
   const { config, names, notes } = await bring(t, 'bifrost', {
@@ -196,15 +216,16 @@ test('providers and virtual keys of Bifrost keep the names by which clients ask 
   });
   assert.deepEqual(names, ['AZURE_API_KEY', 'OPENAI_API_KEY', 'OPENAI_API_KEY_2', 'SEARCH_KEY']);
   assert.deepEqual(config.models, [
-    { id: 'openai/*', targets: [{ upstream: 'openai', model: '*', weight: 70 }] },
+    { id: 'openai/*', operations: atOpenai, targets: [{ upstream: 'openai', model: '*', weight: 70 }] },
     {
       id: 'openai/gpt-4o',
+      operations: ['completions', 'chat', 'responses'],
       targets: [
         { upstream: 'openai-2', model: 'gpt-4o', weight: 30 },
         { upstream: 'openai', model: 'gpt-4o', weight: 70 },
       ],
     },
-    { id: 'azure/m', targets: [{ upstream: 'azure', model: 'deployed' }] },
+    { id: 'azure/m', operations: atAzure, targets: [{ upstream: 'azure', model: 'deployed' }] },
   ]);
   assert.deepEqual(config.keys, [{ id: 'Search', secret: `\${SEARCH_KEY}`, models: ['openai/*'] }]);
   assert.equal(notes.length, 2, notes.join('\n'));
@@ -254,4 +275,107 @@ test('what GET /model/info of LiteLLM answers is read like its list', async (t) 
   const { config, names } = await bring(t, 'litellm', { data: [entry] });
   assert.deepEqual(config.models[0].targets, [{ upstream: 'cohere', model: 'embed-v4.0' }]);
   assert.deepEqual(names, ['COHERE_API_KEY']);
+});
+
+const litellmExample = (master: string) => `model_list:
+  - model_name: small
+    litellm_params: { model: gpt-4o-mini }
+  - model_name: small
+    litellm_params: { model: azure/chat-one, api_base: "https://one.openai.azure.com/", api_version: "2024-10-21", api_key: os.environ/AZURE_API_KEY }
+  - model_name: large
+    litellm_params: { model: gpt-4o, api_key: ${secret('large')}, timeout: 300, stream_timeout: 60 }
+  - model_name: pictures
+    litellm_params: { model: azure/, api_base: "https://one.openai.azure.com/", api_key: os.environ/AZURE_API_KEY }
+  - model_name: fake
+    litellm_params: { model: openai/fake, api_key: my-fake-key, api_base: "https://fake.example/", stream_timeout: 0.001 }
+  - model_name: "anthropic/*"
+    litellm_params: { model: "anthropic/*", api_key: os.environ/ANTHROPIC_API_KEY }
+  - model_name: embed
+    litellm_params: { model: mistral/mistral-embed }
+  - model_name: instruct
+    litellm_params: { model: text-completion-openai/gpt-3.5-turbo-instruct }
+litellm_settings: { num_retries: 5, request_timeout: 600, telemetry: false }
+router_settings: { routing_strategy: least-busy }
+general_settings:
+  master_key: ${master}
+  pass_through_endpoints:
+    - { path: /v1/rerank, target: "https://api.cohere.com/v1/rerank", headers: { accept: application/json } }
+    - { path: /parse, target: "https://api.vendor.example/v2/parse", headers: { Authorization: "bearer os.environ/VENDOR_KEY", x-team: a }, cost_per_request: 0.01, forward_headers: true }
+    - { path: /classify, target: "https://classify.example/classify", include_subpath: true }
+`;
+
+test('what is written is nothing that check warns of, and each key is that of its entry or of its provider', async (t) => {
+  const { config, names, warnings, notes } = await bring(t, 'litellm', litellmExample('sk-1234'));
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(names, [
+    ...['ANTHROPIC_API_KEY', 'AZURE_API_KEY', 'MASTER_KEY', 'MISTRAL_API_KEY', 'OPENAI_API_KEY', 'OPENAI_API_KEY_2'],
+    ...['OPENAI_API_KEY_3', 'PARSE_X_TEAM', 'VENDOR_KEY'],
+  ]);
+  const keyOf = (id: string): string => config.upstreams.find((one: { id: string }) => one.id === id)?.api_key;
+  assert.deepEqual(
+    [keyOf('openai'), keyOf('openai-2'), keyOf('openai-3'), keyOf('parse'), keyOf('classify')],
+    [`\${OPENAI_API_KEY}`, `\${OPENAI_API_KEY_2}`, `\${OPENAI_API_KEY_3}`, `\${VENDOR_KEY}`, undefined],
+  );
+  const said = notes.map((note) => note.replace(/^.*? {2}/, ''));
+  assert.ok(said.includes('model_list[3]  azure/ names no model behind its provider: left out'), said.join('\n'));
+  assert.ok(said.some((note) => /^general_settings\.master_key {2}is shorter than the 24 characters/.test(note)));
+  const loses = said.some((note) => /^model anthropic\/\* {2}loses \/v1\/chat\/completions/.test(note));
+  const anthropic = config.models.find(({ id }: { id: string }) => id === 'anthropic/*');
+  assert.equal(loses, !anthropic.operations.includes('chat'));
+  assert.ok(said.some((note) => /pass_through_endpoints\[0\] {2}\/v1\/rerank is a path of Postern's own/.test(note)));
+  assert.ok(said.some((note) => /pass_through_endpoints\[2\]\.include_subpath/.test(note)));
+  const longer = await bring(t, 'litellm', litellmExample(secret('master')));
+  assert.doesNotMatch(longer.notes.join('\n'), /master_key/);
+});
+
+test('timeouts, retries and pass-through endpoints of LiteLLM have their counterparts', async (t) => {
+  const { config } = await bring(t, 'litellm', litellmExample('sk-1234'));
+  const timeouts = config.upstreams.map(({ id, timeouts: own }: { id: string; timeouts: unknown }) => [id, own]);
+  assert.deepEqual(Object.fromEntries(timeouts), {
+    openai: { total: '10m' },
+    azure: { total: '10m' },
+    'openai-2': { idle: '1m', total: '5m' },
+    'openai-3': { idle: '1ms', total: '10m' },
+    anthropic: { total: '10m' },
+    mistral: { total: '10m' },
+    parse: { total: '10m' },
+    classify: { total: '10m' },
+  });
+  const retries = config.models.map(({ id, retry }: { id: string; retry: unknown }) => [id, retry]);
+  const { small, large } = Object.fromEntries(retries);
+  assert.deepEqual([small, large], [{ attempts: 6 }, { attempts: 6, same_target: 5 }]);
+  assert.deepEqual(config.routes, [
+    { path: '/parse', to: '/parse', model: { id: 'parse' } },
+    { path: '/classify', to: '/classify', model: { id: 'classify' } },
+  ]);
+  const parse = config.models.find(({ id }: { id: string }) => id === 'parse');
+  assert.deepEqual(parse.targets, [{ upstream: 'parse', price: { request: 0.01 } }]);
+  const bases = config.upstreams.map(({ base_url }: { base_url: string }) => base_url);
+  assert.ok(bases.includes('https://api.vendor.example/v2') && bases.includes('https://classify.example//'));
+});
+
+test('--diff lists each route of each model, and leaves a file that is there as it is', async (t) => {
+  const { lines, run } = await bring(t, 'litellm', litellmExample('sk-1234'), { diff: true });
+  const rows = lines.map((line) => line.split(/ {2,}/));
+  const rowOf = (model: string, route: string) => rows.find(([one, path]) => one === model && path === route)?.slice(2);
+  assert.deepEqual(rowOf('small', '/v1/chat/completions'), ['gpt-4o-mini, azure/chat-one', 'openai, azure']);
+  assert.deepEqual(rowOf('embed', '/v1/embeddings'), ['mistral/mistral-embed', 'mistral']);
+  assert.deepEqual(rowOf('anthropic/*', '/v1/messages'), ['anthropic/*', 'anthropic']);
+  assert.deepEqual(rowOf('instruct', '/v1/chat/completions'), undefined);
+  assert.equal(await run(), 0);
+  assert.match(lines.join('\n'), /postern\.yaml is there already, and stays as it is/);
+});
+
+test('an address of new-api is written without the route at its end', async (t) => {
+  const of = (base_url: string) => channel({ type: 8, name: base_url, key: secret('x'), base_url, models: 'gpt-4o' });
+  const addresses = [
+    'https://a.example/v1/chat/completions',
+    'https://b.example/chat/completions/',
+    'https://c.example/',
+  ];
+  const { config } = await bring(t, 'new-api', addresses.map(of));
+  assert.deepEqual(
+    config.upstreams.map(({ base_url }: { base_url: string }) => base_url),
+    ['https://a.example/v1', 'https://b.example/v1', 'https://c.example/v1'],
+  );
 });

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { UserFault } from '../../core/user-fault.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { toTable } from '../table.ts';
 import { words } from '../words.ts';
 import { fromBifrost } from './bifrost.ts';
 import { bifrostTables, toBifrostConfig } from './bifrost-tables.ts';
@@ -52,7 +53,7 @@ const formats: Readonly<Record<string, Format>> = {
 
 export const importCommand: Command = {
   ...words.import,
-  options: { out: { type: 'string' }, force: { type: 'boolean' } },
+  options: { out: { type: 'string' }, force: { type: 'boolean' }, diff: { type: 'boolean' } },
   run,
 };
 
@@ -72,6 +73,10 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
     const says = 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
     notes.push({ line: undefined, path: `model ${id}`, says });
   }
+  for (const id of draft.withoutChat()) {
+    const says = 'loses /v1/chat/completions: the families of its targets do not offer it; --diff lists what is served';
+    notes.push({ line: undefined, path: `model ${id}`, says });
+  }
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
     `# From ${name}, by postern import. Credentials are in the environment; postern check says what this comes to.\n`,
@@ -80,19 +85,28 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
     await writeFile(join(resolve(cwd, out)), yaml, { flag: values.force === true ? 'w' : 'wx' });
   } catch (error) {
     const code = codeOf(error) ?? String(error);
+    if (code === 'EEXIST' && values.diff === true) return report(`${out} is there already, and stays as it is.`);
     stderr(
       `postern: ${out} ${code === 'EEXIST' ? 'is there already; --force overwrites it' : `cannot be written (${code})`}`,
     );
     return 1;
   }
-  const { names } = draft;
-  stdout(`${out} is written; postern check shows what it comes to.`);
-  if (names.length > 0) stdout(`To be set in the environment: ${names.join(', ')}`);
-  if (notes.length === 0) stdout('All of it has a counterpart.');
-  for (const { line, path, says } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
-    stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${says}`);
+  return report(`${out} is written; postern check shows what it comes to.`);
+
+  function report(done: string): 0 {
+    const { names } = draft;
+    stdout(done);
+    if (names.length > 0) stdout(`To be set in the environment: ${names.join(', ')}`);
+    if (notes.length === 0) stdout('All of it has a counterpart.');
+    for (const { line, path, says } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
+      stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${says}`);
+    }
+    if (values.diff === true) {
+      stdout('');
+      for (const row of toTable(['MODEL', 'ROUTE', 'THERE', 'HERE'], draft.diff())) stdout(row);
+    }
+    return 0;
   }
-  return 0;
 }
 
 async function readText(file: string, cwd: string): Promise<string> {

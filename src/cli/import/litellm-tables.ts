@@ -5,7 +5,7 @@ import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { Tables, Wanted } from './database.ts';
 import type { Draft } from './draft.ts';
-import { addEntry } from './litellm.ts';
+import { addEntry, keepVariables } from './litellm.ts';
 import { isClosed, openWith } from './litellm-cipher.ts';
 import type { Part } from './part.ts';
 import { budgetOf, filled, type Terms, toId } from './terms.ts';
@@ -60,6 +60,7 @@ function openText(text: string, name: string, salt: string | undefined): string 
 }
 
 export function fromLitellmTables(tables: Part, draft: Draft): void {
+  keepVariables(tables.parts(models), draft);
   for (const entry of tables.parts(models)) {
     entry.pass(...records);
     const written = entry.part('litellm_params').text('model') ?? '';

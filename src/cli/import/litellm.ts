@@ -1,9 +1,10 @@
 /** LiteLLM's config.yaml: its list of models, and what of its router there is here as well. */
 
-import type { Operation } from '../../core/operations/index.ts';
+import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
 import type { Draft, NewTarget } from './draft.ts';
 import type { Part } from './part.ts';
 import { type Provider, providerNamed, providerOfModel } from './providers.ts';
+import { toId } from './terms.ts';
 
 const operationsOf: Readonly<Record<string, readonly Operation[]>> = {
   chat: ['chat', 'messages'],
@@ -34,9 +35,14 @@ const noKey = /^(none|null|empty|dummy|fake|anything|not-needed|no-key)$/i;
 
 export function fromLitellm(file: Part, draft: Draft): void {
   // `GET /model/info` calls the list otherwise.
-  for (const entry of file.parts(file.has('model_list') ? 'model_list' : 'data')) addEntry(entry, draft);
   const litellm = file.part('litellm_settings');
   const router = file.part('router_settings');
+  const timeout = router.number('timeout') ?? litellm.number('request_timeout');
+  const streamTimeout = router.number('stream_timeout') ?? litellm.number('stream_timeout');
+  draft.standardTimeouts = { timeoutMs: toMs(timeout), idleMs: toMs(streamTimeout) };
+  const list = file.has('model_list') ? 'model_list' : 'data';
+  keepVariables(file.parts(list), draft);
+  for (const entry of file.parts(list)) addEntry(entry, draft);
   for (const settings of [litellm, router]) addFallbacks(settings, draft);
   addAliases(router, draft);
   const strategy = router.text('routing_strategy');
@@ -49,7 +55,7 @@ export function fromLitellm(file: Part, draft: Draft): void {
   if (litellm.take('drop_params') === true) {
     litellm.note('is so for what can be done without; targets[].unsupported: drop goes further', 'drop_params');
   }
-  litellm.pass('telemetry', 'set_verbose', 'num_retries');
+  litellm.pass('telemetry', 'set_verbose', 'num_retries', 'request_timeout', 'stream_timeout');
   litellm.rest();
   if (router.has('redis_host')) {
     const password = router.text('redis_password');
@@ -59,7 +65,8 @@ export function fromLitellm(file: Part, draft: Draft): void {
   }
   router.rest();
   const general = file.part('general_settings');
-  if (general.has('master_key')) draft.key('master', general.text('master_key'));
+  if (general.has('master_key')) addMasterKey(general, draft);
+  for (const endpoint of general.parts('pass_through_endpoints')) addPassThrough(endpoint, draft);
   if (general.has('database_url'))
     general.note(
       'its keys, teams and models are read from there: postern import litellm postgres://...',
@@ -71,12 +78,53 @@ export function fromLitellm(file: Part, draft: Draft): void {
   file.rest();
 }
 
+const toMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000);
+
+/** The shortest that a key may be here. */
+const shortestKey = 24;
+
+function addMasterKey(general: Part, draft: Draft): void {
+  const secret = general.text('master_key') ?? '';
+  draft.key('master', secret);
+  if (secret.length >= shortestKey || isVariable(secret)) return;
+  general.note(
+    `is shorter than the ${shortestKey} characters that a key has here at least: set its variable to a new one, and give that to its clients`,
+    'master_key',
+  );
+}
+
+const isVariable = (text: string): boolean => text.startsWith('os.environ/');
+
+/** Entries without a key use that of the environment: no secret that another entry writes out gets that name. */
+export function keepVariables(entries: readonly Part[], draft: Draft): void {
+  for (const entry of entries) {
+    const given = entry.part('litellm_params');
+    const written = given.text('model');
+    if (written === undefined) continue;
+    const [provider] = providerOf(written, given.text('custom_llm_provider'), given.has('api_base'));
+    if (provider !== undefined && usesOwnVariable(given, provider)) draft.keepName(provider.variable);
+  }
+}
+
+function usesOwnVariable(given: Part, { family }: Provider): boolean {
+  if (family === 'bedrock') return false;
+  return (
+    !given.has(family === 'vertex' ? 'vertex_credentials' : 'api_key') &&
+    !given.has('api_base') &&
+    !given.has('base_url')
+  );
+}
+
 export function addEntry(entry: Part, draft: Draft): void {
   const name = entry.text('model_name');
   const given = entry.part('litellm_params');
   const written = given.text('model');
   if (name === undefined || written === undefined) {
     entry.note('has no model_name, or no model: left out');
+    return;
+  }
+  if (/^[^/]+\/$/.test(written)) {
+    entry.note(`${written} names no model behind its provider: left out`);
     return;
   }
   const [provider, model] = providerOf(written, given.text('custom_llm_provider'), given.has('api_base'));
@@ -94,9 +142,11 @@ export function addEntry(entry: Part, draft: Draft): void {
     priority: given.number('order'),
     price: priceOf(given, info),
     defaults: defaultsOf(given),
+    from: written,
   };
   draft.target(name, target);
   if (mode !== undefined) draft.operations(name, operationsOf[mode] ?? []);
+  else if (written.startsWith('text-completion-')) draft.operations(name, ['completions']);
   given.rest();
   info.pass('id', 'description', 'db_model');
   info.rest();
@@ -127,14 +177,17 @@ function addUpstream(given: Part, provider: Provider, draft: Draft): string {
     ? `${draft.credential(given.text('aws_access_key_id'), 'aws_access_key_id')}:${draft.credential(given.text('aws_secret_access_key'), 'aws_secret_access_key')}`
     : base !== undefined && (key === undefined || noKey.test(key))
       ? undefined
-      : draft.credential(key, provider.variable);
+      : key === undefined
+        ? draft.providersOwn(provider.variable)
+        : draft.credential(key, provider.variable);
   const version = provider.family === 'azure' ? draft.value(given.text('api_version')) : undefined;
   return draft.upstream({
     provider,
     baseUrl: base,
     credentials: apiKey === undefined ? [] : [{ apiKey }],
     headers: organization === undefined ? undefined : { 'openai-organization': organization },
-    timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+    timeoutMs: toMs(seconds),
+    idleMs: toMs(given.number('stream_timeout')),
     concurrency: given.number('max_parallel_requests'),
     limits: { requests_per_minute: given.number('rpm'), tokens_per_minute: given.number('tpm') },
     options: {
@@ -192,6 +245,62 @@ function addAfter(entry: Part, name: string, others: readonly string[], draft: D
       draft.target(name, { ...target, model: target.model ?? other, priority });
     }
   }
+}
+
+/** What is at the end of a path is a route of its own; before it, up to the version, the address of the upstream. */
+function addPassThrough(endpoint: Part, draft: Draft): void {
+  const path = endpoint.text('path') ?? '';
+  const target = URL.parse(endpoint.address('target') ?? '');
+  const known = allOperations.find((one) => one !== 'own' && operationRows[one].path === path);
+  if (target === null || target.pathname === '/' || !pathRule.test(path) || !pathRule.test(target.pathname)) {
+    endpoint.note('is no path that a route can have here: left out');
+    return;
+  }
+  if (known !== undefined) {
+    endpoint.note(
+      `${path} is a path of Postern's own: give a model with operations: [${known}] a target at an upstream of ${target.host}; left out`,
+    );
+    return;
+  }
+  const [, base = '', to = ''] = /^(.*\/v\d+[a-z0-9]*)?(\/.+)$/i.exec(target.pathname) ?? [];
+  const headers = endpoint.part('headers');
+  const bearer = /^bearer (.+)$/i.exec(authorizationOf(headers) ?? '')?.[1];
+  const own = toName(path);
+  const upstream = draft.upstream({
+    provider: { name: own, family: 'openai', variable: `${own}_key` },
+    baseUrl: base === '' ? target.origin : `${target.origin}${base}`,
+    credentials: bearer === undefined ? [] : [{ apiKey: draft.credential(bearer, `${own}_key`) }],
+    headers: headersOf(headers, own, draft),
+  });
+  const cost = endpoint.number('cost_per_request');
+  draft.target(own, { upstream, price: cost === undefined ? undefined : { request: cost } });
+  draft.operations(own, ['own']);
+  draft.route({ path, to, model: own });
+  if (endpoint.flag('include_subpath'))
+    endpoint.note('a route is one path here: paths below it are left out', 'include_subpath');
+  endpoint.pass('forward_headers', 'auth', 'id');
+  endpoint.rest();
+}
+
+const pathRule = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~:-]+)+$/;
+
+const toName = (path: string): string => toId(path.replace(/^\/(?:v\d+\/)?/, '').replaceAll('/', '-')).toLowerCase();
+
+const authorizationOf = (headers: Part): string | undefined => {
+  const name = headers.keys().find((one) => one.toLowerCase() === 'authorization');
+  return name === undefined ? undefined : headers.text(name);
+};
+
+/** Any of them may hold a credential. What says how a body is written is the client's to say. */
+function headersOf(headers: Part, own: string, draft: Draft): Record<string, string> | undefined {
+  const kept = headers.keys().flatMap((name) => {
+    const low = name.toLowerCase();
+    const value = headers.text(name);
+    if (value === undefined || low === 'content-type' || low === 'accept') return [];
+    if (low === 'authorization' && /^bearer /i.test(value)) return [];
+    return [[low, draft.credential(value, `${own}_${low}`)] as const];
+  });
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
 function addAliases(router: Part, draft: Draft): void {

@@ -40,7 +40,8 @@ export function addressWarnings({ family, offers, standard, written }: Found): s
     ];
   }
   const isVersioned = versionAtEnd.test(URL.parse(standard ?? '')?.pathname ?? '');
-  if (isVersioned && !/\/v\d/i.test(path)) {
+  // Two slashes at the end say that it is meant so.
+  if (isVersioned && !/\/v\d/i.test(path) && written?.endsWith('//') !== true) {
     return [`has no version path; services of family ${family.id} mostly want one at its end, as ${origin}${path}/v1`];
   }
   return [];
