@@ -1,17 +1,15 @@
 /** Indexes for lists of models and upstreams: the targets of a configuration, and the reports of the nodes on them. Each is built once, in slices. */
 
 import type { Model, Snapshot } from '../core/snapshot.ts';
-import type { HealthStore } from '../core/store/health.ts';
+import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { inTurns } from '../lib/turns.ts';
 import type { AdminContext } from './context.ts';
 
-/** They report every five seconds: what is older was reported by one that is gone. */
-const silentAfterMs = 15_000;
 /** So long a node that fell silent is still shown. */
 export const shownForMs = 10 * 60_000;
 
-export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > silentAfterMs;
+export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > reportMaxAgeMs;
 
 /** What a node reported of a target. */
 export type Heard = TargetState & { readonly node: string };

@@ -1,9 +1,9 @@
 /** `postern drift`: whether models are what they were, and agree with their shadows, as the nodes say that run. */
 
 import { acceptAsItIs, type CanaryState, type ShadowAgreement } from '../core/drift.ts';
+import { reportMaxAgeMs } from '../core/store/health.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
-import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import { type Action, actAs } from './actions.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { toTable } from './table.ts';

@@ -1,12 +1,12 @@
 /** `postern models`: what is served, by whom, visible or not, healthy or not. */
 
 import type { Target } from '../core/snapshot.ts';
+import { reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
-import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import { type Command, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';

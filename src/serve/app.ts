@@ -79,6 +79,8 @@ export interface AppDeps {
   readonly ledger: Ledger;
   /** What paths are relative to. */
   readonly cwd?: string;
+  /** The IDs of the keys that open secrets of the store here; other programs are told. */
+  readonly secretKeys?: () => Promise<readonly string[] | undefined>;
   /** How far what the ledger wrote is in the store; readiness tells. */
   readonly imported?: () => { readonly rowsBehind: number; readonly failure: string | undefined };
   /** Says what an exchange that is over is billed by. */
@@ -148,6 +150,7 @@ export function createApp({
   placeArbiter,
   backgroundEveryMs,
   cwd = '.',
+  secretKeys = async () => undefined,
 }: AppDeps): App {
   let current = snapshot;
   let ready = false;
@@ -356,6 +359,7 @@ export function createApp({
         node: `${hostname()}:${listening.tcp?.port ?? listening.socket}${worker === undefined ? '' : `#${worker}`}`,
         log,
         drift: drift.state,
+        secretKeys,
         states: () => inTurns(describeTargets()),
       });
       background.start();

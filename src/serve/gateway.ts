@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../admission/memory.ts';
+import { secretKeyIds } from '../config/store/secret-key.ts';
 import { clearedCaches, readClearedCaches } from '../core/lists.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
@@ -115,6 +116,7 @@ async function assemble(
     tracer: telemetry?.tracer,
     placeArbiter: accounting.placeArbiter,
     cwd: surroundings.cwd,
+    secretKeys: () => secretKeyIds({ env: surroundings.env, cwd: surroundings.cwd, store: snapshot.store }),
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
   // Before anyone is served: what Redis remembers from before a cache was cleared is forgotten.

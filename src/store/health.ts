@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { inTurns } from '../lib/turns.ts';
 import type { Schema } from './schema.ts';
-import { readJson } from './stored-json.ts';
+import { readJson, readTexts } from './stored-json.ts';
 
 /** A node that was killed did not withdraw. */
 const forgottenAfterMs = 3_600_000;
@@ -36,17 +36,18 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
   const spoken = (maxAgeMs: number) =>
     db
       .selectFrom('node_reports')
-      .select(['node', 'reported_at'])
+      .select(['node', 'reported_at', 'secret_keys'])
       .where('reported_at', '>=', clock.nowMs() - maxAgeMs)
       .orderBy('reported_at', 'desc')
       .execute();
 
   return {
-    async report(node, targets, drift) {
+    async report(node, targets, drift, secretKeys) {
       const said = {
         reported_at: clock.nowMs(),
         targets: await inTurns(toText(targets)),
         drift: drift === undefined ? null : JSON.stringify(drift),
+        secret_keys: secretKeys === undefined ? null : JSON.stringify(secretKeys),
       };
       read.delete(node);
       await db
@@ -74,8 +75,12 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
       return nodes.flatMap(({ node }) => read.get(node) ?? []);
     },
 
-    async count(maxAgeMs) {
-      return (await spoken(maxAgeMs)).length;
+    async nodes(maxAgeMs) {
+      const rows = await spoken(maxAgeMs);
+      return rows.map(({ node, secret_keys: keys }) => ({
+        node,
+        secretKeys: keys === null ? undefined : readTexts(keys),
+      }));
     },
   };
 }

@@ -62,6 +62,8 @@ interface NodeReportTable {
   readonly targets: string;
   /** What it knows of models that change, and of their shadows, as JSON; null where a former version wrote it. */
   readonly drift: string | null;
+  /** The IDs of the keys by which it opens secrets in the store, as a JSON list; null where it did not say. */
+  readonly secret_keys: string | null;
 }
 
 interface ResourceTable {

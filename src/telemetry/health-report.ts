@@ -5,8 +5,6 @@ import type { Log } from '../core/log.ts';
 import type { HealthStore } from '../core/store/health.ts';
 import type { TargetState } from '../core/target-state.ts';
 
-/** What is older was said by a node that is gone. */
-export const reportMaxAgeMs = 15_000;
 const intervalMs = 5_000;
 /** Changes come in swarms. */
 const settleMs = 500;
@@ -23,9 +21,18 @@ interface HealthReporterDeps {
   readonly log: Log;
   states(): Promise<readonly TargetState[]>;
   drift(): DriftState;
+  /** The IDs of the keys by which it opens secrets in the store; undefined where it cannot tell. */
+  secretKeys(): Promise<readonly string[] | undefined>;
 }
 
-export function startHealthReports({ store, node, log, states, drift }: HealthReporterDeps): HealthReporter {
+export function startHealthReports({
+  store,
+  node,
+  log,
+  states,
+  drift,
+  secretKeys,
+}: HealthReporterDeps): HealthReporter {
   let soon: NodeJS.Timeout | undefined;
   let failing = false;
   let isClosed = false;
@@ -39,7 +46,7 @@ export function startHealthReports({ store, node, log, states, drift }: HealthRe
 
   async function write(): Promise<void> {
     try {
-      await store.report(node, await states(), drift());
+      await store.report(node, await states(), drift(), await secretKeys());
       failing = false;
     } catch (error) {
       // Nothing depends on it but `postern models`; once is enough to say so.

@@ -12,7 +12,10 @@ function rig() {
     },
     take: (workers: number) =>
       takeNodeCensus({
-        health: { count: () => latest() },
+        health: {
+          nodes: async () =>
+            Array.from({ length: await latest() }, (_, at) => ({ node: String(at), secretKeys: undefined })),
+        },
         workers,
         log: { warn: (message) => lines.push(message) },
       }),

@@ -1,10 +1,8 @@
 /** How many processes serve, by what they say of themselves in the store: for as long as Redis cannot tell. */
 
 import type { Log } from '../../core/log.ts';
-import type { HealthStore } from '../../core/store/health.ts';
+import { type HealthStore, reportMaxAgeMs } from '../../core/store/health.ts';
 
-/** What is older was said by one that is gone; they speak every five seconds. */
-const maxAgeMs = 15_000;
 const intervalMs = 5_000;
 
 export interface NodeCensus {
@@ -16,7 +14,7 @@ export interface NodeCensus {
 }
 
 export interface NodeCensusDeps {
-  readonly health: Pick<HealthStore, 'count'>;
+  readonly health: Pick<HealthStore, 'nodes'>;
   /** So many there are at least. */
   readonly workers: number;
   readonly log: Pick<Log, 'warn'>;
@@ -30,7 +28,7 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps): 
 
   async function take(unsaid: number): Promise<void> {
     try {
-      count = Math.max(workers, (await health.count(maxAgeMs)) + unsaid);
+      count = Math.max(workers, (await health.nodes(reportMaxAgeMs)).length + unsaid);
       isFailing = false;
     } catch (error) {
       if (!isFailing) log.warn('the nodes could not be counted in the store', { error: String(error) });

@@ -2,7 +2,14 @@
 
 import { keyWarnings } from '../../config/elements/key/warnings.ts';
 import { differencesOf } from '../../config/store/differences.ts';
-import { isSame, newFaults, sealElement, toPlain, writingOrder } from '../../config/store/resource-changes.ts';
+import {
+  isSame,
+  keyFaults,
+  newFaults,
+  sealElement,
+  toPlain,
+  writingOrder,
+} from '../../config/store/resource-changes.ts';
 import type { ResourceFile } from '../../config/store/resource-file.ts';
 import { carries, faultsOf, type JudgedKeys, type KeyToPut, placeKeys } from '../../config/store/resource-keys.ts';
 import type { Element } from '../../config/store/resources.ts';
@@ -41,7 +48,14 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
   const next = await createReader(context, ground.whole)(staying, elements);
 
   if (notes !== undefined) requireNotes(wanted, notes);
-  const found = [...sealed.flatMap(({ faults }) => faults), ...newFaults(ground.whole, next)];
+  const changes = elements
+    .map((element) => ({ element, previous: existing(element, resources)?.document }))
+    .filter(({ element, previous }) => previous === undefined || !isSame(element, previous, element.document, ring));
+  const found = [
+    ...sealed.flatMap(({ faults }) => faults),
+    ...(await keyFaults(changes, store.health)),
+    ...newFaults(ground.whole, next),
+  ];
   if (found.length > 0) throw new FaultsFound([...found, ...faultsOf(keys, file)], next.file);
   // What projects there are is known of a whole alone.
   if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setUpCommand, userFault } from '../../../test/support/gateways/command.ts';
 import { digestOf } from '../../lib/secrets/key-secret.ts';
+import { parseKeyRing } from '../../lib/secrets/sealed.ts';
 import type { Command } from '../command.ts';
 import { keys } from '../keys/keys.ts';
 import { ledger } from '../ledger/ledger.ts';
@@ -405,4 +406,33 @@ test('where there is no store, those who look say so and make none', async (t) =
   assert.deepEqual(await readdir(cwd), ['postern.yaml']);
   assert.equal((await runAs(keys, {}, 'create')).code, 0);
   assert.equal((await runAs(keys, {}, 'list')).code, 0);
+});
+
+test('apply and rotate refuse a key that a node lacks, say which node, and write nothing', async (t) => {
+  const { apply, stored, withStore, runAs } = await setUp(t);
+  const [own] = parseKeyRing(secretKey).keyIds;
+  const report = (keys: readonly string[] | undefined) =>
+    withStore((store) => store.health.report('eu-1:4000', [], undefined, keys));
+  await report(['11223344']);
+  const refused = await apply(everything);
+  assert.equal(refused.code, 1);
+  assert.equal(
+    refused.errors.join('\n'),
+    `resources.yaml:2  upstreams[0]  would be sealed under the key ${own}, which these nodes do not hold: eu-1:4000 (11223344); give it to them first, as POSTERN_SECRET_KEY="<their key>,<key ${own}>", or seal with a key that they hold`,
+  );
+  assert.deepEqual(await stored(), []);
+  // What is not secret needs no key.
+  assert.equal((await apply('projects:\n  - { id: search }\n')).code, 0);
+  await report(['11223344', own ?? '']);
+  assert.equal((await apply(everything)).code, 0);
+  // A node of a former version does not say what it holds.
+  await report(undefined);
+  assert.equal((await apply(everything.replace(canary, `${canary}y`))).code, 0);
+
+  await report([own ?? '']);
+  const both = { POSTERN_SECRET_KEY: `${otherKey},${secretKey}` };
+  await assert.rejects(
+    runAs(secrets, both, 'rotate'),
+    userFault(/^what is in the store would be sealed under the key .*eu-1:4000/),
+  );
 });

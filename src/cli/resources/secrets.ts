@@ -1,6 +1,7 @@
 /** `postern secrets`: under which key the secrets in the store are sealed, and sealing them anew under another one. */
 
 import { toPathText } from '../../config/read/faults.ts';
+import { lackOf } from '../../config/store/resource-changes.ts';
 import {
   howToSeal,
   openDocument,
@@ -8,6 +9,7 @@ import {
   sealDocument,
   sealsOf,
 } from '../../config/store/sealed-fields.ts';
+import { reportMaxAgeMs } from '../../core/store/health.ts';
 import type { Resource } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
@@ -83,6 +85,10 @@ function rotate(context: CommandContext) {
     if (ring === undefined) throw new UserFault(`there is no key to seal with: ${howToSeal}`);
     // All of them are opened before the first is written: where one does not open, nothing changes.
     for (const resource of resources) sealAnew(resource, ring);
+    const lack = lackOf(ring.sealingKeyId, await store.health.nodes(reportMaxAgeMs));
+    if (lack !== undefined && resources.some((resource) => sealAnew(resource, ring) !== undefined)) {
+      throw new UserFault(`what is in the store ${lack}`);
+    }
     let changed = 0;
     for (const resource of resources) if (await renew(resource, ring, store)) changed += 1;
     if (values.json === true) stdout(JSON.stringify({ key: ring.sealingKeyId, changed }, null, 2));

@@ -1,12 +1,13 @@
 /** A change of what is in the store, before it is written: sealed, held against the whole, and compared with what is there. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { type HealthStore, type ReportingNode, reportMaxAgeMs } from '../../core/store/health.ts';
 import type { ResourceKind } from '../../core/store/resources.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import { type Fault, toPathText } from '../read/faults.ts';
 import type { Element } from './resources.ts';
-import { openDocument, type ResourceDocument, type ResourceName, sealDocument } from './sealed-fields.ts';
+import { openDocument, type ResourceDocument, type ResourceName, sealDocument, sealsOf } from './sealed-fields.ts';
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 
@@ -33,6 +34,42 @@ export function sealElement(
     return { place: file?.name ?? element.root, path: toPathText(at), ...file?.positionOf(at), message };
   });
   return { element, faults };
+}
+
+interface Change {
+  /** Sealed. */
+  readonly element: Element;
+  /** The sealed document that is there now. */
+  readonly previous: ResourceDocument | undefined;
+}
+
+/** Secrets that nodes could not open, by what they report: they would refuse every reload from then on, and not start again. */
+export async function keyFaults(
+  changes: readonly Change[],
+  health: Pick<HealthStore, 'nodes'>,
+): Promise<readonly Fault[]> {
+  const sealed = changes.flatMap(({ element, previous }) => {
+    const known = new Set(previous === undefined ? [] : sealsOf(element.kind, previous));
+    const keyIds = new Set(sealsOf(element.kind, element.document));
+    return [...keyIds].flatMap((keyId) => (keyId === undefined || known.has(keyId) ? [] : [{ element, keyId }]));
+  });
+  if (sealed.length === 0) return [];
+  const nodes = await health.nodes(reportMaxAgeMs);
+  return sealed.flatMap(({ element: { root, file }, keyId }): Fault[] => {
+    const message = lackOf(keyId, nodes);
+    const at = file?.at ?? [];
+    return message === undefined
+      ? []
+      : [{ place: file?.name ?? root, path: toPathText(at), ...file?.positionOf(at), message }];
+  });
+}
+
+/** Undefined where no node is known to lack the key. */
+export function lackOf(keyId: string, nodes: readonly ReportingNode[]): string | undefined {
+  const lacking = nodes.filter(({ secretKeys }) => secretKeys !== undefined && !secretKeys.includes(keyId));
+  if (lacking.length === 0) return undefined;
+  const names = lacking.map(({ node, secretKeys = [] }) => `${node} (${secretKeys.join(', ') || 'no key'})`);
+  return `would be sealed under the key ${keyId}, which these nodes do not hold: ${names.join('; ')}; give it to them first, as POSTERN_SECRET_KEY="<their key>,<key ${keyId}>", or seal with a key that they hold`;
 }
 
 /** Faults that were there before do not stand in the way of someone who mends others. */

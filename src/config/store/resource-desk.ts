@@ -18,7 +18,7 @@ import { inTurns } from '../../lib/turns.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
 import type { DeclaredElement } from './declared.ts';
-import { isSame, newFaults, sealElement, toPlain } from './resource-changes.ts';
+import { isSame, keyFaults, newFaults, sealElement, toPlain } from './resource-changes.ts';
 import { type Element, toNewElement } from './resources.ts';
 import { hideSecrets } from './sealed-fields.ts';
 import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from './secret-key.ts';
@@ -199,6 +199,10 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
       const next = sealed.element.document;
       if (previous !== undefined && isSame(element, previous.document, next, ring)) {
         return { outcome: 'unchanged', version, warnings: all };
+      }
+      const lacking = await keyFaults([{ element: sealed.element, previous: previous?.document }], store.health);
+      if (lacking.length > 0) {
+        return { outcome: 'faulty', faults: lacking.map((fault) => toFieldFault(fault, undefined)) };
       }
       const written = await store.resources.put(kind, id, toPlain(next), { expected: version, actor });
       if (written === 'conflict') return conflict(kind, id, await versionOf(kind, id));

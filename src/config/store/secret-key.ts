@@ -45,6 +45,17 @@ export async function canSeal(place: SecretKeyPlace): Promise<boolean> {
   }
 }
 
+/** The IDs of the keys that open secrets here; undefined where one would be made when it is needed, or the key cannot be read just now. */
+export async function secretKeyIds(place: SecretKeyPlace): Promise<readonly string[] | undefined> {
+  try {
+    const ring = await readKeyRing(place);
+    return ring?.keyIds ?? (keyFileOf(place) === undefined ? [] : undefined);
+  } catch (error) {
+    if (error instanceof SecretKeyError) return undefined;
+    throw error;
+  }
+}
+
 /** The key beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
 export async function findOwnKey(place: SecretKeyPlace): Promise<{ file: string; id: string } | undefined> {
   const file = keyFileOf(place);

@@ -22,6 +22,7 @@ import { ledgerUnits } from './0018-ledger-units.ts';
 import { ledgerTraces } from './0019-ledger-traces.ts';
 import { nodeDrift } from './0020-node-drift.ts';
 import { usageUnits } from './0021-usage-units.ts';
+import { nodeSecretKeys } from './0022-node-secret-keys.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -45,4 +46,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0019-ledger-traces': ledgerTraces,
   '0020-node-drift': nodeDrift,
   '0021-usage-units': usageUnits,
+  '0022-node-secret-keys': nodeSecretKeys,
 };

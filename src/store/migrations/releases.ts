@@ -15,4 +15,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   '0019-ledger-traces',
   '0020-node-drift',
   '0021-usage-units',
+  '0022-node-secret-keys',
 ]);

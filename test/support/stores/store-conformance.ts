@@ -224,13 +224,17 @@ export function describeStore(name: string, openStore: OpenStore): void {
       await health.report('two', [targetState({})]);
       await health.report('one', [targetState({ model: 'now' }), targetState({ model: 'and this' })]);
       const reports = await health.latest(10_000);
-      assert.equal(await health.count(10_000), reports.length);
       // One that was not made anew is not read again.
       const again = await health.latest(10_000);
       assert.deepEqual(
         again.map((one, at) => one === reports[at]),
         again.map(() => true),
       );
+      await health.report('two', [targetState({})], undefined, ['0a1b2c3d']);
+      assert.deepEqual((await health.nodes(10_000)).map(({ node, secretKeys }) => [node, secretKeys]).toSorted(), [
+        ['one', undefined],
+        ['two', ['0a1b2c3d']],
+      ]);
       assert.deepEqual(reports.map(({ node, targets }) => [node, targets.map(({ model }) => model)]).toSorted(), [
         ['one', ['now', 'and this']],
         ['two', ['m']],
