@@ -84,8 +84,8 @@ export const words = {
   ledger: {
     name: 'ledger',
     summary:
-      'Follows the rows of the ledger, shows one, compares rows with sums, and imports journals of other stores.',
-    usage: 'ledger tail|show|verify|adopt [--config F] [--json]',
+      'Follows the rows of the ledger, shows one, compares rows with sums, deletes old rows, and imports journals of other stores.',
+    usage: 'ledger tail|show|verify|prune|adopt [--config F] [--json]',
   },
   openapi: {
     name: 'openapi',

@@ -363,6 +363,28 @@ test('what upstreams have forgotten goes with the rows, after thirty days', asyn
   await until(async () => (await store.keptObjects.find([object])).length === 0);
 });
 
+test('a clock that jumps ahead deletes nothing before somebody confirms it', async (t) => {
+  const { clock, store, journal, told, start } = await setUp(t);
+  let aheadMs = 0;
+  const jumping = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
+  await journal.note(settlementLine(id(1)));
+  const importer = start({ retentionMs: 90 * 86_400_000, clock: jumping });
+  await importer.caughtUp();
+  await until(async () => (await store.ledger.readMark()) !== undefined);
+  aheadMs = 400 * 86_400_000;
+  clock.advance(3_600_000);
+  await until(() => told.some(({ message }) => message === 'retention held back'));
+  // Another start, which has 48 h of its own.
+  const again = start({ own: undefined, retentionMs: 90 * 86_400_000, clock: jumping });
+  await again.caughtUp();
+  await until(async () => (await store.ledger.readMark()) === clock.nowMs() + 2 * 86_400_000);
+  assert.deepEqual(await idsIn(store), [id(1)]);
+
+  await store.ledger.setMark(jumping.nowMs());
+  clock.advance(3_600_000);
+  await until(async () => (await idsIn(store)).length === 0);
+});
+
 test('a shorter retention holds at once', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));

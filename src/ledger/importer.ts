@@ -20,7 +20,7 @@ export interface ImporterDeps {
   /** Takes those that nobody has; each is given back when it is imported to its end. */
   claimOrphans(): readonly OrphanJournal[];
   readonly store: {
-    readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'prune' | 'pruneCaptures'>;
+    readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'prune' | 'pruneCaptures'>;
     readonly budgets: Pick<BudgetBank, 'release'>;
     readonly keptObjects: Pick<KeptObjectStore, 'prune'>;
   };
@@ -74,6 +74,8 @@ const manyRows = 200;
 const orphansEveryMs = 10_000;
 const tidyEveryMs = 1_000;
 const pruneEveryMs = 3_600_000;
+/** From here on somebody may wonder why old rows stay. */
+const heldBackMs = 3_600_000;
 const progressEveryMs = 3_000;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
@@ -126,6 +128,11 @@ class JournalImporter implements Importer {
   #nextPruneMs = 0;
   #nextProgressMs: number;
   #isPruneFailing = false;
+  /** The mark of time when it was moved last, and the monotonic clock then. */
+  #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
+  /** Some of what is too old was deleted, and not all of it yet. */
+  #isPruning = false;
+  #isHeldBack = false;
   #closesAtMs = Number.POSITIVE_INFINITY;
   #wake: () => void = () => undefined;
 
@@ -307,10 +314,12 @@ class JournalImporter implements Importer {
     // Before anything is awaited: whoever shortens the retention meanwhile wants it done again at once.
     this.#nextPruneMs = clock.monotonicMs() + pruneEveryMs;
     try {
-      const rows = await store.ledger.prune(clock.nowMs() - this.#retentionMs);
-      const gone = rows + (await store.keptObjects.prune(clock.nowMs() - keptObjectsMs));
+      const nowMs = await this.#findTime();
+      const rows = await store.ledger.prune(nowMs - this.#retentionMs);
+      const gone = rows + (await store.keptObjects.prune(nowMs - keptObjectsMs));
+      this.#isPruning = gone > 0;
       if (gone > 0) this.#nextPruneMs = 0;
-      else await store.ledger.pruneCaptures();
+      else await store.ledger.pruneCaptures(nowMs);
       this.#isPruneFailing = false;
       return gone > 0;
     } catch (thrown) {
@@ -320,6 +329,27 @@ class JournalImporter implements Importer {
       this.#nextPruneMs = clock.monotonicMs() + orphansEveryMs;
       return false;
     }
+  }
+
+  /** The time of day as far as the store has seen it pass: a clock that jumps ahead must not delete everything. */
+  async #findTime(): Promise<number> {
+    const { clock, log, store } = this.#deps;
+    const known = this.#mark;
+    if (known !== undefined && this.#isPruning) return known.atMs;
+    const movedMs = clock.monotonicMs();
+    const nowMs = clock.nowMs();
+    const atMs = await store.ledger.moveMark(nowMs, known && known.atMs + movedMs - known.movedMs);
+    this.#mark = { atMs, movedMs };
+    const isHeldBack = nowMs - atMs > heldBackMs;
+    if (isHeldBack && !this.#isHeldBack) {
+      log.warn('retention held back', {
+        clock: new Date(nowMs).toISOString(),
+        time: new Date(atMs).toISOString(),
+        why: 'the clock is ahead of the time that the store has seen pass; if the clock is right, run: postern ledger prune --confirm',
+      });
+    }
+    this.#isHeldBack = isHeldBack;
+    return atMs;
   }
 
   #tellProgress(): void {

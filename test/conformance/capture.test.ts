@@ -184,7 +184,7 @@ test('its time over, nobody is shown it, and it is deleted', async (t) => {
   });
   try {
     assert.equal(await later.ledger.capture(id), undefined);
-    assert.equal(await later.ledger.pruneCaptures(), 1);
+    assert.equal(await later.ledger.pruneCaptures(expiresAtMs), 1);
     assert.equal(await rig.store.ledger.capture(id), undefined);
     assert.equal((await later.ledger.get(id))?.outcome, 'ok');
   } finally {

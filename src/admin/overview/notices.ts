@@ -19,6 +19,8 @@ const expiresSoonMs = 7 * dayMs;
 const budgetShare = 0.8;
 /** Rows reach the store within a second where all is well. */
 const journalBehindMs = 10_000;
+/** The mark of time is moved every hour. */
+const heldBackMs = 3 * 3_600_000;
 const mostOfAKind = 20;
 
 const rank: Readonly<Record<Notice['severity'], number>> = { bad: 0, warning: 1, hint: 2 };
@@ -28,6 +30,7 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
     readTargets(context),
     readChangedModels(context),
     readProcess(context),
+    readRetention(context),
     readBudgets(context),
     readUnpriced(context),
     readExpiring(context),
@@ -133,6 +136,23 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
     });
   }
   return notices;
+}
+
+/** A clock that jumped ahead deletes nothing before somebody confirms that it is right. */
+async function readRetention({ store, clock }: AdminContext): Promise<Notice[]> {
+  const markMs = await store.ledger.readMark();
+  if (markMs === undefined || clock.nowMs() - markMs <= heldBackMs) return [];
+  return [
+    {
+      id: 'retention held back',
+      kind: 'store',
+      severity: 'warning',
+      title: 'Old rows are kept: the clock is ahead',
+      detail: `The store has seen time pass until ${toInstant(markMs)}. If the clock is right, run: postern ledger prune --confirm`,
+      about: { kind: 'settings', id: null },
+      at: null,
+    },
+  ];
 }
 
 const rowsWait = (rows: number | undefined): string =>

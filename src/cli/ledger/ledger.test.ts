@@ -161,6 +161,21 @@ test('verify says what waits in journals', async (t) => {
   assert.equal(lines[1], 'Rows and sums agree.');
 });
 
+test('prune says what it would delete, and deletes it when that is confirmed', async (t) => {
+  const { run, withStore } = await setUp(t, [
+    imported({ startedAtMs: Date.now() - 91 * 86_400_000 }),
+    imported({ startedAtMs: Date.now() }),
+  ]);
+  await withStore((store) => store.ledger.setMark(startMs));
+  const { lines } = await run('prune');
+  assert.equal(lines[1], 'By what the store has seen pass it is 2026-11-01T00:00:00.000Z.');
+  assert.match(lines[2] ?? '', /^1 rows began before .+; --confirm deletes them\.$/);
+  assert.match((await run('prune', '--confirm')).lines[0] ?? '', /^1 rows and captures .+ are deleted/);
+  assert.equal((await run('tail', '--json')).lines.length, 1);
+  const markMs = await withStore((store) => store.ledger.readMark());
+  assert.ok(markMs !== undefined && markMs > Date.now() - 60_000);
+});
+
 test('tail --follow shows rows as they come, also one that began before the last one shown', async (t) => {
   const { cwd, add } = await setUp(t, numbered(2));
   const { PATH = '', HOME = '' } = process.env;

@@ -48,6 +48,7 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
     needsStore: true,
     prepare: verify,
   },
+  prune: { usage: 'prune [--confirm]', options: ['confirm'], operandCount: 0, needsStore: true, prepare: prune },
   adopt: { usage: 'adopt JOURNAL', options: [], operandCount: 1, needsStore: true, prepare: adopt },
 };
 
@@ -63,6 +64,7 @@ export const ledger: Command = {
     status: { type: 'string' },
     'request-id': { type: 'string' },
     json: { type: 'boolean' },
+    confirm: { type: 'boolean' },
   },
   run: (context) => actAs('ledger', actions, context, openConfiguration),
 };
@@ -178,6 +180,26 @@ function verify({ values, cwd, stdout }: CommandContext) {
       throw new UserFault(`${differences.length} ${noun} ${verb}: rows and sums of the ledger do not agree`);
     }
     stdout('Rows and sums agree.');
+  };
+}
+
+/** Says what retention would delete by this machine's clock, and deletes it where somebody confirms that the clock is right. */
+function prune({ values, stdout }: CommandContext) {
+  return async ({ store: { ledger: rows }, loaded: { snapshot } }: OpenConfiguration) => {
+    const nowMs = systemClock.nowMs();
+    const beforeMs = nowMs - snapshot.ledger.retentionMs;
+    const before = new Date(beforeMs).toISOString();
+    if (values.confirm !== true) {
+      const markMs = await rows.readMark();
+      stdout(`The clock says ${new Date(nowMs).toISOString()}.`);
+      if (markMs !== undefined) stdout(`By what the store has seen pass it is ${new Date(markMs).toISOString()}.`);
+      stdout(`${await rows.countBefore(beforeMs)} rows began before ${before}; --confirm deletes them.`);
+      return;
+    }
+    await rows.setMark(nowMs);
+    let deleted = 0;
+    for (let some = 1; some > 0; deleted += some) some = await rows.prune(beforeMs);
+    stdout(`${deleted} rows and captures that began before ${before} are deleted; retention follows the clock again.`);
   };
 }
 

@@ -106,10 +106,21 @@ export interface LedgerStore {
   usage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UsageLine[]>;
   /** What was counted beside that, from its sums in the same way: only the lines that have some. */
   unitUsage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UnitLine[]>;
+  /**
+   * Moves the mark of time that retention follows, and returns it; never past `nowMs`, which a wrong clock may give. A start moves it by
+   * 48 h at most. Later it moves to `reachedMs`, the mark of the start and the time that the process ran since.
+   */
+  moveMark(nowMs: number, reachedMs?: number): Promise<number>;
+  /** Undefined where nothing has moved it yet. */
+  readMark(): Promise<number | undefined>;
+  /** Somebody says that the clock is right. */
+  setMark(nowMs: number): Promise<void>;
+  /** How many rows began before. */
+  countBefore(beforeMs: number): Promise<number>;
   /** Deletes rows and captures that began before; sums stay. A few thousand at a time: call again until it says 0. */
   prune(beforeMs: number): Promise<number>;
   /** Deletes what was captured and is over its time. */
-  pruneCaptures(): Promise<number>;
+  pruneCaptures(nowMs: number): Promise<number>;
   /** Compares rows with sums, hour by hour, in the span: whatever differs, in words. Hours of which rows were pruned are left out. */
   verify(fromMs: number, toMs: number): Promise<string[]>;
 }

@@ -1,7 +1,9 @@
 /** Takes out of the ledger what is kept no longer: a few thousand rows at a time, so that nobody waits long for the lock. Sums stay. */
 
 import type { Kysely, Transaction } from 'kysely';
+import { isMapping } from '../../lib/is-mapping.ts';
 import type { Schema } from '../schema.ts';
+import { readJson } from '../stored-json.ts';
 import { isSqlite } from './ledger-insert.ts';
 import { firstIdOf } from './ledger-rows.ts';
 import { deleteSlices, slicedColumns } from './ledger-slices.ts';
@@ -58,4 +60,75 @@ export async function pruneCaptures(db: Kysely<Schema>, nowMs: number): Promise<
     total += Number(numDeletedRows);
     if (numDeletedRows < rowsAtOnce) return total;
   }
+}
+
+/** The name of the setting. */
+const markName = 'retention_mark';
+/** A gateway that stood still for longer has to be told that the clock is right. */
+const mostPerStartMs = 48 * 3_600_000;
+/** Processes that start together, or again and again, have one such step between them. */
+const startEveryMs = 3_600_000;
+
+interface Mark {
+  readonly atMs: number;
+  /** By the clock, when a start moved it last. */
+  readonly startedAtMs: number;
+}
+
+export async function readMark(db: Kysely<Schema>): Promise<number | undefined> {
+  const row = await db.selectFrom('settings').select('value').where('name', '=', markName).executeTakeFirst();
+  return toMark(row?.value)?.atMs;
+}
+
+export function moveMark(db: Kysely<Schema>, nowMs: number, reachedMs: number | undefined): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    // Written first, so that nobody else moves it meanwhile.
+    const row = await trx
+      .updateTable('settings')
+      .set((column) => ({ value: column.ref('value') }))
+      .where('name', '=', markName)
+      .returning('value')
+      .executeTakeFirst();
+    const former = toMark(row?.value) ?? { atMs: await firstMark(trx, nowMs), startedAtMs: nowMs };
+    const isStep = reachedMs === undefined && Math.abs(nowMs - former.startedAtMs) >= startEveryMs;
+    const reach = isStep ? former.atMs + mostPerStartMs : (reachedMs ?? former.atMs);
+    const atMs = Math.max(former.atMs, Math.min(nowMs, reach));
+    await writeMark(trx, { atMs, startedAtMs: isStep ? nowMs : former.startedAtMs });
+    return Math.min(nowMs, atMs);
+  });
+}
+
+export function setMark(db: Kysely<Schema>, nowMs: number): Promise<void> {
+  return writeMark(db, { atMs: nowMs, startedAtMs: nowMs });
+}
+
+export async function countBefore(db: Kysely<Schema>, beforeMs: number): Promise<number> {
+  if (!(beforeMs > 0)) return 0;
+  const { rows } = await db
+    .selectFrom('ledger')
+    .select((column) => column.fn.countAll().as('rows'))
+    .where('id', '<', firstIdOf(Math.ceil(beforeMs)))
+    .executeTakeFirstOrThrow();
+  return Number(rows);
+}
+
+/** Where a former version kept none, the newest row says when the store was in use last. */
+async function firstMark(db: Kysely<Schema>, nowMs: number): Promise<number> {
+  const newest = await db.selectFrom('ledger').select('started_at').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return newest === undefined ? nowMs : Math.min(nowMs, newest.started_at + mostPerStartMs);
+}
+
+async function writeMark(db: Kysely<Schema>, { atMs, startedAtMs }: Mark): Promise<void> {
+  const value = JSON.stringify({ at: atMs, started_at: startedAtMs });
+  await db
+    .insertInto('settings')
+    .values({ name: markName, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute();
+}
+
+function toMark(text: string | undefined): Mark | undefined {
+  const value = text === undefined ? undefined : readJson(text);
+  if (!isMapping(value) || typeof value.at !== 'number' || typeof value.started_at !== 'number') return undefined;
+  return { atMs: value.at, startedAtMs: value.started_at };
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Schema } from '../schema.ts';
 import { createLedgerImport } from './ledger-import.ts';
 import { readPage } from './ledger-page.ts';
-import { pruneCaptures, pruneRows } from './ledger-prune.ts';
+import { countBefore, moveMark, pruneCaptures, pruneRows, readMark, setMark } from './ledger-prune.ts';
 import { fromTableRow, isId } from './ledger-rows.ts';
 import { readUnitUsage } from './ledger-unit-usage.ts';
 import { readUsage } from './ledger-usage.ts';
@@ -44,7 +44,11 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
     usage: (filter, by) => readUsage(db, filter, by),
     unitUsage: (filter, by) => readUnitUsage(db, filter, by),
     prune: (beforeMs) => pruneRows(db, beforeMs),
-    pruneCaptures: () => pruneCaptures(db, clock.nowMs()),
+    pruneCaptures: (nowMs) => pruneCaptures(db, nowMs),
+    moveMark: (nowMs, reachedMs) => moveMark(db, nowMs, reachedMs),
+    readMark: () => readMark(db),
+    setMark: (nowMs) => setMark(db, nowMs),
+    countBefore: (beforeMs) => countBefore(db, beforeMs),
     verify: (fromMs, toMs) => verifySums(db, fromMs, toMs),
   };
 }

@@ -212,10 +212,10 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         await ledger.import('j', [{ row, accounts: [], capture }, imported()], somewhere);
         assert.deepEqual(await ledger.capture(row.id), { ...capture, request: toStored(capture.request) });
         assert.equal(await ledger.capture(rowId(startMs, 1_000_000)), undefined);
-        assert.equal(await ledger.pruneCaptures(), 0);
+        assert.equal(await ledger.pruneCaptures(clock.nowMs()), 0);
         clock.advance(1_000);
         assert.equal(await ledger.capture(row.id), undefined);
-        assert.equal(await ledger.pruneCaptures(), 1);
+        assert.equal(await ledger.pruneCaptures(clock.nowMs()), 1);
         assert.deepEqual(await ledger.get(row.id), row);
       });
     });
@@ -250,6 +250,32 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await ledger.capture(old[0]?.row.id ?? ''), undefined);
         assert.equal((await ledger.usage({}, []))[0]?.sums.requests, 4_501);
         for (const never of [Number.NEGATIVE_INFINITY, -1, 0, Number.NaN]) assert.equal(await ledger.prune(never), 0);
+      });
+    });
+
+    describe('the mark of time', () => {
+      test('begins with the clock, or where the newest row was written if that is long ago', async (t) => {
+        const { ledger } = await open(t, openStore);
+        assert.equal(await ledger.readMark(), undefined);
+        assert.equal(await ledger.moveMark(startMs + 400 * dayMs), startMs + 400 * dayMs);
+        const other = (await open(t, openStore)).ledger;
+        await other.import('j', [imported({ startedAtMs: startMs })], somewhere);
+        assert.equal(await other.moveMark(startMs + 400 * dayMs), startMs + 2 * dayMs);
+      });
+
+      test('moves with the time that a process ran, by 48 h at a start, and never past the clock', async (t) => {
+        const { ledger } = await open(t, openStore);
+        await ledger.moveMark(startMs);
+        assert.equal(await ledger.moveMark(startMs + 90 * dayMs, startMs + 5), startMs + 5);
+        assert.equal(await ledger.moveMark(startMs + 7, startMs + 9), startMs + 7);
+        const jumpedMs = startMs + 90 * dayMs;
+        assert.equal(await ledger.moveMark(jumpedMs), startMs + 7 + 2 * dayMs);
+        // Others that start with it have no step of their own.
+        assert.equal(await ledger.moveMark(jumpedMs + 1_000), startMs + 7 + 2 * dayMs);
+        assert.equal(await ledger.moveMark(startMs), startMs);
+        assert.equal(await ledger.readMark(), startMs + 7 + 2 * dayMs);
+        await ledger.setMark(jumpedMs);
+        assert.equal(await ledger.moveMark(jumpedMs, startMs), jumpedMs);
       });
     });
 

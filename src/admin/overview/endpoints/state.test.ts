@@ -115,6 +115,18 @@ describe('the state of the gateway', () => {
     );
   });
 
+  test('a clock that is ahead of what the store has seen pass is a notice', async (t) => {
+    for (const [hours, count] of [
+      [2, 0],
+      [4, 1],
+    ] as const) {
+      const { ask, store } = await openAdmin(t);
+      await store.ledger.setMark(Date.now() - hours * 3_600_000);
+      const { json } = await ask('GET', '/api/notices');
+      assert.equal(json.items.filter(({ id }: { id: string }) => id === 'retention held back').length, count);
+    }
+  });
+
   test('notices name what rests, what is nearly spent, what ends soon and what has no price, the worst first', async (t) => {
     const { ask, store } = await openAdmin(t, {
       role: 'viewer',
