@@ -102,6 +102,8 @@ export interface Failure {
   readonly unfit?: true;
   /** Nobody else is asked after it. */
   readonly isFinal?: true;
+  /** It was served all the same and is owed: what its upstream counted. */
+  readonly served?: Usage | null;
   /** What the client is told where it becomes the answer. */
   readonly retryAfterS?: number;
 }

@@ -20,7 +20,7 @@ async function upstreamConfig(t: TestContext): Promise<Record<string, unknown>> 
   const upstream = await startFakeUpstream((entry, reply) => {
     const { model } = JSON.parse(entry.body.toString());
     if (model === 'failing') reply.json(500, { error: { message: 'broken' } });
-    else reply.json(200, { object: 'list', data: [], model, usage: { prompt_tokens: 40, total_tokens: 40 } });
+    else reply.json(200, { object: 'list', data: [{}], model, usage: { prompt_tokens: 40, total_tokens: 40 } });
   });
   t.after(() => upstream.close());
   return {

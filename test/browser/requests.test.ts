@@ -12,7 +12,7 @@ import { imported, spreadRows } from '../support/ledger/ledger-rows.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const dayMs = 86_400_000;
-const answer = { object: 'list', data: [], model: 'm', usage: { prompt_tokens: 7, total_tokens: 7 } };
+const answer = { object: 'list', data: [{}], model: 'm', usage: { prompt_tokens: 7, total_tokens: 7 } };
 
 /** A model whose first target refuses the connection. */
 async function twoTargets(t: TestContext) {

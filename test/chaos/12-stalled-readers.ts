@@ -94,7 +94,7 @@ function createAnswer(bytes: number): Buffer {
 function startUpstream(answer: Buffer, sent: { bytes: number }): Promise<FakeUpstream> {
   return startFakeUpstream(async ({ body }, reply) => {
     if (body.includes('small')) {
-      await reply.json(200, { object: 'list', data: [] });
+      await reply.json(200, { object: 'list', data: [{}] });
       return;
     }
     const isChunked = body.includes('chunked');

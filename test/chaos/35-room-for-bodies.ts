@@ -161,7 +161,7 @@ async function startSink(t: TestContext): Promise<string> {
     request.resume();
     request.on('end', () => {
       response.setHeader('content-type', 'application/json');
-      response.end('{"object":"list","data":[]}');
+      response.end('{"object":"list","data":[{}]}');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -16,7 +16,7 @@ const teller = { resource: resourceFromAttributes({}), instrumentationScope: { n
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 async function exemplarsAfterOne(t: TestContext, sample: number | undefined) {
-  const upstream = await startFakeUpstream((_request, reply) => reply.json(200, { data: [] }));
+  const upstream = await startFakeUpstream((_request, reply) => reply.json(200, { data: [{}] }));
   t.after(() => upstream.close());
   const meter = createMetrics({ routes, version: '1.2.3' });
   t.after(() => meter.close());

@@ -75,7 +75,7 @@ test('where the intent cannot be written down, the client gets 503 and no upstre
 for (const chunked of [false, true]) {
   const kind = chunked ? 'in chunks' : 'with a length';
   test(`an answer ${kind} does not end before its settlement is written down`, async (t) => {
-    const body = JSON.stringify({ data: [], usage: { prompt_tokens: 7, total_tokens: 7 } });
+    const body = JSON.stringify({ data: [{}], usage: { prompt_tokens: 7, total_tokens: 7 } });
     const { rig, ledger } = await startHouse(t, (_request, reply) =>
       reply.bytes(200, [['Content-Type', 'application/json']], [body.slice(0, 10), body.slice(10)], { chunked }),
     );
@@ -100,14 +100,14 @@ for (const chunked of [false, true]) {
 }
 
 test('a short answer that cannot be written down becomes a 503', async (t) => {
-  const { rig, ledger } = await startHouse(t, (_request, reply) => reply.json(200, { data: [] }));
+  const { rig, ledger } = await startHouse(t, (_request, reply) => reply.json(200, { data: [{}] }));
   ledger.settleGate = full;
   assertError(await rig.post('/v1/embeddings', question), 'store_unavailable');
 });
 
 test('an answer that has begun and cannot be written down is cut', async (t) => {
   const { rig, ledger } = await startHouse(t, (_request, reply) =>
-    reply.bytes(200, [['Content-Type', 'application/json']], ['{"data"', ':[]}'], { chunked: true }),
+    reply.bytes(200, [['Content-Type', 'application/json']], ['{"data"', ':[{}]}'], { chunked: true }),
   );
   ledger.settleGate = full;
   const answer = await rig.post('/v1/embeddings', question);

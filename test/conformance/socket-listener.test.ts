@@ -30,7 +30,7 @@ async function open(
   const upstream = await startFakeUpstream((request, reply) =>
     request.body.includes('stream')
       ? reply.sse(['{"choices":[]}', '[DONE]'])
-      : reply.json(200, { object: 'list', data: [], length: request.body.length }),
+      : reply.json(200, { object: 'list', data: [{}], length: request.body.length }),
   );
   t.after(() => upstream.close());
   const rig = await startRig(t, {

@@ -12,7 +12,7 @@ const teller = { resource: resourceFromAttributes({}), instrumentationScope: { n
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const clientSpanId = '00f067aa0ba902b7';
 const parent = (flags: string): [string, string] => ['traceparent', `00-${traceId}-${clientSpanId}-${flags}`];
-const answer = { object: 'list', data: [], model: 'x', usage: { prompt_tokens: 3, total_tokens: 3 } };
+const answer = { object: 'list', data: [{}], model: 'x', usage: { prompt_tokens: 3, total_tokens: 3 } };
 
 async function start(t: TestContext, scripts: readonly Script[], more: Readonly<Record<string, unknown>> = {}) {
   const upstreams = await Promise.all(scripts.map((script) => startFakeUpstream(script)));

@@ -140,10 +140,10 @@ export default defineFixture({
         {
           path: '/openai/deployments/my-deployment/images/generations?api-version=2024-10-21',
           body: '{"model":"my-deployment","prompt":"a gate"}',
-          reply: { body: '{"created":1,"data":[]}' },
+          reply: { body: '{"created":1,"data":[{}]}' },
         },
       ],
-      answer: { body: '{"created":1,"data":[]}' },
+      answer: { body: '{"created":1,"data":[{}]}' },
     },
     {
       name: 'speech goes to the v1 surface, with the deployment as the model',
@@ -232,10 +232,10 @@ export default defineFixture({
         {
           path: '/openai/deployments/my-deployment/embeddings?api-version=2025-04-01-preview',
           body: { model: deployment, input: ['x'] },
-          reply: { body: { object: 'list', data: [] } },
+          reply: { body: { object: 'list', data: [{}] } },
         },
       ],
-      answer: { body: { object: 'list', data: [] } },
+      answer: { body: { object: 'list', data: [{}] } },
     },
     {
       name: 'a token of Entra goes where tokens go',
@@ -247,10 +247,10 @@ export default defineFixture({
           path: '/openai/v1/embeddings',
           body: { model: deployment, input: 'x' },
           headers: { authorization: 'Bearer sk-service-0123456789', 'api-key': null },
-          reply: { body: { object: 'list', data: [] } },
+          reply: { body: { object: 'list', data: [{}] } },
         },
       ],
-      answer: { body: { object: 'list', data: [] } },
+      answer: { body: { object: 'list', data: [{}] } },
     },
     {
       name: 'an error gets what it lacks',

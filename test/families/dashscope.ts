@@ -96,11 +96,11 @@ export default defineFixture({
     {
       name: 'embeddings that ask for floats pass byte for byte',
       route: '/v1/embeddings',
-      ask: '{"model":"m","input":["a","b"],"dimensions":64,"encoding_format":"float"}',
+      ask: '{"model":"m","input":["a"],"dimensions":1,"encoding_format":"float"}',
       wire: [
         {
           path: '/compatible-mode/v1/embeddings',
-          body: '{"model":"qwen3-rerank","input":["a","b"],"dimensions":64,"encoding_format":"float"}',
+          body: '{"model":"qwen3-rerank","input":["a"],"dimensions":1,"encoding_format":"float"}',
           reply: { body: '{"data":[{"embedding":[0.50],"index":0,"object":"embedding"}],"id":"r"}' },
         },
       ],
@@ -157,8 +157,10 @@ export default defineFixture({
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
-      wire: [{ path: '/compatible-mode/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [] } } }],
-      answer: { body: { data: [] } },
+      wire: [
+        { path: '/compatible-mode/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } },
+      ],
+      answer: { body: { data: [{}] } },
     },
     {
       name: 'ranks are asked for in its own shape, and keep their digits',

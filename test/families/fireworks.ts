@@ -119,8 +119,8 @@ export default defineFixture({
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
-      wire: [{ path: `${base}/embeddings`, body: { model, input: 'x' }, reply: { body: { data: [] } } }],
-      answer: { body: { data: [] } },
+      wire: [{ path: `${base}/embeddings`, body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
+      answer: { body: { data: [{}] } },
     },
     {
       name: 'reranked documents move to the list that clients read, with the documents in their shape',

@@ -96,11 +96,11 @@ export default defineFixture({
     {
       name: 'embeddings pass byte for byte, to a path without a version',
       route: '/v1/embeddings',
-      ask: '{"model":"m","input":["x"],"encoding_format":"float","dimensions":4,"modality":"text"}',
+      ask: '{"model":"m","input":["x"],"encoding_format":"float","dimensions":1,"modality":"text"}',
       wire: [
         {
           path: '/embeddings',
-          body: '{"model":"michaelfeil/bge-small-en-v1.5","input":["x"],"encoding_format":"float","dimensions":4,"modality":"text"}',
+          body: '{"model":"michaelfeil/bge-small-en-v1.5","input":["x"],"encoding_format":"float","dimensions":1,"modality":"text"}',
           reply: { body: '{"data":[{"index":0,"embedding":[0.50]}],"id":"infinity-1"}' },
         },
       ],
@@ -220,8 +220,8 @@ export default defineFixture({
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
-      wire: [{ path: '/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [] } } }],
-      answer: { body: { data: [] } },
+      wire: [{ path: '/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
+      answer: { body: { data: [{}] } },
     },
     {
       name: 'ranks pass as they come where no documents are wanted',

@@ -149,8 +149,8 @@ export default defineFixture({
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
-      wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [] } } }],
-      answer: { body: { data: [] } },
+      wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
+      answer: { body: { data: [{}] } },
     },
     {
       name: 'ranks pass as they come, in their own digits',

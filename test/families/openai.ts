@@ -426,10 +426,10 @@ export default defineFixture({
         {
           path: '/v1/embeddings',
           body: '{"model":"model-1","input":["x"]}',
-          reply: { body: { object: 'list', data: [] } },
+          reply: { body: { object: 'list', data: [{}] } },
         },
       ],
-      answer: { body: { object: 'list', data: [] } },
+      answer: { body: { object: 'list', data: [{}] } },
     },
     {
       name: 'the legacy path stays what it is where the upstream speaks it',

@@ -145,8 +145,8 @@ export default defineFixture({
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
-      wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [] } } }],
-      answer: { body: { data: [] } },
+      wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
+      answer: { body: { data: [{}] } },
     },
     {
       name: 'texts are ranked as they are, in chunks that the client sets',

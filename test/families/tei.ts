@@ -232,10 +232,10 @@ export default defineFixture({
         {
           path: '/v1/embeddings',
           body: { model: 'BAAI/bge-small-en-v1.5', input: ['x'] },
-          reply: { body: { object: 'list', data: [] } },
+          reply: { body: { object: 'list', data: [{}] } },
         },
       ],
-      answer: { body: { object: 'list', data: [] } },
+      answer: { body: { object: 'list', data: [{}] } },
     },
   ],
 });

@@ -97,11 +97,11 @@ export default defineFixture({
     {
       name: 'embeddings pass byte for byte',
       route: '/v1/embeddings',
-      ask: '{"model":"m", "input":["x"],"encoding_format":"float","dimensions":1e1,"truncate_prompt_tokens":-1}',
+      ask: '{"model":"m", "input":["x"],"encoding_format":"float","dimensions":1e0,"truncate_prompt_tokens":-1}',
       wire: [
         {
           path: '/v1/embeddings',
-          body: '{"model":"BAAI/bge-m3", "input":["x"],"encoding_format":"float","dimensions":1e1,"truncate_prompt_tokens":-1}',
+          body: '{"model":"BAAI/bge-m3", "input":["x"],"encoding_format":"float","dimensions":1e0,"truncate_prompt_tokens":-1}',
           reply: { body: '{"id":"embd-1","data":[{"index":0,"embedding":[0.50]}]}' },
         },
       ],
@@ -212,17 +212,17 @@ export default defineFixture({
         {
           path: '/v1/embeddings',
           body: '{"model":"BAAI/bge-m3","input":[[101,7592,102]]}',
-          reply: { body: '{"data":[]}' },
+          reply: { body: '{"data":[{}]}' },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '{"data":[]}' },
+      answer: { headers: { 'x-postern-translated': null }, body: '{"data":[{}]}' },
     },
     {
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
-      wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [] } } }],
-      answer: { body: { data: [] } },
+      wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
+      answer: { body: { data: [{}] } },
     },
     {
       name: 'ranks pass as they come, with the documents that nobody asked for',

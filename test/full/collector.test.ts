@@ -30,7 +30,7 @@ test('a collector takes traces and metrics, and writes down what the gateway sai
     asked += 1;
     return asked === 1
       ? reply.json(503, {})
-      : reply.json(200, { data: [], usage: { prompt_tokens: 5, total_tokens: 5 } });
+      : reply.json(200, { data: [{}], usage: { prompt_tokens: 5, total_tokens: 5 } });
   });
   t.after(() => upstream.close());
   const gateway = await startGatewayProcess({

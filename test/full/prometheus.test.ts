@@ -83,7 +83,9 @@ for (const workers of [1, 2]) {
   test(`Prometheus itself takes OpenMetrics, and finds the trace of a request in its bucket, with workers: ${workers}`, {
     skip: whyNot,
   }, async (t) => {
-    const upstream = await startFakeUpstream((_, reply) => reply.json(200, { data: [], usage: { prompt_tokens: 3 } }));
+    const upstream = await startFakeUpstream((_, reply) =>
+      reply.json(200, { data: [{}], usage: { prompt_tokens: 3 } }),
+    );
     t.after(() => upstream.close());
     const collector = await startFakeUpstream((_, reply) => reply.json(200, {}));
     t.after(() => collector.close());

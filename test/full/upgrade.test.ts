@@ -33,7 +33,9 @@ test('two nodes go from the last release to this version and back, and no reques
 }, async (t) => {
   const former = await checkOut(t);
   const store = await (await startPostgres(t, { isOwn: true })).createDatabase();
-  const upstream = await startFakeUpstream((_seen, reply) => reply.json(200, { data: [], usage: { total_tokens: 1 } }));
+  const upstream = await startFakeUpstream((_seen, reply) =>
+    reply.json(200, { data: [{}], usage: { total_tokens: 1 } }),
+  );
   t.after(() => upstream.close());
   const ports = [await freePort(), await freePort()];
   const home = await mkdtemp(join(tmpdir(), 'postern-upgrade-'));

@@ -40,7 +40,7 @@ test('what Vault has is used at once and from then on, without a restart', {
   await put('sk-first-of-openai-with-enough', 'key-first-of-the-app-with-enough');
   await startAgent(t, directory, call.address);
 
-  const upstream = await startFakeUpstream((_request, reply) => reply.json(200, { data: [] }));
+  const upstream = await startFakeUpstream((_request, reply) => reply.json(200, { data: [{}] }));
   t.after(() => upstream.close());
   const text = await readFile(new URL('postern.yaml', example), 'utf8');
   const port = await freePort();

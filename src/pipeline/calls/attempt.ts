@@ -17,6 +17,7 @@ import { withoutUsageEvent } from '../answers/counted-answer.ts';
 import { discard } from '../answers/discard.ts';
 import { Leftovers } from '../answers/leftovers.ts';
 import { pass } from '../answers/pass.ts';
+import { faultIn } from '../answers/short-list.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
 import type { DrainPool } from './drain-pool.ts';
@@ -177,7 +178,9 @@ class Attempts {
     if (this.#plan.judge !== undefined && outcome?.kind === 'answered') {
       return this.#judge(turn, await this.#readWhole(turn, outcome, this.#plan.judge), startedMs);
     }
-    return outcome && this.#judge(turn, outcome, startedMs);
+    const fault = outcome?.kind === 'answered' ? faultIn(this.#plan, outcome.answer) : undefined;
+    const failure = fault instanceof Promise ? await fault : fault;
+    return outcome && this.#judge(turn, failure === undefined ? outcome : { kind: 'unknown', failure }, startedMs);
   }
 
   /** An answer that is good by its head may not be by its body. */
@@ -365,6 +368,10 @@ class Attempts {
 
   #judgeSilence(turn: Turn, failure: Failure): void {
     this.#noteReached(turn);
+    if (failure.served !== undefined) {
+      this.#exchange.usage = failure.served;
+      this.#exchange.parts = [this.#exchange];
+    }
     if (failure.stale !== undefined || failure.ours !== undefined) turn.dropped();
     else turn.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
     if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);

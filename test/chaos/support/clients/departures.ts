@@ -116,7 +116,7 @@ function startUpstream(calls: ReadonlyMap<string, Call>): Promise<FakeUpstream> 
     const id = idPattern.exec(body.toString())?.[0].slice(1, -1);
     const call = id === undefined ? undefined : calls.get(id);
     if (call === undefined) {
-      await reply.json(200, { object: 'list', data: [] });
+      await reply.json(200, { object: 'list', data: [{}] });
       return;
     }
     call.begun.resolve();

@@ -49,6 +49,6 @@ export class Actor {
     }
     await reply.sleep(answerMs * (0.5 + this.#random()) * (this.mood === 'slow' ? slowdown : 1));
     this.servedAtMs.push(performance.now());
-    return reply.json(200, { object: 'list', data: [], model: 'm', usage: { prompt_tokens: 3, total_tokens: 3 } });
+    return reply.json(200, { object: 'list', data: [{}], model: 'm', usage: { prompt_tokens: 3, total_tokens: 3 } });
   };
 }
