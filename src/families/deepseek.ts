@@ -10,7 +10,7 @@ export default openaiCompatible({
   versions: ['/beta', '/v1'],
   modelList: openaiModelList('/models'),
   at: (path) => `/beta${path}`,
-  starter: { apiKeyEnv: 'DEEPSEEK_API_KEY', models: [] },
+  starter: { apiKeyEnv: 'DEEPSEEK_API_KEY', models: [{ id: 'deepseek-chat', operations: ['chat'] }] },
   // 402: no balance (unverified).
   errors: { withheld: [402] },
   completions: {

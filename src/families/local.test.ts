@@ -66,6 +66,17 @@ test('completes for the OpenAI client, at once and streamed', async () => {
   assert.equal(text, 'one two three');
 });
 
+test('chats for the OpenAI client, at once and streamed', async () => {
+  const fields = { model: 'local/echo', messages: [{ role: 'user' as const, content: 'one two three' }] };
+  const whole = await openai.chat.completions.create(fields);
+  assert.equal(whole.choices[0]?.message.content, 'one two three');
+  let text = '';
+  for await (const chunk of await openai.chat.completions.create({ ...fields, stream: true })) {
+    text += chunk.choices[0]?.delta.content ?? '';
+  }
+  assert.equal(text, 'one two three');
+});
+
 test('edits for clients that post by hand', async () => {
   const body = { model: 'local/echo', input: 'hello', instruction: 'upper case' };
   const edited = await openai.post<{ choices: { text: string }[] }>('/edits', { body });
@@ -141,14 +152,14 @@ test('is documented: every model, and how many rules the word list has', () => {
 
 test('is documented with requests that work as they stand', async () => {
   const requests = [
-    ...page.matchAll(/^curl http:\/\/127\.0\.0\.1:4000\/v1(\/\w+) [^']*'[^']*' \\\n {2}-d '([^']*)'/gm),
+    ...page.matchAll(/^curl http:\/\/127\.0\.0\.1:4000\/v1(\/[\w/]+) [^']*'[^']*' \\\n {2}-d '([^']*)'/gm),
   ];
   const operations: string[] = [];
   for (const [, path = '', body = ''] of requests) {
-    const offer = Object.values(offered).find((each) => each.path === path);
+    const [operation = '', offer] = Object.entries(offered).find(([, each]) => each.path === path) ?? [];
     assert.ok(offer?.make !== undefined, path);
     assert.equal((await ask(offer.make, body)).status, 200, path);
-    operations.push(offer.path.slice(1));
+    operations.push(operation);
   }
   assert.deepEqual(operations.sort(), Object.keys(offered).sort());
 });

@@ -3,7 +3,7 @@
 import { defineFamily } from '../core/family.ts';
 import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 import { rerankByBm25 } from './local/bm25.ts';
-import { completeByEcho, editByInstruction } from './local/echo.ts';
+import { chatByEcho, completeByEcho, editByInstruction } from './local/echo.ts';
 import { embedByHash } from './local/hash-embed.ts';
 import { moderateByWordlist } from './local/wordlist.ts';
 
@@ -14,12 +14,13 @@ export default defineFamily({
     { id: 'local/hash-embed', operations: ['embeddings'] },
     { id: 'local/bm25', operations: ['rerank'] },
     { id: 'local/wordlist', operations: ['moderations'] },
-    { id: 'local/echo', operations: ['completions', 'edits'] },
+    { id: 'local/echo', operations: ['completions', 'edits', 'chat'] },
   ],
   offers: {
     openai: {
       completions: { path: '/completions', make: completeByEcho },
       edits: { path: '/edits', make: editByInstruction },
+      chat: { path: '/chat/completions', make: chatByEcho },
       rerank: {
         path: '/rerank',
         make: rerankByBm25,

@@ -107,6 +107,7 @@ export default defineFamily({
       { id: 'mistral-embed', operations: ['embeddings'] },
       { id: 'codestral-latest', operations: ['completions'] },
       { id: 'mistral-moderation-latest', operations: ['moderations'] },
+      { id: 'mistral-small-latest', operations: ['chat'] },
     ],
   },
   errors: {},

@@ -18,6 +18,8 @@ export default defineFamily({
       { id: 'text-embedding-3-small', operations: ['embeddings'] },
       { id: 'text-embedding-3-large', operations: ['embeddings'] },
       { id: 'omni-moderation-latest', operations: ['moderations'] },
+      { id: 'gpt-4.1-mini', operations: ['chat', 'responses'] },
+      { id: 'gpt-4o-mini', operations: ['chat', 'responses'] },
     ],
   },
   chat: '/chat/completions',

@@ -10,22 +10,22 @@ interface Sample {
   body(model: string): unknown;
 }
 
-const samples: readonly Sample[] = [
+const samples: readonly Sample[] = operations.flatMap((operation): Sample[] => {
   // What takes a form needs a file at hand.
-  ...operations.flatMap((operation): Sample[] => {
-    if (!canBeShown(operation)) return [];
-    const { sample } = operationRows[operation];
-    const fields = { ...sample.body, ...sample.brief };
-    return [
-      { operation, path: (model) => pathOf(operation, model), body: (model) => bodyOf(operation, model, fields) },
-    ];
-  }),
-  {
-    operation: 'embeddings',
-    path: (model) => `/v1/engines/${model}/embeddings`,
-    body: () => operationRows.embeddings.sample.body,
-  },
-];
+  if (!canBeShown(operation)) return [];
+  const { sample } = operationRows[operation];
+  const fields = { ...sample.body, ...sample.brief };
+  const common: Sample = {
+    operation,
+    path: (model) => pathOf(operation, model),
+    body: (model) => bodyOf(operation, model, fields),
+  };
+  if (operation !== 'embeddings') return [common];
+  return [common, { operation, path: (model) => `/v1/engines/${model}/embeddings`, body: () => sample.body }];
+});
+
+/** More would push the key off the screen. */
+const mostLines = 6;
 
 /** Shown, or in a file that its owner can read. */
 type KeyPlace = { readonly secret: string } | { readonly file: string };
@@ -36,11 +36,15 @@ export function firstKeyLines(key: KeyPlace, baseUrl: string, snapshot: Snapshot
       ? ['', 'Postern is running, and this is its first key. It is shown only now:', '', `  ${key.secret}`]
       : ['', 'Postern is running, and its first key is in a file that only its owner can read:', '', `  ${key.file}`];
   lines.push('', 'Try it (each line works as pasted):', '');
+  let shown = 0;
   for (const sample of samples) {
+    if (shown === mostLines) break;
     const model = snapshot.models.all.find(
       ({ id, operations, visible }) => operations.includes(sample.operation) && visible && !id.includes('*'),
     );
-    if (model !== undefined) lines.push(toCurl(baseUrl + sample.path(model.id), key, sample.body(model.id)), '');
+    if (model === undefined) continue;
+    lines.push(toCurl(baseUrl + sample.path(model.id), key, sample.body(model.id)), '');
+    shown += 1;
   }
   return lines;
 }

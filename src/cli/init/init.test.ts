@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { loadConfiguration } from '../../config/load.ts';
 import { defineFamily, type Family } from '../../core/family.ts';
+import { families as realFamilies } from '../../families/index.ts';
 import { toConfigSources } from '../command.ts';
 import { init } from './init.ts';
 
@@ -79,6 +80,29 @@ test('requests for moderations may name no model where there is one that serves 
   const without = await (await run(t, { env: { OPENAI_API_KEY: 'sk-0123456789' } })).load();
   assert.ok(without.ok);
   assert.deepEqual(without.snapshot.defaultModels, {});
+});
+
+test('chat models are in the file for each provider whose chat models are known, and the file passes the check', async (t) => {
+  const env = {
+    OPENAI_API_KEY: 'sk-0123456789',
+    MISTRAL_API_KEY: 'mk-0123456789',
+    DEEPSEEK_API_KEY: 'dk-0123456789',
+  };
+  const result = await (await run(t, { env, families: realFamilies })).load();
+  assert.ok(result.ok);
+  assert.deepEqual(result.warnings, []);
+  const chatting = result.snapshot.models.all.filter(({ operations }) => operations.includes('chat'));
+  assert.deepEqual([...new Set(chatting.map(({ targets: [{ upstream }] }) => upstream.id))].sort(), [
+    'deepseek',
+    'mistral',
+    'openai',
+  ]);
+  const builtIn = await (await run(t, { families: realFamilies })).load();
+  assert.deepEqual(builtIn.ok && builtIn.snapshot.models.resolve('local/echo')?.model.operations, [
+    'completions',
+    'edits',
+    'chat',
+  ]);
 });
 
 test('without a provider key the file has the built-in upstream, and passes the check', async (t) => {

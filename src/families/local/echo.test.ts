@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, digest, readParts, toBody } from './ask.ts';
-import { completeByEcho, editByInstruction } from './echo.ts';
+import { chatByEcho, completeByEcho, editByInstruction } from './echo.ts';
 
 interface Usage {
   readonly prompt_tokens: number;
@@ -330,5 +330,95 @@ test('refuses what it cannot edit, and names the field', async () => {
     assert.equal(status, 400);
     assert.equal(json.error.param, param);
     assert.match(json.error.message, message);
+  }
+});
+
+const user = (content: unknown) => ({ role: 'user', content });
+
+test('says the last message of the user again, in the shape of chat', async () => {
+  const messages = [
+    { role: 'system', content: 'Be brief' },
+    user('first'),
+    { role: 'assistant', content: null },
+    user('Say this'),
+  ];
+  const { status, json } = await ask<Record<string, unknown>>(chatByEcho, {
+    model: 'my-name',
+    messages,
+    n: 2,
+    top_p: 1,
+  });
+  assert.equal(status, 200);
+  assert.match(String(json.id), /^chatcmpl-[0-9a-f]{24}$/);
+  const choice = {
+    message: { role: 'assistant', content: 'Say this', refusal: null },
+    logprobs: null,
+    finish_reason: 'stop',
+  };
+  assert.deepEqual(json, {
+    id: json.id,
+    object: 'chat.completion',
+    created: 1_767_225_600,
+    model: 'my-name',
+    choices: [
+      { ...choice, index: 0 },
+      { ...choice, index: 1 },
+    ],
+    usage: { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 },
+  });
+});
+
+test('reads messages in parts, and cuts chat at a limit or a stop, where one is sent', async () => {
+  const messages = [
+    user([
+      { type: 'text', text: 'one two' },
+      { type: 'text', text: 'three' },
+    ]),
+  ];
+  const contentOf = async (more: object) => {
+    const { json } = await ask<{ choices: { message: { content: string }; finish_reason: string }[] }>(chatByEcho, {
+      messages,
+      ...more,
+    });
+    return json.choices.map(({ message, finish_reason: reason }) => [message.content, reason])[0];
+  };
+  assert.deepEqual(await contentOf({}), ['one two\nthree', 'stop']);
+  assert.deepEqual(await contentOf({ max_tokens: 2 }), ['one two', 'length']);
+  assert.deepEqual(await contentOf({ max_completion_tokens: 1, max_tokens: 2 }), ['one', 'length']);
+  assert.deepEqual(await contentOf({ stop: [' two'] }), ['one', 'stop']);
+});
+
+test('streams chat word by word, from the role to the finish reason, with usage where it is asked for', async () => {
+  const fields = { messages: [user('one two')], stream: true, stream_options: { include_usage: true } };
+  const { headers, text } = await ask(chatByEcho, fields);
+  assert.equal(headers.get('content-type'), 'text/event-stream');
+  const events = text.split('\n\n').map((event) => event.replace(/^data: /, ''));
+  assert.deepEqual(events.splice(-2), ['[DONE]', '']);
+  const chunks = events.map((event) => JSON.parse(event));
+  assert.ok(chunks.every(({ object }) => object === 'chat.completion.chunk'));
+  assert.deepEqual(
+    chunks.map(({ choices: [choice] }) => choice && [choice.delta, choice.finish_reason]),
+    [
+      [{ role: 'assistant', content: '', refusal: null }, null],
+      [{ content: 'one' }, null],
+      [{ content: ' two' }, null],
+      [{}, 'stop'],
+      undefined,
+    ],
+  );
+  assert.deepEqual(chunks.at(-1).usage, { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 });
+});
+
+test('refuses chat that it cannot read, by name', async () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+  for (const [messages, param] of [
+    [undefined, 'messages'],
+    ['hello', 'messages[0]'],
+    [[user('x'), 7], 'messages[1]'],
+    [[user(7)], 'messages[0].content'],
+    [[user([{ type: 'text', text: 'x' }, image])], 'messages[0].content[1]'],
+  ] as const) {
+    const { status, json } = await ask(chatByEcho, { messages });
+    assert.deepEqual([status, json.error.param], [400, param]);
   }
 });

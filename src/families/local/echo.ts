@@ -1,14 +1,24 @@
-/** `local/echo`: completions that say the prompt again, and edits that follow a few plain instructions. */
+/** `local/echo`: completions and chat that say what was sent again, and edits that follow a few plain instructions. */
 
 import type { MadeAnswer } from '../../core/family.ts';
-import { isJsonObject } from '../../lib/json/json-text.ts';
+import { isJsonList, isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { readInstruction } from './edit-instructions.ts';
-import { type Fields, readFlag, readInteger, readRequired, readText, readTexts, refuseTokens } from './fields.ts';
+import {
+  type Fields,
+  readFlag,
+  readInteger,
+  readList,
+  readRequired,
+  readText,
+  readTexts,
+  refuseTokens,
+} from './fields.ts';
 import { type Asked, createdS, createMaker, listAnswer, streamAnswer } from './maker.ts';
 import type { Pace } from './pace.ts';
 import { Refusal } from './refusal.ts';
 
 const maxPrompts = 2048;
+const maxMessages = 2048;
 const maxN = 128;
 const maxChoices = 2048;
 const maxEdits = 20;
@@ -48,8 +58,80 @@ export const completeByEcho = createMaker('local/echo', completionFields, async 
     promptTokens,
     sumOf(choices, ({ tokens }) => tokens),
   );
-  return stream ? streamChoices(asked, choices, usage) : wholeChoices(asked, choices, usage);
+  return stream ? streamChoices(asked, choices, usage, textForm) : wholeChoices(asked, choices, usage, textForm);
 });
+
+const chatFields = ['messages', 'n', 'max_tokens', 'max_completion_tokens', 'stop', 'stream', 'stream_options'];
+
+/** Says the last message of the user again, all of it where no limit is sent. */
+export const chatByEcho = createMaker('local/echo', chatFields, async (asked) => {
+  const { fields, pace } = asked;
+  const messages = readList(fields, 'messages', 'a list of messages', maxMessages).map(readMessage);
+  const last = messages.findLast(({ role }) => role === 'user') ?? messages.at(-1);
+  const n = readN(fields, 1);
+  const limit = (fields.max_completion_tokens ?? null) === null ? 'max_tokens' : 'max_completion_tokens';
+  const maxTokens = readInteger(fields, limit, { min: 0, absent: Number.MAX_SAFE_INTEGER });
+  const stops = readStops(fields);
+  const stream = readFlag(fields, 'stream');
+
+  const said = await say(last?.text ?? '', maxTokens, stops, pace);
+  refuseLength(said.text.length * n, maxCharacters, 'messages');
+  let promptTokens = 0;
+  for (const { text } of messages) promptTokens += await countWords(text, pace);
+  const choices = Array.from({ length: n }, (): Choice => ({ ...said, prefix: '' }));
+  const usage = toUsage(promptTokens, said.tokens * n);
+  return stream ? streamChoices(asked, choices, usage, chatForm) : wholeChoices(asked, choices, usage, chatForm);
+});
+
+interface Message {
+  readonly role: Json | undefined;
+  readonly text: string;
+}
+
+/** Its text; a message without content, as one that calls tools, has none. */
+function readMessage(message: Json, index: number): Message {
+  const param = `messages[${index}]`;
+  if (!isJsonObject(message)) {
+    throw new Refusal('invalid_type', param, `"${param}" must be an object with "role" and "content"; change it.`);
+  }
+  const { role, content = null } = message;
+  if (content === null) return { role, text: '' };
+  if (!isJsonList(content)) return { role, text: readText(content, `${param}.content`) };
+  const texts = content.map((part, at) => readText(part, `${param}.content[${at}]`));
+  return { role, text: texts.join('\n') };
+}
+
+/** How choices stand in an answer. */
+interface Form {
+  readonly idPrefix: string;
+  readonly whole: string;
+  readonly chunk: string;
+  /** What a choice begins with in a stream; undefined where that is its text. */
+  readonly opening: object | undefined;
+  ofWhole(text: string): object;
+  ofPiece(piece: string): object;
+  readonly closing: object;
+}
+
+const textForm: Form = {
+  idPrefix: 'cmpl-',
+  whole: 'text_completion',
+  chunk: 'text_completion',
+  opening: undefined,
+  ofWhole: (text) => ({ text }),
+  ofPiece: (text) => ({ text }),
+  closing: { text: '' },
+};
+
+const chatForm: Form = {
+  idPrefix: 'chatcmpl-',
+  whole: 'chat.completion',
+  chunk: 'chat.completion.chunk',
+  opening: { delta: { role: 'assistant', content: '', refusal: null } },
+  ofWhole: (content) => ({ message: { role: 'assistant', content, refusal: null } }),
+  ofPiece: (content) => ({ delta: { content } }),
+  closing: { delta: {} },
+};
 
 interface Choice {
   /** The prompt, where the answer is to begin with it. */
@@ -105,32 +187,43 @@ async function findFirst(stops: readonly string[], text: string, pace: Pace): Pr
   return undefined;
 }
 
-function wholeChoices({ id, model, pace }: Asked, choices: readonly Choice[], usage: object): Promise<MadeAnswer> {
-  const head = { id: id('cmpl-'), object: 'text_completion', created: createdS, model };
+function wholeChoices(
+  { id, model, pace }: Asked,
+  choices: readonly Choice[],
+  usage: object,
+  { idPrefix, whole, ofWhole }: Form,
+): Promise<MadeAnswer> {
+  const head = { id: id(idPrefix), object: whole, created: createdS, model };
   const items = choices
     .values()
     .map(({ prefix, text, finishReason }, index) =>
-      JSON.stringify({ text: prefix + text, index, logprobs: null, finish_reason: finishReason }),
+      JSON.stringify({ ...ofWhole(prefix + text), index, logprobs: null, finish_reason: finishReason }),
     );
   return listAnswer(pace, head, 'choices', items, () => ({ usage }));
 }
 
-function streamChoices(asked: Asked, choices: readonly Choice[], usage: object): MadeAnswer {
+function streamChoices(
+  asked: Asked,
+  choices: readonly Choice[],
+  usage: object,
+  { idPrefix, chunk: object, opening, ofPiece, closing }: Form,
+): MadeAnswer {
   const withUsage = readIncludeUsage(asked.fields);
-  const head = { id: asked.id('cmpl-'), object: 'text_completion', created: createdS, model: asked.model };
+  const head = { id: asked.id(idPrefix), object, created: createdS, model: asked.model };
   const tail = withUsage ? { usage: null } : {};
 
   function* chunks(): Generator<object> {
     for (const [index, { prefix, text, finishReason }] of choices.entries()) {
-      const chunk = (piece: string, finished: Choice['finishReason'] | null) => ({
+      const chunk = (part: object, finished: Choice['finishReason'] | null) => ({
         ...head,
-        choices: [{ text: piece, index, logprobs: null, finish_reason: finished }],
+        choices: [{ ...part, index, logprobs: null, finish_reason: finished }],
         ...tail,
       });
+      if (opening !== undefined) yield chunk(opening, null);
       for (const part of [prefix, text]) {
-        for (const piece of toPieces(part)) yield chunk(piece, null);
+        for (const piece of toPieces(part)) yield chunk(ofPiece(piece), null);
       }
-      yield chunk('', finishReason);
+      yield chunk(closing, finishReason);
     }
     if (withUsage) yield { ...head, choices: [], usage };
   }
