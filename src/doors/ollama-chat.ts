@@ -4,7 +4,7 @@ import { type AskedModel, type DoorWay, type Entrance, refusedField } from '../c
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { Unfit } from '../core/translation.ts';
-import { limitNameFor } from '../families/bridges/chat-parameters.ts';
+import { limitNameFor } from '../families/dialects/completions/completions.ts';
 import { at, textIn } from '../families/dialects/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJson } from '../lib/json/json-text.ts';
 import {

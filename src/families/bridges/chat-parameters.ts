@@ -2,7 +2,7 @@
 
 import type { Asked } from '../../core/translation.ts';
 import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
-import { asksForNothing, choicesEach } from '../dialects/completions/completions.ts';
+import { asksForNothing, choicesEach, limitNameFor } from '../dialects/completions/completions.ts';
 import { hints } from '../dialects/hints.ts';
 
 /** What a chat has that is nearly OpenAI's. */
@@ -39,15 +39,6 @@ export function refuseWhatChatLacks(asked: Asked): void {
   if (!asksForNothing('best_of', bestOf) && numberOf(bestOf) !== choicesEach(asked)) {
     asked.cannot('best_of', 'speaks chat, which gives every answer that it makes ("n" asks for several)');
   }
-}
-
-/** OpenAI's own models that think know `max_tokens` by another name only (unverified). */
-const namesLimitAnew = /(?:^|\/)(?:o[1-9]|gpt-[5-9])/;
-
-/** Of the field that bounds an answer, for a model that is known by any of these names. */
-export function limitNameFor(names: readonly unknown[]): string {
-  const isNew = names.some((name) => typeof name === 'string' && namesLimitAnew.test(name));
-  return isNew ? 'max_completion_tokens' : 'max_tokens';
 }
 
 /** None where the client sets none: the 16 tokens of old are no answer of a model that converses. */

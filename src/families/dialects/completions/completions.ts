@@ -124,6 +124,15 @@ function isFalse(value: Json): boolean {
   return value === false;
 }
 
+/** OpenAI's own models that think know `max_tokens` by another name only (unverified). */
+const namesLimitAnew = /(?:^|\/)(?:o[1-9]|gpt-[5-9])/;
+
+/** Of the field that bounds an answer, for a model that is known by any of these names. */
+export function limitNameFor(names: readonly unknown[]): string {
+  const isNew = names.some((name) => typeof name === 'string' && namesLimitAnew.test(name));
+  return isNew ? 'max_completion_tokens' : 'max_tokens';
+}
+
 interface Prompts {
   readonly prompt: Json;
   readonly count: number;
