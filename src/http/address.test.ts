@@ -28,6 +28,24 @@ test('a peer without an address is nowhere, save where it is trusted and says wh
   assert.equal(toClientAddress(undefined, '198.51.100.1, bad', trusted, true), undefined);
 });
 
+test('the port that a proxy writes behind an address is left out', () => {
+  for (const [hops, address] of [
+    ['198.51.100.1:4711', '198.51.100.1'],
+    ['[2001:db8::7]:443', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['198.51.100.1:4711, 10.0.0.2:80', '198.51.100.1'],
+    ['::ffff:198.51.100.1', '198.51.100.1'],
+    ['[::ffff:198.51.100.1]:80', '198.51.100.1'],
+    ['2001:db8::7:443', '2001:db8::7:443'],
+    ['198.51.100.1:', '10.0.0.1'],
+    ['198.51.100.1:x', '10.0.0.1'],
+    ['[198.51.100.1', '10.0.0.1'],
+    ['host:80', '10.0.0.1'],
+  ] as const) {
+    assert.equal(toClientAddress('10.0.0.1', hops, trusted), address, hops);
+  }
+});
+
 test('what is no address ends the chain at the last hop that was one', () => {
   assert.equal(toClientAddress('10.0.0.1', 'unknown', trusted), '10.0.0.1');
   assert.equal(toClientAddress('10.0.0.1', '198.51.100.1, bad, 10.0.0.2', trusted), '10.0.0.2');

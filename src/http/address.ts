@@ -17,12 +17,20 @@ export function toClientAddress(
   const isBelieved = isPeerTrusted || (address !== undefined && includesAddress(trusted, address));
   if (forwardedFor === undefined || !isBelieved) return address;
   for (const hop of forwardedFor.split(',').reverse()) {
-    const named = unmapped(hop.trim());
+    const named = unmapped(withoutPort(hop.trim()));
     if (isIP(named) === 0) return address; // what a trusted hop wrote ends here; the rest is the client's word
     address = named;
     if (!includesAddress(trusted, address)) return address;
   }
   return address;
+}
+
+const addressWithPort = /^(?:\[([^\]]+)\]|([^:]+)):\d{1,5}$|^\[([^\]]+)\]$/;
+
+/** Some proxies write `10.0.0.1:80` and `[2001:db8::7]:443`. */
+function withoutPort(hop: string): string {
+  const found = addressWithPort.exec(hop);
+  return found === null ? hop : (found[1] ?? found[2] ?? found[3] ?? hop);
 }
 
 /** An IPv4 address that came over a dual-stack socket, in its own notation. */
