@@ -91,6 +91,8 @@ export class Exchange {
   /** How it ended, once it did. */
   outcome: RowOutcome | undefined = undefined;
   errorCode: ErrorCode | undefined = undefined;
+  /** The secret of its key, where bodies are kept: it is taken out of them. */
+  keySecret: string | undefined = undefined;
   /** For the log: what lay behind an error, without secrets. */
   errorCause: string | undefined = undefined;
   /** The answer broke off after its head was sent, so the client's connection was broken too. */

@@ -12,9 +12,9 @@ const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml
 const longestName = 80;
 
 /** Undefined where the key does not have it kept, and where it was refused before its body was read. */
-export function captureOf({ key, captured, snapshot }: Exchange, nowMs: number): Capture | undefined {
+export function captureOf({ key, keySecret, captured, snapshot }: Exchange, nowMs: number): Capture | undefined {
   if (key?.captureMs === undefined || captured === undefined) return undefined;
-  const hidden = hiddenIn(snapshot);
+  const hidden = hiddenIn(snapshot, keySecret);
   return {
     request: toKept(captured.request, captured.requestBytes, hidden),
     response: whyNotKept(captured) ?? toKept(captured.response, captured.responseBytes, hidden),
@@ -28,8 +28,9 @@ export function withoutBodies({ expiresAtMs }: Capture): Capture {
   return { request: note, response: note, expiresAtMs };
 }
 
-function hiddenIn({ upstreams, ledger }: Snapshot): Hidden {
-  return { secrets: secretsOf(upstreams.values()), fields: toFieldPattern(ledger.hiddenFields) };
+function hiddenIn({ upstreams, ledger }: Snapshot, keySecret: string | undefined): Hidden {
+  const own = keySecret === undefined ? [] : [{ secrets: [keySecret] }];
+  return { secrets: secretsOf([...upstreams.values(), ...own]), fields: toFieldPattern(ledger.hiddenFields) };
 }
 
 function secretsOf(upstreams: Iterable<{ readonly secrets: readonly string[] }>): string[] {

@@ -198,6 +198,7 @@ export function createApp({
     const judge = (key: KeyRecord | undefined): KeyRecord => {
       if (key === undefined) throw unknownKey(credential);
       exchange.key = key;
+      if (key.captureMs !== undefined) exchange.keySecret = credential;
       checkKey(key, clock.nowMs());
       if (route !== undefined) checkRoute(key, ...(route.isFor ?? [route.operation]));
       checkAddress(key, exchange.clientAddress);

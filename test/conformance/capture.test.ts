@@ -172,6 +172,14 @@ test('refused requests are kept too, and the errors of upstreams', async (t) => 
   assert.ok(passed.response.includes(answered));
 });
 
+test('the secret of the calling key is taken out of what it asks and is answered, however it is spelled', async (t) => {
+  const { ask } = await startHouse(t, (_request, reply) => reply.json(200, { text: `you are ${keptSecret}` }));
+  const escaped = keptSecret.replaceAll('-', '\\u002d');
+  const { request, response } = await ask(`{"model":"m","input":["${keptSecret}","${escaped}"]}`);
+  assert.equal(request, '{"model":"m","input":["[credential]","[credential]"]}');
+  assert.equal(response, '{"text":"you are [credential]"}');
+});
+
 test('its time over, nobody is shown it, and it is deleted', async (t) => {
   const { rig, directory, ask } = await startHouse(t, (_request, reply) => reply.json(200, { text: answered }));
   const beforeMs = Date.now();
