@@ -19,6 +19,22 @@ test('a secret is looked for in each way that an answer may spell it', () => {
   }
 });
 
+test('in successes it is found with each character, each sign, or each sign of HTML as an escape of JSON', () => {
+  const search = new NeedleSearch(spellingsInSuccesses(secret));
+  const escaped = (which: RegExp, upper: boolean) =>
+    secret.replace(which, (sign) => {
+      const hex = sign.charCodeAt(0).toString(16).padStart(4, '0');
+      return `\\u${upper ? hex.toUpperCase() : hex}`;
+    });
+  for (const which of [/./g, /[^A-Za-z0-9]/g, /[^\w.~-]/g]) {
+    for (const upper of [true, false]) {
+      const text = `{"a":"${escaped(which, upper)}"}`;
+      assert.equal(JSON.parse(text).a, secret);
+      assert.notEqual(search.find(Buffer.from(text)), -1, text);
+    }
+  }
+});
+
 test('in base64 it is found whatever stands around it, in both alphabets', () => {
   const search = new NeedleSearch(spellingsInSuccesses(secret));
   fc.assert(

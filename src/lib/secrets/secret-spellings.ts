@@ -11,7 +11,9 @@ const longestSpelling = 256;
 
 /** What an answer that succeeds is searched for; nothing for what could stand there innocently. */
 export function spellingsInSuccesses(secret: string): string[] {
-  return whyNotInSuccesses(secret) === undefined ? fitting([...plainSpellings(secret), ...inBase64(secret)]) : [];
+  return whyNotInSuccesses(secret) === undefined
+    ? fitting([...plainSpellings(secret), ...inUnicodeEscapes(secret), ...inBase64(secret)])
+    : [];
 }
 
 /** What an error is searched for, before and after whatever is escaped in it was undone. */
@@ -53,6 +55,22 @@ function inBase64(secret: string): string[] {
     const standard = bytes.toString('base64').slice(...own);
     return [standard, withSlashesEscaped(standard), bytes.toString('base64url').slice(...own)];
   });
+}
+
+/** In JSON whose writer escapes each character, each that is no letter or digit, or each that means something in HTML. */
+function inUnicodeEscapes(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [/[^\\]|\\./g, /[^A-Za-z0-9\\]|\\./g, /[^\w.~\\-]|\\./g].flatMap((which) =>
+    [(hex: string) => hex, (hex: string) => hex.toUpperCase()].map((written) =>
+      json.replace(which, (said) => {
+        const code = said
+          .charCodeAt(said.length - 1)
+          .toString(16)
+          .padStart(4, '0');
+        return `\\u${written(code)}`;
+      }),
+    ),
+  );
 }
 
 /** Nothing but escapes, as those write it who take no chances. */
