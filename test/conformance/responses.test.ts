@@ -177,6 +177,22 @@ test('a long conversation with sound in it may ask for an answer with sound', as
   assertError(await rig.post('/v1/chat/completions', escaped), 'object_not_found', { param: 'audio' });
 });
 
+test('annotations of a content alone may name what was used; anywhere else such a name is looked up', async (t) => {
+  const { rig } = await startHouse(t, answering);
+  const annotations = [{ type: 'file_citation', file_id: 'file-theirs' }];
+  for (const more of [
+    { annotations },
+    { metadata: { annotations } },
+    { input: [{ type: 'message', annotations, content: 'x' }] },
+    { tools: [{ type: 'file_search', annotations }] },
+  ]) {
+    assertError(await rig.post(path, { model: 'm', input: 'x', ...more }), 'object_not_found', {
+      param: 'file_id',
+      of: JSON.stringify(more),
+    });
+  }
+});
+
 test('what only sounds like it passes: nulls, texts, and the schemas and arguments of tools', async (t) => {
   const { rig } = await startHouse(t, answering);
   const parameters = { type: 'object', properties: { file_id: { type: 'string' }, container: { type: 'object' } } };

@@ -34,7 +34,7 @@ export const responses = defineOperation({
     },
     items: 'input',
     told: ['container_id'],
-    except: ['annotations'],
+    except: ['content.annotations'],
   },
   keeps: {
     whole: {

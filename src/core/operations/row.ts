@@ -121,7 +121,7 @@ export interface Kept {
   readonly wholes?: readonly string[];
   /** What is said by a name of `names` lies with somebody else, where it looks like this. */
   readonly outside?: RegExp;
-  /** What stands under these names is a tool's matter, or is read by nobody. */
+  /** What stands under these names is a tool's matter, or is read by nobody; `content.annotations`: of elements of such a list alone. */
   readonly except?: readonly string[];
 }
 

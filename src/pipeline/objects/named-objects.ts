@@ -216,6 +216,8 @@ interface Place {
   readonly value: Json | undefined;
   readonly isExcepted: boolean;
   readonly isInItem: boolean;
+  /** The field whose value it is, or in whose list it stands. */
+  readonly field: string;
 }
 
 /** Through all that is read of a body. Where a schema has a property of such a name, an object stands there. */
@@ -244,7 +246,7 @@ class Walk implements NamedObjects {
         }
       }
     }
-    const left: Place[] = [{ value: body, isExcepted: false, isInItem: false }];
+    const left: Place[] = [{ value: body, isExcepted: false, isInItem: false, field: '' }];
     let looks = 0;
     for (let place = left.pop(); place !== undefined; place = left.pop()) {
       this.#lookAt(place, left, list);
@@ -254,11 +256,11 @@ class Walk implements NamedObjects {
   }
 
   /** What lies in it is left for later. */
-  #lookAt({ value, isExcepted, isInItem }: Place, left: Place[], list: Json | undefined): void {
+  #lookAt({ value, isExcepted, isInItem, field }: Place, left: Place[], list: Json | undefined): void {
     const { names, wholes = [], types = {}, told = [], except = [], outside } = this.#kept;
     if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
     if (isJsonList(value)) {
-      for (const one of value) left.push({ value: one, isExcepted, isInItem: isInItem || value === list });
+      for (const one of value) left.push({ value: one, isExcepted, isInItem: isInItem || value === list, field });
     }
     if (!isJsonObject(value)) return;
     for (const [name, inner] of Object.entries(value)) {
@@ -268,7 +270,8 @@ class Walk implements NamedObjects {
         const ids = isKept ? wholesIn(inner) : idsIn(inner).filter((said) => outside?.test(said) !== true);
         if (!isExcepted) for (const id of ids) this.#name(name, id, isInItem && told.includes(name));
       }
-      left.push({ value: inner, isExcepted: isExcepted || except.includes(name), isInItem });
+      const isLeftOut = except.includes(name) || except.includes(`${field}.${name}`);
+      left.push({ value: inner, isExcepted: isExcepted || isLeftOut, isInItem, field: name });
     }
     const { type, id } = value;
     if (typeof type !== 'string' || !Object.hasOwn(types, type)) return;
