@@ -59,7 +59,7 @@ export function* compiling(
     models,
     ownRoutes: yield* compileRoutes(document.routes, byId, models, context),
     defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, context),
-    keys: yield* compileKeys(document, models, context),
+    keys: yield* compileKeys(document, models, byId, context),
   });
   for (const warning of yield* priceWarnings(document, models.all, snapshot)) context.warnings.push(warning);
   return { snapshot, credentialCounts };

@@ -77,7 +77,18 @@ test('what is wrong is told by its place, and no value is repeated', async (t) =
     POSTERN_NONSENSE_ALTOGETHER: 'x',
   };
   assert.deepEqual(
-    await faults(t, { env, set: ['server.prt=1', 'server.host', 'redis=redis://h', 'models[0].id=x'] }),
+    await faults(t, {
+      env,
+      set: [
+        'server.prt=1',
+        'server.host',
+        'redis=redis://h',
+        'models[0].id=x',
+        'server.host=sk-ant-api03-0123456789abcdef',
+        'models=[{id: m, targets: [{upstream: u, defaults: {a: b}}]}]',
+        'store=postgres://h/d',
+      ],
+    }),
     [
       ['POSTERN_MODELS', 3, 'models[0].visble', 'unknown key; did you mean visible?'],
       ['POSTERN_KEYS', 1, '', 'the indentation does not fit, or a bracket is not closed'],
@@ -96,6 +107,12 @@ test('what is wrong is told by its place, and no value is repeated', async (t) =
         'may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set POSTERN_REDIS',
       ],
       ['--set models[0].id', undefined, '', 'is no setting; a list is set as a whole'],
+      ...(['server.host', 'models', 'store'] as const).map((name): [string, undefined, string, string] => [
+        `--set ${name}`,
+        undefined,
+        '',
+        `may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set POSTERN_${name.replace('.', '_').toUpperCase()}`,
+      ]),
       [
         'POSTERN_SERVER_TIMEOUTS_KEEPALIVE',
         undefined,

@@ -79,9 +79,18 @@ function whyNotOnCommandLine(
     return `is no setting${inList || suggestion(nearestName(dotted, byDotted.keys()))}`;
   }
   if (value === undefined || value === '') return `needs a value, as in --set ${dotted}=VALUE`;
-  if (!name.mayHoldSecret) return undefined;
+  if (!name.mayHoldSecret && !holdsSecretIn(name, value)) return undefined;
+  if (dotted === 'store' && value.startsWith('sqlite:')) return undefined;
   return `may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set ${name.variable}`;
 }
+
+/** As well-known services shape the secrets that they give out. */
+const secretShape =
+  /(?<![A-Za-z0-9])(?:[rs]k-[\w-]{16,}|(?:AIza|ya29\.)[\w.-]{16,}|(?:xai|gsk|hf|pcsk|jina|nvapi|glpat|pst)[-_][\w-]{16,}|A(?:KIA|SIA)[A-Z0-9]{16}|gh[oprsu]_\w{16,})/;
+
+/** A value that is shaped as services shape their secrets; and parameters of models, which may be anything. */
+const holdsSecretIn = ({ dotted }: OutsideName, value: string): boolean =>
+  secretShape.test(value) || (dotted === 'models' && /\bdefaults\b/.test(value));
 
 /** What a file says of a secret in the other of its two forms no longer holds. */
 function otherForm({ dotted }: OutsideName): OutsideName | undefined {

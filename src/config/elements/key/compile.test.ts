@@ -25,6 +25,17 @@ test('a key is found by the SHA-256 of its secret, and the secret is nowhere', a
   assert.ok(!JSON.stringify([...snapshot.keys]).includes(secret));
 });
 
+test("a key whose secret is an upstream's credential is a fault, by secret or by digest", async (t) => {
+  const upstreams = `upstreams: [{ id: up, family: openai, api_key: ${secret} }]`;
+  const digest = createHash('sha256').update(secret).digest('hex');
+  for (const key of [`secret: ${secret}`, `secret_sha256: ${digest}`]) {
+    await assert.rejects(
+      loaded(t, `${upstreams}\nkeys: [{ id: k, ${key} }]`),
+      /is the credential of the upstream .*up/s,
+    );
+  }
+});
+
 test('what narrows a key is kept', async (t) => {
   const limits = 'models: [gpt-*], operations: [edits, edits], addresses: [10.0.0.0/8]';
   const { snapshot } = await loaded(t, `keys: [{ id: k, secret: ${secret}, ${limits} }]`);

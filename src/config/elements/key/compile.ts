@@ -1,7 +1,7 @@
 /** The `keys` section as admission uses it: by digest, the secrets themselves forgotten. */
 
 import type { KeyRecord } from '../../../core/key.ts';
-import type { ModelIndex } from '../../../core/snapshot.ts';
+import type { ModelIndex, Upstream } from '../../../core/snapshot.ts';
 import { createNearestName, type NearestName } from '../../../lib/nearest-name.ts';
 import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
@@ -16,11 +16,13 @@ import { modelWarning, unknownProjectFault } from './warnings.ts';
 export function* compileKeys(
   document: ConfigurationDocument,
   models: ModelIndex,
+  upstreams: ReadonlyMap<string, Upstream>,
   context: CompileContext,
 ): Generator<undefined, ReadonlyMap<string, KeyRecord>, undefined> {
   const claim = createClaims(context);
   const digests = new Map<string, Path>();
   const keys = new Map<string, KeyRecord>();
+  const credentials = credentialsOf(upstreams);
   const names = createNearestName(models.all.map(({ id }) => id));
   for (const { path, value } of document.keys) {
     yield;
@@ -31,6 +33,13 @@ export function* compileKeys(
     if (first !== undefined)
       context.faults.add([...path, 'secret'], `is the same as that of ${toPathText(first)}; each key needs its own`);
     digests.set(digest, first ?? path);
+    const upstream = credentials.get(digest);
+    if (upstream !== undefined) {
+      context.faults.add(
+        [...path, 'secret'],
+        `is the credential of the upstream ${JSON.stringify(upstream)}; clients would hold it, so give the key a secret of its own`,
+      );
+    }
     checkTerms(value, path, context);
     warnOfModels({ path, value }, document, models, names, context);
     if (value.expires !== undefined && value.expires <= context.nowMs) {
@@ -41,6 +50,10 @@ export function* compileKeys(
   }
   return keys;
 }
+
+/** Which upstream has it, by the digest of each. */
+const credentialsOf = (upstreams: ReadonlyMap<string, Upstream>): ReadonlyMap<string, string> =>
+  new Map([...upstreams.values()].flatMap(({ id, secrets }) => secrets.map((secret) => [digestOf(secret), id])));
 
 /** Undefined where nothing says its secret. */
 export function digestIn(
