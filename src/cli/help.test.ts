@@ -34,7 +34,7 @@ test('an option that is not known is said in our words, with what was meant', ()
     [['tail', '--follow=1'], /^--follow takes no value \(usage/],
     [['tail', '--limit'], /^--limit needs a value; write one that begins with - as --limit=-\.\.\./],
     [['tail', '--limit', '-5'], /^--limit needs a value/],
-    [['--zzzzzzzz'], /\(usage: postern ledger tail\|show\|verify\|adopt /],
+    [['--zzzzzzzz'], /\(usage: postern ledger tail\|show\|verify\|prune\|adopt /],
   ];
   for (const [args, message] of faults) assert.match(faultOf(ledger, ...args), message, args.join(' '));
 });
