@@ -6,6 +6,7 @@ import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
+import type { Course } from '../core/dispatch.ts';
 import { resolveAt } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
@@ -184,7 +185,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const open = others === undefined ? courseOf(resolved, route) : courseWith(courseOf(resolved, route), others);
     const keeps = keepsOf(question, route);
     const inBackground = isInBackground(question, keeps);
-    const looked = namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
+    const looked = namedObjectsIn(
+      question,
+      route,
+      new ReadingRoom(exchange.requestRoom),
+      route.own !== undefined && keepsObjects(open),
+    );
     const named = looked instanceof Promise ? await looked : looked;
     const placing = placeOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
     const place = placing instanceof Promise ? await placing : placing;
@@ -408,6 +414,12 @@ interface Answered {
   /** What Postern adds to its head. */
   readonly headers: readonly string[];
 }
+
+/** Whether any of its upstreams keeps what clients make there. */
+const keepsObjects = ({ tiers }: Course): boolean =>
+  tiers.some((tier) =>
+    tier.some(({ target: { upstream } }) => upstream.filesPath !== undefined || upstream.batchesPath !== undefined),
+  );
 
 /** What may answer in place of the model that is asked serves the same operation. */
 const fits = ({ model }: ResolvedModel, { param }: NamedModel, { operation }: Route): boolean =>

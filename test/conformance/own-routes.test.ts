@@ -126,6 +126,11 @@ test('a form passes byte for byte, with the name of the model in its part, or wi
   assert.deepEqual(up.requests.at(-1)?.body, form('parse-real'));
   assert.equal((await rig.post('/v1/scan', form(''), { headers })).status, 200);
   assert.deepEqual(up.requests.at(-1)?.body, form(''));
+  for (const name of ['fileId', 'File_id', 'a[File_Id]', 'a[fileIds][0]']) {
+    const named = form('parser').toString('latin1').replace('name="file"; filename="a.pdf"', `name="${name}"`);
+    const refused = await rig.post('/v1/parse', Buffer.from(named, 'latin1'), { headers });
+    assertError(refused, 'object_not_found', { param: /s/i.test(name) ? 'file_ids' : 'file_id', of: name });
+  }
   assertError(await rig.post('/v1/parse', form(''), { headers }), 'missing_required_parameter', { param: 'model' });
   assert.equal(up.requests.length, 2);
 });
@@ -146,6 +151,9 @@ test('what is judged elsewhere is judged here: key, model, operation, body, meth
     ['/v1/only', '{"model":"far"}', 'operation_not_supported', 'model'],
     ['/v1/parse', '{"model":"parser","a":[{"file_id":"file-1"}]}', 'object_not_found', 'file_id'],
     ['/v1/parse', '{"model":"parser","a":[{"file\\u005fid":"file-1"}]}', 'object_not_found', 'file_id'],
+    ['/v1/parse', '{"model":"parser","a":[{"fileId":"file-1"}]}', 'object_not_found', 'file_id'],
+    ['/v1/parse', '{"model":"parser","File_id":"file-1"}', 'object_not_found', 'file_id'],
+    ['/v1/parse', '{"model":"parser","a":{"FILE\\u005fIDS" : ["file-1"]}}', 'object_not_found', 'file_ids'],
     ['/v1/parse', '{"model":"parser","models":["embed"]}', 'unsupported_parameter', 'models'],
     ['/v2/headed', '{}', 'missing_required_parameter', 'x-parser'],
   ] as const) {

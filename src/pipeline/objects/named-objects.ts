@@ -50,11 +50,12 @@ const oneTurnBytes = 32 * 1024;
 /** No ID is longer, however it is spelled. */
 const longestFieldBytes = 4_096;
 
-/** Throws where the request names what nobody can own here. Without a promise where it is not long. */
+/** `isStrict`: names in other spellings are refused, as nobody knows how whoever gets it reads them. Throws where the request names what nobody can own here. Without a promise where it is not long. */
 export function namedObjectsIn(
   question: Question,
   { row: { kept } }: Route,
   room: ReadingRoom,
+  isStrict = false,
 ): NamedObjects | Promise<NamedObjects> {
   if (kept === undefined) return nothing;
   const { body, form } = question;
@@ -62,7 +63,7 @@ export function namedObjectsIn(
   const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
   if (bracketed !== undefined) throw notKept(bracketed);
   const fields = fieldsIn(question, kept);
-  const looking = look(body, kept, fields, room);
+  const looking = look(body, kept, fields, room, isStrict || form !== undefined);
   return body.length > oneTurnBytes ? inTurns(looking) : atOnce(looking);
 }
 
@@ -88,7 +89,9 @@ function* look(
   kept: Kept,
   fields: readonly Naming[],
   room: ReadingRoom,
+  isStrict: boolean,
 ): Generator<undefined, NamedObjects, undefined> {
+  if (isStrict) yield* checkSpellings(body, kept.names);
   const { wholes = [], texts = {} } = kept;
   const names = [...kept.names, ...wholes];
   const types = Object.keys(kept.types ?? {});
@@ -135,6 +138,42 @@ function* readingIn(
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw notKept(suspect ?? 'input');
+  }
+}
+
+/** A name with its quotes, and the colon behind it. */
+const nameInJson = /("(?:[^"\\]|\\.){2,80}")\s{0,8}:/g;
+/** No name and what stands around it is longer. */
+const overlapBytes = 512;
+
+const folded = (name: string): string =>
+  name
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '');
+
+/** `fileId` and `File_id` are `file_id` to somebody; parts of forms have further names in brackets. */
+function* checkSpellings(body: Buffer, names: readonly string[]): Generator<undefined, void, undefined> {
+  const known = new Map(names.map((name) => [folded(name), name]));
+  for (let start = 0; start < body.length; start += bytesPerPiece) {
+    const piece = body.toString('utf8', start, start + bytesPerPiece + overlapBytes);
+    for (const [, quoted = ''] of piece.matchAll(nameInJson)) {
+      const said = decodedName(quoted);
+      for (const step of said.split(/[[\].]+/)) {
+        const name = known.get(folded(step));
+        if (name !== undefined && !names.includes(step)) throw notKept(name);
+      }
+    }
+    yield;
+  }
+}
+
+function decodedName(quoted: string): string {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return ''; // a text that ends in one and begins in another
   }
 }
 
