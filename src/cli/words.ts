@@ -4,7 +4,7 @@ export interface CommandWords {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** What may follow the program's name, such as `check [--config F] [--json]`. */
+  /** What may follow the program's name, such as `check [--config F] [--brief] [--json]`. */
   readonly usage: string;
 }
 

@@ -31,6 +31,24 @@ async function run(
   return { code: await check.run(context), lines, cwd };
 }
 
+/** The cells of each row that begins so; a text may go on in the lines below it. */
+function rowsIn(lines: readonly string[], start: string): string[][] {
+  return lines.flatMap((line, at) => {
+    if (!line.startsWith(start)) return [];
+    const head = lines[lines.lastIndexOf('', at) + 1] ?? '';
+    const starts = [...head.matchAll(/\S+(?: \S+)*/g)].map(({ index }) => index);
+    const end = lines.findIndex((other, index) => index > at && !other.startsWith('  '));
+    const own = lines.slice(at, end === -1 ? undefined : end);
+    const cells = starts.map((from, column) =>
+      own
+        .map((part) => part.slice(from, starts[column + 1]).trim())
+        .filter((part) => part !== '')
+        .join(' '),
+    );
+    return [cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)];
+  });
+}
+
 const good = `
 upstreams:
   - { id: up, family: openai, api_key: sk-0123456789 }
@@ -55,7 +73,7 @@ test('a good configuration is shown as tables, then warnings, without secrets', 
   const { code, lines } = await run(t, good);
   assert.equal(code, 0);
   assert.equal(lines[0], 'postern.yaml is valid.');
-  const row = (start: string) => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+  const row = (start: string) => rowsIn(lines, start)[0];
   assert.deepEqual(row('body_limit'), ['body_limit', '32MiB']);
   assert.deepEqual(row('up '), [
     'up',
@@ -109,7 +127,7 @@ models:
 test('how calls are shared, bounded and repeated is shown as a table, weights only where they say something', async (t) => {
   const { code, lines } = await run(t, underFire, {}, { 'ca.pem': localhostCertificate });
   assert.equal(code, 0, lines.join('\n'));
-  const rows = (start: string) => lines.filter((line) => line.startsWith(start)).map((line) => line.split(/ {2,}/));
+  const rows = (start: string) => rowsIn(lines, start);
   const [callsMain, boundsMain] = rows('main ');
   const [callsSpare, boundsSpare] = rows('spare ');
   assert.deepEqual([callsMain?.[3], callsSpare?.[3]], ['2 (weights 1, 3)', '0']);
@@ -154,7 +172,7 @@ keys:
 test('limits, budgets and prices are shown with whom they belong to and who says so, and secrets are not', async (t) => {
   const { code, lines } = await run(t, withMoney);
   assert.equal(code, 0, lines.join('\n'));
-  const row = (start: string) => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+  const row = (start: string) => rowsIn(lines, start)[0];
   assert.deepEqual(row('workers '), ['workers', '2']);
   assert.deepEqual(row('store '), ['store', 'postgres://db.example/postern']);
   assert.deepEqual(row('redis '), ['redis', 'redis://cache.example:6379/1']);
@@ -303,7 +321,11 @@ keys: []
   assert.equal(code, 0);
   const behind = 'which the targets offer; name them under operations where clients ask for them';
   assert.deepEqual(
-    lines.filter((line) => line.startsWith('note: ')),
+    lines
+      .join('\n')
+      .replaceAll('\n  ', ' ')
+      .split('\n')
+      .filter((line) => line.startsWith('note: ')),
     [
       `note: the models a, b serve images without image_edits and image_variations, ${behind}`,
       `note: the model a serves transcriptions without translations, ${behind}`,
@@ -311,4 +333,55 @@ keys: []
   );
   const { lines: json } = await run(t, text, { json: true }, {}, families);
   assert.equal((JSON.parse(json.join('\n')) as { notes: string[] }).notes.length, 2);
+});
+
+test('no line is longer than 120 characters, however much there is to say', async (t) => {
+  const url = `http://${'long-'.repeat(20)}host.example.com/${'path/'.repeat(30)}v1`;
+  const models = Array.from({ length: 3 }, (_, at) => ({
+    id: `a-model-with-a-rather-long-name-${at}`,
+    aliases: Array.from({ length: 12 }, (_, alias) => `an-alias-of-it-${at}-${alias}`),
+    operations: ['embeddings', 'rerank'],
+    targets: [{ upstream: 'one', model: 'the/name/that/the/upstream/has/for/it' }],
+  }));
+  const upstreams = [{ id: 'one', family: 'openai', base_url: url }];
+  const keys = [{ id: 'k', secret: 'a-secret-of-sixteen-and-more', models: ['nope-'.repeat(12)] }];
+  const { code, lines } = await run(t, JSON.stringify({ upstreams, models, keys }), {}, {}, families);
+  assert.equal(code, 0, lines.join('\n'));
+  assert.deepEqual(
+    lines.filter(({ length }) => length > 120),
+    [],
+  );
+  // Nothing is left out.
+  assert.equal(rowsIn(lines, 'one ')[0]?.[2]?.replaceAll(' ', ''), url);
+  assert.doesNotMatch(lines.join('\n'), /undefined/);
+});
+
+test('--brief says how many there are of each, and the warnings', async (t) => {
+  const text = JSON.stringify({
+    upstreams: [{ id: 'one', family: 'openai', base_url: 'http://127.0.0.1:1/v1' }],
+    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'one' }] }],
+    keys: [{ id: 'k', secret: 'a-secret-of-sixteen-and-more', models: ['nope'] }],
+  });
+  const { code, lines } = await run(t, text, { brief: true });
+  assert.equal(code, 0);
+  assert.deepEqual(lines, [
+    'postern.yaml is valid.',
+    'It has 1 upstream, 1 model, 1 key.',
+    '',
+    'warning: keys[0].models[0]: there is no model "nope" as yet',
+  ]);
+});
+
+test('an address with two schemes is refused, and fallbacks of a model are told what they are here', async (t) => {
+  const { code, lines } = await run(
+    t,
+    JSON.stringify({
+      upstreams: [{ id: 'one', family: 'openai', base_url: 'https://https://api.example.com/v1' }],
+      models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'one' }], fallbacks: ['n'] }],
+    }),
+  );
+  assert.equal(code, 1);
+  const text = lines.join('\n');
+  assert.match(text, /upstreams\[0\]\.base_url {2}begins with http:\/\/ or https:\/\/ twice; write it once/);
+  assert.match(text, /models\[0\]\.fallbacks {2}unknown key; a fallback is a target with a later priority/);
 });

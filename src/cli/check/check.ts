@@ -4,13 +4,13 @@ import { isAbsolute, relative } from 'node:path';
 import { loadConfiguration } from '../../config/load.ts';
 import { type Command, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
-import { toTable } from '../table.ts';
+import { toTable, wrapText } from '../table.ts';
 import { words } from '../words.ts';
 import { type Plan, toPlan } from './plan.ts';
 
 export const check: Command = {
   ...words.check,
-  options: { ...configOptions, json: { type: 'boolean' } },
+  options: { ...configOptions, brief: { type: 'boolean' }, json: { type: 'boolean' } },
   async run({ values, configPath, set, env, cwd, families, takenPaths, stdout }) {
     const refusesUnknownVariables = true;
     const loaded = await loadConfiguration({
@@ -34,7 +34,8 @@ export const check: Command = {
         file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
       );
       if (loaded.setOutside.length > 0) stdout(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
-      for (const line of toLines(toPlan(loaded))) stdout(line);
+      const plan = toPlan(loaded);
+      for (const line of values.brief === true ? toBriefLines(plan) : toLines(plan)) stdout(line);
     } else {
       printFaults({ file, faults: loaded.faults }, stdout);
     }
@@ -48,10 +49,10 @@ function fromHere(file: string, cwd: string): string {
 }
 
 function toLines(plan: Plan): string[] {
-  const { server, ledger, log, console, alerts, upstreams, models, keys, default_model, warnings } = plan;
+  const { server, ledger, log, console, alerts, upstreams, models, keys, default_model } = plan;
   const { timeouts, drain, shedding, redis, ...single } = server;
   const settings = [
-    ...Object.entries(single),
+    ...Object.entries(single).map(([name, value]) => [name, value ?? 'a tenth of max_connections, above 80 % of it']),
     ...Object.entries(timeouts).map(([name, value]) => [`timeouts.${name}`, value]),
     ...Object.entries(drain).map(([name, value]) => [`drain.${name}`, value]),
     ...Object.entries(shedding).map(([name, value]) => [`shedding.${name}`, value]),
@@ -146,10 +147,30 @@ function toLines(plan: Plan): string[] {
         targets.map(({ upstream, model, price }) => [id, upstream, model, toPriceText(price), price?.source ?? '-']),
       ),
     ),
-    ...(warnings.length + plan.notes.length === 0 ? [] : ['']),
-    ...plan.notes.map((note) => `note: ${note}`),
-    ...warnings.map((warning) => `warning: ${warning}`),
+    ...toRemarks(plan),
   ];
+}
+
+/** What there is of each kind, and what may not be meant. */
+function toBriefLines(plan: Plan): string[] {
+  const { upstreams, models, keys, projects, routes } = plan;
+  const counts = Object.entries({ upstreams, models, keys, projects, routes })
+    .filter(([name, list]) => list.length > 0 || name === 'models')
+    .map(([name, { length }]) => `${length} ${length === 1 ? name.slice(0, -1) : name}`);
+  return [`It has ${counts.join(', ')}.`, ...toRemarks(plan)];
+}
+
+/** Lines of a terminal, and of a log that people read in a browser, are about so long. */
+const mostColumns = 120;
+const indent = '  ';
+
+function toRemarks({ notes, warnings }: Plan): string[] {
+  const remarks = [...notes.map((note) => `note: ${note}`), ...warnings.map((warning) => `warning: ${warning}`)];
+  const lines = remarks.flatMap((remark) => {
+    const [first = '', ...others] = wrapText(remark, mostColumns - indent.length);
+    return [first, ...others.map((line) => `${indent}${line}`)];
+  });
+  return lines.length === 0 ? [] : ['', ...lines];
 }
 
 /** Whoever has any. */
@@ -210,7 +231,7 @@ function toTargetText({
 const inWords = (items: readonly string[]): string => items.join(', ') || '-';
 
 function section(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return rows.length === 0 ? [] : ['', ...toTable(head, rows)];
+  return rows.length === 0 ? [] : ['', ...toTable(head, rows, mostColumns)];
 }
 
 /** Where there is anything to say of them. */

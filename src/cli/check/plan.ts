@@ -37,7 +37,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
       body_wait: fromMilliseconds(server.bodyWaitMs),
       max_header_size: fromBytes(server.maxHeaderBytes),
       max_connections: server.maxConnections,
-      max_connections_per_address: server.maxConnectionsPerAddress,
+      max_connections_per_address: server.maxConnectionsPerAddress ?? null,
       timeouts: {
         headers: fromMilliseconds(server.headersTimeoutMs),
         request: fromMilliseconds(server.requestTimeoutMs),

@@ -87,6 +87,10 @@ function spelledAs(text: string, kinds: readonly string[]): number | boolean | u
   return number && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
+/** Other gateways have a list of them beside the model. */
+const fallbackHint =
+  'a fallback is a target with a later priority, such as targets: [{ upstream: a }, { upstream: b, priority: 1 }]';
+
 function report(
   schema: z.ZodType,
   issue: Issue,
@@ -99,6 +103,10 @@ function report(
     const known = keysAt(schema, path);
     for (const key of issue.keys) {
       const near = nearestName(key, known);
+      if (key === 'fallbacks' && known.includes('targets')) {
+        faults.add([...at, ...path, key], `unknown key; ${fallbackHint}`);
+        continue;
+      }
       const hint = near === undefined && known.length > 0 ? `; known here: ${known.join(', ')}` : suggestion(near);
       faults.add([...at, ...path, key], `unknown key${hint}`);
     }

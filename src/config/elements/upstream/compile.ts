@@ -235,6 +235,10 @@ function toAddress(
     report('is not a valid URL');
     return undefined;
   }
+  if (/^https?:\/\/https?:/i.test(written)) {
+    report('begins with http:// or https:// twice; write it once');
+    return undefined;
+  }
   if (url.username !== '' || url.password !== '') report('holds a user name or a password; put the key in api_key');
   if (/[?#]/.test(written)) report('holds a query or a fragment; end it with the path');
   const refusal = literalFault(addresses, url);
