@@ -61,7 +61,8 @@ export function* compiling(
     defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, context),
     keys: yield* compileKeys(document, models, byId, context),
   });
-  for (const warning of yield* priceWarnings(document, models.all, snapshot)) context.warnings.push(warning);
+  for (const warning of yield* priceWarnings(document, models.all, snapshot, context.nowMs))
+    context.warnings.push(warning);
   return { snapshot, credentialCounts };
 }
 

@@ -56,3 +56,21 @@ test('a price that names nothing that is billed is said, and input without outpu
     else assert.match(found.join('\n'), warning, price);
   }
 });
+
+test('old prices of the table are said where a budget counts by them, once for all models', async (t) => {
+  const text = (more: string) => `upstreams: [{ id: o, family: openai, api_key: x }]
+models:
+  - { id: one, operations: [embeddings], targets: [{ upstream: o, model: text-embedding-3-small }] }
+  - { id: two, operations: [embeddings], targets: [{ upstream: o, model: text-embedding-3-large }] }
+  - { id: own, operations: [embeddings], price: { input: 1 }, targets: [{ upstream: o, model: text-embedding-3-large }] }
+${more}`;
+  const of = async (more: string, day: string) =>
+    (await loaded(t, text(more), { families, nowMs: () => Date.parse(day) })).warnings.filter((one) =>
+      one.includes('as of'),
+    );
+  assert.deepEqual(await of('', '2026-11-25'), []);
+  assert.deepEqual(await of(`projects: [{ id: p, ${budgets} }]`, '2026-01-01'), []);
+  assert.deepEqual(await of(`projects: [{ id: p, ${budgets} }]`, '2026-11-25'), [
+    'budgets count "one", "two" by the prices that come with Postern, which are as of 2025-11-01, 389 days old; set price where they have changed',
+  ]);
+});

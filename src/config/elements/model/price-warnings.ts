@@ -3,6 +3,8 @@
 import { type Caps, noCaps } from '../../../core/caps.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
+import { ageText } from '../../../prices/age.ts';
+import { listOf } from '../../../prices/listed.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { ConfigurationDocument, Entry } from '../document.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
@@ -25,22 +27,46 @@ export function* priceWarnings(
   { models }: Pick<ConfigurationDocument, 'models'>,
   compiled: readonly Model[],
   holders: Holders,
+  nowMs: number,
 ): Generator<undefined, string[], undefined> {
   const byId = new Map(compiled.map((model) => [model.id, model]));
   const isCounted = createCounted(holders);
   const warnings: string[] = [];
+  const old = new Map<string, string[]>();
   for (const { path, value } of models) {
     yield;
     const model = byId.get(value.id);
     if (model === undefined) continue;
     const called = calledTargets(value, model);
+    const isBudgeted = isCounted(model);
+    for (const asOf of oldLists(called, isBudgeted, nowMs)) old.set(asOf, [...(old.get(asOf) ?? []), value.id]);
     warnings.push(
-      ...unknownPrices({ path, value }, called, isCounted(model)),
+      ...unknownPrices({ path, value }, called, isBudgeted),
       ...missingUnits({ path, value }, model, called),
       ...perTokenPrices({ path, value }),
     );
   }
+  for (const [asOf, ids] of old) warnings.push(ageWarning(asOf, ids, nowMs));
   return warnings;
+}
+
+/** The days of the lists that budgets go by though they are old. */
+function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: number): Set<string> {
+  const days = new Set<string>();
+  for (const { target } of called) {
+    const { price, upstream } = target;
+    const list = price === undefined || !(isBudgeted || hasBudgets(upstream.caps)) ? undefined : listOf(price);
+    if (list !== undefined && ageText(list.asOf, nowMs) !== '') days.add(list.asOf);
+  }
+  return days;
+}
+
+const mostNamed = 5;
+
+function ageWarning(asOf: string, ids: readonly string[], nowMs: number): string {
+  const named = ids.slice(0, mostNamed).map((id) => JSON.stringify(id));
+  const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
+  return `budgets count ${named.join(', ')}${more} by the prices that come with Postern, which are as of ${asOf}${ageText(asOf, nowMs)}; set price where they have changed`;
 }
 
 /** A target that has no weight costs nothing; one whose upstream is not there has a fault already. */
