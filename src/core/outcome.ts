@@ -47,6 +47,8 @@ export interface Call {
   readonly deadlineMs: number;
   readonly client: Listening;
   readonly end: CallEnd;
+  /** It may not be sent again once a byte of it has left. */
+  readonly isOnce?: boolean;
   /** A good answer that begins otherwise is a failure. Undefined: it may be anything. */
   readonly form?: AnswerForm | undefined;
 }

@@ -45,11 +45,11 @@ export function createHttpTransport(pools: Pools): Transport {
         return;
       }
       const handler = new CallHandler(call, pools.wheel, resolve);
-      const { method = 'POST', path, headers, body } = call;
+      const { method = 'POST', path, headers, body, isOnce } = call;
       try {
         handler.call = pools
           .of(call.upstream)
-          .send({ method, path, headers, body: method === 'POST' ? body : undefined }, handler);
+          .send({ method, path, headers, body: method === 'POST' ? body : undefined, isOnce }, handler);
       } catch (error) {
         handler.onError(error);
       }

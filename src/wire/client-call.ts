@@ -21,6 +21,8 @@ export interface ClientRequest {
   readonly headers: readonly string[];
   /** Pieces are sent one after the other, without a copy; what is stored is read when its turn comes. */
   readonly body?: Buffer | readonly Piece[] | undefined;
+  /** It may not be sent again: it goes on a new connection where the server tends to close those that it answered on. */
+  readonly isOnce?: boolean | undefined;
 }
 
 /** Is told of what becomes of a call, in this order, and of nothing more after an end, an error, or its own `abort`. */
@@ -53,6 +55,7 @@ const nobody: CallHolder = { pause() {}, resume() {}, drop() {} };
 export class ClientCall {
   readonly handler: AnswerHandler;
   readonly isHead: boolean;
+  readonly isOnce: boolean;
   /** Both are let go of when they are sent. */
   head: string;
   body: readonly Piece[];
@@ -61,8 +64,9 @@ export class ClientCall {
   holder: CallHolder = nobody;
 
   /** Throws a TypeError where the request is none that could be sent. `host` as it stands in the head. */
-  constructor({ method, path, headers, body }: ClientRequest, host: string, handler: AnswerHandler) {
+  constructor({ method, path, headers, body, isOnce = false }: ClientRequest, host: string, handler: AnswerHandler) {
     this.handler = handler;
+    this.isOnce = isOnce;
     this.isHead = method === 'HEAD';
     this.body = body === undefined ? noPieces : Buffer.isBuffer(body) ? [body] : body;
     let bytes = 0;

@@ -14,6 +14,8 @@ import type { Slot, Timed, Wheel } from './wheel.ts';
 /** Who gave the connection out, and gets it back. */
 export interface ConnectionOwner {
   onFree(connection: ClientConnection): void;
+  /** The server ended it soon after an answer, and had not said that it would. */
+  onEndedEarly(): void;
   onClosed(connection: ClientConnection): void;
 }
 
@@ -33,6 +35,8 @@ const smallBytes = 8 * 1024;
 const sliceBytes = 64 * 1024;
 /** A server that says itself how long it waits is left so much sooner: a round trip, at least. */
 const keepAliveMarginMs = 1_000;
+/** Who ends a connection within so long of an answer does not keep it for the next call. */
+const earlyMs = 1_000;
 const beginning = Buffer.from('HTTP/1.');
 /** Where the first digit of the status stands. */
 const statusAt = 9;
@@ -54,6 +58,7 @@ export class ClientConnection implements CallHolder, Timed {
   #phase: Phase = 'idle';
   #call: ClientCall | undefined = undefined;
   #served = false;
+  #freeAtMs = 0;
   #paused = false;
 
   // Of the request that is being sent.
@@ -344,6 +349,7 @@ export class ClientConnection implements CallHolder, Timed {
       this.#close();
     } else {
       this.#phase = 'idle';
+      this.#freeAtMs = performance.now();
       this.resume();
       this.#owner.onFree(this);
     }
@@ -359,12 +365,19 @@ export class ClientConnection implements CallHolder, Timed {
       this.#finish(0, []);
       return;
     }
+    this.#tellOfEarlyEnd();
     this.#break(new BrokenConnectionError('the other side closed the connection', { stale: this.#isUnanswered }));
   }
 
   #onError(error: NodeJS.ErrnoException): void {
+    this.#tellOfEarlyEnd();
     const stale = this.#isUnanswered && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
     this.#break(new BrokenConnectionError(error.message, { code: error.code, stale, cause: error }));
+  }
+
+  #tellOfEarlyEnd(): void {
+    const isFree = this.#phase === 'idle' || this.#isUnanswered;
+    if (this.#served && isFree && performance.now() - this.#freeAtMs < earlyMs) this.#owner.onEndedEarly();
   }
 
   /** It had served, and not a byte came in answer to the call that is made on it. */

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { listen } from '../../test/support/upstreams/listen.ts';
 import { localhostCertificate, localhostKey } from '../../test/support/upstreams/localhost-certificate.ts';
-import { callThrough } from '../../test/support/upstreams/pool-call.ts';
+import { callOnce, callThrough } from '../../test/support/upstreams/pool-call.ts';
 import { BrokenConnectionError, ConnectTimeoutError, PoolClosedError } from './client-errors.ts';
 import { ClientPool, type PoolOptions } from './client-pool.ts';
 import { type Connector, createDirectConnector, type Place, TlsClient, toPlace, whenSecure } from './connect.ts';
@@ -340,4 +340,85 @@ test('a connection that breaks leaves the pool, and its call knows why', async (
   assert.equal(error.code, 'ECONNRESET');
   assert.equal(error.stale, false);
   assert.equal(pool.connections, 0);
+});
+
+/** Answers whole, and ends the connection a moment later without a word; the next call on it gets nothing. */
+async function startEndingLate(t: TestContext, afterMs: number) {
+  const seen = { connections: 0, calls: 0, lost: 0 };
+  const port = await listen(t, (socket) => {
+    seen.connections += 1;
+    let isServed = false;
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      seen.calls += 1;
+      if (isServed) {
+        seen.lost += 1;
+        return;
+      }
+      isServed = true;
+      socket.write(ok);
+      setTimeout(() => socket.end(), afterMs);
+    });
+  });
+  return { port, seen };
+}
+
+test('a connection of a server that ends it soon after an answer is given out after a moment, and to nobody who calls once', async (t) => {
+  const { port, seen } = await startEndingLate(t, 20);
+  const pool = open(t, at(port));
+  assert.equal((await callThrough(pool)).status, 200);
+  await until('the server has ended the connection', () => pool.connections === 0);
+  for (let i = 0; i < 10; i += 1) {
+    // Of two at once neither gets the connection that the other has left.
+    const answers = await Promise.all([callThrough(pool), callOnce(pool)]);
+    assert.deepEqual(
+      answers.map(({ status, error }) => [status, error]),
+      [
+        [200, undefined],
+        [200, undefined],
+      ],
+    );
+  }
+  assert.equal(seen.lost, 0);
+  assert.equal(seen.connections, 21);
+});
+
+test('what may not be sent again takes the place of an idle connection where all are open', async (t) => {
+  let isEnding = true;
+  let connections = 0;
+  const port = await listen(t, (socket) => {
+    connections += 1;
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      socket.write(ok);
+      if (isEnding) socket.end();
+    });
+  });
+  const pool = open(t, at(port), { connections: 1 });
+  assert.equal((await callThrough(pool)).status, 200);
+  await until('the server has ended the connection', () => pool.connections === 0);
+  isEnding = false;
+  for (let i = 0; i < 3; i += 1) {
+    assert.equal((await callOnce(pool)).status, 200);
+    await wait(150);
+  }
+  assert.equal((await callThrough(pool)).status, 200);
+  assert.equal(connections, 4, 'one for each that was sent once');
+  await pool.close();
+});
+
+test('a server that keeps its connections has them used again by every call', async (t) => {
+  const { port, asked } = await startHolding(t);
+  const pool = open(t, at(port));
+  const sockets = new Set<Socket>();
+  for (let i = 0; i < 4; i += 1) {
+    const answer = i % 2 === 0 ? callOnce(pool) : callThrough(pool);
+    await until('it is there', () => asked.length === i + 1);
+    const socket = asked[i]?.socket;
+    assert.ok(socket !== undefined);
+    sockets.add(socket);
+    socket.write(ok);
+    assert.equal((await answer).status, 200);
+  }
+  assert.equal(sockets.size, 1);
 });

@@ -1,6 +1,7 @@
 /** Connections to one server: kept for the next call, newest first, as many as are allowed, none older than it may be. */
 
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { CallQueue } from './call-queue.ts';
 import { type AnswerHandler, type CallHolder, ClientCall, type ClientRequest } from './client-call.ts';
 import { ClientConnection, type ConnectionOptions, type ConnectionOwner } from './client-connection.ts';
@@ -24,6 +25,10 @@ export interface PoolOptions {
 
 /** Shorter than the 5 s after which common servers drop an idle connection, so that no call meets a closing one. */
 const standardKeepAliveMs = 4_000;
+/** A server that ended a connection soon after an answer is taken for one that does so, for so long. */
+const earlyEndsForMs = 60_000;
+/** Its end is here by then: a connection of such a server is given out no sooner. */
+const pauseMs = 100;
 
 export class ClientPool implements CallHolder, ConnectionOwner {
   readonly #options: PoolOptions;
@@ -32,6 +37,9 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   /** The newest is the last. */
   readonly #idle: ClientConnection[] = [];
   readonly #waiting = new CallQueue();
+  /** Those that need a connection of their own. */
+  readonly #once = new CallQueue();
+  #endsEarlyUntilMs = 0;
   #connecting = 0;
   #awaitsTurn = false;
   #closed = false;
@@ -62,7 +70,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     if (this.#closed) throw new PoolClosedError();
     const call = new ClientCall(request, this.#options.host, handler);
     call.holder = this;
-    this.#waiting.add(call);
+    (call.isOnce && this.#endsEarly ? this.#once : this.#waiting).add(call);
     this.#serve();
     return call;
   }
@@ -70,7 +78,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   /** Resolves when the calls that run have ended. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#waiting.size > 0 || this.#all.size > this.#idle.length) {
+    if (this.#size > 0 || this.#all.size > this.#idle.length) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onQuiet = resolve;
       await promise;
@@ -83,7 +91,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.#closed = true;
     this.#destroyed = true;
     const error = new PoolClosedError();
-    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) fail(call, error);
+    for (let call = this.#next(); call !== undefined; call = this.#next()) fail(call, error);
     for (const connection of [...this.#all]) connection.destroy(error);
   }
 
@@ -95,16 +103,40 @@ export class ClientPool implements CallHolder, ConnectionOwner {
 
   drop(call: ClientCall): void {
     this.#waiting.remove(call);
+    this.#once.remove(call);
     this.#lookWhetherQuiet();
+  }
+
+  get #size(): number {
+    return this.#waiting.size + this.#once.size;
+  }
+
+  #next(): ClientCall | undefined {
+    return this.#once.shift() ?? this.#waiting.shift();
   }
 
   // Connections.
 
   onFree(connection: ClientConnection): void {
-    this.#idle.push(connection);
     connection.rest();
+    if (this.#endsEarly) setTimeout(giveBack, pauseMs, this, connection);
+    else this.onRested(connection);
+  }
+
+  onRested(connection: ClientConnection): void {
+    // It may have ended meanwhile.
+    if (!this.#all.has(connection)) return;
+    this.#idle.push(connection);
     this.#serve();
     this.#lookWhetherQuiet();
+  }
+
+  onEndedEarly(): void {
+    this.#endsEarlyUntilMs = performance.now() + earlyEndsForMs;
+  }
+
+  get #endsEarly(): boolean {
+    return this.#endsEarlyUntilMs !== 0 && performance.now() < this.#endsEarlyUntilMs;
   }
 
   onClosed(connection: ClientConnection): void {
@@ -120,13 +152,20 @@ export class ClientPool implements CallHolder, ConnectionOwner {
    * here already.
    */
   #serve(): void {
-    if (this.#waiting.size === 0) return;
-    if (this.#idle.length > 0 && !this.#awaitsTurn) {
+    if (this.#size === 0) return;
+    if (this.#waiting.size > 0 && this.#idle.length > 0 && !this.#awaitsTurn) {
       this.#awaitsTurn = true;
       awaitTurn(this);
     }
     const { connections } = this.#options;
-    while (this.connections < connections && this.#connecting + this.#idle.length < this.#waiting.size) this.#open();
+    // A call that needs a connection of its own takes the place of an idle one.
+    if (this.#connecting < this.#once.size && this.connections >= connections)
+      this.#idle[0]?.destroy(new PoolClosedError());
+    while (this.connections < connections && this.#connecting < this.#lacking) this.#open();
+  }
+
+  get #lacking(): number {
+    return this.#once.size + Math.max(0, this.#waiting.size - this.#idle.length);
   }
 
   onTurn(): void {
@@ -155,15 +194,15 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     const lifeMs = (this.#options.lifeMs ?? Number.POSITIVE_INFINITY) * (1 - Math.random() / 4);
     const connection = new ClientConnection(socket, this, { ...this.#connection, lifeMs });
     this.#all.add(connection);
-    const call = this.#waiting.shift();
+    const call = this.#next();
     if (call === undefined) this.onFree(connection);
     else connection.send(call);
   }
 
   /** The connection was meant for the call that has waited longest, unless another one will do. */
   #onFailed(error: Error): void {
-    if (this.#waiting.size > this.#connecting + this.#idle.length) {
-      const call = this.#waiting.shift();
+    if (this.#lacking > this.#connecting) {
+      const call = this.#next();
       if (call !== undefined) fail(call, error);
     }
     this.#serve();
@@ -171,7 +210,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   }
 
   #lookWhetherQuiet(): void {
-    if (this.#onQuiet === undefined || this.#waiting.size > 0 || this.#all.size > this.#idle.length) return;
+    if (this.#onQuiet === undefined || this.#size > 0 || this.#all.size > this.#idle.length) return;
     this.#onQuiet();
     this.#onQuiet = undefined;
   }
@@ -180,6 +219,10 @@ export class ClientPool implements CallHolder, ConnectionOwner {
 function fail(call: ClientCall, error: Error): void {
   call.leave();
   call.handler.onError(error);
+}
+
+function giveBack(pool: ClientPool, connection: ClientConnection): void {
+  pool.onRested(connection);
 }
 
 /** One callback of the event loop for all of them. */

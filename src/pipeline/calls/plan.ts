@@ -269,6 +269,7 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?
     deadlineMs: plan.deadlineMs,
     client,
     end: turn,
+    isOnce: !plan.course.replayable,
     form,
   };
 }

@@ -14,12 +14,21 @@ export interface PoolAnswer {
 
 /** Settles when the answer is whole, or nothing more will come. */
 export function callThrough(pool: ClientPool, ...headers: readonly HeaderField[]): Promise<PoolAnswer> {
+  return callOf(pool, headers, false);
+}
+
+/** The same of one that may not be sent again. */
+export function callOnce(pool: ClientPool, ...headers: readonly HeaderField[]): Promise<PoolAnswer> {
+  return callOf(pool, headers, true);
+}
+
+function callOf(pool: ClientPool, headers: readonly HeaderField[], isOnce: boolean): Promise<PoolAnswer> {
   return new Promise((resolve) => {
     let started = false;
     let status = 0;
     let body = '';
     pool.send(
-      { method: 'POST', path: '/v1/embeddings', headers: headers.flat(), body: Buffer.from('{}') },
+      { method: 'POST', path: '/v1/embeddings', headers: headers.flat(), body: Buffer.from('{}'), isOnce },
       {
         onStart() {
           started = true;

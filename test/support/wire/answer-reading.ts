@@ -72,7 +72,7 @@ class Recorder implements AnswerHandler {
 }
 
 const wheel = new Wheel(60_000);
-const owner = { onFree() {}, onClosed() {} };
+const owner = { onFree() {}, onEndedEarly() {}, onClosed() {} };
 
 /** The server ends the connection behind the segments. */
 export function readAnswerAsWeDo(method: string, segments: readonly Buffer[]): AnswerReading {

@@ -71,6 +71,7 @@ export function openNowhere(request = question, handler = new Told()) {
       onFree: () => {
         owner.freed += 1;
       },
+      onEndedEarly: () => undefined,
       onClosed: () => {
         owner.closed += 1;
       },
