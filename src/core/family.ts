@@ -183,6 +183,8 @@ export interface Family {
   readonly countsOneChoice?: true;
   /** What some of its errors say of the call, whatever their status says. */
   readonly signs?: readonly ErrorSign[];
+  /** How it says with another status than 402 that the account is exhausted. */
+  readonly exhaustion?: Exhaustion;
   /** Its parser fails on halves of surrogate pairs, which JSON can write: what has one is not sent there. */
   readonly refusesHalfCharacters?: true;
   /**
@@ -216,6 +218,14 @@ export function isMadeHere(offers: Offers): boolean {
   return Object.values(offers).some((byOperation) =>
     Object.values(byOperation).some((offer) => offer.make !== undefined),
   );
+}
+
+/** Never a piece of a message: upstreams repeat what clients send. */
+export interface Exhaustion {
+  /** Whole values of `error.code` or `error.type`. */
+  readonly codes: readonly string[];
+  /** What `error.message` begins with. */
+  readonly messages: readonly string[];
 }
 
 /** A piece of the body of an error, by which it is known what is meant. */

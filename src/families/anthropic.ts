@@ -12,6 +12,15 @@ export default defineFamily({
   // Without a version a call is refused (unverified).
   headers: { 'anthropic-version': '2023-06-01' },
   forwards: ['anthropic-version', 'anthropic-beta'],
+  // Both come as 400 `invalid_request_error` (github.com/anthropics/claude-code/issues/2127 and 38035); `billing_error` is its code with 402.
+  exhaustion: {
+    codes: ['billing_error'],
+    messages: [
+      'You have reached your specified API usage limits',
+      'You have reached your specified workspace API usage limits',
+      'Your credit balance is too low to access the Anthropic API',
+    ],
+  },
   starter: { apiKeyEnv: 'ANTHROPIC_API_KEY', models: [] },
   modelList: listAt('/v1/models', 'data', ({ id }) => ({ id, operations: ['messages', 'count_tokens'] })),
   offers: {

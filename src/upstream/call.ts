@@ -172,9 +172,10 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
 
   /** Errors are short, also where no length is announced. */
   #mayHoldSign(): boolean {
-    const { signs } = this.#upstream.family;
-    if (signs === undefined || !signs.some(({ status }) => status === this.status)) return false;
-    if (headerValue(this.headers, 'content-encoding') !== undefined) return false;
+    const { signs = [], exhaustion } = this.#upstream.family;
+    const isCompressed = headerValue(this.headers, 'content-encoding') !== undefined;
+    const isSign = !isCompressed && signs.some(({ status }) => status === this.status);
+    if (!isSign && (exhaustion === undefined || this.status >= 500)) return false;
     return Number(headerValue(this.headers, 'content-length') ?? 0) <= suspiciousBytes;
   }
 

@@ -21,6 +21,7 @@ import { faultIn } from '../answers/short-list.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
 import type { DrainPool } from './drain-pool.ts';
+import { isExhausted } from './exhausted.ts';
 import { Race, type Won } from './hedge.ts';
 import { Lane } from './lane.ts';
 import { pause } from './pause.ts';
@@ -175,6 +176,12 @@ class Attempts {
     if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
+    if (outcome?.kind === 'answered') {
+      const found = isExhausted(this.#plan, turn, outcome.answer);
+      if (found instanceof Promise ? await found : found) {
+        return this.#judgeAnswer(turn, outcome.answer, startedMs, outcome.isPartial === true, 'rejected');
+      }
+    }
     if (this.#plan.judge !== undefined && outcome?.kind === 'answered') {
       return this.#judge(turn, await this.#readWhole(turn, outcome, this.#plan.judge), startedMs);
     }
@@ -385,9 +392,13 @@ class Attempts {
     this.#leftovers.failedForGood(failure);
   }
 
-  #judgeAnswer(turn: Turn, answer: Answer, startedMs: number, isPartial: boolean): Answer | undefined {
-    const { errors } = turn.candidate.target.upstream.family;
-    const verdict = verdictOn(answer, errors?.statuses);
+  #judgeAnswer(
+    turn: Turn,
+    answer: Answer,
+    startedMs: number,
+    isPartial: boolean,
+    verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses),
+  ): Answer | undefined {
     if (verdict === 'serves') {
       turn.served(answer.firstByteAtMs - answer.sentAtMs);
       this.#exchange.trace?.called(turn, 'answered', answer.status);

@@ -1,0 +1,69 @@
+/** Finds in an error of a client's kind that the account of a credential is exhausted, which some services say with 400. */
+
+import { Buffer } from 'node:buffer';
+import type { Turn } from '../../core/dispatch.ts';
+import type { Answer } from '../../core/outcome.ts';
+import { isJsonObject, type Json, JsonTextError, parseJson } from '../../lib/json/json-text.ts';
+import { codingsOf } from '../../lib/raw-headers.ts';
+import { decode } from '../answers/decoding.ts';
+import type { Plan } from './plan.ts';
+
+/** What is longer is no such message. */
+const mostBytes = 16 * 1024;
+/** By escapes of plain letters a client could hide what it wants repeated. */
+const escapedLetter = /\\u00[2-7]/i;
+/** Their statuses say what they mean. */
+const sure: ReadonlySet<number> = new Set([401, 402, 403, 429]);
+
+/** False where nobody else is left to ask, and where the request could have put the words there. */
+export function isExhausted(plan: Plan, { candidate }: Turn, answer: Answer): boolean | Promise<boolean> {
+  const { exhaustion } = candidate.target.upstream.family;
+  const { status } = answer;
+  if (exhaustion === undefined || status < 400 || status >= 500 || sure.has(status)) return false;
+  if (!answer.ended || plan.course.alone || answer.meantStatus !== undefined) return false;
+  const bytes = Buffer.concat(answer.waiting);
+  if (bytes.length > mostBytes) return false;
+  const { codes, messages } = exhaustion;
+  const saysSo = (plain: Buffer): boolean => {
+    const found = wordsIn(plain, codes, messages);
+    return found !== undefined && !mayRepeat(plan.question.body, found);
+  };
+  const codings = codingsOf(answer.headers);
+  return codings.length === 0
+    ? saysSo(bytes)
+    : decoded(bytes, codings).then((plain) => plain !== undefined && saysSo(plain));
+}
+
+async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffer | undefined> {
+  let plain = bytes;
+  for (const coding of codings) {
+    const next = await decode(plain, coding, mostBytes);
+    if (next === undefined || next === 'too-long') return undefined;
+    plain = next;
+  }
+  return plain;
+}
+
+/** The fact that is met. */
+function wordsIn(bytes: Buffer, codes: readonly string[], messages: readonly string[]): string | undefined {
+  const error = errorIn(bytes);
+  if (!isJsonObject(error)) return undefined;
+  const { code, type, message } = error;
+  return (
+    codes.find((one) => code === one || type === one) ??
+    messages.find((one) => typeof message === 'string' && message.startsWith(one))
+  );
+}
+
+function errorIn(bytes: Buffer): Json | undefined {
+  try {
+    const body = parseJson(bytes);
+    return isJsonObject(body) ? body.error : undefined;
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined;
+    throw error;
+  }
+}
+
+const mayRepeat = (body: Buffer, words: string): boolean =>
+  body.includes(words) || escapedLetter.test(body.toString('latin1'));
