@@ -7,7 +7,7 @@ import { inTurns } from '../lib/turns.ts';
 import type { AdminContext } from './context.ts';
 
 /** So long a node that fell silent is still shown. */
-export const shownForMs = 10 * 60_000;
+const shownForMs = 10 * 60_000;
 
 export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > reportMaxAgeMs;
 

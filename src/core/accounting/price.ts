@@ -71,7 +71,7 @@ export interface HostedTools {
   readonly areSure?: true;
 }
 
-export interface OtherPrice {
+interface OtherPrice {
   readonly param: string;
   readonly price: Price | undefined;
 }
