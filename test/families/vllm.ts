@@ -113,11 +113,11 @@ export default defineFixture({
     {
       name: 'an answer in base64 that was asked for passes byte for byte, once it is known to be one',
       route: '/v1/embeddings',
-      ask: '{"model":"m","input":["x"],"encoding_format":"base64","dimensions":1e1,"truncate_prompt_tokens":-1}',
+      ask: '{"model":"m","input":["x"],"encoding_format":"base64","dimensions":1e0,"truncate_prompt_tokens":-1}',
       wire: [
         {
           path: '/v1/embeddings',
-          body: '{"truncate_prompt_tokens":-1,"model":"BAAI/bge-m3","input":["x"],"dimensions":1e1,"encoding_format":"base64"}',
+          body: '{"truncate_prompt_tokens":-1,"model":"BAAI/bge-m3","input":["x"],"dimensions":1e0,"encoding_format":"base64"}',
           reply: { body: '{"id":"embd-1", "created":7,"data":[{"index":0,"embedding":"AAAAPw=="}]}' },
         },
       ],
