@@ -170,7 +170,9 @@ function textsIn({ path, rawHead, body }: UpstreamRequest): string[] {
 }
 
 test(`no model reaches an upstream but those that were judged (seed ${seed}, ${runs} requests)`, async (t) => {
-  const up = await startFakeUpstream((_request, reply) => reply.json(200, { object: 'x', choices: [], results: [] }));
+  const up = await startFakeUpstream((_request, reply) =>
+    reply.json(200, { object: 'x', choices: [], results: [{ index: 0, relevance_score: 1 }] }),
+  );
   t.after(() => up.close());
   const operations: Readonly<Record<string, readonly string[]>> = {
     openai: [

@@ -27,7 +27,12 @@ async function start(
   more: { readonly model?: object; readonly other?: object; readonly key?: object } & RigDocument = {},
 ): Promise<{ readonly rig: Rig; readonly up: FakeUpstream }> {
   const up = await startFakeUpstream((_request, reply) =>
-    reply.json(200, { object: 'x', choices: [], results: [], usage: { prompt_tokens: 1_000, completion_tokens: 10 } }),
+    reply.json(200, {
+      object: 'x',
+      choices: [],
+      results: [{ index: 0, relevance_score: 1 }],
+      usage: { prompt_tokens: 1_000, completion_tokens: 10 },
+    }),
   );
   t.after(() => up.close());
   const { model, other, key, ...document } = more;
