@@ -85,6 +85,7 @@ test('the settings of the server have their defaults', async (t) => {
     corsOrigins: [],
     firstKey: undefined,
     logClientAddress: false,
+    revealModels: false,
     shedding: { loopDelayMs: 500, memoryBytes: 850 },
   });
 });
