@@ -79,7 +79,7 @@ export interface Offer {
    * braces by its value.
    */
   readonly path: string;
-  /** Of the model's name: how paths and bodies have it, where that is several segments. */
+  /** Of the model's name: how paths and bodies have it, where that is more than the name. */
   readonly resource?: (name: string) => string;
   /** Those of its operation's methods that it has, where these stand in its path as `{verb}`; all where it does not say. */
   readonly verbs?: readonly string[];
@@ -167,6 +167,12 @@ export interface Family {
   readonly batches?: string | ((options: Options) => string);
   /** How it wants its credential there, where not as elsewhere. */
   readonly chatAuth?: Auth;
+  /** What a model is called there, where not as elsewhere. */
+  readonly chatModel?: (name: string) => string;
+  /** Of its models, by their names: those for which that path is not documented. */
+  readonly chatLacks?: RegExp;
+  /** For people: which of its models are served there, and what else is to be known of it. */
+  readonly chatFacts?: string;
   /** What a target of it offers in place of the family's own, by the name of the bridge. */
   readonly bridges?: (options: Options) => Readonly<Record<string, Offers>>;
   /** The environment variable that usually holds a key for it, and models to start with (`postern init`). */

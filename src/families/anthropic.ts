@@ -1,6 +1,6 @@
-/** Anthropic: messages in their own shape, which pass as they come, errors too. */
+/** Anthropic: messages in their own shape, and chat in OpenAI's; both pass as they come, errors too. */
 
-import { defineFamily } from '../core/family.ts';
+import { bearer, defineFamily } from '../core/family.ts';
 import { listAt } from './dialects/model-lists.ts';
 
 export default defineFamily({
@@ -22,7 +22,12 @@ export default defineFamily({
     ],
   },
   starter: { apiKeyEnv: 'ANTHROPIC_API_KEY', models: [] },
-  modelList: listAt('/v1/models', 'data', ({ id }) => ({ id, operations: ['messages', 'count_tokens'] })),
+  modelList: listAt('/v1/models', 'data', ({ id }) => ({ id, operations: ['messages', 'count_tokens', 'chat'] })),
+  chat: '/v1/chat/completions',
+  // Its own paths take no bearer key, and this one is documented with nothing else.
+  chatAuth: bearer(),
+  chatFacts:
+    'by the path that Anthropic has for clients of OpenAI, which caches no prompts and ignores some parameters (unverified)',
   offers: {
     anthropic: {
       messages: {

@@ -57,6 +57,7 @@ export default defineFamily({
   title: 'AWS Bedrock',
   environment: ['AWS_BEARER_TOKEN_BEDROCK', 'AWS_ACCESS_KEY_ID'],
   baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
+  versions: ['/openai/v1'],
   signer,
   options: {
     region: {
@@ -71,6 +72,10 @@ export default defineFamily({
     // It names the operator's account and user.
     withheld: [403],
   },
+  chat: '/openai/v1/chat/completions',
+  chatLacks: /(?:^|[./])(?:amazon|anthropic|meta)\./,
+  chatFacts:
+    "models of OpenAI's, such as `openai.gpt-oss-120b-1:0`, and other open ones (unverified); not Claude, Nova or Llama (unverified)",
   offers: {
     openai: {
       rerank: {

@@ -1,7 +1,7 @@
 /** Every family there is: a file beside this one is a family, and the rest derives from the list. */
 
 import { readdir } from 'node:fs/promises';
-import { defineFamily, type Family, type Offers, offersOf } from '../core/family.ts';
+import { defineFamily, type Family, type Offer, type Offers, offersOf } from '../core/family.ts';
 import { bridgesOver } from './bridges/index.ts';
 
 export const families: readonly Family[] = await readFamilies();
@@ -14,22 +14,37 @@ async function readFamilies(): Promise<Family[]> {
 }
 
 function withBridges(family: Family): Family {
-  const { chat } = family;
-  if (chat === undefined || family.bridges !== undefined) return family;
+  const { chat, bridges } = family;
+  if (chat === undefined) return family;
+  const more = callOfChat(family);
   return defineFamily({
     ...family,
-    bridges: (options) => bridgesOver(typeof chat === 'string' ? chat : chat(options)),
+    bridges: (options) => {
+      const standing = bridges?.(options) ?? bridgesOver(typeof chat === 'string' ? chat : chat(options));
+      const asChat = ([name, { openai }]: [string, Offers]): [string, Offers] => [
+        name,
+        { openai: withAll(openai, more) },
+      ];
+      return Object.fromEntries(Object.entries(standing).map(asChat));
+    },
   });
+}
+
+/** The offers, each with more. */
+function withAll(byOperation: Offers['openai'], more: Partial<Offer>): NonNullable<Offers['openai']> {
+  return Object.fromEntries(
+    Object.entries(byOperation ?? {}).map(([operation, offer]) => [operation, { ...offer, ...more }]),
+  );
 }
 
 /** Whoever speaks OpenAI's chat is asked for it as it comes. */
 function withChat(family: Family): Family {
-  const { chat, chatAuth, offers } = family;
+  const { chat, chatFacts, offers } = family;
   if (chat === undefined) return family;
-  const asChat = chatAuth !== undefined && ({ asChat: true } as const);
+  const facts = chatFacts === undefined ? 'bytes pass' : `bytes pass; ${chatFacts}`;
   const withPath = (standing: Offers, path: string): Offers => ({
     ...standing,
-    openai: { ...standing.openai, chat: { path, facts: 'bytes pass', ...asChat } },
+    openai: { ...standing.openai, chat: { path, facts, ...callOfChat(family) } },
   });
   if (typeof chat === 'string' && typeof offers !== 'function') {
     return defineFamily({ ...family, offers: withPath(offers, chat) });
@@ -38,6 +53,14 @@ function withChat(family: Family): Family {
     ...family,
     offers: (options) => withPath(offersOf(family, options), typeof chat === 'string' ? chat : chat(options)),
   });
+}
+
+/** What is otherwise where the family speaks chat than at its other paths. */
+function callOfChat({ chatAuth, chatModel }: Family): Partial<Offer> {
+  return {
+    ...(chatAuth !== undefined && { asChat: true }),
+    ...(chatModel !== undefined && { resource: chatModel }),
+  };
 }
 
 /** In a checkout as TypeScript, in the published package as JavaScript. */

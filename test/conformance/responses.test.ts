@@ -156,6 +156,15 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
     const body = { model: 'm', messages: [], ...more };
     assertError(await rig.post('/v1/chat/completions', body), 'object_not_found', { param });
   }
+  for (const part of [
+    '{"type":"image_url","image_url":{"url":"gs://theirs/a.png"}}',
+    '{"type":"image_url","image_url":"GS://theirs/a.png"}',
+    '{"type":"image_url","image_url":{"url":"\\u0067s:\\/\\/theirs/a.png"}}',
+    '{"type":"image_url","image_url":{"url":"gs\\u003a//theirs/a.png"}}',
+  ]) {
+    const seen = `{"model":"m","messages":[{"role":"user","content":[${part}]}]}`;
+    assertError(await rig.post('/v1/chat/completions', seen), 'object_not_found', { param: 'image_url' });
+  }
   const aloud = { model: 'm', input: 'x', voice };
   assertError(await rig.post('/v1/audio/speech', aloud), 'object_not_found', { param: 'voice' });
   assert.equal(up.requests.length, 0);

@@ -16,6 +16,7 @@ const asked = counted.extend({ max_tokens: z.int().min(0), stream: z.boolean().o
 export default defineFixture({
   family: 'anthropic',
   model,
+  chat: '/v1/chat/completions',
   passesErrors: true,
 
   service({ path, body, header }: WireCall): WireReply {
@@ -43,6 +44,57 @@ export default defineFixture({
   error: failed,
 
   pairs: [
+    {
+      name: 'chat passes byte for byte to the path for clients of OpenAI, with the key as these have it',
+      route: '/v1/chat/completions',
+      ask: '{ "model":"m","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
+      wire: [
+        {
+          path: '/v1/chat/completions',
+          body: '{ "model":"claude-sonnet-4-5","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
+          headers: { authorization: 'Bearer sk-service-0123456789', 'x-api-key': null },
+          reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
+      },
+    },
+    {
+      name: 'a completion by way of chat goes with the key as chat has it',
+      route: '/v1/completions',
+      target: { bridge: 'chat' },
+      ask: { model: 'm', prompt: 'x', max_tokens: 3 },
+      wire: [
+        {
+          path: '/v1/chat/completions',
+          body: { model, messages: [{ role: 'user', content: 'x' }], max_tokens: 3 },
+          headers: { authorization: 'Bearer sk-service-0123456789', 'x-api-key': null },
+          reply: {
+            body: {
+              id: 'c-1',
+              object: 'chat.completion',
+              created: 1_790_000_000,
+              model,
+              choices: [{ index: 0, message: { role: 'assistant', content: 'y' }, finish_reason: 'stop' }],
+              usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+            },
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'chat' },
+        body: {
+          id: 'cmpl-c-1',
+          object: 'text_completion',
+          created: 1_790_000_000,
+          model,
+          choices: [{ text: 'y', index: 0, logprobs: null, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        },
+      },
+    },
     {
       name: 'messages pass byte for byte, and a version goes with them',
       route: '/v1/messages',

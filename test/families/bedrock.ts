@@ -92,7 +92,8 @@ const key = 'sk-service-0123456789';
 export default defineFixture({
   family: 'bedrock',
   model: 'amazon.titan-embed-text-v2:0',
-  models: { rerank: 'cohere.rerank-v3-5:0' },
+  models: { rerank: 'cohere.rerank-v3-5:0', chat: 'openai.gpt-oss-20b-1:0' },
+  chat: '/openai/v1/chat/completions',
   basePath: '',
   upstream: { options: { region: 'us-east-1' } },
   statuses: { 408: 504, 424: 502 },
@@ -108,6 +109,24 @@ export default defineFixture({
   error: (status, message) => bedrockError(status, message),
 
   pairs: [
+    {
+      name: 'chat passes byte for byte to the path for clients of OpenAI',
+      route: '/v1/chat/completions',
+      target: { model: 'openai.gpt-oss-20b-1:0' },
+      ask: '{ "model":"m","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
+      wire: [
+        {
+          path: '/openai/v1/chat/completions',
+          body: '{ "model":"openai.gpt-oss-20b-1:0","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
+          headers: { authorization: `Bearer ${key}` },
+          reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
+      },
+    },
     {
       name: 'Titan is called for each input, and its counts are summed',
       route: '/v1/embeddings',

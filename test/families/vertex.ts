@@ -8,6 +8,7 @@ import { tokensIn, vectorOf } from './wire.ts';
 const token = 'ya29.a-ready-access-token';
 const models = '/v1/projects/p-1/locations/us-central1/publishers/google/models';
 const model = 'text-embedding-005';
+const chat = '/v1/projects/p-1/locations/us-central1/endpoints/openapi/chat/completions';
 
 const mostInstances = 250;
 
@@ -61,6 +62,8 @@ function embedContent(body: unknown): WireReply {
 export default defineFixture({
   family: 'vertex',
   model,
+  models: { chat: 'google/gemini-2.5-flash' },
+  chat,
   basePath: '/v1',
   upstream: { api_key: token, options: { project: 'p-1', location: 'us-central1' } },
 
@@ -79,6 +82,57 @@ export default defineFixture({
   passesErrors: ['generate'],
 
   pairs: [
+    {
+      name: 'chat passes byte for byte to the path for clients of OpenAI, the maker before the name of the model',
+      route: '/v1/chat/completions',
+      target: { model: 'gemini-2.5-flash' },
+      ask: '{ "model":"m","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
+      wire: [
+        {
+          path: chat,
+          body: '{ "model":"google/gemini-2.5-flash","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
+          headers: { authorization: `Bearer ${token}` },
+          reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
+      },
+    },
+    {
+      name: 'a completion by way of chat has the maker before the name of the model, too',
+      route: '/v1/completions',
+      target: { model: 'gemini-2.5-flash', bridge: 'chat' },
+      ask: { model: 'm', prompt: 'x' },
+      wire: [
+        {
+          path: chat,
+          body: { model: 'google/gemini-2.5-flash', messages: [{ role: 'user', content: 'x' }] },
+          reply: {
+            body: {
+              id: 'c-1',
+              object: 'chat.completion',
+              created: 1_790_000_000,
+              model: 'google/gemini-2.5-flash',
+              choices: [{ index: 0, message: { role: 'assistant', content: 'y' }, finish_reason: 'stop' }],
+              usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+            },
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'chat' },
+        body: {
+          id: 'cmpl-c-1',
+          object: 'text_completion',
+          created: 1_790_000_000,
+          model: 'google/gemini-2.5-flash',
+          choices: [{ text: 'y', index: 0, logprobs: null, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        },
+      },
+    },
     {
       name: 'contents pass byte for byte to the method that was asked for',
       route: '/v1beta/models/m:generateContent',

@@ -267,6 +267,18 @@ export class Draft {
       .map(({ id }) => id);
   }
 
+  /** Models whose clients asked for chat there, and may here; by their names, no family of their targets is known to serve it for them. */
+  withChatInDoubt(): string[] {
+    const isInDoubt = ({ upstream, model }: NewTarget, id: string): boolean =>
+      !this.#offeredBy(upstream).includes('chat') || this.#familyOf(upstream)?.chatLacks?.test(model ?? id) === true;
+    return [...this.#models.values()]
+      .filter(
+        ({ id, did, operations, targets }) =>
+          did?.includes('chat') && operations?.includes('chat') && targets.every((target) => isInDoubt(target, id)),
+      )
+      .map(({ id }) => id);
+  }
+
   /** A row for each route of each model: what served it there, and what does here. */
   diff(): string[][] {
     return [...this.#models.values()].flatMap(({ id, did = [], operations = [], targets }) => {
@@ -312,9 +324,14 @@ export class Draft {
     return made;
   }
 
+  #familyOf(upstream: string): Family | undefined {
+    const body = this.#upstreams.get(upstream);
+    return this.#families.find(({ id }) => id === body?.family);
+  }
+
   #offeredBy(upstream: string): string[] {
     const body = this.#upstreams.get(upstream);
-    const found = this.#families.find(({ id }) => id === body?.family);
+    const found = this.#familyOf(upstream);
     if (found === undefined) return [];
     const set = { ...standardOptions(found), ...body?.options };
     return Object.values(offersOf(found, set)).flatMap((byOperation) => Object.keys(byOperation));

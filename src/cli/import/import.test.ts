@@ -379,3 +379,30 @@ test('an address of new-api is written without the route at its end', async (t) 
     ['https://a.example/v1', 'https://b.example/v1', 'https://c.example/v1'],
   );
 });
+
+test('chat of Anthropic, Vertex AI and Bedrock is kept, and what its upstream may not serve is named', async (t) => {
+  const { config, notes } = await bring(
+    t,
+    'litellm',
+    `model_list:
+  - model_name: claude
+    litellm_params: { model: anthropic/claude-sonnet-4-5, api_key: os.environ/ANTHROPIC_API_KEY }
+    model_info: { mode: chat }
+  - model_name: gemini
+    litellm_params: { model: vertex_ai/gemini-2.5-flash, vertex_project: p-1, vertex_location: us-central1, vertex_credentials: ${secret('google')} }
+  - model_name: oss
+    litellm_params: { model: "bedrock/openai.gpt-oss-20b-1:0", aws_region_name: us-east-1 }
+  - model_name: claude-at-aws
+    litellm_params: { model: "bedrock/us.anthropic.claude-sonnet-4-5-v1:0", aws_region_name: us-east-1 }
+  - model_name: tei
+    litellm_params: { model: huggingface/some/chat, api_base: "http://10.0.0.3:8080" }
+    model_info: { mode: rerank }
+`,
+  );
+  const operations = config.models.map((model: { operations: string[] }) => model.operations.includes('chat'));
+  assert.deepEqual(operations, [true, true, true, true, false]);
+  const named = notes.filter((note) => note.includes('/v1/chat/completions'));
+  assert.deepEqual(named, [
+    'theirs.yaml  model claude-at-aws  may lose /v1/chat/completions: that path of its upstream is documented for other models alone',
+  ]);
+});

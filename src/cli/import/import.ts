@@ -77,6 +77,10 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
     const says = 'loses /v1/chat/completions: the families of its targets do not offer it; --diff lists what is served';
     notes.push({ line: undefined, path: `model ${id}`, says });
   }
+  for (const id of draft.withChatInDoubt()) {
+    const says = 'may lose /v1/chat/completions: that path of its upstream is documented for other models alone';
+    notes.push({ line: undefined, path: `model ${id}`, says });
+  }
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
     `# From ${name}, by postern import. Credentials are in the environment; postern check says what this comes to.\n`,

@@ -109,6 +109,8 @@ export interface Kept {
   readonly names: readonly string[];
   /** Whatever text stands at such a place (names with dots between, `*` for any element of a list), by the field that it is known by. */
   readonly texts?: Readonly<Record<string, string>>;
+  /** Likewise where `gs:` begins it: the address of what lies in the storage of the operator's account. */
+  readonly links?: Readonly<Record<string, string>>;
   /** The types of objects that are one, each with the field in which it may hold it itself. */
   readonly types?: Readonly<Record<string, string | undefined>>;
   /** By these fields, names and types clients name what was made for them; by the others nothing can be named. */

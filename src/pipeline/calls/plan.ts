@@ -206,7 +206,8 @@ export function writeCall(asked: Plan, turn: Turn, client: Listening): Call {
   if (namedAgain !== undefined)
     return toCall(plan, turn, client, withNames(question.body, namedAgain, name, turn), form);
   const field = modelFieldOf(route) ?? 'model';
-  return toCall(plan, turn, client, withModel(question, name, insertIfAbsent ? field : undefined), form);
+  const written = nameInBody(turn.candidate, plan.resolved);
+  return toCall(plan, turn, client, withModel(question, written, insertIfAbsent ? field : undefined), form);
 }
 
 /** What a good answer must be where bytes pass; undefined where it may be anything, or is read whole. */
@@ -303,6 +304,12 @@ function toCallAbout(plan: Plan, turn: Turn, client: Listening, about: CallAbout
 /** The upstream's name for the model that was asked for. */
 export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
   return upstreamNameOf(model, matched);
+}
+
+/** The same as its bodies have it. */
+export function nameInBody({ target, offer }: Candidate, resolved: ResolvedModel): string {
+  const name = nameAt(target, resolved);
+  return offer.resource === undefined ? name : offer.resource(name);
 }
 
 /** The name as one encoded segment, or as those of its resource; one that the operator wrote must not lead to another path either. */

@@ -14,7 +14,7 @@ import { AnswerRoom } from '../answers/answer-room.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import type { DrainPool } from './drain-pool.ts';
-import { nameAt, type Plan, questionFor, writeBodilessCall } from './plan.ts';
+import { nameInBody, type Plan, questionFor, writeBodilessCall } from './plan.ts';
 import { TranslatedCalls } from './translated-calls.ts';
 
 /** More than any request needs that is asked in earnest: fifty thousand inputs, or ten thousand documents of fifty fields. */
@@ -47,7 +47,7 @@ export async function writeTranslated(
   const asked = new Asked({
     body: asksUsage ? withUsage(sent) : sent,
     defaults: target.defaults,
-    model: nameAt(target, resolved),
+    model: nameInBody(turn.candidate, resolved),
     publicModel: resolved.id,
     shape: exchange.shape,
     tokenIds: target.tokenIds,

@@ -109,6 +109,7 @@ function* look(
   }
   const isEscaped = yield* hasEscapedLetter(body);
   yield* checkTexts(body, texts, isEscaped);
+  if (kept.links !== undefined && (isEscaped || mayHoldLink(body))) yield* checkLinks(body, kept.links);
   const items = isEscaped || (yield* countNames(body, 'id')) > 0 ? kept.items : undefined;
   const ids = items === undefined ? [] : yield* idsOfItems(body, items);
   if (suspect === undefined && !isEscaped && ids.length === 0) return { needed: fields, mentioned: ids };
@@ -198,6 +199,20 @@ function* checkTexts(
   if (!mayStandThere) return;
   yield* pick(body, Object.keys(texts), ([first]) => {
     const param = first && texts[first.place];
+    if (param !== undefined) throw notKept(param);
+  });
+}
+
+const isLink = /^gs:/i;
+
+/** However its letters are written, save as escapes. */
+const mayHoldLink = (body: Buffer): boolean => ['gs', 'gS', 'Gs', 'GS'].some((begins) => body.includes(`"${begins}`));
+
+/** Nobody here can own what lies there. */
+function* checkLinks(body: Buffer, links: NonNullable<Kept['links']>): Generator<undefined, void, undefined> {
+  yield* pick(body, Object.keys(links), (picked) => {
+    const link = picked.find(({ text }) => isLink.test(text));
+    const param = link && links[link.place];
     if (param !== undefined) throw notKept(param);
   });
 }

@@ -47,7 +47,7 @@ export const chatCases: Readonly<Record<string, (house: House) => Promise<void>>
     assert.equal(status, 200, text);
     const [call] = house.calls;
     assert.equal(call?.path.split('?', 1)[0], house.fixture.chat);
-    assert.equal(call?.text, odd(house.fixture.model));
+    assert.equal(call?.text, odd(house.fixture.models?.chat ?? house.fixture.model));
     assert.equal(text, said);
     assert.equal(header('x-postern-translated'), undefined);
     const { usage } = await house.rig.exchange(before + 1);
