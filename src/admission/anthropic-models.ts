@@ -16,7 +16,7 @@ export const anthropicPaging: QueryGrammar = {
 };
 
 /** Without `limit` all that there are. */
-export function listForAnthropic(snapshot: Snapshot, key: KeyRecord, query: Query): unknown {
+export function listForAnthropic(snapshot: Snapshot, key: KeyRecord, query: Query, installedAtS: number): unknown {
   const models = seenBy(snapshot, key).filter((model) => isAskedForMessages(model, key));
   const start = placeOf(models, query, 'after_id', 0, 1);
   const end = placeOf(models, query, 'before_id', models.length, 0);
@@ -25,7 +25,7 @@ export function listForAnthropic(snapshot: Snapshot, key: KeyRecord, query: Quer
   const page = isBackwards
     ? models.slice(Math.max(start, end - limit), end)
     : models.slice(start, Math.min(end, start + limit));
-  const data = page.map((model) => describe(snapshot, model, model.id));
+  const data = page.map((model) => describe(model, model.id, installedAtS));
   return {
     data,
     has_more: page.length < end - start,
@@ -34,10 +34,10 @@ export function listForAnthropic(snapshot: Snapshot, key: KeyRecord, query: Quer
   };
 }
 
-export function findForAnthropic(snapshot: Snapshot, key: KeyRecord, name: string): unknown {
+export function findForAnthropic(snapshot: Snapshot, key: KeyRecord, name: string, installedAtS: number): unknown {
   const { model, id }: ResolvedModel = findSeen(snapshot.models.resolve(name), key);
   if (!isAskedForMessages(model, key)) throw new GatewayError('model_not_found', { param: 'model' });
-  return describe(snapshot, model, id);
+  return describe(model, id, installedAtS);
 }
 
 function isAskedForMessages({ operations }: Model, key: KeyRecord): boolean {
@@ -57,7 +57,8 @@ function placeOf(models: readonly Model[], query: Query, name: string, otherwise
 }
 
 /** What is not known of a model is null, as it is at Anthropic. */
-function describe({ createdAtS }: Snapshot, { context, maxOutput }: Model, id: string): unknown {
+function describe(model: Model, id: string, installedAtS: number): unknown {
+  const { createdAtS = installedAtS, context, maxOutput } = model;
   return {
     type: 'model',
     id,

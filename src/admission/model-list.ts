@@ -7,18 +7,19 @@ import type { Model, ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
 import { pricingOf } from './told-prices.ts';
 
-export function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
+/** A model that the store does not keep is as old as the installation. */
+export function listModels(snapshot: Snapshot, key: KeyRecord, installedAtS: number): unknown {
   const listed = seenBy(snapshot, key);
   return {
     object: 'list',
-    data: listed.map((model) => describe(snapshot, model, model.id)),
+    data: listed.map((model) => describe(snapshot, model, model.id, installedAtS)),
     models: listed.map((model) => asCohere(model, model.id)),
   };
 }
 
-export function findModel(snapshot: Snapshot, key: KeyRecord, name: string): unknown {
+export function findModel(snapshot: Snapshot, key: KeyRecord, name: string, installedAtS: number): unknown {
   const resolved = findSeen(snapshot.models.resolve(name), key);
-  return describe(snapshot, resolved.model, resolved.id);
+  return describe(snapshot, resolved.model, resolved.id, installedAtS);
 }
 
 /** The models that a list may show to whoever has the key; patterns are none. */
@@ -43,15 +44,15 @@ function maySee(key: KeyRecord, model: Model, id: string): boolean {
 }
 
 /** OpenAI's members first; then what the clients of Mistral and Cohere look for in the same place. */
-function describe(snapshot: Snapshot, model: Model, id: string): unknown {
-  const { operations, context, maxOutput, dimensions } = model;
+function describe(snapshot: Snapshot, model: Model, id: string, installedAtS: number): unknown {
+  const { createdAtS = installedAtS, operations, context, maxOutput, dimensions } = model;
   const isOpen = snapshot.server.diagnostics;
   const space = isOpen ? spaceOf(model) : undefined;
   const pricing = isOpen ? pricingOf(model) : undefined;
   return {
     id,
     object: 'model',
-    created: snapshot.createdAtS,
+    created: createdAtS,
     owned_by: 'postern',
     operations,
     // Mistral's clients tell by it what the rest is.

@@ -15,6 +15,7 @@ interface PageRequest {
   readonly modelInPath: string | undefined;
   readonly query: Query;
   readonly body: Buffer | undefined;
+  readonly installedAtS: number;
   /** Of the gateway. */
   readonly version: string;
 }
@@ -22,27 +23,36 @@ interface PageRequest {
 export function viewOf(
   { snapshot, door }: Exchange,
   key: KeyRecord,
-  { modelInPath, query, body, version }: PageRequest,
+  { modelInPath, query, body, installedAtS, version }: PageRequest,
 ): PageView {
   const resolve = (name: string) => resolveAt(door, snapshot.models, name);
   return {
-    models: seenBy(snapshot, key).map((model) => seen({ id: model.id, model, matched: '' }, key)),
+    models: seenBy(snapshot, key).map((model) => seen({ id: model.id, model, matched: '' }, key, installedAtS)),
     find(name): SeenModel {
-      return seen(findSeen(resolve(name), key), key);
+      return seen(findSeen(resolve(name), key), key, installedAtS);
     },
     defaultModel: (operation) => snapshot.defaultModels[operation],
     modelInPath,
     query,
     body: toFields(body),
-    changedAtS: snapshot.createdAtS,
     version,
   };
 }
 
-function seen({ id, model, matched }: ResolvedModel, { operations: allowed }: KeyRecord): SeenModel {
-  const { context, targets } = model;
+function seen(
+  { id, model, matched }: ResolvedModel,
+  { operations: allowed }: KeyRecord,
+  installedAtS: number,
+): SeenModel {
+  const { createdAtS = installedAtS, context, targets } = model;
   const operations = model.operations.filter((operation) => allowed === undefined || allowed.includes(operation));
-  return { id, operations, context, upstreamNames: targets.map((target) => upstreamNameOf(target.model, matched)) };
+  return {
+    id,
+    createdAtS,
+    operations,
+    context,
+    upstreamNames: targets.map((target) => upstreamNameOf(target.model, matched)),
+  };
 }
 
 /** Some clients send nothing where nothing is asked. */

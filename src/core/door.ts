@@ -124,6 +124,8 @@ export interface Passage {
 /** A model as the caller may see it. */
 export interface SeenModel {
   readonly id: string;
+  /** Seconds since the epoch; does not move while the model stays. */
+  readonly createdAtS: number;
   readonly operations: readonly Operation[];
   /** How many tokens it can hold, where the operator says it. */
   readonly context: number | undefined;
@@ -143,8 +145,6 @@ export interface PageView {
   readonly query: Query;
   /** Empty where the method has none. */
   readonly body: JsonObject;
-  /** When what is shown was last changed, in seconds since the epoch. */
-  readonly changedAtS: number;
   /** Of the gateway. */
   readonly version: string;
 }

@@ -211,6 +211,8 @@ export interface Model {
   /** The public ID; may hold one `*` and is a pattern then. */
   readonly id: string;
   readonly aliases: readonly string[];
+  /** Seconds since the epoch when the store got it; undefined where the file has it, or it comes with a family. */
+  readonly createdAtS?: number | undefined;
   readonly operations: readonly Operation[];
   readonly visible: boolean;
   readonly space: string | undefined;

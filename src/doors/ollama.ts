@@ -153,11 +153,11 @@ export default defineDoor({
       method: 'GET',
       paths: ['/api/tags'],
       summary: "The visible models that the caller's key may use, as Ollama's clients list them.",
-      show: ({ models, changedAtS }) => ({
+      show: ({ models }) => ({
         models: models.filter(isServed).map((model) => ({
           name: tagged(model.id),
           model: tagged(model.id),
-          modified_at: dateOf(changedAtS),
+          modified_at: dateOf(model.createdAtS),
           size: 0,
           digest: digestOf(model.id),
           details,
@@ -169,7 +169,7 @@ export default defineDoor({
       method: 'POST',
       paths: ['/api/show'],
       summary: "One model as Ollama's clients look at it.",
-      show({ body, find, changedAtS }) {
+      show({ body, find }) {
         // Older ones call it `name`.
         const named = body.model ?? body.name;
         if (typeof named !== 'string') {
@@ -187,7 +187,7 @@ export default defineDoor({
             ...(model.context !== undefined && { 'postern.context_length': model.context }),
           },
           capabilities: capabilitiesOf(model),
-          modified_at: dateOf(changedAtS),
+          modified_at: dateOf(model.createdAtS),
         };
       },
     },

@@ -71,6 +71,7 @@ export interface AppDeps {
   readonly clock: Clock;
   /** What our calls are known by, where they come back. */
   readonly installation: string;
+  readonly installedAtMs: number;
   /** Uniform in [0, 1): shares of targets, jitter. */
   readonly random?: () => number;
   /** Which proxy leads to an upstream; none where it is left out. */
@@ -138,6 +139,7 @@ export function createApp({
   log,
   clock,
   installation,
+  installedAtMs,
   random = Math.random,
   proxyFor,
   spending,
@@ -153,6 +155,7 @@ export function createApp({
   secretKeys = async () => undefined,
 }: AppDeps): App {
   let current = snapshot;
+  const installedAtS = Math.floor(installedAtMs / 1_000);
   let ready = false;
   const pools = createPools(proxyFor === undefined ? {} : { proxyFor });
   const smallPost = createSmallPost(proxyFor);
@@ -310,15 +313,19 @@ export function createApp({
       if (request.header(anthropicHeader) !== undefined) {
         const query = readQuery(queryOf(request.target), anthropicPaging);
         const { snapshot: current } = exchange;
-        return id === undefined ? listForAnthropic(current, key, query) : findForAnthropic(current, key, id);
+        return id === undefined
+          ? listForAnthropic(current, key, query, installedAtS)
+          : findForAnthropic(current, key, id, installedAtS);
       }
-      return id === undefined ? listModels(exchange.snapshot, key) : findModel(exchange.snapshot, key, id);
+      return id === undefined
+        ? listModels(exchange.snapshot, key, installedAtS)
+        : findModel(exchange.snapshot, key, id, installedAtS);
     },
     async showPage(exchange, page, modelInPath, request, response) {
       const key = await admit(exchange, undefined, request);
       const body = page.method === 'GET' ? undefined : await edge.readJsonBody(exchange, request, response);
       const query = page.query === undefined ? noQuery : readQuery(queryOf(request.target), page.query);
-      return page.show(viewOf(exchange, key, { modelInPath, query, body, version }));
+      return page.show(viewOf(exchange, key, { modelInPath, query, body, installedAtS, version }));
     },
     settle(exchange, method) {
       // They would drown the rest.

@@ -80,6 +80,7 @@ async function assemble(
   const clock = systemClock;
   const proxyFor = readProxies(surroundings.env);
   const installation = await store.settings.installation();
+  const installedAtMs = await store.settings.installedAtMs();
   const metrics = createMetrics({
     routes: [...new Set([...routes, ...objectRoutes.map(({ route }) => route), ...batchRoutes.values()])],
     version,
@@ -106,6 +107,7 @@ async function assemble(
     log,
     clock,
     installation,
+    installedAtMs,
     proxyFor,
     spending,
     ledger,

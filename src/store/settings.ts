@@ -11,6 +11,15 @@ import { readJson } from './stored-json.ts';
 const installationName = 'installation';
 
 export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): SettingStore {
+  async function claim(name: string): Promise<boolean> {
+    const claimed = await db
+      .insertInto('claims')
+      .values({ name, claimed_at: clock.nowMs() })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    return claimed.numInsertedOrUpdatedRows === 1n;
+  }
+
   return {
     async get(name) {
       const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
@@ -48,14 +57,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
         });
       }),
 
-    async claim(name) {
-      const claimed = await db
-        .insertInto('claims')
-        .values({ name, claimed_at: clock.nowMs() })
-        .onConflict((conflict) => conflict.doNothing())
-        .executeTakeFirst();
-      return claimed.numInsertedOrUpdatedRows === 1n;
-    },
+    claim,
 
     async installation() {
       await db
@@ -72,6 +74,16 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
       const kept = readJson(value);
       if (typeof kept !== 'string') throw new TypeError('the name of the installation is no text');
       return kept;
+    },
+
+    async installedAtMs() {
+      await claim(installationName);
+      const claimed = await db
+        .selectFrom('claims')
+        .select('claimed_at')
+        .where('name', '=', installationName)
+        .executeTakeFirstOrThrow();
+      return Number(claimed.claimed_at);
     },
   };
 }

@@ -89,6 +89,38 @@ test('the list has the OpenAI shape, and holds the visible models that are no pa
   assert.equal(upstream.receivedBytes, 0);
 });
 
+test('the age of a model stays when the configuration is read again', async (t) => {
+  const { rig } = await open(t);
+  const anthropic: [string, string] = ['anthropic-version', '2023-06-01'];
+  const ages = async (): Promise<unknown[]> => [
+    (await rig.get('/v1/models')).json(),
+    (await rig.get('/v1/models/plain')).json(),
+    (await rig.get('/v1/models', { headers: [['x-api-key', testKey], anthropic] })).json(),
+    (await rig.get('/api/tags')).json(),
+    (await rig.post('/api/show', { model: 'plain' })).json(),
+  ];
+  const before = await ages();
+  const snapshot = await rig.compile(rig.document);
+  assert.deepEqual(rig.app.swap({ ...snapshot, createdAtS: snapshot.createdAtS + 3_600 }), []);
+  assert.deepEqual(await ages(), before);
+});
+
+test('a model of the store is as old as its place there', async (t) => {
+  const { rig } = await open(t);
+  const snapshot = await rig.compile(rig.document);
+  const all = snapshot.models.all.map((model) => ({ ...model, createdAtS: 1_700_000_000 }));
+  const resolve: typeof snapshot.models.resolve = (name) => {
+    const found = snapshot.models.resolve(name);
+    return found && { ...found, model: { ...found.model, createdAtS: 1_700_000_000 } };
+  };
+  assert.deepEqual(rig.app.swap({ ...snapshot, models: { ...snapshot.models, all, resolve } }), []);
+  const { data } = (await rig.get('/v1/models')).json() as { data: { created: number }[] };
+  assert.deepEqual(new Set(data.map(({ created }) => created)), new Set([1_700_000_000]));
+  assert.equal(((await rig.get('/v1/models/plain')).json() as { created: number }).created, 1_700_000_000);
+  const { models } = (await rig.get('/api/tags')).json() as { models: { modified_at: string }[] };
+  assert.equal(models[0]?.modified_at, '2023-11-14T22:13:20.000Z');
+});
+
 test('a model that chats says so to clients of others, and what it can hold', async (t) => {
   const rig = await startRig(t, {
     upstreams: [{ id: 'up', family: 'openai', base_url: 'http://127.0.0.1:9', api_key: 'sk-upstream-credential' }],

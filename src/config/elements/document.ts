@@ -23,6 +23,8 @@ import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 export interface Entry<T> {
   readonly path: Path;
   readonly value: T;
+  /** When the store got it; undefined in the file. */
+  readonly createdAtMs?: number | undefined;
 }
 
 /** From the file and from the store. Those of the store come last: of two that claim a name, the file has it. */
@@ -82,9 +84,14 @@ export function* judgingDocument(
 
   yield;
 
-  function judgeOne<T extends z.ZodType>(schema: T, element: unknown, path: Path): Entry<z.output<T>>[] {
+  function judgeOne<T extends z.ZodType>(
+    schema: T,
+    element: unknown,
+    path: Path,
+    createdAtMs?: number,
+  ): Entry<z.output<T>>[] {
     const value = judge(schema, element, path, context);
-    return value === undefined ? [] : [{ path, value }];
+    return value === undefined ? [] : [{ path, value, createdAtMs }];
   }
   const elementsOf: Pick<Settings, ElementList> = written;
   function* judgeAll<T extends z.ZodType>(
@@ -99,7 +106,7 @@ export function* judgingDocument(
     }
     for (const one of owned) {
       yield;
-      if (one.kind === kind) entries.push(...judgeOne(schema, one.document, [one.root]));
+      if (one.kind === kind) entries.push(...judgeOne(schema, one.document, [one.root], one.createdAtMs));
     }
     return entries;
   }

@@ -48,6 +48,14 @@ test('file and store are one configuration, and each may build on the other', as
   assert.deepEqual(warnings, []);
 });
 
+test('a model of the store knows when it came there, and one of the file does not', async (t) => {
+  const file = `upstreams:\n  - ${JSON.stringify(upstream)}\nmodels:\n  - ${JSON.stringify({ ...model, id: 'filed' })}\n`;
+  const stored = { ...toResource('model', model), createdAtMs: 1_700_000_000_900 };
+  const { snapshot } = await loaded(t, file, [stored]);
+  assert.equal(snapshot.models.resolve('m')?.model.createdAtS, 1_700_000_000);
+  assert.equal(snapshot.models.resolve('filed')?.model.createdAtS, undefined);
+});
+
 test('a file without anything is not said to serve nothing where the store has upstreams', async (t) => {
   const { warnings } = await loaded(t, 'server: {}\n', [toResource('upstream', upstream)]);
   assert.deepEqual(warnings, []);

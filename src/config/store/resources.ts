@@ -11,6 +11,8 @@ export interface Element extends ResourceName {
   readonly document: ResourceDocument;
   /** What its paths begin with, in place of the list and the number in it. */
   readonly root: string;
+  /** When the store got it; undefined until then. */
+  readonly createdAtMs?: number;
   /** Where it stands in another file than the configuration. */
   readonly file?: ElementFile;
 }
@@ -26,8 +28,8 @@ export function toNewElement({ kind, id }: ResourceName, document: ResourceDocum
   return { kind, id, document, root: `${file.name}: ${kind} ${JSON.stringify(id)}`, file };
 }
 
-function toElement({ kind, id, document, version }: Resource): Element {
-  return { kind, id, document, root: `store: ${kind} ${JSON.stringify(id)} (version ${version})` };
+function toElement({ kind, id, document, version, createdAtMs }: Resource): Element {
+  return { kind, id, document, createdAtMs, root: `store: ${kind} ${JSON.stringify(id)} (version ${version})` };
 }
 
 /** Those of the store, and in place of those with the same name, or behind them, the new ones. */

@@ -8,4 +8,6 @@ export interface SettingStore {
   claim(name: string): Promise<boolean>;
   /** A random name of whoever shares this store, the same for all of them from the first time that it was asked for. */
   installation(): Promise<string>;
+  /** When this was first asked for; the same for everybody who shares this store. */
+  installedAtMs(): Promise<number>;
 }

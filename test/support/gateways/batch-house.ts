@@ -149,6 +149,7 @@ export async function startBatchHouse(t: TestContext, changes: Changes = {}): Pr
         log,
         clock,
         installation: 'another',
+        installedAtMs: 0,
         spending,
         ledger,
         bill,

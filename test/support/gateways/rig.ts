@@ -96,12 +96,14 @@ export async function startRig(
   const accounting = await openAccounting({ snapshot, store, log, clock, random: Math.random, cwd: directory });
   const { spending, ledger, imported } = accounting;
   const installation = await store.settings.installation();
+  const installedAtMs = await store.settings.installedAtMs();
   const app = createApp({
     snapshot,
     store,
     log,
     clock,
     installation,
+    installedAtMs,
     spending,
     ledger,
     imported,

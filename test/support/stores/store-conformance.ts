@@ -49,6 +49,16 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual([await changes.latest(), await audit.page({ limit: 1 })], [0, []]);
     });
 
+    test('an installation keeps the time when it was first asked for', async (t) => {
+      const clock = createFakeClock();
+      const { settings, changes } = await openStore(t, clock);
+      const first = await settings.installedAtMs();
+      assert.equal(first, clock.nowMs());
+      clock.advance(60_000);
+      assert.equal(await settings.installedAtMs(), first);
+      assert.equal(await changes.latest(), 0);
+    });
+
     test('a key is found by its digest with everything that limits it', async (t) => {
       const clock = createFakeClock();
       const { keys } = await openStore(t, clock);

@@ -26,14 +26,14 @@ export function* compileModels(
 ): Generator<undefined, Model[], undefined> {
   const claim = createClaims(context);
   const models: Model[] = [];
-  for (const { path, value } of document.models) {
+  for (const { path, value, createdAtMs } of document.models) {
     yield;
     const named = claimNames(value, path, claim, context);
     checkShadow(value, path, document.modelNames, context);
     const [first, ...others] = toTargets({ path, value }, document, upstreams, context);
     if (first === undefined) continue;
     const isComplete = others.length + 1 === value.targets.length;
-    const model = compileModel({ path, value }, [first, ...others], isComplete, context);
+    const model = compileModel({ path, value, createdAtMs }, [first, ...others], isComplete, context);
     if (named) models.push(model);
   }
   for (const warning of yield* ambiguities(models)) context.warnings.push(warning);
@@ -107,7 +107,7 @@ function toRoles(
 }
 
 function compileModel(
-  { path, value }: Entry<ModelEntry>,
+  { path, value, createdAtMs }: Entry<ModelEntry>,
   targets: PlacedTargets,
   isComplete: boolean,
   context: CompileContext,
@@ -126,6 +126,7 @@ function compileModel(
   return Object.freeze({
     id: value.id,
     aliases: Object.freeze([...value.aliases]),
+    createdAtS: createdAtMs === undefined ? undefined : Math.floor(createdAtMs / 1000),
     operations: Object.freeze(served),
     visible: value.visible,
     space: toSpace({ path, value }, served, called, context),
