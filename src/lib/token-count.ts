@@ -1,7 +1,8 @@
 /** The tokens of a text in one of OpenAI's vocabularies, and how many there are: byte pairs, merged by rank. */
 
 import { Buffer } from 'node:buffer';
-import { type Encoding, encodingOf, type Vocabulary } from './token-ids.ts';
+import type { PieceTable } from './piece-table.ts';
+import { tableOf, type Vocabulary } from './token-ids.ts';
 import { inTurns } from './turns.ts';
 
 /** What is longer is no word, and merging takes the square of its length. */
@@ -9,46 +10,18 @@ const longestWordBytes = 256;
 const bytesPerToken = 4;
 /** Between two places to stop. */
 const wordsPerPiece = 64;
-const piecesPerPiece = 2_048;
-
-interface Ranks {
-  readonly words: RegExp;
-  /** By the bytes of the piece, a character each. */
-  readonly of: ReadonlyMap<string, number>;
-}
-
-const prepared = new Map<Vocabulary, Promise<Ranks>>();
 
 /** The vocabulary is loaded for the first text. */
 export async function countTokens(vocabulary: Vocabulary, text: string): Promise<number> {
-  return inTurns(count(await ranksOf(vocabulary), text));
+  return inTurns(count(await tableOf(vocabulary), text));
 }
 
-function ranksOf(vocabulary: Vocabulary): Promise<Ranks> {
-  const known = prepared.get(vocabulary);
-  if (known !== undefined) return known;
-  const ranks = encodingOf(vocabulary).then((encoding) => inTurns(toRanks(encoding)));
-  prepared.set(vocabulary, ranks);
-  // What could not be loaded may be there the next time.
-  ranks.catch(() => prepared.delete(vocabulary));
-  return ranks;
-}
-
-function* toRanks({ pieces, words }: Encoding): Generator<undefined, Ranks> {
-  const of = new Map<string, number>();
-  for (const [rank, piece] of pieces.entries()) {
-    if (piece !== undefined) of.set(atob(piece), rank);
-    if (rank % piecesPerPiece === 0) yield;
-  }
-  return { of, words: new RegExp(words, 'gu') };
-}
-
-function* count({ of, words }: Ranks, text: string): Generator<undefined, number> {
+function* count({ idOf, words }: PieceTable, text: string): Generator<undefined, number> {
   let tokens = 0;
   let looked = 0;
   for (const [word] of text.matchAll(words)) {
     const bytes = toBytes(word);
-    tokens += bytes.length > longestWordBytes ? Math.ceil(bytes.length / bytesPerToken) : piecesOf(bytes, of).length;
+    tokens += bytes.length > longestWordBytes ? Math.ceil(bytes.length / bytesPerToken) : piecesOf(bytes, idOf).length;
     looked += 1;
     if (looked % wordsPerPiece === 0) yield;
   }
@@ -69,16 +42,16 @@ const longestMergedBytes = 4_096;
 
 /** What the text is made of; undefined where a word in it is too long to be looked at. */
 export async function tokensOf(vocabulary: Vocabulary, text: string): Promise<readonly Token[] | undefined> {
-  return inTurns(split(await ranksOf(vocabulary), text));
+  return inTurns(split(await tableOf(vocabulary), text));
 }
 
-function* split({ of, words }: Ranks, text: string): Generator<undefined, readonly Token[] | undefined> {
+function* split({ idOf, words }: PieceTable, text: string): Generator<undefined, readonly Token[] | undefined> {
   const tokens: Token[] = [];
   for (const [word] of text.matchAll(words)) {
     const bytes = toBytes(word);
     if (bytes.length > longestMergedBytes) return undefined;
-    for (const piece of piecesOf(bytes, of)) {
-      tokens.push({ id: of.get(piece) ?? 0, text: Buffer.from(piece, 'latin1').toString('utf8') });
+    for (const piece of piecesOf(bytes, idOf)) {
+      tokens.push({ id: idOf(piece) ?? 0, text: Buffer.from(piece, 'latin1').toString('utf8') });
     }
     yield;
   }
@@ -86,11 +59,10 @@ function* split({ of, words }: Ranks, text: string): Generator<undefined, readon
 }
 
 /** Two pieces beside each other become one, that of the lowest rank first, until no two are one. */
-function piecesOf(bytes: string, ranks: ReadonlyMap<string, number>): readonly string[] {
-  if (bytes === '' || ranks.has(bytes)) return bytes === '' ? [] : [bytes];
+function piecesOf(bytes: string, idOf: PieceTable['idOf']): readonly string[] {
+  if (bytes === '' || idOf(bytes) !== undefined) return bytes === '' ? [] : [bytes];
   const pieces = [...bytes];
-  const rankAt = (index: number): number =>
-    ranks.get(`${pieces[index]}${pieces[index + 1]}`) ?? Number.POSITIVE_INFINITY;
+  const rankAt = (index: number): number => idOf(`${pieces[index]}${pieces[index + 1]}`) ?? Number.POSITIVE_INFINITY;
   /** Of each piece with the one behind it. */
   const pairs = pieces.slice(1).map((_, index) => rankAt(index));
   for (;;) {

@@ -1,17 +1,12 @@
 /** Text from lists of token IDs. The vocabularies are large, and loaded when the first one is asked for. */
 
 import { Buffer } from 'node:buffer';
-import type { TiktokenBPE } from 'js-tiktoken/lite';
+import { Worker } from 'node:worker_threads';
+import { type PackedPieces, type PieceTable, toPieceTable } from './piece-table.ts';
 import { inTurns } from './turns.ts';
+import type { Vocabulary } from './vocabulary-thread.ts';
 
-const loaders = {
-  cl100k_base: () => import('js-tiktoken/ranks/cl100k_base'),
-  o200k_base: () => import('js-tiktoken/ranks/o200k_base'),
-  p50k_base: () => import('js-tiktoken/ranks/p50k_base'),
-  r50k_base: () => import('js-tiktoken/ranks/r50k_base'),
-} as const satisfies Record<string, () => Promise<{ default: TiktokenBPE }>>;
-
-export type Vocabulary = keyof typeof loaders;
+export type { Vocabulary };
 
 /** What clients use who split text by OpenAI's rules: for names that these do not know, too. */
 const commonVocabulary: Vocabulary = 'cl100k_base';
@@ -28,49 +23,39 @@ const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
   [/^(?:text-similarity|text-search|code-search)-(?:ada|babbage|curie|davinci)-\S*$/, 'r50k_base'],
 ];
 
-/** The bytes of each ID, in base64; an ID that stands for nothing has none. */
-type Pieces = readonly (string | undefined)[];
+/** The same file beside this one, in the source and where it was built. */
+const entry = new URL(
+  import.meta.url.endsWith('.ts') ? './vocabulary-thread.ts' : './vocabulary-thread.js',
+  import.meta.url,
+);
 
-const loaded = new Map<Vocabulary, Promise<Pieces>>();
+const loaded = new Map<Vocabulary, Promise<PieceTable>>();
 
 /** Decoding takes its time, and a token may be a hundred bytes long: of one request no more than this. OpenAI takes no more, either. */
 export const mostTokenIds = 300_000;
 
 /** Undefined where one of them is no ID of the vocabulary. A character that is cut at either end becomes U+FFFD. */
 export async function textOfTokens(vocabulary: Vocabulary, ids: readonly number[]): Promise<string | undefined> {
-  return await inTurns(decode(await piecesOf(vocabulary), ids));
+  return await inTurns(decode(await tableOf(vocabulary), ids));
 }
 
 /** Between two places to stop. */
 const idsPerPiece = 2_048;
 
-function* decode(pieces: Pieces, ids: readonly number[]): Generator<undefined, string | undefined, undefined> {
+function* decode({ pieceOf }: PieceTable, ids: readonly number[]): Generator<undefined, string | undefined, undefined> {
   const parts: Buffer[] = [];
   for (let from = 0; from < ids.length; from += idsPerPiece) {
     // A character for each byte.
     let bytes = '';
     for (const id of ids.slice(from, from + idsPerPiece)) {
-      const piece = pieces[id];
+      const piece = pieceOf(id);
       if (piece === undefined) return undefined;
-      bytes += atob(piece);
+      bytes += piece;
     }
     parts.push(Buffer.from(bytes, 'latin1'));
     yield;
   }
   return Buffer.concat(parts).toString('utf8');
-}
-
-/** What text is split by, into tokens. */
-export interface Encoding {
-  readonly pieces: Pieces;
-  /** Matches one word after the other: no token lies over two of them. */
-  readonly words: string;
-}
-
-export async function encodingOf(vocabulary: Vocabulary): Promise<Encoding> {
-  const pieces = await piecesOf(vocabulary);
-  const { default: ranks } = await loaders[vocabulary]();
-  return { pieces, words: ranks.pat_str };
 }
 
 /** The one that goes with the name of a model. */
@@ -83,41 +68,25 @@ export function vocabularyKnownFor(model: string): Vocabulary | undefined {
   return byName.find(([name]) => name.test(model))?.[1];
 }
 
-function piecesOf(vocabulary: Vocabulary): Promise<Pieces> {
+/** From a thread, as the first use of one takes half a second of work. */
+export function tableOf(vocabulary: Vocabulary): Promise<PieceTable> {
   const known = loaded.get(vocabulary);
   if (known !== undefined) return known;
-  const pieces = loaders[vocabulary]().then(({ default: ranks }) => inTurns(toPieces(ranks)));
+  const pieces = load(vocabulary).then(toPieceTable);
   loaded.set(vocabulary, pieces);
   // What could not be loaded may be there the next time.
   pieces.catch(() => loaded.delete(vocabulary));
   return pieces;
 }
 
-/** A line is a mark, the ID of its first piece, and the pieces from there on. */
-function* toPieces({
-  bpe_ranks: lines,
-  special_tokens: special,
-}: TiktokenBPE): Generator<undefined, Pieces, undefined> {
-  const pieces: (string | undefined)[] = [];
-  for (const line of lines.split('\n')) {
-    let at = line.indexOf(' ') + 1;
-    let next = wordEnd(line, at);
-    let id = Number(line.slice(at, next));
-    while (next < line.length) {
-      at = next + 1;
-      next = wordEnd(line, at);
-      pieces[id] = line.slice(at, next);
-      id += 1;
-      if (id % idsPerPiece === 0) yield;
-    }
-  }
-  for (const [text, id] of Object.entries(special)) pieces[id] = btoa(text);
-  return pieces;
-}
-
-function wordEnd(line: string, start: number): number {
-  const end = line.indexOf(' ', start);
-  return end === -1 ? line.length : end;
+function load(vocabulary: Vocabulary): Promise<PackedPieces> {
+  return new Promise((resolve, reject) => {
+    // Of the environment it needs nothing.
+    const thread = new Worker(entry, { workerData: vocabulary, name: 'vocabulary', env: {} });
+    thread.once('message', resolve);
+    thread.once('error', reject);
+    thread.once('exit', () => reject(new Error('the thread that reads a vocabulary ended without a word')));
+  });
 }
 
 /** A rough count where nobody gave one: four bytes to a token, one at least. */

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import r50k from 'js-tiktoken/ranks/r50k_base';
+import { packPieces, toPieceTable } from './piece-table.ts';
+
+const base64 = (...pieces: readonly string[]): string => pieces.map((piece) => btoa(piece)).join(' ');
+
+test('finds each piece by its ID and each ID by its piece, and nothing in the gaps', () => {
+  const table = toPieceTable(
+    packPieces({
+      bpe_ranks: `! 0 ${base64('a', 'b', 'ab')}\n! 5 ${base64('\xff', '\0')}`,
+      special_tokens: { '<|end|>': 9 },
+      pat_str: '\\S+',
+    }),
+  );
+  const pieces = ['a', 'b', 'ab', undefined, undefined, '\xff', '\0', undefined, undefined, '<|end|>', undefined];
+  for (const [id, piece] of pieces.entries()) {
+    assert.equal(table.pieceOf(id), piece, String(id));
+    if (piece !== undefined) assert.equal(table.idOf(piece), id, piece);
+  }
+  for (const id of [-1, 0.5, 2 ** 32, Number.NaN]) assert.equal(table.pieceOf(id), undefined, String(id));
+  for (const piece of ['', 'c', 'ba', '<|', 'a'.repeat(300)]) assert.equal(table.idOf(piece), undefined, piece);
+  assert.deepEqual('one two'.match(table.words), ['one', 'two']);
+});
+
+test('finds every piece of a whole vocabulary', () => {
+  const packed = packPieces(r50k);
+  const table = toPieceTable(packed);
+  assert.equal(packed.ends.length, 50_257);
+  for (const id of packed.ends.keys()) assert.equal(table.idOf(table.pieceOf(id) ?? ''), id);
+});

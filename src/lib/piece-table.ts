@@ -1,0 +1,82 @@
+/** The pieces of a token vocabulary in a few arrays: one thread makes them, another takes them over without reading them. */
+
+import { Buffer } from 'node:buffer';
+import type { TiktokenBPE } from 'js-tiktoken/lite';
+
+export interface PackedPieces {
+  /** Of all pieces, in the order of their IDs. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** By ID: where its piece ends. An ID that stands for nothing ends where the one before it does. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  /** A hash table of IDs by their pieces: each is the ID and one, and 0 is a free slot. There are 2 to the power of something. */
+  readonly slots: Uint32Array<ArrayBuffer>;
+  /** Matches one word after the other: no token lies over two of them. */
+  readonly words: string;
+}
+
+/** Pieces are text of one character for each byte. */
+export interface PieceTable {
+  readonly words: RegExp;
+  /** Undefined where the ID stands for nothing. */
+  pieceOf(id: number): string | undefined;
+  /** Undefined where no ID stands for it. */
+  idOf(piece: string): number | undefined;
+}
+
+/** A line is a mark, the ID of its first piece, and the pieces from there on in base64. */
+export function packPieces({ bpe_ranks: lines, special_tokens: special, pat_str: words }: TiktokenBPE): PackedPieces {
+  const pieces: (Buffer | undefined)[] = [];
+  for (const line of lines.split('\n')) {
+    const [, first, ...encoded] = line.split(' ');
+    for (const [index, piece] of encoded.entries()) pieces[Number(first) + index] = Buffer.from(piece, 'base64');
+  }
+  for (const [text, id] of Object.entries(special)) pieces[id] = Buffer.from(text);
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + (piece?.length ?? 0), 0));
+  const ends = new Uint32Array(pieces.length);
+  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * pieces.length)));
+  let end = 0;
+  for (const [id, piece] of pieces.entries()) {
+    if (piece !== undefined) {
+      bytes.set(piece, end);
+      end += piece.length;
+      let slot = firstSlot(piece.toString('latin1'), slots.length);
+      while (slots[slot] !== 0) slot = (slot + 1) % slots.length;
+      slots[slot] = id + 1;
+    }
+    ends[id] = end;
+  }
+  return { bytes, ends, slots, words };
+}
+
+export function toPieceTable({ bytes: packed, ends, slots, words }: PackedPieces): PieceTable {
+  const bytes = Buffer.from(packed.buffer);
+
+  function pieceOf(id: number): string | undefined {
+    const start = id === 0 ? 0 : ends[id - 1];
+    const end = ends[id];
+    return start === end || end === undefined ? undefined : bytes.toString('latin1', start, end);
+  }
+
+  return {
+    words: new RegExp(words, 'gu'),
+    pieceOf,
+    idOf(piece) {
+      let slot = firstSlot(piece, slots.length);
+      for (;;) {
+        const id = (slots[slot] ?? 0) - 1;
+        if (id === -1) return undefined;
+        if (pieceOf(id) === piece) return id;
+        slot = (slot + 1) % slots.length;
+      }
+    },
+  };
+}
+
+/** Where the search for it begins: by FNV-1a. */
+function firstSlot(piece: string, slots: number): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < piece.length; index += 1) {
+    hash = Math.imul(hash ^ piece.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0) % slots;
+}
