@@ -227,7 +227,7 @@ export function isMadeHere(offers: Offers): boolean {
 }
 
 /** Never a piece of a message: upstreams repeat what clients send. */
-export interface Exhaustion {
+interface Exhaustion {
   /** Whole values of `error.code` or `error.type`. */
   readonly codes: readonly string[];
   /** What `error.message` begins with. */
