@@ -56,6 +56,8 @@ function fitWidths(natural: readonly number[], least: readonly number[], most: n
 
 /** In lines of so many characters at most, between words where there are any. */
 export function wrapText(text: string, width: number): string[] {
+  // Spaces before a number align it to the right.
+  if (text.length <= width) return [text];
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
