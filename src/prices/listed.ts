@@ -1,6 +1,7 @@
 /** Looks prices up in the table that comes with Postern, and knows of a price whether it came from there. */
 
 import type { Price } from '../core/accounting/price.ts';
+import type { Model } from '../core/snapshot.ts';
 import { parseDollars } from '../lib/money.ts';
 import { type PriceList, priceTable, type WrittenPrice } from './table.ts';
 
@@ -30,6 +31,31 @@ export function listedPrice(family: string, origin: string | undefined, model: s
 /** The part of the table that a price came from; undefined where an operator wrote it. */
 export function listOf(price: Price): PriceList | undefined {
   return origins.get(price);
+}
+
+/** Who a price comes from that no operator wrote at the model. */
+export const priceSources = ['table', 'imported'] as const;
+
+export interface PriceDate {
+  readonly source: (typeof priceSources)[number];
+  /** As of which day the prices are. */
+  readonly asOf: string;
+  /** How many models go by them. */
+  readonly models: number;
+}
+
+/** The lists that prices of these models come from, the oldest first. */
+export function priceDates(models: Iterable<Pick<Model, 'targets'>>): PriceDate[] {
+  const found = new Map<string, PriceDate>();
+  for (const { targets } of models) {
+    const lists = new Map<string, Pick<PriceDate, 'source' | 'asOf'>>();
+    for (const { price } of targets) {
+      const list = price === undefined ? undefined : listOf(price);
+      if (list !== undefined) lists.set(`${list.asOf} table`, { source: 'table', asOf: list.asOf });
+    }
+    for (const [name, list] of lists) found.set(name, { ...list, models: (found.get(name)?.models ?? 0) + 1 });
+  }
+  return [...found.values()].sort((one, other) => (one.asOf < other.asOf ? -1 : 1));
 }
 
 function toPrice(written: WrittenPrice): Price {

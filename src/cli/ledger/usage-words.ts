@@ -5,6 +5,8 @@ import { noSums, toTotal, type WholeLine } from '../../core/accounting/usage-sum
 import type { UsageGroup, UsageSums } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';
+import { ageText } from '../../prices/age.ts';
+import type { PriceDate } from '../../prices/listed.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
 import { toSnakeName, toSnakeNames } from './ledger-words.ts';
@@ -29,7 +31,11 @@ const unitColumns: readonly (readonly [title: string, cell: (units: UnitSums) =>
 ];
 
 /** With a line for the total below. */
-export function toUsageTable(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
+export function toUsageTable(
+  lines: readonly WholeLine[],
+  groups: readonly UsageGroup[],
+  priceNotes: readonly string[],
+): string[] {
   const total = toTotal(lines);
   const counted = unitColumns.filter(([, cell]) => cell(total.units) !== 0);
   const toCells = ({ sums, units }: Figures) => [
@@ -43,7 +49,8 @@ export function toUsageTable(lines: readonly WholeLine[], groups: readonly Usage
   const align = (row: readonly string[]): string[] =>
     row.map((cell, column) => (column < groups.length ? cell : cell.padStart(widths[column] ?? 0)));
   const table = toTable(align(head), rows.map(align));
-  return [...table, ...toNotes([total.sums, ...lines.map(({ sums }) => sums)])];
+  const notes = [...toNotes([total.sums, ...lines.map(({ sums }) => sums)]), ...priceNotes];
+  return notes.length === 0 ? table : [...table, '', ...notes];
 }
 
 function toSumCells(sums: UsageSums): string[] {
@@ -61,7 +68,16 @@ function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
     notes.push('Dollars are rounded to six decimals here; --csv and --json have all of them.');
   }
   if (total.unpriced > 0) notes.push('The cost of unpriced requests is not known, and is not in the sum.');
-  return notes.length === 0 ? notes : ['', ...notes];
+  return notes;
+}
+
+/** As of when prices are that nobody wrote at their models. */
+export function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
+  return dates.map(({ source, asOf, models }) => {
+    const whose = source === 'table' ? 'that come with Postern' : 'that were imported';
+    const which = models === 1 ? '1 model goes' : `${models} models go`;
+    return `${which} by prices ${whose}, as of ${asOf}${ageText(asOf, nowMs)}.`;
+  });
 }
 
 /** At least two decimals, and six at most. */

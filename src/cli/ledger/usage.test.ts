@@ -14,8 +14,8 @@ const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-async function setUp(t: TestContext, rows: readonly ImportedRow[]) {
-  const command = await setUpCommand(t, usage);
+async function setUp(t: TestContext, rows: readonly ImportedRow[], more: Readonly<Record<string, unknown>> = {}) {
+  const command = await setUpCommand(t, usage, more);
   await command.withStore((store) => store.ledger.import('j', rows, { segment: 1, offset: 1 }));
   return command;
 }
@@ -40,6 +40,23 @@ test('the last thirty days are shown by day, with their total', async (t) => {
     'Dollars are rounded to six decimals here; --csv and --json have all of them.',
     'The cost of unpriced requests is not known, and is not in the sum.',
   ]);
+});
+
+test('shows the date and age of the built-in prices that models go by', async (t) => {
+  const upstreams = [{ id: 'real', family: 'openai', api_key: 'sk-0123456789' }];
+  const model = { operations: ['embeddings'], targets: [{ upstream: 'real' }] };
+  const models = [
+    { id: 'text-embedding-3-small', ...model },
+    { id: 'text-embedding-3-large', ...model, price: { input: 0.1 } },
+  ];
+  const { run, json } = await setUp(t, [imported({ startedAtMs: todayMs, key: 'a', costNanos: 0 })], {
+    upstreams,
+    models,
+  });
+  const { lines } = await run();
+  const [last = ''] = lines.slice(-1);
+  assert.match(last, /^1 model goes by prices that come with Postern, as of 2025-11-01, \d+ days old\.$/);
+  assert.deepEqual((await json()).prices, [{ source: 'table', as_of: '2025-11-01', models: 1 }]);
 });
 
 test('it is grouped by what is asked for, in that order', async (t) => {

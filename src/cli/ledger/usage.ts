@@ -7,13 +7,14 @@ import { type UsageGroup, usageGroups } from '../../core/store/ledger.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { readWaiting } from '../../ledger/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { priceDates } from '../../prices/listed.ts';
 import { openConfiguration, openExisting } from '../../serve/configuration.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
 import { words } from '../words.ts';
 import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
-import { toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';
+import { toPriceNotes, toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';
 
 const defaultFrom = '30d';
 const defaultGroups: readonly UsageGroup[] = ['day'];
@@ -38,7 +39,8 @@ async function run(context: CommandContext): Promise<ExitCode> {
   }
   if (values.csv === true && values.json === true) throw new UserFault('--csv and --json exclude each other');
   const groups = readGroups(values);
-  const span = readSpan(values, systemClock.nowMs(), defaultFrom);
+  const nowMs = systemClock.nowMs();
+  const span = readSpan(values, nowMs, defaultFrom);
   const filter = { ...readFilter(values), ...span };
   const found = await openConfiguration(context, openExisting(context));
   if (!found.ok) {
@@ -48,16 +50,17 @@ async function run(context: CommandContext): Promise<ExitCode> {
   try {
     const lines = await readWholeUsage(found.store.ledger, filter, groups);
     const waiting = await readWaiting(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store);
+    const prices = priceDates(found.loaded.snapshot.models.all);
     const rowsWaiting = waiting.reduce((sum, { rows }) => sum + rows, 0);
     if (values.csv === true) for (const line of toUsageCsv(lines, groups)) stdout(line);
     else if (values.json === true) {
       const { from, to } = toTexts(span);
       const total = toTotalJson(lines);
-      stdout(
-        JSON.stringify({ from, to, lines: toUsageJson(lines, groups), total, rows_waiting: rowsWaiting }, null, 2),
-      );
+      const dated = prices.map(({ source, asOf, models }) => ({ source, as_of: asOf, models }));
+      const told = { from, to, lines: toUsageJson(lines, groups), total, prices: dated, rows_waiting: rowsWaiting };
+      stdout(JSON.stringify(told, null, 2));
     } else if (lines.length === 0) stdout('Nothing was used in this time.');
-    else for (const line of toUsageTable(lines, groups)) stdout(line);
+    else for (const line of toUsageTable(lines, groups, toPriceNotes(prices, nowMs))) stdout(line);
     if (rowsWaiting > 0 && values.json !== true) stderr(inWords(rowsWaiting));
     return 0;
   } catch (error) {

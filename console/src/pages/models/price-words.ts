@@ -1,7 +1,7 @@
 /** What a target costs, in words. */
 
 import type { ModelTarget } from '../../../../src/admin/contract.ts';
-import { formatDay, formatMoney } from '../../parts/words/format.ts';
+import { formatMoney, formatPriceDay } from '../../parts/words/format.ts';
 
 type Price = NonNullable<ModelTarget['price']>;
 type Amounts = NonNullable<Price['amounts']>;
@@ -40,15 +40,6 @@ export function priceInWords(price: Price | null): string {
   return amountsInWords(price.amounts).join(', ');
 }
 
-const dayMs = 86_400_000;
-/** Makers change their prices a few times a year. */
-const oldAfterDays = 180;
-
-function ageInWords(asOf: string): string {
-  const days = Math.floor((Date.now() - Date.parse(asOf)) / dayMs);
-  return days > oldAfterDays ? ` (${days} days ago)` : '';
-}
-
 /** Who says so. */
 export function sourceInWords(price: Price | null): string {
   if (price === null) return '';
@@ -61,7 +52,7 @@ export function sourceInWords(price: Price | null): string {
       const { listed } = price;
       if (listed === null) return 'From the table of prices.';
       const checked = listed.verified ? 'checked' : 'not checked since';
-      return `From the table of prices, as of ${formatDay(listed.asOf)}${ageInWords(listed.asOf)}, ${checked}.`;
+      return `From the table of prices, as of ${formatPriceDay(listed.asOf)}, ${checked}.`;
     }
     case 'inside':
       return 'It answers inside the gateway, and nobody sends a bill.';

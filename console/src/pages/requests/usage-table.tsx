@@ -3,7 +3,7 @@
 import { Group, Pagination, Stack, Table, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Usage, UsageSums } from '../../../../src/admin/contract.ts';
-import { formatCount } from '../../parts/words/format.ts';
+import { formatCount, formatPriceDay } from '../../parts/words/format.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
 import { toDollarText, type UnitColumn, unitColumns } from './usage-units.ts';
 import { type Group as By, groupWords, inOrder, isTime } from './usage-words.ts';
@@ -19,7 +19,7 @@ const linesPerPage = 50;
 const unitWidth = 90;
 const nameWidth = 110;
 
-export function UsageTable({ usage: { lines, total }, by, nameOf }: UsageTableProps) {
+export function UsageTable({ usage: { lines, total, prices }, by, nameOf }: UsageTableProps) {
   const [page, setPage] = useState(1);
   const ordered = inOrder(lines, by, 'requests');
   // The newest time first, as in every list.
@@ -79,7 +79,7 @@ export function UsageTable({ usage: { lines, total }, by, nameOf }: UsageTablePr
           />
         </Group>
       )}
-      <Notes total={total} />
+      <Notes total={total} prices={prices} />
     </Stack>
   );
 }
@@ -143,7 +143,7 @@ function Cost({ sums: { cost, unpriced, requests } }: { readonly sums: UsageSums
   );
 }
 
-function Notes({ total: { unpriced, estimated } }: { readonly total: UsageSums }) {
+function Notes({ total: { unpriced, estimated }, prices }: Pick<Usage, 'total' | 'prices'>) {
   return (
     <Text size="xs" c="dimmed" component="div">
       {unpriced > 0 && (
@@ -158,6 +158,12 @@ function Notes({ total: { unpriced, estimated } }: { readonly total: UsageSums }
           part.
         </div>
       )}
+      {prices.map(({ source, asOf, models }) => (
+        <div key={source + asOf}>
+          {formatCount(models)} {models === 1 ? 'model goes' : 'models go'} by{' '}
+          {source === 'table' ? 'the table of prices' : 'imported prices'}, as of {formatPriceDay(asOf)}.
+        </div>
+      ))}
       <div>Days and hours are in UTC.</div>
     </Text>
   );

@@ -80,6 +80,15 @@ export const formatTime = (at: string | number | Date): string => exactTimes.for
 export const formatHour = (at: string | number | Date): string => shortTimes.format(new Date(at));
 export const formatDay = (at: string | number | Date): string => days.format(new Date(at));
 
+/** Makers change their prices a few times a year. */
+const oldAfterDays = 180;
+
+/** Of a list of prices, with its age once it is old. */
+export function formatPriceDay(asOf: string): string {
+  const age = Math.floor((Date.now() - Date.parse(asOf)) / 86_400_000);
+  return formatDay(asOf) + (age > oldAfterDays ? ` (${age} days ago)` : '');
+}
+
 /** "3 minutes ago", "tomorrow". */
 export function formatRelative(at: string | number | Date, nowMs: number): string {
   const apartMs = new Date(at).getTime() - nowMs;

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
+import { priceSources } from '../../../prices/listed.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
 import { unitCounts, usageFilters } from './ledger.ts';
@@ -59,6 +60,15 @@ export const usage = z.object({
   to: instant.nullable(),
   lines: z.array(usageLine),
   total: usageSums,
+  prices: z
+    .array(
+      z.object({
+        source: z.enum(priceSources),
+        asOf: z.iso.date(),
+        models: z.int().meta({ description: 'How many of the configured models go by it.' }),
+      }),
+    )
+    .meta({ description: 'The price lists that configured models go by now, the oldest first.' }),
 });
 
 export const getUsage = defineEndpoint({

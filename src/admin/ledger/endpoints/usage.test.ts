@@ -45,6 +45,25 @@ test('usage is added up by what is asked for, with the sum of all, and unknown p
   assert.deepEqual(byTwo.json.lines[0].by, { day: new Date(todayMs).toISOString().slice(0, 10), project: 'p' });
 });
 
+test('names the price lists that models go by, with their days', async (t) => {
+  const configuration = {
+    upstreams: [
+      { id: 'openai', family: 'openai', api_key: 'sk-0123456789' },
+      { id: 'voyage', family: 'voyage', api_key: 'pa-0123456789' },
+    ],
+    models: [
+      { id: 'text-embedding-3-small', operations: ['embeddings'], targets: [{ upstream: 'openai' }] },
+      { id: 'voyage-4', operations: ['embeddings'], targets: [{ upstream: 'voyage' }] },
+      { id: 'voyage-3.5', operations: ['embeddings'], targets: [{ upstream: 'voyage' }], price: 'free' },
+    ],
+  };
+  const { ask } = await openAdmin(t, { role: 'viewer', configuration });
+  assert.deepEqual((await ask('GET', '/api/usage')).json.prices, [
+    { source: 'table', asOf: '2025-11-01', models: 1 },
+    { source: 'table', asOf: '2026-05-01', models: 1 },
+  ]);
+});
+
 test('where there was no project, it is null and not empty', async (t) => {
   const { ask } = await open(t);
   const { json } = await ask('GET', '/api/usage?by=project');

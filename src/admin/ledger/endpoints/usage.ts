@@ -7,6 +7,7 @@ import type { UsageGroup, UsageLine } from '../../../core/store/ledger.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
 import { inTurns } from '../../../lib/turns.ts';
+import { priceDates } from '../../../prices/listed.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
@@ -21,7 +22,7 @@ const mostLines = 20_000;
 
 const getUsage = implement(
   contract.getUsage,
-  async ({ query: { by, from, to, format, ...filter }, context: { store, clock } }) => {
+  async ({ query: { by, from, to, format, ...filter }, context: { store, clock, configuration } }) => {
     const endMs = to ?? clock.nowMs();
     const fromMs = from ?? Math.max(endMs - standardSpanMs, 0);
     if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
@@ -36,6 +37,7 @@ const getUsage = implement(
       from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
       to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
       ...(await inTurns(reporting(lines, by))),
+      prices: priceDates(configuration.snapshot().models.all),
     };
   },
 );
