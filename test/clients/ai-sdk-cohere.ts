@@ -4,15 +4,14 @@ import { createCohere } from '@ai-sdk/cohere';
 import { embedMany, rerank } from 'ai';
 import { defineClient, type Gateway } from '../matrix/client.ts';
 
-/** It insists on the `meta` of Cohere's answers, so it has to ask for their shape. */
-const headers = { 'x-postern-shape': 'cohere' };
-const connect = ({ url, key }: Gateway) => createCohere({ baseURL: `${url}/v2`, apiKey: key, headers });
+/** It insists on the `meta` of Cohere's answers, which this path is sure to give. */
+const connect = ({ url, key }: Gateway) => createCohere({ baseURL: `${url}/cohere/v2`, apiKey: key });
 
 export default defineClient({
   package: '@ai-sdk/cohere',
   beside: ['ai'],
-  setUp: "createCohere({ baseURL: 'https://postern/v2', apiKey, headers: { 'x-postern-shape': 'cohere' } })",
-  remark: 'takes no answer without `meta`, which only that shape is sure to have',
+  setUp: "createCohere({ baseURL: 'https://postern/cohere/v2', apiKey })",
+  remark: 'takes no answer without `meta`, which only that path is sure to give',
   ways: {
     rerank: {
       call: '`rerank` with `reranking(model)`',
