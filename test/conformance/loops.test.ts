@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError } from '../support/clients/error-answer.ts';
 import { authorized, question, startPair } from '../support/gateways/pair.ts';
-import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startRig } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
+/** Of a key of the gateway that the upstream is; where the request ends before keys are judged, of none. */
+const otherKey = 'other-key-with-enough-characters';
+
 const leadingTo = (url: string, family = 'openai') => ({
-  upstreams: [{ id: 'up', family, base_url: `${url}/v1`, api_key: testKey }],
+  upstreams: [{ id: 'up', family, base_url: `${url}/v1`, api_key: otherKey }],
   models: [{ id: 'm', operations: ['embeddings', 'rerank'], space: 's', targets: [{ upstream: 'up' }] }],
 });
 
@@ -36,7 +39,9 @@ test('an upstream that is this very gateway is told so, on the direct way and wh
 
 test('a way round through another installation ends where it began', async (t) => {
   const first = await startRig(t, leadingTo('http://127.0.0.1:9'));
-  const second = await startRig(t, leadingTo(first.url));
+  const back = leadingTo(first.url);
+  const upstreams = back.upstreams.map((upstream) => ({ ...upstream, api_key: 'third-key-with-enough-characters' }));
+  const second = await startRig(t, { ...back, upstreams, keys: [{ id: 'test', secret: otherKey }] });
   assert.deepEqual(first.app.swap(await first.compile(leadingTo(second.url))), []);
   assertError(await first.post('/v1/embeddings', question), 'malformed_request');
   await second.exchange(1);
