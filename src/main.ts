@@ -8,11 +8,13 @@ import { words } from './cli/words.ts';
 import type { ExitCode } from './core/exit-code.ts';
 import { UserFault } from './core/user-fault.ts';
 import { nearestName } from './lib/nearest-name.ts';
+import { withMasks } from './lib/secrets/secret-shapes.ts';
 import { traceOf } from './lib/thrown.ts';
 import { version } from './version.ts';
 
-const stdout = (line: string): void => void process.stdout.write(`${line}\n`);
-const stderr = (line: string): void => void process.stderr.write(`${line}\n`);
+/** A secret of a service that stands in a name by mistake is masked, whichever command shows the name. */
+const stdout = (line: string): void => void process.stdout.write(`${withMasks(line)}\n`);
+const stderr = (line: string): void => void process.stderr.write(`${withMasks(line)}\n`);
 
 /** A reader that has enough, as `head` has, is no fault of the command: it goes on to its end, and says no more. */
 const unread = new AbortController();

@@ -6,16 +6,18 @@ import type { Family } from '../core/family.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store/resources.ts';
 import { type KeyRing, SecretKeyError } from '../lib/secrets/sealed.ts';
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { inTurns } from '../lib/turns.ts';
 import { compiling } from './elements/compile.ts';
 import { isElementList, judgingDocument } from './elements/document.ts';
+import { findMisplacedSecrets } from './elements/misplaced-secrets.ts';
 import { filesNamedIn } from './elements/named-files.ts';
 import { secretFilesIn, withSecrets } from './elements/secret-files.ts';
 import { availableMemory } from './elements/server/available-memory.ts';
 import { standardStore } from './elements/store.ts';
 import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
 import { embeddedConfiguration } from './read/embedded.ts';
-import { createFaultList, type Fault, type FaultList } from './read/faults.ts';
+import { createFaultList, type Fault, type FaultList, withMaskedFault } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
 import { withIncluded } from './read/include.ts';
 import { readSideFiles } from './read/side-files.ts';
@@ -58,6 +60,8 @@ export interface LoadedConfiguration {
   /** Everything that was read, and paths at which a configuration would be found, to be watched for changes. */
   readonly files: readonly string[];
   readonly warnings: readonly string[];
+  /** Secrets of services that stand where none belongs, by what is shown in their place. */
+  readonly misplacedSecrets: ReadonlyMap<string, string>;
   /** How many credentials each upstream has, by its ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
   /** What the file, or the embedded configuration, declares; made when it is asked for. */
@@ -89,14 +93,14 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
       : await withIncluded(written, file, { env: options.env, cwd, isList: isElementList });
   const { source, env, places } = withOutsideSettings(included?.source ?? written, options.env, set);
   const { tree, faults, positionOf } = withElements(source, sealed);
-  if (tree === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
+  if (tree === undefined) return { ok: false, faults: faults.all().map(withMaskedFault), file, store: undefined };
 
   const substituted = await inTurns(substituting(tree, env, faults));
   const directory = file === undefined ? cwd : dirname(file);
   const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
   const substitution = withSecrets(substituted, secretFiles, faults);
   const unknown = options.refusesUnknownVariables === true ? unknownVariables(options.env, substitution.names) : [];
-  const allFaults = (): Fault[] => [...faults.all(), ...unknown];
+  const allFaults = (): Fault[] => [...faults.all(), ...unknown].map(withMaskedFault);
   const place = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(place, faults), faults);
   const document = await inTurns(judgingDocument(substitution, { faults, positionOf, elements }));
@@ -110,6 +114,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const keyFile = elements.length === 0 ? undefined : keyFileOf(place);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
   if (keyWarning !== undefined) warnings.push(keyWarning);
+  const misplacedSecrets = await inTurns(findMisplacedSecrets(substitution.tree, elements, warnings));
   const { isSubstituted } = substitution;
   const compilation = compiling(document, {
     families,
@@ -140,7 +145,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     file,
     setOutside: places,
     files,
-    warnings,
+    warnings: warnings.map(withMasks),
+    misplacedSecrets,
     credentialCounts,
     declared: createDeclared(source, substitution.tree, file),
     keyPlaces,

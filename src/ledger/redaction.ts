@@ -1,5 +1,7 @@
 /** Takes out of a text what must not be kept: credentials, e-mail addresses and numbers as long as those of cards. Every pattern runs in linear time. */
 
+import { awsKeyId, knownPrefix, wordStart } from '../lib/secrets/secret-shapes.ts';
+
 export const credentialMark = '[credential]';
 export const addressMark = '[e-mail address]';
 export const numberMark = '[number]';
@@ -19,23 +21,18 @@ interface Span {
   readonly mark: string;
 }
 
-/** A word begins here; in JSON one may follow the letter of an escape, as in `\nsk-`. */
-const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))`;
 const word = '[A-Za-z0-9_-]';
 
 /** What stands in the first group is taken out, the whole match where there is none; a group is at the end of its match. */
 const credentials: readonly RegExp[] = [
   new RegExp(`${wordStart}(?:pst_|[prs]k[-_])${word}{8,}`, 'g'),
   // As the services give them out.
-  new RegExp(
-    `${wordStart}(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|nvapi-|jina_|pcsk_|pa-|AIza|ya29\\.)[A-Za-z0-9_.-]{16,}`,
-    'g',
-  ),
+  new RegExp(`${wordStart}${knownPrefix}[A-Za-z0-9_.-]{16,}`, 'g'),
   // A JSON web token.
   new RegExp(`${wordStart}eyJ${word}{8,}\\.${word}{8,}(?:\\.${word}*)?`, 'g'),
   new RegExp(`${wordStart}(?:Bearer|Basic)[ \\t]{1,4}([A-Za-z0-9._~+/=-]{8,})`, 'gi'),
   // AWS: the ID of a key; and a secret, which is forty characters of all kinds.
-  new RegExp(`${wordStart}A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}`, 'g'),
+  new RegExp(`${wordStart}${awsKeyId}`, 'g'),
   /(?:(?<![A-Za-z0-9/+=_-])|(?<=\\[bfnrt]))(?=[A-Za-z0-9/+]{0,39}[A-Z])(?=[A-Za-z0-9/+]{0,39}[a-z])(?=[A-Za-z0-9/+]{0,39}[0-9])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])/g,
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----([^-"]{1,20000})/g,
   // Whatever is called one.

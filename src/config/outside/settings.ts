@@ -1,6 +1,7 @@
 /** Settings from outside of the file: `POSTERN_SERVER_PORT` in the environment, and `--set server.port=8080`, which goes before it. */
 
 import { nearestName } from '../../lib/nearest-name.ts';
+import { findSecretShape } from '../../lib/secrets/secret-shapes.ts';
 import { type Fault, suggestion } from '../read/faults.ts';
 import { type Layer, withLayers, withValue } from '../read/layers.ts';
 import { parseSource, type Source } from '../read/source.ts';
@@ -84,13 +85,11 @@ function whyNotOnCommandLine(
   return `may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set ${name.variable}`;
 }
 
-/** As well-known services shape the secrets that they give out. */
-const secretShape =
-  /(?<![A-Za-z0-9])(?:[rs]k-[\w-]{16,}|(?:AIza|ya29\.)[\w.-]{16,}|(?:xai|gsk|hf|pcsk|jina|nvapi|glpat|pst)[-_][\w-]{16,}|A(?:KIA|SIA)[A-Z0-9]{16}|gh[oprsu]_\w{16,})/;
-
-/** A value that is shaped as services shape their secrets; and parameters of models, which may be anything. */
+/** A value that is shaped as secrets of services or of this gateway are; and parameters of models, which may be anything. */
 const holdsSecretIn = ({ dotted }: OutsideName, value: string): boolean =>
-  secretShape.test(value) || (dotted === 'models' && /\bdefaults\b/.test(value));
+  findSecretShape(value) !== undefined ||
+  /\bps[ta]_\w{16,}/.test(value) ||
+  (dotted === 'models' && /\bdefaults\b/.test(value));
 
 /** What a file says of a secret in the other of its two forms no longer holds. */
 function otherForm({ dotted }: OutsideName): OutsideName | undefined {

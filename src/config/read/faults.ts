@@ -1,6 +1,7 @@
 /** What is wrong with a configuration: where it stands, and what to write instead. */
 
 import type { FieldFault } from '../../core/field-fault.ts';
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 
 /**
  * A first step with a colon and a space in it names something that does not stand in the file, such as
@@ -49,6 +50,12 @@ export function toPathText(path: Path): string {
   return text;
 }
 
+/** Without what looks like a secret, which may stand in a name that the message repeats. */
+export function withMaskedFault(fault: Fault): Fault {
+  const { place, path, message } = fault;
+  return { ...fault, ...(place && { place: withMasks(place) }), path: withMasks(path), message: withMasks(message) };
+}
+
 export function createFaultList(positionOf: (path: Path) => Position | undefined): FaultList {
   const faults: Fault[] = [];
   const hushed = new Set<string>();
@@ -66,7 +73,9 @@ export function createFaultList(positionOf: (path: Path) => Position | undefined
       hushed.add(toPathText(path));
     },
     all() {
-      return faults.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+      return faults
+        .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+        .map(withMaskedFault);
     },
   };
 }

@@ -14,6 +14,7 @@ import type {
 import type { Resource, ResourceKind } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { inTurns } from '../../lib/turns.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
@@ -296,7 +297,8 @@ function warningsFor({ root }: Element, next: Whole): string[] {
     const why = first === undefined ? '' : `: ${inWords(first, next.file)}`;
     return [`it is kept, and not in force before other faults are mended${why}`];
   }
+  const shown = withMasks(root);
   return next.warnings.flatMap((warning) =>
-    warning.startsWith(root) ? [warning.slice(root.length).replace(/^[: ]+/, '')] : [],
+    warning.startsWith(shown) ? [warning.slice(shown.length).replace(/^[: ]+/, '')] : [],
   );
 }

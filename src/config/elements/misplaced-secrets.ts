@@ -1,0 +1,93 @@
+/** Warns of secrets of well-known services that stand where no secret belongs: in IDs, names, notes, parameters and hosts. They are masked wherever they are shown. */
+
+import type * as z from 'zod';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { findSecretShape, maskOf } from '../../lib/secrets/secret-shapes.ts';
+import { type Path, toPathText } from '../read/faults.ts';
+import { resourceSchemas } from '../store/resource-schemas.ts';
+import type { Element } from '../store/resources.ts';
+import { configurationSchema } from './schema.ts';
+import { isSecretAt } from './schema-lookup.ts';
+
+interface Found {
+  readonly path: Path;
+  readonly mask: string;
+  places: number;
+}
+
+/** By the mask that is shown in its place, each secret found. Each is one warning for the file, and one for an element of the store. Every `yield` is a place to stop at. */
+export function* findMisplacedSecrets(
+  tree: unknown,
+  elements: readonly Element[],
+  warnings: string[],
+): Generator<undefined, ReadonlyMap<string, string>, undefined> {
+  const secrets = new Map<string, string>();
+  const ofFile = new Map<string, Found>();
+  for (const { path, text } of yield* textsInFile(tree)) note(path, secretAt(configurationSchema, path, text), ofFile);
+  warnings.push(...[...ofFile.values()].map(toWarning));
+  for (const { kind, root, document } of elements) {
+    yield;
+    const ofElement = new Map<string, Found>();
+    for (const { path, text } of textsIn(document, [])) {
+      note([root, ...path], secretAt(resourceSchemas[kind], path, text), ofElement);
+    }
+    warnings.push(...[...ofElement.values()].map(toWarning));
+  }
+  return secrets;
+
+  function note(path: Path, secret: string | undefined, found: Map<string, Found>): void {
+    if (secret === undefined) return;
+    const mask = maskOf(secret);
+    secrets.set(mask, secret);
+    const before = found.get(mask);
+    if (before === undefined) found.set(mask, { path, mask, places: 1 });
+    else before.places++;
+  }
+}
+
+interface ShapedText {
+  readonly path: Path;
+  readonly text: string;
+}
+
+/** Each element of a list by itself, so that thousands of them hold up nobody. */
+function* textsInFile(tree: unknown): Generator<undefined, ShapedText[], undefined> {
+  const found: ShapedText[] = [];
+  for (const [key, section] of Object.entries(isMapping(tree) ? tree : {})) {
+    for (const [index, element] of Array.isArray(section) ? section.entries() : [[undefined, section] as const]) {
+      yield;
+      found.push(...textsIn(element, index === undefined ? [key] : [key, index]));
+    }
+  }
+  return found;
+}
+
+/** Values and keys that hold something of such a shape. */
+function textsIn(value: unknown, path: Path): ShapedText[] {
+  if (typeof value === 'string') return findSecretShape(value) === undefined ? [] : [{ path, text: value }];
+  if (typeof value !== 'object' || value === null) return [];
+  const entries: (readonly [string | number, unknown])[] = Array.isArray(value)
+    ? [...value.entries()]
+    : Object.entries(value);
+  return entries.flatMap(([step, inner]) => {
+    const found = textsIn(inner, [...path, step]);
+    return typeof step === 'string' && findSecretShape(step) !== undefined
+      ? [{ path: [...path, step], text: step }, ...found]
+      : found;
+  });
+}
+
+/** Of a value that may be a secret nothing is said; of an address that may hold one, its host may not be one. */
+function secretAt(schema: z.core.$ZodType, path: Path, text: string): string | undefined {
+  const isKey = path.at(-1) === text;
+  return findSecretShape(!isKey && isSecretAt(schema, path) ? hostIn(text) : text);
+}
+
+function hostIn(text: string): string {
+  return /^[a-z][a-z+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(text)?.[1] ?? '';
+}
+
+function toWarning({ path, mask, places }: Found): string {
+  const more = places === 1 ? '' : `, here and in ${places - 1} more ${places === 2 ? 'place' : 'places'}`;
+  return `${toPathText(path)}: holds what looks like a secret of a service, where none belongs${more}; it is shown as ${mask}: write something else, and revoke the secret`;
+}

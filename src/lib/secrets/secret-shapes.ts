@@ -1,0 +1,48 @@
+/** Recognises secrets of well-known services by their shape, and masks them where they stand in a text. Every pattern runs in linear time. */
+
+import { hash } from 'node:crypto';
+
+/** A word begins here; in JSON one may follow the letter of an escape, as in `\nsk-`. */
+export const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))`;
+
+/** How secrets begin that no other text begins with. */
+export const knownPrefix = String.raw`(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|xai-|nvapi-|jina_|pcsk_|pplx-|csk-|r8_|fw_|tgp_v1_|pa-|AIza|ya29\.)`;
+/** The ID of a key at AWS. */
+export const awsKeyId = 'A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}';
+
+/** No known secret is shorter. */
+const shortest = 20;
+
+/** In the first group stands what is one for certain; the rest is looked at more closely, as names of models may begin alike. */
+const shape = new RegExp(
+  String.raw`${wordStart}(?:((?:${awsKeyId}|gh[oprsu]_[A-Za-z0-9]{30,}|glpat-[\w-]{20,}|ya29\.[\w-]{20,})(?![A-Za-z0-9]))|(?:[rs]k[-_]|${knownPrefix})[\w-]{20,})`,
+  'g',
+);
+
+/** Words of a name hold letters or digits, and are shorter where they hold both. */
+const longWord = /[A-Za-z0-9]{10,}/g;
+const isRandom = (word: string): boolean => /[0-9]/.test(word) && /[A-Za-z]/.test(word);
+
+/** The first text of such a shape; undefined where there is none. */
+export function findSecretShape(text: string): string | undefined {
+  if (text.length < shortest) return undefined;
+  for (const [found, certain] of text.matchAll(shape)) if (isSecret(found, certain)) return found;
+  return undefined;
+}
+
+/** With a mask in place of each: the same for the same secret, and another for another. */
+export function withMasks(text: string): string {
+  if (text.length < shortest) return text;
+  return text.replace(shape, (found: string, certain: string | undefined) =>
+    isSecret(found, certain) ? maskOf(found) : found,
+  );
+}
+
+const isSecret = (found: string, certain: string | undefined): boolean =>
+  certain !== undefined || (found.match(longWord)?.some(isRandom) ?? false);
+
+/** Eight digits of the digest tell secrets apart, and say nothing of what they are. It is fit to be an ID. */
+export const maskOf = (secret: string): string => `masked-${hash('sha256', secret, 'hex').slice(0, 8)}`;
+
+/** Where a mask stands in a text. */
+export const maskPattern = /masked-[0-9a-f]{8}(?![A-Za-z0-9])/g;
