@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import type { Family } from '../core/family.ts';
+import type { TakenPath } from '../core/paths.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store/resources.ts';
 import { type KeyRing, SecretKeyError } from '../lib/secrets/sealed.ts';
@@ -38,8 +39,8 @@ export interface LoadOptions {
   readonly refusesUnknownVariables?: boolean | undefined;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Paths that mean something already: no route of the operator's own may mean the same. */
-  readonly takenPaths?: readonly string[] | undefined;
+  /** Paths that mean something already, for custom routes. */
+  readonly takenPaths?: readonly TakenPath[] | undefined;
   /** What the store holds, to be one configuration with the file. */
   readonly resources?: readonly Resource[];
   /** What someone is about to put into the store. */

@@ -18,6 +18,13 @@ export function readPath(path: string): PathParts {
   return { before, what, beginning, suffix };
 }
 
+/** A path that means something already. */
+export interface TakenPath {
+  readonly path: string;
+  /** Where what it means stands as well: a custom route may take its place then. */
+  readonly elsewhere?: string;
+}
+
 /** Whether there is a path of a request that both could mean. */
 export function mayMeanTheSame(one: string, other: string): boolean {
   const [a, b] = [readPath(one), readPath(other)];

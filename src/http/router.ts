@@ -95,6 +95,11 @@ const longest = (one: Ends, other: Ends): number =>
 
 const listedFirst = (one: ServedPath, other: ServedPath): number => Number(other.isListed) - Number(one.isListed);
 
+const isCustom = (place: Place): boolean => place.kind === 'route' && place.route.own !== undefined;
+
+const customFirst = (one: Route, other: Route): number =>
+  Number(one.own === undefined) - Number(other.own === undefined);
+
 function twice(paths: string): TypeError {
   return new TypeError(`two routes or doors stand for the same path: ${paths}`);
 }
@@ -118,13 +123,18 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
 
   function put(spelled: string, place: (name: string | undefined) => Place): void {
     const path = withoutSlash(spelled);
-    note(place(''));
     const { before, what, beginning, suffix } = readPath(path);
     if (suffix === undefined) {
-      if (exact.has(path)) throw twice(path);
-      exact.set(path, place(undefined));
+      const there = exact.get(path);
+      const placed = place(undefined);
+      // The configuration was judged: a custom route is only where it may be.
+      if (there !== undefined && isCustom(there) && !isCustom(placed)) return;
+      if (there !== undefined) throw twice(path);
+      exact.set(path, placed);
+      note(placed);
       return;
     }
+    note(place(''));
     const prefix = before + beginning;
     const rival = namePaths.find((other) => mayBeBoth(other, { prefix, suffix }));
     if (rival !== undefined) throw twice(`${path} and ${rival.prefix}{...}${rival.suffix}`);
@@ -133,8 +143,8 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
 
   /** Paths of the operator's own are shown to nobody who has no key. */
   function note(place: Place): void {
-    const isHidden = place.kind === 'refused' || (place.kind === 'route' && place.route.own !== undefined);
-    if (!isHidden && !served.has(place.path)) served.set(place.path, toServedPath(place));
+    if (place.kind !== 'refused' && !isCustom(place) && !served.has(place.path))
+      served.set(place.path, toServedPath(place));
   }
 
   // Probes come straight to the listener; they need not know where the routes were put.
@@ -142,7 +152,7 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
     put(base + probePaths.healthz, () => ({ kind: 'health', path: '/healthz' }));
     put(base + probePaths.readyz, () => ({ kind: 'ready', path: '/readyz' }));
   }
-  for (const route of routes) {
+  for (const route of routes.toSorted(customFirst)) {
     const { path, aliases, shapedPaths = {}, doorPaths = {}, entry, door = entry?.door } = route;
     const place = { kind: 'route', path, route } as const;
     const here = door === undefined ? place : { ...place, door };

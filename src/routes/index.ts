@@ -4,6 +4,7 @@ import { pathsUnder } from '../core/door.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
+import type { TakenPath } from '../core/paths.ts';
 import { type Route, routeOfWay } from '../core/route.ts';
 import { doors } from '../doors/index.ts';
 import chat from './chat.ts';
@@ -124,19 +125,33 @@ export const batchRoutes: ReadonlyMap<string, Route> = new Map(
   inBatches.map((route) => [route.path, Object.freeze({ ...route, path: '/v1/batches', aliases: [], doorPaths: {} })]),
 );
 
-/** Every path that means something already, as routes spell them. */
-export const takenPaths: readonly string[] = [
-  ...[...routes, ...objectRoutes.map(({ route }) => route)].flatMap(
-    ({ path, aliases, shapedPaths = {}, doorPaths = {} }) => [
-      path,
-      ...aliases,
-      ...Object.keys(shapedPaths),
-      ...Object.keys(doorPaths),
-    ],
-  ),
-  ...doors.flatMap((door) => door.pages.flatMap(({ paths }) => pathsUnder(door, paths))),
+/** What no custom route may stand for. */
+const reservedPaths: readonly string[] = [
+  ...[...routes.filter(({ entry }) => entry === undefined), ...objectRoutes.map(({ route }) => route)].flatMap(pathsOf),
   ...[...modelListPaths, ...doors.flatMap(({ modelLists }) => modelLists)].flatMap((path) => [path, `${path}/{model}`]),
   ...engineListPaths,
   ...realtimePaths,
   ...Object.values(probePaths),
 ];
+
+function pathsOf({ path, aliases, shapedPaths = {}, doorPaths = {} }: Route): string[] {
+  return [path, ...aliases, ...Object.keys(shapedPaths), ...Object.keys(doorPaths)];
+}
+
+/** What other clients call: of each way and page all paths, that with its prefix for those that have none. */
+function pathsAtDoors(): TakenPath[] {
+  const all = doors.flatMap((door) => [
+    ...door.ways.map(({ paths }) => ({ door, paths: pathsUnder(door, paths) })),
+    ...door.pages.map(({ paths }) => ({ door, paths: pathsUnder(door, paths) })),
+  ]);
+  return all.flatMap(({ door: { prefix }, paths }) => {
+    const elsewhere = paths.find((path) => path.startsWith(`${prefix}/`) && !path.includes('{'));
+    return paths.map((path) => (isUnprefixed(path) && elsewhere !== undefined ? { path, elsewhere } : { path }));
+  });
+}
+
+/** `/classify`, and neither `/v1/score` nor `/api/embed`. */
+const isUnprefixed = (path: string): boolean => /^\/[^/{]+$/.test(path);
+
+/** Every path that means something already, as routes spell them. */
+export const takenPaths: readonly TakenPath[] = [...reservedPaths.map((path) => ({ path })), ...pathsAtDoors()];

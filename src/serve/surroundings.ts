@@ -1,6 +1,7 @@
 /** What the process was started with, and where it may speak: whoever reads the command line fills it. */
 
 import type { Family } from '../core/family.ts';
+import type { TakenPath } from '../core/paths.ts';
 
 export interface Surroundings {
   /** The file that the command line names. */
@@ -10,8 +11,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Paths that mean something already, for routes of the operator's own. */
-  readonly takenPaths?: readonly string[] | undefined;
+  /** Paths that mean something already, for custom routes. */
+  readonly takenPaths?: readonly TakenPath[] | undefined;
   /** Each writes one line; the line end is added. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;

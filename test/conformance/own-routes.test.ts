@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { families } from '../../src/families/index.ts';
+import { takenPaths } from '../../src/routes/index.ts';
 import { assertError } from '../support/clients/error-answer.ts';
+import { loadText } from '../support/gateways/configuration.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
@@ -296,4 +300,37 @@ test('a reload brings routes and takes them away', async (t) => {
   assert.deepEqual(rig.app.swap(await rig.compile(documentOf(up.url, { routes: [{ path: '/v1/newer' }] }))), []);
   assertError(await rig.post('/v1/parse', '{"model":"parser"}'), 'route_not_found');
   assert.equal((await rig.post('/v1/newer', '{"model":"parser"}')).status, 200);
+});
+
+test('a custom route goes before a path with one segment of another client API, which stays behind its prefix', async (t) => {
+  const { rig, up } = await start(t, { routes: [{ path: '/classify', model: { id: 'parser' } }] });
+  up.respondWith((_request, reply) => reply.json(200, { served: true }));
+  const body = { input: 'x' };
+  const { status, body: bytes } = await rig.post('/classify', body);
+  assert.deepEqual([status, bytes.toString()], [200, '{"served":true}']);
+  assert.equal(up.requests[0]?.path, '/v1/classify');
+  assertError(await rig.post('/vllm/classify', { model: 'parser', ...body }), 'operation_not_supported');
+  assert.equal(up.requests.length, 1);
+});
+
+test('check notes a custom route at such a path, and refuses every other path that is taken', async (t) => {
+  const load = (path: string) => {
+    const document = documentOf('http://127.0.0.1:9', { routes: [{ path, model: { id: 'parser' } }] });
+    return loadText(t, stringify(document), { env: {}, families, takenPaths });
+  };
+  for (const path of ['/classify', '/embed', '/predict', '/similarity', '/info']) {
+    const loaded = await load(path);
+    assert.ok(loaded.ok, path);
+    const notes = loaded.warnings.filter((warning) => warning.includes('goes before'));
+    assert.equal(notes.length, 1, path);
+    assert.match(
+      notes[0] ?? '',
+      new RegExp(`^routes\\[0\\]\\.path goes before what Postern has at ${path}, which stays at /`),
+    );
+  }
+  const taken = ['/rerank', '/embeddings', '/v1/score', '/tei/embed', '/v1/rerank', '/models', '/healthz', '/files'];
+  for (const path of taken) {
+    const loaded = await load(path);
+    assert.deepEqual(loaded.ok ? [] : loaded.faults.map((fault) => fault.path), ['routes[0].path'], path);
+  }
 });

@@ -2,6 +2,7 @@
 
 import type { Family } from '../../core/family.ts';
 import { mayBeMatched } from '../../core/model-name.ts';
+import type { TakenPath } from '../../core/paths.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
 import { toPathText } from '../read/faults.ts';
 import type { SideFiles } from '../read/side-files.ts';
@@ -10,7 +11,7 @@ import type { Substitution } from '../read/substitute.ts';
 export interface CompileContext {
   readonly families: readonly Family[];
   /** Paths that mean something already, as routes spell them. */
-  readonly takenPaths: readonly string[];
+  readonly takenPaths: readonly TakenPath[];
   readonly sideFiles: SideFiles;
   readonly nowMs: number;
   /** The memory that the process may have. */

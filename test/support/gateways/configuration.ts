@@ -80,7 +80,9 @@ export async function createDirectory(
 }
 
 interface Surroundings
-  extends Partial<Pick<LoadOptions, 'env' | 'nowMs' | 'availableBytes' | 'availableCores' | 'families'>> {
+  extends Partial<
+    Pick<LoadOptions, 'env' | 'nowMs' | 'availableBytes' | 'availableCores' | 'families' | 'takenPaths'>
+  > {
   /** Beside the configuration file. */
   readonly files?: Readonly<Record<string, string>>;
 }

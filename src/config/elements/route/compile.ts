@@ -6,7 +6,7 @@ import { mayMeanTheSame } from '../../../core/paths.ts';
 import type { QueryGrammar } from '../../../core/query.ts';
 import type { ModelIndex, Upstream } from '../../../core/snapshot.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
-import { type Path, suggestion } from '../../read/faults.ts';
+import { type Path, suggestion, toPathText } from '../../read/faults.ts';
 import { type CompileContext, placeOf, quoted } from '../context.ts';
 import type { Entry } from '../document.ts';
 import type { RouteEntry } from './schema.ts';
@@ -26,14 +26,18 @@ export function* compileRoutes(
   for (const { path: at, value } of entries) {
     yield;
     const before = places.find((other) => mayMeanTheSame(other.path, value.path));
-    const taken = context.takenPaths.find((other) => mayMeanTheSame(other, value.path));
+    const taken = context.takenPaths.find((other) => mayMeanTheSame(other.path, value.path));
     if (before !== undefined) {
       context.faults.add(
         [...at, 'path'],
         `may mean the same as ${placeOf(before.at, context)}; each path stands for one thing`,
       );
+    } else if (taken?.elsewhere !== undefined && taken.path === value.path) {
+      context.warnings.push(
+        `${toPathText([...at, 'path'])} goes before what Postern has at ${taken.path}, which stays at ${taken.elsewhere}`,
+      );
     } else if (taken !== undefined) {
-      context.faults.add([...at, 'path'], `may mean the same as ${taken}, which is there already; choose another`);
+      context.faults.add([...at, 'path'], `may mean the same as ${taken.path}, which is there already; choose another`);
     }
     places.push({ path: value.path, at: [...at, 'path'] });
     checkUpstreams(value, at, upstreams, context);
