@@ -43,7 +43,14 @@ async function startHouse(
   const ledger = new GatedLedger();
   const document = {
     upstreams: [{ id: 'up', family: 'openai', base_url: up.url, api_key: 'sk-upstream-credential' }],
-    models: [{ id: 'm', operations: ['embeddings', 'completions'], targets: [{ upstream: 'up' }] }],
+    models: [
+      {
+        id: 'm',
+        operations: ['embeddings', 'completions'],
+        retry: { same_target: 0 },
+        targets: [{ upstream: 'up' }],
+      },
+    ],
   };
   return { rig: await startRig(t, document, {}, { ledger }), up, ledger };
 }

@@ -65,7 +65,7 @@ test('a setting that is a name or a mapping is one of the two, each held to its 
   const [name, mapping, ...others] = at('models', '[]', 'retry').anyOf ?? [];
   assert.equal(others.length, 0);
   assert.deepEqual(name?.anyOf?.[0]?.enum, ['safe', 'always']);
-  assert.deepEqual(Object.keys(mapping?.properties ?? {}), ['scope', 'attempts']);
+  assert.deepEqual(Object.keys(mapping?.properties ?? {}), ['scope', 'attempts', 'same_target']);
   assert.equal(mapping?.properties?.attempts?.default, 5);
 });
 
