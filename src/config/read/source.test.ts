@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Alias } from 'yaml';
 import { faultsOf, loaded } from '../../../test/support/gateways/configuration.ts';
 import { parseSource } from './source.ts';
 
@@ -66,7 +67,33 @@ test('aliases cannot make much of little', () => {
         .fill(`*a${i - 1}`)
         .join(', ')}]`,
     );
-  assert.match(String(faultIn(lines.join('\n'))), /unfolds to more than/);
+  assert.match(
+    String(faultIn(lines.join('\n'))),
+    /passes the limit of 200000 values, where each use of an alias counts/,
+  );
+});
+
+test('an alias means the nearest anchor before it, also where what holds it is used again', () => {
+  const { tree } = parseSource('a: &x 1\nb: &o { i: *x, j: &x 2 }\nc: &x 3\nd: *o\ne: *x\nf: *y\ng: &y 4\n');
+  assert.deepEqual(JSON.parse(JSON.stringify(tree)), {
+    a: 1,
+    b: { i: 1, j: 2 },
+    c: 3,
+    d: { i: 1, j: 2 },
+    e: 3,
+    f: null,
+    g: 4,
+  });
+});
+
+test('the text is not searched anew for each alias', (t) => {
+  const { mock } = t.mock.method(Alias.prototype, 'resolve');
+  const count = 500;
+  const anchors = Array.from({ length: count }, (_, at) => `a${at}: &a${at} ${at}\n`).join('');
+  const aliases = Array.from({ length: count }, (_, at) => `  - *a${at}\n`).join('');
+  const { tree } = parseSource(`${anchors}b:\n${aliases}`);
+  assert.deepEqual(Object(tree).b, [...Array(count).keys()]);
+  assert.equal(mock.callCount(), 0);
 });
 
 test('an alias of what it stands in ends', () => {

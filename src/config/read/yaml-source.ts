@@ -9,7 +9,9 @@ import {
   isScalar,
   isSeq,
   LineCounter,
+  type Node,
   parseAllDocuments,
+  visit,
   type YAMLError,
 } from 'yaml';
 import { type Columns, ColumnWriter, positionAt, type Scalar } from './columns.ts';
@@ -30,6 +32,9 @@ export interface YamlText {
 const mostSyntaxFaults = 5;
 
 const tooDeep = ({ deepest }: SourceBounds): string => `is nested more than ${deepest} levels deep`;
+
+const tooMany = ({ mostValues }: SourceBounds): string =>
+  `here the file passes the limit of ${mostValues} values, where each use of an alias counts all that its anchor holds; write less, or use fewer aliases`;
 
 const syntaxMessages: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_INDENT: 'the indentation does not fit, or a bracket is not closed',
@@ -99,9 +104,27 @@ function toSyntaxFaults(
   return [...faults.values()];
 }
 
+/** The library looks for an anchor from the beginning of the text, once an alias; this is one walk for all of them. */
+function findAliased(document: Document.Parsed): Map<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const aliased = new Map<Alias, Node>();
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.set(node.anchor, node);
+        return;
+      }
+      const target = anchors.get(node.source);
+      if (target !== undefined) aliased.set(node, target);
+    },
+  });
+  return aliased;
+}
+
 function convert(document: Document.Parsed, lineStarts: readonly number[], bounds: SourceBounds): YamlText {
   const writer = new ColumnWriter();
   const faults: YamlFault[] = [];
+  const aliased = findAliased(document);
   let values = 0;
   let stopped = false;
 
@@ -122,7 +145,7 @@ function convert(document: Document.Parsed, lineStarts: readonly number[], bound
     values += 1;
     if (stopped) return;
     if (path.length > bounds.deepest) stop(path, tooDeep(bounds), at);
-    else if (values > bounds.mostValues) stop(path, `the file unfolds to more than ${bounds.mostValues} values`, at);
+    else if (values > bounds.mostValues) stop(path, tooMany(bounds), at);
     else if (isAlias(node)) writeAliased(node, path, at);
     else if (isSeq(node)) {
       writer.list(at);
@@ -134,7 +157,7 @@ function convert(document: Document.Parsed, lineStarts: readonly number[], bound
   }
 
   function writeAliased(alias: Alias, path: Path, at: number): void {
-    const node = alias.resolve(document);
+    const node = aliased.get(alias);
     if (node !== undefined) {
       write(node, path, at);
       return;
