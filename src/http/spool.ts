@@ -2,11 +2,12 @@
 
 import type { Buffer } from 'node:buffer';
 import { constants, type Dirent, readdirSync, rmSync } from 'node:fs';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileBytes, type StoredBytes } from '../lib/file-bytes.ts';
 import { createId } from '../lib/ids.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { makeDirectory } from '../lib/make-directory.ts';
 
 const suffix = '.upload';
 /** Its name must be new: a link that somebody has put there is not followed. */
@@ -21,7 +22,7 @@ export function createSpool(directory: string): Spool {
   clear(directory);
   return {
     async open() {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      makeDirectory(directory, 0o700);
       const path = join(directory, `${createId(Date.now())}${suffix}`);
       const file = await open(path, anew, 0o600);
       try {

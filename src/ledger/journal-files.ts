@@ -4,7 +4,6 @@ import type { Buffer } from 'node:buffer';
 import {
   closeSync,
   fstatSync,
-  mkdirSync,
   fdatasync as nodeDataSync,
   fsync as nodeSync,
   write as nodeWrite,
@@ -16,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { makeDirectory } from '../lib/make-directory.ts';
 
 export interface JournalFiles {
   makeDirectory(path: string): void;
@@ -43,9 +43,7 @@ const dataSync = promisify(nodeDataSync);
 const fullSync = promisify(nodeSync);
 
 export const systemFiles: JournalFiles = {
-  makeDirectory: (path) => {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  },
+  makeDirectory: (path) => makeDirectory(path, 0o700),
   list: (path) => readdirSync(path),
   open: (path, flags) => openSync(path, flags, 0o600),
   close: (file) => closeSync(file),

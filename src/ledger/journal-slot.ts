@@ -1,9 +1,10 @@
 /** The places in the journal's directory: one for each process that runs, locked as long as it does. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { makeDirectory } from '../lib/make-directory.ts';
 import { JournalError, toJournalError } from './journal-error.ts';
 
 /** Takes a lock that ends with the process; undefined where someone has it. */
@@ -52,7 +53,7 @@ export function claimSlotAt(deps: SlotDeps, number: number): Slot | undefined {
   const { directory, lock, clock } = deps;
   const path = join(directory, String(number));
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectory(path, 0o700);
     const held = lock(join(path, lockName));
     if (held === undefined) return undefined;
     try {

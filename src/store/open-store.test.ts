@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -232,6 +233,10 @@ test('a place that cannot hold a file is refused with what to do', async (t) => 
   await assert.rejects(openStore(`sqlite:${cwd}`, { cwd }), { name: 'StoreError', message: /is a directory; point/ });
   await assert.rejects(openStore('sqlite:file/x/postern.db', { cwd }), { name: 'StoreError', message: /no directory/ });
   await assert.rejects(openStore('sqlite:file/postern.db', { cwd }), { name: 'StoreError', message: /no directory/ });
+});
+
+test('a store where the file system takes no files is refused', { skip: !existsSync('/proc/self') }, async () => {
+  await assert.rejects(openStore('sqlite:/proc/x.db', { cwd: '/' }), { name: 'StoreError', message: /takes no files/ });
 });
 
 test('a URL that names no store is refused, and its password is not shown', async () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -313,4 +314,14 @@ describe('starting', { concurrency: 2 }, () => {
     assert.equal(again.code, 1);
     assert.match(again.stderr, /^postern: there is no key with this ID.*\n$/);
   });
+});
+
+test('a store or a journal under /proc ends the start with one line and exit 1', async (t) => {
+  if (!existsSync('/proc/self')) return t.skip('there is no /proc');
+  const cwd = await createDirectory(t);
+  for (const env of [{ POSTERN_STORE: 'sqlite:/proc/none/x.db' }, { POSTERN_LEDGER_JOURNAL: '/proc/none/x' }]) {
+    const { code, stderr } = await runPostern(['serve', '--set', 'server.port=0'], { cwd, env });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /^postern: The (store|journal directory) "\/proc\/none\/x.*\n$/);
+  }
 });

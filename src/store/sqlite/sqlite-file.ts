@@ -1,9 +1,10 @@
 /** Connections to a SQLite file: makes the file for its owner alone, and sets each connection up for what it is for. */
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import { StoreError } from '../store-error.ts';
 
@@ -24,7 +25,7 @@ export function makeFile(path: string, place: string): void {
       `${place} is damaged: the file is empty, and the log beside it (-wal) is not. Restore it from a backup; to start anew, move both away.`,
     );
   }
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path), 0o700);
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeDirectory } from './make-directory.ts';
+
+test('makes what is missing with that mode, leaves what is there, and fails beneath a file', async (t) => {
+  const top = await mkdtemp(join(tmpdir(), 'postern-make-'));
+  t.after(() => rm(top, { recursive: true, force: true }));
+  const path = join(top, 'a', 'b', 'c');
+  makeDirectory(path, 0o700);
+  makeDirectory(path, 0o777);
+  for (const made of [join(top, 'a'), path]) assert.equal((await stat(made)).mode & 0o777, 0o700);
+  await symlink(path, join(top, 'link'));
+  makeDirectory(join(top, 'link', 'd'), 0o700);
+  assert.ok((await stat(join(path, 'd'))).isDirectory());
+  await writeFile(join(top, 'file'), '');
+  assert.throws(() => makeDirectory(join(top, 'file'), 0o700), { code: 'EEXIST' });
+  assert.throws(() => makeDirectory(join(top, 'file', 'd', 'e'), 0o700), { code: 'EEXIST' });
+});
+
+test('ends where the file system takes no directories', { skip: !existsSync('/proc/self') }, () => {
+  const { href } = new URL('./make-directory.ts', import.meta.url);
+  const program = `const { makeDirectory } = await import(${JSON.stringify(href)});
+    try { makeDirectory('/proc/none/such', 0o700); } catch ({ code }) { console.log(code); }`;
+  // Killed where it does not end.
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { timeout: 30_000 });
+  assert.match(stdout.toString(), /^E[A-Z]+\n$/);
+});

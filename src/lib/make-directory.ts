@@ -1,0 +1,20 @@
+/** Makes a directory, and the directories above it that are missing. */
+
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from './thrown.ts';
+
+/** Node's own `recursive` never ends where a file system takes no directories, as /proc does not. */
+export function makeDirectory(path: string, mode: number): void {
+  if (isDirectory(path)) return;
+  const above = dirname(path);
+  if (above !== path) makeDirectory(above, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (thrown) {
+    // Another process may have been quicker.
+    if (codeOf(thrown) !== 'EEXIST' || !isDirectory(path)) throw thrown;
+  }
+}
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
