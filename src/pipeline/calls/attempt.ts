@@ -408,7 +408,7 @@ class Attempts {
     this.#note(turn, verdict, answer.broken?.cause ?? answer.status, startedMs);
     this.#noteReached(turn);
     const why = `answered ${answer.status}`;
-    const restMs = restAskedForMs(answer, this.#deps.clock.nowMs());
+    const restMs = restAskedForMs(answer, this.#deps.clock.nowMs(), turn.candidate.target.upstream.family.errors);
     switch (verdict) {
       case 'limited':
         turn.limited(why, restMs);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import type { Answer } from '../../core/outcome.ts';
 import { restAskedForMs, verdictOn } from './verdict.ts';
@@ -23,4 +24,17 @@ test('a pause is asked for in milliseconds or in seconds; what is no number is n
   assert.equal(restOf('retry-after-ms', 'soon', 'retry-after', '9'), 9_000);
   assert.equal(restOf('retry-after', '9'), 9_000);
   assert.equal(restOf(), undefined);
+});
+
+test('a pause is asked for in the body of a 429 or 503 where the family says how', () => {
+  const errors = { retryAfterS: (): number => 6 };
+  const restOf = (status: number, body: string, headers: string[] = []): number | undefined =>
+    restAskedForMs(answerOf({ status, headers, ended: true, waiting: [Buffer.from(body)] }), 0, errors);
+  assert.deepEqual(
+    [restOf(429, '{}'), restOf(503, '{}'), restOf(500, '{}'), restOf(429, '{')],
+    [6_000, 6_000, undefined, undefined],
+  );
+  assert.equal(restOf(429, '{}', ['retry-after', '9']), 9_000);
+  assert.equal(restOf(429, '{}', ['content-encoding', 'gzip']), undefined);
+  assert.equal(restAskedForMs(answerOf({ status: 429, ended: true, waiting: [Buffer.from('{}')] }), 0), undefined);
 });
