@@ -233,25 +233,23 @@ export default defineFixture({
     },
     ...(
       [
-        ['InvalidParameter', 400, 'invalid_request_error', 'upstream_refused'],
-        ['InvalidParameter.DataInspection', 400, 'invalid_request_error', 'upstream_refused'],
-        ['InvalidApiKey', 401, 'authentication_error', 'upstream_denied'],
-        ['AccessDenied.Unpurchased', 403, 'permission_error', 'upstream_denied'],
-        ['Throttling.RateQuota', 429, 'rate_limit_error', 'rate_limit_exceeded'],
-        ['InternalError.Algo', 500, 'upstream_error', 'upstream_failed'],
-        ['constructor', 500, 'upstream_error', 'upstream_failed'],
+        ['InvalidParameter', 400, 'invalid_request_error', 'upstream_refused', 1],
+        ['InvalidParameter.DataInspection', 400, 'invalid_request_error', 'upstream_refused', 1],
+        ['InvalidApiKey', 401, 'authentication_error', 'upstream_denied', 1],
+        ['AccessDenied.Unpurchased', 403, 'permission_error', 'upstream_denied', 1],
+        ['Throttling.RateQuota', 429, 'rate_limit_error', 'rate_limit_exceeded', 2],
+        ['InternalError.Algo', 500, 'upstream_error', 'upstream_failed', 2],
+        ['constructor', 500, 'upstream_error', 'upstream_failed', 2],
       ] as const
-    ).map(([code, status, type, ours]) => ({
+    ).map(([code, status, type, ours, calls]) => ({
       name: `a 200 with the code ${code} is an error`,
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
-      wire: [
-        {
-          path: rerankPath,
-          body: { model, input: { query: 'q', documents: ['a'] }, parameters: { return_documents: false } },
-          reply: { body: { code, message: 'no good', request_id: 'r' } },
-        },
-      ],
+      wire: Array.from({ length: calls }, () => ({
+        path: rerankPath,
+        body: { model, input: { query: 'q', documents: ['a'] }, parameters: { return_documents: false } },
+        reply: { body: { code, message: 'no good', request_id: 'r' } },
+      })),
       answer: {
         status,
         headers: { 'x-postern-translated': 'dashscope' },

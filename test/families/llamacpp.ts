@@ -190,13 +190,11 @@ export default defineFixture({
       name: 'while it loads it says so, with its number as a text',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
-      wire: [
-        {
-          path: '/v1/embeddings',
-          body: { model, input: 'x' },
-          reply: { status: 503, body: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } } },
-        },
-      ],
+      wire: Array.from({ length: 2 }, () => ({
+        path: '/v1/embeddings',
+        body: { model, input: 'x' },
+        reply: { status: 503, body: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } } },
+      })),
       answer: {
         status: 503,
         headers: { 'x-postern-translated': 'llamacpp' },

@@ -7,6 +7,7 @@ import { tokensIn } from './wire.ts';
 
 const model = 'Qwen/Qwen3-Embedding-8B';
 const mostInputs = 32;
+const vectorsOf32 = `{"data": [${Array.from({ length: 32 }, () => '{"embedding":[1]}').join()}]}`;
 
 const completionsBody = completionAsked.extend({
   prompt: text,
@@ -81,10 +82,10 @@ export default defineFixture({
         {
           path: '/v1/embeddings',
           body: `{"model":"${model}","input":[${'"a", '.repeat(31)}"b,\\",c"],"encoding_format":"float"}`,
-          reply: { body: '{"data": []}' },
+          reply: { body: vectorsOf32 },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '{"data": []}' },
+      answer: { headers: { 'x-postern-translated': null }, body: vectorsOf32 },
     },
     {
       name: '33 inputs are two calls, and their usage is added up',
