@@ -83,7 +83,7 @@ test('completions are not sent again after an error', async (t) => {
 
 test('with retry: always a call that may have been served is made again, and is billed by an estimate', async (t) => {
   const usage = { prompt_tokens: 7, total_tokens: 7 };
-  const served: Handler = (_request, reply) => reply.json(200, { data: [], usage });
+  const served: Handler = (_request, reply) => reply.json(200, { data: [{ embedding: [1] }], usage });
   const house = await startSeveral(t, [failingTimes(1, resetting, served)], {
     model: { retry: 'always', operations: ['embeddings'], price: { input: '1' } },
   });
@@ -95,7 +95,7 @@ test('with retry: always a call that may have been served is made again, and is 
 
 test('an error that was answered costs nothing when the call is made again', async (t) => {
   const usage = { prompt_tokens: 7, total_tokens: 7 };
-  const served: Handler = (_request, reply) => reply.json(200, { data: [], usage });
+  const served: Handler = (_request, reply) => reply.json(200, { data: [{ embedding: [1] }], usage });
   const house = await startSeveral(t, [failingTimes(1, refusingWith(500), served)], {
     model: { operations: ['embeddings'], price: { input: '1' } },
   });
