@@ -83,6 +83,8 @@ export interface Offer {
   readonly resource?: (name: string) => string;
   /** Those of its operation's methods that it has, where these stand in its path as `{verb}`; all where it does not say. */
   readonly verbs?: readonly string[];
+  /** A server of one model, whose bodies name none: none is put in. */
+  readonly namesNoModel?: true;
   /** It wants the credential as the family's chat does, where that is another way. */
   readonly asChat?: true;
   /** Its errors are in the words of those who ask by it. */

@@ -13,6 +13,11 @@ export const labels = [
   'multimodal',
   'conversations',
   'classify',
+  'embed_sparse',
+  'embed_all',
+  'pooling',
+  'classes',
+  'score',
   'fim',
   'own',
 ] as const;

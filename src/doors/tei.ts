@@ -1,7 +1,8 @@
 /** Clients of Text Embeddings Inference: a server of theirs has one model, so that ours stands in the path, or is the standard one. */
 
-import { defineDoor, type PageView, type SeenModel } from '../core/door.ts';
+import { type DoorWay, defineDoor, type PageView, type SeenModel } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
+import { operationRows } from '../core/operations/index.ts';
 import { embed, root, similarity } from './tei-embeddings.ts';
 import { predict } from './tei-predict.ts';
 
@@ -41,18 +42,42 @@ function kindOf({ operations }: SeenModel): unknown {
   return operations.includes('rerank') ? { reranker: labels } : { classifier: labels };
 }
 
-function onlyPooled(): never {
-  throw new GatewayError('operation_not_supported', {
-    message: 'Vectors of each token are not served here, only one for each text; POST to /embed.',
-  });
-}
+/** What no other service has: it passes to servers of TEI as it comes. */
+const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): DoorWay => ({
+  operation: 'embeddings',
+  paths: [`/${label}`, `/tei/{model}/${label}`],
+  required: { inputs: 'string | array' },
+  optional: { model: 'string', truncate: 'boolean', truncation_direction: 'string', prompt_name: 'string' },
+  watched: [],
+  summary,
+  passes: {
+    label,
+    where: 'any does',
+    row: { ...operationRows.embeddings, items: ['inputs'], countedInHeader: 'x-compute-tokens' },
+  },
+  enter() {
+    throw new GatewayError('operation_not_supported', {
+      param: 'model',
+      message: `No upstream of the model is a server of Text Embeddings Inference, and no other has /${label}, with values for each token; POST to /embed for one vector for each text.`,
+    });
+  },
+});
+
+const sparse = passingAt(
+  'embed_sparse',
+  'Sparse vectors, over upstreams that are servers of Text Embeddings Inference.',
+);
+const all = passingAt(
+  'embed_all',
+  'A vector of each token, over upstreams that are servers of Text Embeddings Inference.',
+);
 
 export default defineDoor({
   id,
   title: 'Text Embeddings Inference',
   prefix: '/tei',
   grounds: [],
-  ways: [embed, similarity, root, predict],
+  ways: [embed, similarity, root, predict, sparse, all],
   pages: [
     {
       method: 'GET',
@@ -71,18 +96,6 @@ export default defineDoor({
           docker_label: null,
         };
       },
-    },
-    {
-      method: 'POST',
-      paths: ['/embed_all', '/tei/{model}/embed_all'],
-      summary: 'Refused: there is one vector for each text.',
-      show: onlyPooled,
-    },
-    {
-      method: 'POST',
-      paths: ['/embed_sparse', '/tei/{model}/embed_sparse'],
-      summary: 'Refused: there is one dense vector for each text.',
-      show: onlyPooled,
     },
   ],
   modelLists: [],

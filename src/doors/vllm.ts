@@ -1,7 +1,8 @@
-/** vLLM's clients: `score`, which is rerank in the order of the texts. */
+/** vLLM's clients: `score`, which is rerank in the order of the texts; what it says of pooling models passes to its servers alone. */
 
 import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
+import { operationRows } from '../core/operations/index.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
 
@@ -45,7 +46,7 @@ function askedIn(body: JsonObject): Asked {
   return { query, documents: textsIn(body[other], other, model) };
 }
 
-const eitherSide = 'string | array';
+const eitherSide = 'string | array | object';
 
 const score: DoorWay = {
   operation: 'rerank',
@@ -57,6 +58,11 @@ const score: DoorWay = {
   },
   watched: ['truncate_prompt_tokens'],
   summary: "Scores of one text beside others as vLLM's clients ask for them.",
+  passes: {
+    label: 'score',
+    where: 'all do',
+    row: { ...operationRows.rerank, items: sides.map(([, other]) => other) },
+  },
   enter(body) {
     const { model, truncate_prompt_tokens: cut } = body;
     if (cut !== undefined) throw refusedField('truncate_prompt_tokens', model, 'nobody can be told where to cut');
@@ -84,34 +90,50 @@ const score: DoorWay = {
   },
 };
 
+interface Passing {
+  readonly label: 'pooling' | 'classes';
+  readonly paths: DoorWay['paths'];
+  readonly summary: string;
+  /** Where else to go. */
+  readonly instead: string;
+}
+
+const passingAt = ({ label, paths, summary, instead }: Passing): DoorWay => ({
+  operation: 'embeddings',
+  paths,
+  required: {},
+  optional: { model: 'string', input: 'string | array', messages: 'array' },
+  watched: [],
+  summary,
+  passes: { label, where: 'any does', row: { ...operationRows.embeddings, items: ['input', 'messages'] } },
+  enter() {
+    throw new GatewayError('operation_not_supported', {
+      param: 'model',
+      message: `No upstream of the model is vLLM, and no other has ${paths[0]}; ${instead}.`,
+    });
+  },
+});
+
+const pooling = passingAt({
+  label: 'pooling',
+  paths: ['/pooling', '/v1/pooling'],
+  summary: 'What a pooling model computes of each text or token, over upstreams that are vLLM.',
+  instead: 'POST to /v1/embeddings for one vector for each text',
+});
+
+const classify = passingAt({
+  label: 'classes',
+  paths: ['/classify'],
+  summary: "How likely each of a model's own labels is, over upstreams that are vLLM.",
+  instead: 'POST to /v1/moderations, or to /predict for its categories as labels',
+});
+
 export default defineDoor({
   id: 'vllm',
   title: 'vLLM',
   prefix: '/vllm',
   grounds: [],
   modelLists: ['/vllm/v1/models'],
-  ways: [score],
-  pages: [
-    {
-      method: 'POST',
-      paths: ['/classify'],
-      summary: 'Refused: a classifier of its own labels is no moderation.',
-      show() {
-        throw new GatewayError('operation_not_supported', {
-          message:
-            "How likely each of a model's own labels is, no operation here says; POST to /v1/moderations, or to /predict for its categories as labels.",
-        });
-      },
-    },
-    {
-      method: 'POST',
-      paths: ['/pooling', '/v1/pooling'],
-      summary: 'Refused: there is one vector for each text.',
-      show() {
-        throw new GatewayError('operation_not_supported', {
-          message: 'Vectors of each token are not served here, only one for each text; POST to /v1/embeddings.',
-        });
-      },
-    },
-  ],
+  ways: [score, pooling, classify],
+  pages: [],
 });

@@ -1,6 +1,6 @@
 /** Hugging Face Text Embeddings Inference: OpenAI's embeddings, and rerank and classifiers in its own shape. */
 
-import { bearer, defineFamily, type ModelList, type Options } from '../core/family.ts';
+import { bearer, defineFamily, type ModelList, type Offer, type Options } from '../core/family.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
@@ -52,6 +52,12 @@ function tokensIn(headers: readonly string[]): number | undefined {
   return /^\d{1,15}$/.test(said) ? Number(said) : undefined;
 }
 
+const passing = (path: string, what: string): Offer => ({
+  path,
+  namesNoModel: true,
+  facts: `bytes pass: ${what}; the tokens are those of the header \`x-compute-tokens\``,
+});
+
 /** A server has one model, and says of which kind it is. */
 const modelList: ModelList = {
   path: '/info',
@@ -82,6 +88,8 @@ export default defineFamily({
   errors: { statuses: { 424: 502 } },
   modelList,
   offers: (options) => ({
+    embed_sparse: { embeddings: passing('/embed_sparse', 'weights of tokens') },
+    embed_all: { embeddings: passing('/embed_all', 'a vector of each token') },
     openai: {
       rerank: {
         path: '/rerank',

@@ -43,6 +43,11 @@ export default openaiCompatible({
     forOtherNumbers: ['embed_dtype', 'endianness'],
     facts: '`messages` in place of `input`; `dimensions` for Matryoshka models alone, refused by others',
   },
+  others: () => ({
+    pooling: { embeddings: { path: '/pooling', facts: 'bytes pass: hidden states, or a vector of each token' } },
+    classes: { embeddings: { path: '/classify', facts: "bytes pass: how likely each of the model's labels is" } },
+    score: { rerank: { path: '/score', facts: 'bytes pass, pairs of all kinds' } },
+  }),
   own: () => ({
     rerank: {
       path: '/v1/rerank',

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 test('embed answers with bare lists in the digits of the upstream, whoever names the model', async (t) => {
   const { rig, asked } = await startDoors(t, embedder, { default_model: { embeddings: 'translated' } });
@@ -107,7 +109,8 @@ test('what cannot be done is refused in its words', async (t) => {
     ['/tei/direct/embed', { inputs: 'a', truncate: false }, 400, /"truncate".*"direct"/],
     ['/tei/direct/embed', { inputs: 'a', encoding_format: 'int8' }, 400, /"encoding_format"/],
     ['/tei/direct/embed_all', { inputs: 'a' }, 400, /each token/],
-    ['/embed_all', { inputs: 'a' }, 400, /each token/],
+    ['/embed_all', { inputs: 'a' }, 400, /"model" is missing/],
+    ['/embed_sparse', { inputs: 'a', model: 'direct' }, 400, /each token/],
     ['/embed', { inputs: 'a' }, 400, /"model" is missing/],
     ['/tei/hidden/embed', { inputs: 'a' }, 404, /"hidden" does not exist/],
     ['/tei/ranker/embed', { inputs: 'a' }, 400, /does not serve embeddings/],
@@ -172,4 +175,32 @@ test('info tells of the model that is meant, to those who may see it', async (t)
   assert.equal((await rig.get('/info', { headers: [] })).status, 401);
   const none = await startDoors(t);
   assert.equal((await none.rig.get('/tei/info')).status, 400);
+});
+
+test('sparse vectors are billed by the tokens that the head of the answer counts, and judged by all models they name', async (t) => {
+  const up = await startFakeUpstream();
+  t.after(() => up.close());
+  const served = { operations: ['embeddings'], price: { input: 100_000 }, targets: [{ upstream: 'tei' }] };
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'tei', family: 'tei', base_url: up.url }],
+    models: [
+      { id: 'sparse', ...served },
+      { id: 'secret', ...served },
+    ],
+    keys: [{ id: 'test', secret: testKey, models: ['sparse'] }],
+  });
+  up.respondWith((_request, reply) => reply.json(200, [[{ index: 1, value: 0.5 }]], [['X-Compute-Tokens', '7']]));
+  const answer = await rig.post('/tei/sparse/embed_sparse', { inputs: ['a'] });
+  assert.deepEqual([answer.status, answer.body.toString()], [200, '[[{"index":1,"value":0.5}]]']);
+  const { usage, bill } = await rig.exchange(1);
+  assert.deepEqual([usage?.promptTokens, bill?.isEstimated, bill?.costNanos], [7, false, 700_000_000]);
+  for (const [path, body, status] of [
+    ['/tei/secret/embed_sparse', { inputs: ['a'] }, 404],
+    ['/embed_all', { inputs: ['a'], model: 'secret' }, 404],
+    ['/embed_all', { inputs: ['a'], model: 'sparse', models: ['secret'] }, 400],
+    ['/embed_all', { inputs: ['a'], model: 'sparse', options: { model_id: 'secret' } }, 400],
+  ] as const) {
+    assert.equal((await rig.post(path, body)).status, status, path);
+  }
+  assert.equal(up.requests.length, 1);
 });

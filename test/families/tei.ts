@@ -86,6 +86,32 @@ export default defineFixture({
 
   pairs: [
     {
+      name: 'sparse vectors pass byte for byte, without a name of a model',
+      route: '/tei/m/embed_sparse',
+      ask: '{ "inputs":["a","\\u00e9"],"truncate":true, "x":1.0}',
+      wire: [
+        {
+          path: '/embed_sparse',
+          body: '{ "inputs":["a","\\u00e9"],"truncate":true, "x":1.0}',
+          reply: { headers: { 'x-compute-tokens': '4' }, body: '[[{"index":1,"value":0.50}],[]]\n' },
+        },
+      ],
+      answer: { headers: { 'x-postern-translated': null }, body: '[[{"index":1,"value":0.50}],[]]\n' },
+    },
+    {
+      name: 'a vector of each token passes, and a name of the model in the body is the one of the server',
+      route: '/embed_all',
+      ask: '{"inputs":"a","model":"m"}',
+      wire: [
+        {
+          path: '/embed_all',
+          body: '{"inputs":"a","model":"BAAI/bge-small-en-v1.5"}',
+          reply: { body: '[[[0.10],[1e-3]]]' },
+        },
+      ],
+      answer: { body: '[[[0.10],[1e-3]]]' },
+    },
+    {
       name: 'embeddings pass byte for byte',
       route: '/v1/embeddings',
       ask: '{"model":"m", "input":"x", "truncate":true}',

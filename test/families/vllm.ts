@@ -79,6 +79,60 @@ export default defineFixture({
 
   pairs: [
     {
+      name: 'what a pooling model computes passes byte for byte',
+      route: '/pooling',
+      ask: '{ "model":"m","input":["a"],"task":"token_embed", "x":1.0}',
+      wire: [
+        {
+          path: '/pooling',
+          body: `{ "model":"${model}","input":["a"],"task":"token_embed", "x":1.0}`,
+          reply: {
+            body: '{"data":[{"index":0,"object":"pooling","data":[[0.50]]}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"data":[{"index":0,"object":"pooling","data":[[0.50]]}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
+      },
+    },
+    {
+      name: 'how likely its own labels are passes',
+      route: '/classify',
+      ask: '{"model":"m","input":["a"]}',
+      wire: [
+        {
+          path: '/classify',
+          body: `{"model":"${model}","input":["a"]}`,
+          reply: {
+            body: '{"data":[{"index":0,"label":"x","probs":[0.50],"num_classes":1}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"data":[{"index":0,"label":"x","probs":[0.50],"num_classes":1}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
+      },
+    },
+    {
+      name: 'scores of many pairs pass',
+      route: '/v1/score',
+      ask: '{"model":"m","text_1":["q","r"],"text_2":["a","b"],"truncate_prompt_tokens":9}',
+      wire: [
+        {
+          path: '/score',
+          body: `{"model":"${model}","text_1":["q","r"],"text_2":["a","b"],"truncate_prompt_tokens":9}`,
+          reply: {
+            body: '{"data":[{"index":0,"object":"score","score":0.50}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"data":[{"index":0,"object":"score","score":0.50}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
+      },
+    },
+    {
       name: 'a completion passes byte for byte, token IDs too',
       route: '/v1/completions',
       ask: '{"model":"m", "prompt":[[1,2],[3]], "min_p":0.050}',

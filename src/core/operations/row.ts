@@ -52,6 +52,8 @@ export interface OperationRow {
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
   /** Where counts stand that are not in the event itself: in an object of it, anew in each of the `chunks`, or, by Ollama's names, at the end of all. */
   readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line';
+  /** The header of an answer that counts input tokens, where no body of it does; in lower case. */
+  readonly countedInHeader?: string;
   /** Where calls of tools are told that the service ran itself: in its count, as elements of the output, or by what it looked up. Where it does not say, they have no bound. */
   readonly callsIn?: 'usage' | 'output' | 'grounding';
   /** The field by which one search is asked for, whatever the answer says of it. */

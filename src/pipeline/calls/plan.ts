@@ -197,9 +197,9 @@ function toOwnCandidate(target: Target, { offer, upstreams }: OwnRoute): Candida
 export function writeCall(asked: Plan, turn: Turn, client: Listening): Call {
   const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, turn);
   const { route, question } = plan;
-  const { target, lifted } = turn.candidate;
+  const { target, lifted, offer } = turn.candidate;
   if (plan.about !== undefined) return toCallAbout(plan, turn, client, plan.about);
-  const insertIfAbsent = lifted || route.model.from === 'body';
+  const insertIfAbsent = lifted || (route.model.from === 'body' && offer.namesNoModel !== true);
   const name = nameAt(target, plan.resolved);
   const { namedAgain } = plan;
   const form = formOf(plan);

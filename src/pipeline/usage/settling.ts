@@ -8,6 +8,7 @@ import { believableIn } from '../../core/believable.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
 import { likelyTokens } from './likely-tokens.ts';
 import type { UsageObserver } from './usage.ts';
 
@@ -57,7 +58,9 @@ export class Settling {
     if (exchange.route?.isFree === true) return this.#settle();
     // What a translated answer shows may be an estimate. Of a list that ends in an error, its parts have counted.
     exchange.usage =
-      (answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage) ?? exchange.usage;
+      (answer.translated === undefined
+        ? (answer.countedApart ?? usage ?? countedInHeader(exchange, answer))
+        : answer.translated.usage) ?? exchange.usage;
     exchange.decodedBytes = observer.decodedLength();
     exchange.pictures = observer.pictures();
     if (isTextWorthReading(exchange)) exchange.written = observer.written();
@@ -120,4 +123,14 @@ function outcomeOf({ cut, errorCode, attempts, status }: Exchange): RowOutcome {
   if (cut) return 'cut';
   if (errorCode !== undefined && attempts === 0) return 'refused';
   return errorCode === undefined && status < 400 ? 'ok' : 'error';
+}
+
+/** What a good answer counts in its head, where its service says it nowhere else. */
+function countedInHeader({ route }: Exchange, { status, headers }: Answer): Usage | null {
+  const name = route?.row.countedInHeader;
+  if (name === undefined || status >= 400) return null;
+  const said = headerValue(headers, name) ?? '';
+  if (!/^\d{1,15}$/.test(said)) return null;
+  const tokens = Number(said);
+  return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, searchUnits: null };
 }
