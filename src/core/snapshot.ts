@@ -284,7 +284,7 @@ export interface MetricSettings {
   readonly projects: ReadonlySet<string>;
 }
 
-export const logLevels = ['info', 'warn', 'error'] as const;
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export const logFormats = ['json', 'text'] as const;
 export const logFields = ['postern', 'ecs', 'gcp'] as const;
 

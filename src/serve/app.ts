@@ -231,6 +231,7 @@ export function createApp({
   const background = createBackground({ ...following, store: store.background, route: responses });
   const batches = createBatches({ ...following, store: store.batches, kept: store.keptObjects, objects, batchRoutes });
   const pipelineDeps = {
+    log,
     transports,
     background,
     dispatcher,

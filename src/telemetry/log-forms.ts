@@ -29,7 +29,7 @@ function eachLine(toOther: (fields: Fields) => string): LineForm {
 }
 
 /** As pino numbers them. */
-const levelNames: Readonly<Record<string, string>> = { 30: 'info', 40: 'warn', 50: 'error' };
+const levelNames: Readonly<Record<string, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
 
 const nameOf = (level: unknown): string => levelNames[String(level)] ?? 'info';
 
@@ -69,7 +69,7 @@ function toEcs({ time, level, msg, duration_ms: durationMs, ...rest }: Fields): 
   };
 }
 
-const severities: Readonly<Record<string, string>> = { info: 'INFO', warn: 'WARNING', error: 'ERROR' };
+const severities: Readonly<Record<string, string>> = { debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERROR' };
 
 function toGcp({ time, level, msg, ...rest }: Fields): Fields {
   const {

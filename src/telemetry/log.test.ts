@@ -116,6 +116,17 @@ test('a file that cannot be written to is named, and so is why', async () => {
   });
 });
 
+test('the level debug is written where the settings have it', async (t) => {
+  const file = await fileIn(t);
+  const log = await openLog({ ...standardLog, file });
+  log.debug('hidden', {});
+  log.follow({ ...standardLog, level: 'debug' });
+  log.debug('shown', { upstream: 'up' });
+  log.flush();
+  assert.deepEqual(await messagesIn(file), ['shown']);
+  assert.match(await readFile(file, 'utf8'), /^\{"level":20,"time":"[^"]+","upstream":"up","msg":"shown"\}\n$/);
+});
+
 test('what is below the level is not written, and the level may change', async (t) => {
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, level: 'warn', file });

@@ -6,7 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { destination, type Logger, pino } from 'pino';
 import type { Exchange } from '../core/exchange.ts';
-import type { Log } from '../core/log.ts';
+import type { DebugLog, Log } from '../core/log.ts';
 import type { LogSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
@@ -15,7 +15,7 @@ import { isLogged } from './access-rule.ts';
 import { toLineForm } from './log-forms.ts';
 
 /** What a process that serves writes to. */
-export interface ProcessLog extends Log {
+export interface ProcessLog extends Log, DebugLog {
   /** The access line. Nothing of the request's text, headers, query or credential can be in it. */
   request(exchange: Exchange, method: string): void;
   /** Goes by these from now on, as far as they may change while the process runs. */
@@ -27,7 +27,7 @@ export interface ProcessLog extends Log {
 }
 
 /** As pino numbers them. */
-const levels = { info: 30, warn: 40, error: 50 } as const;
+const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
 /** Readable by the group, where whoever collects logs may be. */
 const fileMode = 0o640;
@@ -111,6 +111,10 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
     held = '';
   };
   return {
+    debug: (message, fields) => {
+      handOver();
+      log.debug(fields, message);
+    },
     info: (message, fields = {}) => {
       handOver();
       log.info(fields, message);

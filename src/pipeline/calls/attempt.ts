@@ -7,6 +7,7 @@ import { type Dispatcher, isTurn, type NoTurn, Tried, type Turn } from '../../co
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { SigningGround } from '../../core/family.ts';
+import type { DebugLog } from '../../core/log.ts';
 import type { Answer, CallEnd, Failure, Listening, Outcome, Transport } from '../../core/outcome.ts';
 import type { RoomKeeper } from '../../core/room.ts';
 import type { Credential, Target } from '../../core/snapshot.ts';
@@ -49,6 +50,7 @@ export interface AttemptDeps {
   /** Where answers that are translated get their room. */
   readonly answerRooms: RoomKeeper;
   readonly drains: DrainPool;
+  readonly log: DebugLog;
 }
 
 export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
@@ -82,6 +84,8 @@ class Attempts {
   #sameTarget: SameTarget | undefined = undefined;
   /** Its pause is over already. */
   #waited: Turn | undefined = undefined;
+  /** At `log.level: debug` alone. */
+  readonly #log: DebugLog | undefined;
 
   constructor(plan: Plan, deps: AttemptDeps) {
     this.#plan = plan;
@@ -89,6 +93,7 @@ class Attempts {
     this.#exchange = plan.exchange;
     this.#tried = new Tried(plan.question.body);
     this.#client = plan.client ?? plan.exchange.client;
+    this.#log = plan.exchange.snapshot.log.level === 'debug' ? deps.log : undefined;
     if (plan.credential !== undefined) this.#useOnly(plan.credential);
   }
 
@@ -106,6 +111,7 @@ class Attempts {
         const turn =
           this.#sameTarget === undefined ? this.#chooseUnlessOver() : await this.#chooseNext(this.#sameTarget);
         if (turn === undefined || !isTurn(turn)) {
+          this.#log?.debug('no target left', { id: this.#exchange.id, why: turn?.kind ?? 'over' });
           if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoPlace();
           if (this.#suspects !== undefined) this.#excuse(this.#suspects);
           const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
@@ -167,6 +173,7 @@ class Attempts {
 
   /** One call; undefined where it came to nothing that is for the client. */
   async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
+    this.#log?.debug('target chosen', this.#namesOf(turn));
     if (this.#isOnlyAtOnce) {
       if (!turn.enterAtOnce()) throw new NoPlace();
     } else {
@@ -327,6 +334,7 @@ class Attempts {
   #refuse(turn: Turn, refusal: GatewayError): void {
     this.#tried.target(turn.candidate.target);
     this.#exchange.trace?.called(turn, 'refused', undefined);
+    this.#log?.debug('attempt ended', { ...this.#namesOf(turn), outcome: 'refused', detail: refusal.code });
     this.#leftovers.refused(refusal);
   }
 
@@ -367,6 +375,7 @@ class Attempts {
   #endUnheard(turn: Turn, startedMs: number): void {
     if (this.#client.gone) {
       turn.dropped();
+      this.#logEnd(turn, 'client-gone', undefined, startedMs);
       return;
     }
     turn.outrun(performance.now() - startedMs);
@@ -403,6 +412,7 @@ class Attempts {
       turn.served(answer.firstByteAtMs - answer.sentAtMs);
       this.#exchange.trace?.called(turn, 'answered', answer.status);
       if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
+      else this.#logEnd(turn, 'answered', answer.status, startedMs);
       return answer;
     }
     this.#note(turn, verdict, answer.broken?.cause ?? answer.status, startedMs);
@@ -524,6 +534,7 @@ class Attempts {
   #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
     const { target } = turn.candidate;
     this.#exchange.trace?.called(turn, outcome, detail);
+    this.#logEnd(turn, outcome, detail, startedMs);
     this.#exchange.tries.push({
       upstream: target.upstream.id,
       model: target.model,
@@ -532,5 +543,22 @@ class Attempts {
       detail,
       durationMs: performance.now() - startedMs,
     });
+  }
+
+  #logEnd(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
+    if (this.#log === undefined) return;
+    const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
+    this.#log.debug('attempt ended', { ...this.#namesOf(turn), outcome, detail, duration_ms: durationMs });
+  }
+
+  /** IDs alone: nothing of a request or of a credential is among them. */
+  #namesOf({ candidate: { target }, credential }: Turn): Record<string, unknown> {
+    return {
+      id: this.#exchange.id,
+      model: this.#exchange.modelId,
+      upstream: target.upstream.id,
+      upstream_model: target.model,
+      credential: credential.id,
+    };
   }
 }

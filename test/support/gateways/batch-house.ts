@@ -135,6 +135,7 @@ export async function startBatchHouse(t: TestContext, changes: Changes = {}): Pr
       const log = {
         ...silent,
         request: () => undefined,
+        debug: () => undefined,
         flush: () => undefined,
         follow: () => undefined,
         reopen: () => undefined,

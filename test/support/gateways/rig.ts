@@ -43,6 +43,8 @@ export interface Rig {
   readonly settled: readonly Exchange[];
   /** What the log warned of, in order. */
   readonly warnings: readonly Warning[];
+  /** What the log was given for the level `debug`, in order. */
+  readonly steps: readonly Warning[];
   /** Waits until so many exchanges are settled, and gives the last of them. */
   exchange(count?: number): Promise<Exchange>;
   /** A request with the test's key; `body` may be bytes, text or a value to be written as JSON. */
@@ -79,8 +81,10 @@ export async function startRig(
   const store = await openStore(snapshot.store, { cwd: directory });
   const settled: Exchange[] = [];
   const warnings: Warning[] = [];
+  const steps: Warning[] = [];
   let wake = (): void => {};
   const log: ProcessLog = {
+    debug: (message, fields) => void steps.push({ message, fields }),
     info: () => {},
     warn: (message, fields = {}) => void warnings.push({ message, fields }),
     error: () => {},
@@ -139,6 +143,7 @@ export async function startRig(
     store,
     settled,
     warnings,
+    steps,
     async exchange(count = 1) {
       while (settled.length < count) {
         await new Promise<void>((resolve) => {

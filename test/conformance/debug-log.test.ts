@@ -1,0 +1,49 @@
+/** What `log.level: debug` writes of a request: targets and attempts, and nothing that the request or an upstream said. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testKey } from '../support/gateways/rig.ts';
+import { answering, refusingWith, startSeveral } from '../support/gateways/several.ts';
+
+test('debug names each chosen target and how its attempt ended, without bodies, headers or secrets', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), answering('b')], { more: { log: { level: 'debug' } } });
+  const { rig } = house;
+  const answer = await rig.post(
+    '/v1/embeddings',
+    { model: 'm', input: 'canary-of-the-body' },
+    {
+      headers: [
+        ['Authorization', `Bearer ${testKey}`],
+        ['Content-Type', 'application/json'],
+        ['X-Canary', 'canary-of-a-header'],
+      ],
+    },
+  );
+  assert.equal(answer.status, 200);
+  const { id } = await rig.exchange(1);
+  const [first, second] = (await rig.exchange(1)).tries;
+  assert.ok(first !== undefined && second !== undefined);
+  assert.deepEqual(
+    rig.steps.map(({ message, fields }) => [message, fields.id, fields.upstream, fields.outcome, fields.detail]),
+    [
+      ['target chosen', id, first.upstream, undefined, undefined],
+      ['attempt ended', id, first.upstream, 'failed', 500],
+      ['target chosen', id, second.upstream, undefined, undefined],
+      ['attempt ended', id, second.upstream, 'answered', 200],
+    ],
+  );
+  const written = JSON.stringify(rig.steps);
+  for (const hidden of ['canary', testKey, 'sk-credential-of', 'no 500']) assert.ok(!written.includes(hidden), hidden);
+});
+
+test('debug says where no target is left, and info writes no step', async (t) => {
+  const house = await startSeveral(t, [refusingWith(501)], { more: { log: { level: 'debug' } } });
+  assert.equal((await house.embed()).status, 501);
+  assert.deepEqual(
+    house.rig.steps.map(({ message }) => message),
+    ['target chosen', 'attempt ended', 'no target left'],
+  );
+  const quiet = await startSeveral(t, [answering('a')]);
+  assert.equal((await quiet.embed()).status, 200);
+  assert.deepEqual(quiet.rig.steps, []);
+});
