@@ -14,6 +14,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   members: async () => (await import('./members/members.ts')).members,
   resources: async () => (await import('./resources/resources.ts')).resources,
   secrets: async () => (await import('./resources/secrets.ts')).secrets,
+  prices: async () => (await import('./prices/prices.ts')).prices,
   models: async () => (await import('./models.ts')).models,
   cache: async () => (await import('./cache.ts')).cache,
   drift: async () => (await import('./drift.ts')).drift,

@@ -50,6 +50,11 @@ export const words = {
     summary: 'Shows under which key the secrets in the store are sealed, and seals them anew.',
     usage: 'secrets status|rotate [--config F] [--json]',
   },
+  prices: {
+    name: 'prices',
+    summary: "Imports a price list, such as LiteLLM's, in place of the built-in prices.",
+    usage: 'prices import FILE [--as-of 2026-11-25] [--dry-run] [--config F] [--json]',
+  },
   models: {
     name: 'models',
     summary: 'Lists what is served, by whom, visible or not, healthy or not.',

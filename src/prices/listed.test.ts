@@ -4,15 +4,17 @@ import { families } from '../families/index.ts';
 import { listedPrice, listOf } from './listed.ts';
 import { priceTable } from './table.ts';
 
+const cohere = { id: 'cohere', baseUrl: 'https://api.cohere.com' };
+
 test('a price is found by family, place and name, and knows where it came from', () => {
-  const price = listedPrice('cohere', 'https://api.cohere.com', 'rerank-v3.5');
+  const price = listedPrice(cohere, 'https://api.cohere.com', 'rerank-v3.5');
   assert.equal(price?.searchUnit, 2_000_000);
   assert.equal(price?.input, undefined);
   assert.equal(price && listOf(price)?.source, 'https://cohere.com/pricing');
   assert.equal(listOf({ ...(price ?? assert.fail()) }), undefined);
-  assert.equal(listedPrice('cohere', undefined, 'rerank-v3.5'), undefined);
-  assert.equal(listedPrice('cohere', 'https://api.cohere.com', 'constructor'), undefined);
-  assert.equal(listedPrice('nobody', 'https://api.cohere.com', 'rerank-v3.5'), undefined);
+  assert.equal(listedPrice(cohere, undefined, 'rerank-v3.5'), undefined);
+  assert.equal(listedPrice(cohere, 'https://api.cohere.com', 'constructor'), undefined);
+  assert.equal(listedPrice({ id: 'nobody' }, 'https://api.cohere.com', 'rerank-v3.5'), undefined);
 });
 
 test('each part of the table belongs to a family that there is, at the place where it is', () => {

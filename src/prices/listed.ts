@@ -1,8 +1,10 @@
-/** Looks prices up in the table that comes with Postern, and knows of a price whether it came from there. */
+/** Looks prices up in imported lists and in the table that comes with Postern, and knows from which of them a price is. */
 
 import type { Price } from '../core/accounting/price.ts';
+import type { Family } from '../core/family.ts';
 import type { Model } from '../core/snapshot.ts';
 import { parseDollars } from '../lib/money.ts';
+import type { ImportedPrices } from './imported.ts';
 import { type PriceList, priceTable, type WrittenPrice } from './table.ts';
 
 interface CompiledList {
@@ -11,30 +13,57 @@ interface CompiledList {
 }
 
 const compiled = new Map<string, CompiledList>();
-const origins = new WeakMap<Price, PriceList>();
+/** Who a price comes from that no operator wrote at the model. */
+export const priceSources = ['table', 'imported'] as const;
+
+export interface PriceOrigin extends Pick<PriceList, 'source' | 'asOf' | 'verified'> {
+  readonly from: (typeof priceSources)[number];
+}
+
+const origins = new WeakMap<Price, PriceOrigin>();
 
 for (const list of priceTable) {
   if (compiled.has(list.family)) throw new TypeError(`family ${list.family} stands twice in the table of prices`);
   const prices = Object.entries(list.models).map(([model, written]) => [model, toPrice(written)] as const);
   compiled.set(list.family, { list, prices: new Map(prices) });
-  for (const [, price] of prices) origins.set(price, list);
+  const { source, asOf, verified } = list;
+  for (const [, price] of prices) origins.set(price, { from: 'table', source, asOf, verified });
 }
 
-/** Undefined where the table has none, or where someone else than the maker answers at that origin. */
-export function listedPrice(family: string, origin: string | undefined, model: string): Price | undefined {
-  const found = compiled.get(family);
-  if (found === undefined || origin === undefined) return undefined;
+/** Whether a family has an address of its maker, and prices of its own by that. */
+export const hasMaker = ({ id, baseUrl = '' }: Pick<Family, 'id' | 'baseUrl'>): boolean =>
+  compiled.has(id) || baseUrl.startsWith('https:');
+
+function isMaker({ id, baseUrl = '' }: Pick<Family, 'id' | 'baseUrl'>, host: string): boolean {
+  const list = compiled.get(id)?.list;
+  return list === undefined ? host === URL.parse(baseUrl)?.hostname : list.hosts.test(host);
+}
+
+/** Undefined where no list has one, or where another service than the maker answers at that origin. */
+export function listedPrice(
+  family: Pick<Family, 'id' | 'baseUrl'>,
+  origin: string | undefined,
+  model: string,
+  imported?: ImportedPrices,
+): Price | undefined {
+  if (origin === undefined) return undefined;
   const host = URL.parse(origin)?.hostname ?? '';
-  return found.list.hosts.test(host) ? found.prices.get(model) : undefined;
+  const ofMaker = isMaker(family, host);
+  if (imported !== undefined) {
+    const { services, source, asOf } = imported;
+    const price = services.get(host)?.get(model) ?? (ofMaker ? services.get(family.id)?.get(model) : undefined);
+    if (price !== undefined) {
+      origins.set(price, { from: 'imported', source, asOf, verified: true });
+      return price;
+    }
+  }
+  return ofMaker ? compiled.get(family.id)?.prices.get(model) : undefined;
 }
 
-/** The part of the table that a price came from; undefined where an operator wrote it. */
-export function listOf(price: Price): PriceList | undefined {
+/** The list that a price came from; undefined where an operator wrote it. */
+export function listOf(price: Price): PriceOrigin | undefined {
   return origins.get(price);
 }
-
-/** Who a price comes from that no operator wrote at the model. */
-export const priceSources = ['table', 'imported'] as const;
 
 export interface PriceDate {
   readonly source: (typeof priceSources)[number];
@@ -51,7 +80,7 @@ export function priceDates(models: Iterable<Pick<Model, 'targets'>>): PriceDate[
     const lists = new Map<string, Pick<PriceDate, 'source' | 'asOf'>>();
     for (const { price } of targets) {
       const list = price === undefined ? undefined : listOf(price);
-      if (list !== undefined) lists.set(`${list.asOf} table`, { source: 'table', asOf: list.asOf });
+      if (list !== undefined) lists.set(`${list.asOf} ${list.from}`, { source: list.from, asOf: list.asOf });
     }
     for (const [name, list] of lists) found.set(name, { ...list, models: (found.get(name)?.models ?? 0) + 1 });
   }

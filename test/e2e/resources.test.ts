@@ -83,6 +83,24 @@ test('a key that is made works at once, and one that is revoked or rotated ends 
   await becomes(401, 'm-file', rotated.secret);
 });
 
+test('bills by imported prices without a restart, and keeps what was billed before', async (t) => {
+  const { gateway, postern, embed, upstream } = await setUp(t);
+  upstream.respondWith((_request, reply) =>
+    reply.json(200, { data: [{ index: 0, embedding: [1] }], usage: { prompt_tokens: 7, total_tokens: 7 } }),
+  );
+  assert.equal((await embed('m-file')).status, 200);
+  await writeFile(join(gateway.directory, 'prices.csv'), 'service,model,input\n127.0.0.1,m-file,3\n');
+  const imported = await postern('prices', 'import', 'prices.csv');
+  assert.equal(imported.code, 0, imported.stderr);
+  while (!gateway.log().some(({ msg }) => msg === 'configuration reloaded')) await wait(20);
+  assert.equal((await embed('m-file')).status, 200);
+  const total = async () => JSON.parse((await postern('usage', '--json')).stdout).total;
+  let found = await total();
+  for (let tries = 0; found.requests < 2 && tries < 50; tries += 1) found = await total();
+  // Seven tokens at 3 dollars for a million; the first request had no price.
+  assert.deepEqual([found.requests, found.unpriced, found.cost_dollars], [2, 1, '0.000021']);
+});
+
 test('a conflict between file and store leaves the running configuration in force, and stops the next start', async (t) => {
   const { apply, becomes, embed, postern, resources, gateway } = await setUp(t);
   await apply(resources);

@@ -4,9 +4,9 @@ import type { Price } from '../../core/accounting/price.ts';
 import type { ElementDocument } from '../../core/resource-desk.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';
-import { listOf } from '../../prices/listed.ts';
+import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 
-type Source = 'target' | 'model' | 'table' | 'inside' | 'unknown';
+type Source = 'target' | 'model' | PriceOrigin['from'] | 'inside' | 'unknown';
 
 /** `document` is the model as it is written. */
 export function toPriceView({ upstream, model, price, offers }: Target, document: ElementDocument) {
@@ -19,7 +19,7 @@ export function toPriceView({ upstream, model, price, offers }: Target, document
   };
 
   function sourceOf(): Source {
-    if (list !== undefined) return 'table';
+    if (list !== undefined) return list.from;
     const written = targetsIn(document).find(
       (one) => one.upstream === upstream.id && (one.model ?? document.id) === model,
     );

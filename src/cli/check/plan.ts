@@ -18,7 +18,8 @@ import {
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { ageText } from '../../prices/age.ts';
-import { listOf } from '../../prices/listed.ts';
+import { priceColumns } from '../../prices/imported.ts';
+import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 import { toExplicitTerms } from '../keys/key-words.ts';
 import { toListPlan } from './list-plan.ts';
 
@@ -163,29 +164,11 @@ function toSocketText({ path, mode, owner, group, isTrusted }: SocketSettings): 
   return `${path}, ${facts.join(', ')}`;
 }
 
-const priceNames = {
-  input: 'input',
-  cached_input: 'cachedInput',
-  cache_write: 'cacheWrite',
-  cache_write_1h: 'cacheWriteHour',
-  audio_input: 'audioInput',
-  image_input: 'imageInput',
-  output: 'output',
-  audio_output: 'audioOutput',
-  image_output: 'imageOutput',
-  search_unit: 'searchUnit',
-  request: 'request',
-  item: 'item',
-  image: 'image',
-  minute: 'minute',
-  character: 'character',
-} as const satisfies Record<string, keyof Price>;
-
 /** In dollars, and who says so; null where nobody does. */
 function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
   if (price === undefined) return null;
   const list = listOf(price);
-  const amounts = Object.entries(priceNames).flatMap(([name, field]): [string, string][] => {
+  const amounts = Object.entries(priceColumns).flatMap(([name, field]): [string, string][] => {
     const nanos = price[field];
     return nanos === undefined ? [] : [[name, toDollars(nanos)]];
   });
@@ -193,11 +176,12 @@ function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
   const isFree = amounts.every(([, amount]) => amount === '0');
   return {
     ...(isFree ? { free: true } : Object.fromEntries(amounts)),
-    source: list === undefined ? (isHere(upstream) ? 'made here' : 'configured') : datedSource(list.asOf, nowMs),
+    source: list === undefined ? (isHere(upstream) ? 'made here' : 'configured') : datedSource(list, nowMs),
   };
 }
 
-const datedSource = (asOf: string, nowMs: number): string => `table, as of ${asOf}${ageText(asOf, nowMs)}`;
+const datedSource = ({ from, asOf }: PriceOrigin, nowMs: number): string =>
+  `${from}, as of ${asOf}${ageText(asOf, nowMs)}`;
 
 const isHere = ({ origin }: Upstream): boolean => origin === undefined;
 

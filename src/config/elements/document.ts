@@ -4,13 +4,14 @@ import type * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
+import type { ImportedPrices } from '../../prices/imported.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
 import { foreignFileFault } from '../read/foreign-files.ts';
 import { checkLiteralVariables } from '../read/literal-variables.ts';
 import type { Substitution } from '../read/substitute.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
-import { withStoredSettings } from '../store/stored-settings.ts';
+import { addingStoredSettings } from '../store/stored-settings.ts';
 import { placeOf } from './context.ts';
 import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/schema.ts';
@@ -33,6 +34,8 @@ export interface ConfigurationDocument {
   readonly settings: Settings;
   /** Whoever wrote their addresses may lead only where the file lets them. */
   readonly areWebhooksStored: boolean;
+  /** Where the store holds a price list. */
+  readonly importedPrices: ImportedPrices | undefined;
   readonly upstreams: readonly Entry<UpstreamEntry>[];
   readonly models: readonly Entry<ModelEntry>[];
   readonly projects: readonly Entry<ProjectEntry>[];
@@ -72,7 +75,7 @@ export function* judgingDocument(
   if (written === undefined) return undefined;
 
   const owned = withoutConflicts(elements, written, { faults, positionOf });
-  const stored = withStoredSettings(written, tree, owned, { ...context, positionOf });
+  const stored = yield* addingStoredSettings(written, tree, owned, { ...context, positionOf });
   const documentsOf = (kind: ResourceKind): unknown[] =>
     owned.flatMap((element) => (element.kind === kind ? [element.document] : []));
   const settings: Settings = {
@@ -116,6 +119,7 @@ export function* judgingDocument(
   return {
     settings,
     areWebhooksStored: stored.areWebhooksStored,
+    importedPrices: stored.importedPrices,
     upstreams: yield* judgeAll(upstreamSchema, 'upstreams', 'upstream'),
     models: yield* judgeAll(modelSchema, 'models', 'model'),
     projects: yield* judgeAll(projectSchema, 'projects', 'project'),

@@ -1,21 +1,28 @@
-/** Settings that the console may change where the file leaves them open: what the store holds of `alerts` and `ledger`. */
+/** Settings that the store may hold: what the file leaves open of `alerts` and `ledger`, and an imported price list. */
 
 import type * as z from 'zod';
 import { webhooksField } from '../elements/alerts.ts';
-import { mapping, oneOf } from '../elements/fields.ts';
+import { mapping, oneOf, text } from '../elements/fields.ts';
 import { redactField, retentionField } from '../elements/ledger.ts';
 
-/** Each is a section of the file, with those of its keys that the store may hold. */
-export const settingSections = { alerts: ['webhooks'], ledger: ['retention', 'redact'] } as const;
+/** Each is a section of the file, with those of its keys that the store may hold. Prices are no section: the store alone has them. */
+export const settingSections = {
+  alerts: ['webhooks'],
+  ledger: ['retention', 'redact'],
+  prices: ['as_of', 'source', 'csv'],
+} as const;
 
 export type SettingId = keyof typeof settingSections;
-export const settingIds = ['alerts', 'ledger'] as const satisfies readonly SettingId[];
+export const settingIds = ['alerts', 'ledger', 'prices'] as const satisfies readonly SettingId[];
 
 export const settingSchema = mapping({
   id: oneOf(settingIds),
   webhooks: webhooksField().optional(),
   retention: retentionField().optional(),
   redact: redactField().optional(),
+  as_of: text('a day such as 2026-11-25', /^\d{4}-\d{2}-\d{2}$/).optional(),
+  source: text('the name of a file').optional(),
+  csv: text('a price list as CSV', /^/).optional(),
 });
 
 export type SettingEntry = z.output<typeof settingSchema>;

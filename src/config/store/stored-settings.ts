@@ -1,6 +1,7 @@
 /** The settings that the store holds, put where the file leaves them open: what the file says is the file's. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
+import { type ImportedPrices, toImportedPrices } from '../../prices/imported.ts';
 import { placeOf } from '../elements/context.ts';
 import { judge } from '../elements/judge.ts';
 import type { Settings } from '../elements/schema.ts';
@@ -19,27 +20,44 @@ export interface StoredSettings {
   readonly settings: Settings;
   /** Whoever wrote the webhooks' addresses may lead only where the file lets them. */
   readonly areWebhooksStored: boolean;
+  readonly importedPrices: ImportedPrices | undefined;
 }
 
 /** `tree` is what the file says, before anything was put in for what it leaves out. */
-export function withStoredSettings(
+export function* addingStoredSettings(
   settings: Settings,
   tree: Readonly<Record<string, unknown>>,
   elements: readonly Element[],
   context: StoredSettingsContext,
-): StoredSettings {
+): Generator<undefined, StoredSettings, undefined> {
   let { alerts, ledger } = settings;
   let areWebhooksStored = false;
+  let importedPrices: ImportedPrices | undefined;
   for (const { kind, id, root, document } of elements) {
     if (kind !== 'setting' || isDeclared(id, document, root, tree, context)) continue;
     const entry = judge(settingSchema, document, [root], context);
     if (entry === undefined || !holdsItsOwn(entry, root, context.faults)) continue;
+    if (entry.id === 'prices') importedPrices = yield* readingPrices(entry, root, context.faults);
     const { webhooks, retention, redact } = entry;
     areWebhooksStored ||= webhooks !== undefined;
     alerts = { ...alerts, ...(webhooks !== undefined && { webhooks }) };
     ledger = { ...ledger, ...(retention !== undefined && { retention }), ...(redact !== undefined && { redact }) };
   }
-  return { settings: { ...settings, alerts, ledger }, areWebhooksStored };
+  return { settings: { ...settings, alerts, ledger }, areWebhooksStored, importedPrices };
+}
+
+function* readingPrices(
+  { as_of: asOf, source, csv }: SettingEntry,
+  root: string,
+  faults: FaultList,
+): Generator<undefined, ImportedPrices | undefined, undefined> {
+  if (asOf !== undefined && source !== undefined && csv !== undefined) {
+    return yield* toImportedPrices({ asOf, source }, csv, (line, message) =>
+      faults.add([root, 'csv', line], `line ${line}: ${message}`),
+    );
+  }
+  faults.add([root], 'needs as_of, source and csv; "postern prices import FILE" writes all of them');
+  return undefined;
 }
 
 /** What the file says is the file's: the store is at fault where it says it too. */

@@ -54,6 +54,12 @@ export function sourceInWords(price: Price | null): string {
       const checked = listed.verified ? 'checked' : 'not checked since';
       return `From the table of prices, as of ${formatPriceDay(listed.asOf)}, ${checked}.`;
     }
+    case 'imported': {
+      const { listed } = price;
+      return listed === null
+        ? 'From imported prices.'
+        : `From imported prices (${listed.source}), as of ${formatPriceDay(listed.asOf)}.`;
+    }
     case 'inside':
       return 'It answers inside the gateway, and nobody sends a bill.';
     case 'unknown':

@@ -5,6 +5,7 @@ import { operations } from '../../../core/operations/index.ts';
 import { managers } from '../../../core/resource-desk.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
+import { priceSources } from '../../../prices/listed.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 import { elementDocument, managed, written } from '../../shapes/resources.ts';
@@ -39,14 +40,14 @@ const amounts = z.object({
 });
 
 const price = z.object({
-  source: z.enum(['target', 'model', 'table', 'inside', 'unknown']).meta({
+  source: z.enum(['target', 'model', ...priceSources, 'inside', 'unknown']).meta({
     description:
-      'Who says so: the target itself, its model, the table that comes with Postern, nobody as it answers inside the gateway (and is free), or nobody at all.',
+      'Who says so: the target itself, its model, the table that comes with Postern, an imported list, nobody as it answers inside the gateway (and is free), or nobody at all.',
   }),
   /** Null: it is not known. */
   amounts: amounts.nullable(),
   isFree: z.boolean(),
-  /** Of the table alone. */
+  /** Of the table and of imported lists. */
   listed: z.object({ source: z.string(), asOf: z.string(), verified: z.boolean() }).nullable(),
 });
 

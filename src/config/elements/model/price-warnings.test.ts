@@ -71,6 +71,6 @@ ${more}`;
   assert.deepEqual(await of('', '2026-11-25'), []);
   assert.deepEqual(await of(`projects: [{ id: p, ${budgets} }]`, '2026-01-01'), []);
   assert.deepEqual(await of(`projects: [{ id: p, ${budgets} }]`, '2026-11-25'), [
-    'budgets count "one", "two" by the prices that come with Postern, which are as of 2025-11-01, 389 days old; set price where they have changed',
+    'budgets count "one", "two" by the prices that come with Postern, which are as of 2025-11-01, 389 days old; set price, or import newer ones, where they have changed',
   ]);
 });

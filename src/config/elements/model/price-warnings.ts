@@ -39,34 +39,38 @@ export function* priceWarnings(
     if (model === undefined) continue;
     const called = calledTargets(value, model);
     const isBudgeted = isCounted(model);
-    for (const asOf of oldLists(called, isBudgeted, nowMs)) old.set(asOf, [...(old.get(asOf) ?? []), value.id]);
+    for (const list of oldLists(called, isBudgeted, nowMs)) old.set(list, [...(old.get(list) ?? []), value.id]);
     warnings.push(
       ...unknownPrices({ path, value }, called, isBudgeted),
       ...missingUnits({ path, value }, model, called),
       ...perTokenPrices({ path, value }),
     );
   }
-  for (const [asOf, ids] of old) warnings.push(ageWarning(asOf, ids, nowMs));
+  for (const [list, ids] of old)
+    warnings.push(`budgets count ${inShort(ids)} by ${list}; set price, or import newer ones, where they have changed`);
   return warnings;
 }
 
-/** The days of the lists that budgets go by though they are old. */
+/** The lists that budgets go by though they are old, in words. */
 function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: number): Set<string> {
-  const days = new Set<string>();
+  const lists = new Set<string>();
   for (const { target } of called) {
     const { price, upstream } = target;
     const list = price === undefined || !(isBudgeted || hasBudgets(upstream.caps)) ? undefined : listOf(price);
-    if (list !== undefined && ageText(list.asOf, nowMs) !== '') days.add(list.asOf);
+    const age = list === undefined ? '' : ageText(list.asOf, nowMs);
+    if (list === undefined || age === '') continue;
+    const which =
+      list.from === 'table' ? 'the prices that come with Postern' : `the prices imported from ${list.source}`;
+    lists.add(`${which}, which are as of ${list.asOf}${age}`);
   }
-  return days;
+  return lists;
 }
 
 const mostNamed = 5;
 
-function ageWarning(asOf: string, ids: readonly string[], nowMs: number): string {
+function inShort(ids: readonly string[]): string {
   const named = ids.slice(0, mostNamed).map((id) => JSON.stringify(id));
-  const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
-  return `budgets count ${named.join(', ')}${more} by the prices that come with Postern, which are as of ${asOf}${ageText(asOf, nowMs)}; set price where they have changed`;
+  return named.join(', ') + (ids.length > named.length ? ` and ${ids.length - named.length} more` : '');
 }
 
 /** A target that has no weight costs nothing; one whose upstream is not there has a fault already. */

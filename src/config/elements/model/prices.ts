@@ -4,11 +4,9 @@ import * as z from 'zod';
 import type { Factors, Price } from '../../../core/accounting/price.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
+import { highestPrice, type ImportedPrices } from '../../../prices/imported.ts';
 import { listedPrice } from '../../../prices/listed.ts';
 import { dollars, factor, is, list, mapping, oneOf, share, text } from '../fields.ts';
-
-/** In dollars; above it, someone mistook the unit. */
-const highestPrice = 100_000;
 
 const amount = dollars(0, highestPrice * nanosPerDollar);
 
@@ -125,11 +123,12 @@ export function toPrice(
   upstream: Pick<Upstream, 'family' | 'origin'>,
   model: string,
   isMadeHere: boolean,
+  imported?: ImportedPrices,
 ): Price | undefined {
   if (written === 'unknown') return undefined;
   if (written === 'free') return free;
   if (written !== undefined) return fromMapping(written);
-  return isMadeHere ? free : listedPrice(upstream.family.id, upstream.origin, model);
+  return isMadeHere ? free : listedPrice(upstream.family, upstream.origin, model, imported);
 }
 
 function fromMapping(written: z.output<typeof priceMapping>): Price {

@@ -55,7 +55,7 @@ export function toTargets(
       reportUnknown(entry, at, document, context);
       return [];
     }
-    return [{ path: at, target: toTarget(entry, upstream, name, value, at, context) }];
+    return [{ path: at, target: toTarget(entry, upstream, name, value, at, document, context) }];
   });
 }
 
@@ -65,6 +65,7 @@ function toTarget(
   model: string,
   owner: ModelEntry,
   path: Path,
+  { importedPrices }: Pick<ConfigurationDocument, 'importedPrices'>,
   context: CompileContext,
 ): Target {
   const { priority, weight, bridge, unsupported, token_ids: tokenIds } = entry;
@@ -77,7 +78,7 @@ function toTarget(
     model,
     priority,
     weight,
-    price: toPrice(entry.price ?? owner.price, upstream, model, isMadeInside(upstream)),
+    price: toPrice(entry.price ?? owner.price, upstream, model, isMadeInside(upstream), importedPrices),
     bridge,
     offers,
     unsupported,

@@ -1,0 +1,201 @@
+/** Price lists that operators import: their form as CSV, and prices by service and model. */
+
+import type { Price } from '../core/accounting/price.ts';
+import { nanosPerDollar, parseDollars, toDollars } from '../lib/money.ts';
+
+/** The columns of a price list, which are also the keys of `price` in the configuration. */
+export const priceColumns = {
+  input: 'input',
+  cached_input: 'cachedInput',
+  cache_write: 'cacheWrite',
+  cache_write_1h: 'cacheWriteHour',
+  audio_input: 'audioInput',
+  image_input: 'imageInput',
+  output: 'output',
+  audio_output: 'audioOutput',
+  image_output: 'imageOutput',
+  search_unit: 'searchUnit',
+  request: 'request',
+  item: 'item',
+  image: 'image',
+  minute: 'minute',
+  character: 'character',
+} as const satisfies Record<string, keyof Price>;
+export type PriceColumn = keyof typeof priceColumns;
+const priceColumnNames = Object.keys(priceColumns).filter(isPriceColumn);
+
+/** In dollars; above it, someone mistook the unit. */
+export const highestPrice = 100_000;
+
+/** Whole nano-dollars by column; what is not there is not known. */
+export type PriceAmounts = Partial<Record<PriceColumn, number>>;
+
+export interface PriceRow {
+  /** A family at its own address, or the host name of a service. */
+  readonly service: string;
+  /** The name of the service for the model. */
+  readonly model: string;
+  readonly amounts: PriceAmounts;
+  readonly line: number;
+}
+
+/** A list that is in force beside the built-in one, and before it. */
+export interface ImportedPrices {
+  readonly asOf: string;
+  /** The name of the file. */
+  readonly source: string;
+  readonly services: ReadonlyMap<string, ReadonlyMap<string, Price>>;
+}
+
+function isPriceColumn(name: string): name is PriceColumn {
+  return Object.hasOwn(priceColumns, name);
+}
+
+type Report = (line: number, message: string) => void;
+
+/** Every `yield` is a place to stop at. Faulty rows are reported and left out. */
+export function* readingPriceCsv(text: string, report: Report): Generator<undefined, PriceRow[], undefined> {
+  const rows: PriceRow[] = [];
+  const lines = new Map<string, number>();
+  let head: readonly string[] | undefined;
+  for (const { line, cells } of csvRecords(text)) {
+    yield;
+    if (cells.every((cell) => cell.trim() === '')) continue;
+    if (head === undefined) {
+      head = cells.map((cell) => cell.trim());
+      if (!isHead(head, line, report)) return [];
+      continue;
+    }
+    const row = toRow(head, cells, line, report);
+    if (row === undefined) continue;
+    const name = `${row.service} ${row.model}`;
+    const first = lines.get(name);
+    if (first === undefined) rows.push(row);
+    else report(line, `${row.model} of ${row.service} is on line ${first} already; keep one of the two`);
+    lines.set(name, first ?? line);
+  }
+  if (head === undefined) report(1, `the file is empty; its first line is service,model,input,output`);
+  return rows;
+}
+
+function isHead(head: readonly string[], line: number, report: Report): boolean {
+  const faults = ['service', 'model']
+    .filter((name) => !head.includes(name))
+    .map((name) => `has no column ${name}; the first line names the columns, separated by commas`);
+  for (const [index, name] of head.entries()) {
+    if (head.indexOf(name) !== index) faults.push(`names the column ${JSON.stringify(name)} twice`);
+    else if (name !== 'service' && name !== 'model' && !isPriceColumn(name)) {
+      const known = `service, model, ${priceColumnNames.join(', ')}`;
+      faults.push(`${JSON.stringify(name)} is no column of a price list; there are ${known}`);
+    }
+  }
+  for (const fault of faults) report(line, fault);
+  return faults.length === 0;
+}
+
+function toRow(head: readonly string[], cells: readonly string[], line: number, report: Report): PriceRow | undefined {
+  if (cells.length !== head.length) {
+    report(line, `has ${cells.length} cells, and the first line ${head.length}; put quotes around texts with commas`);
+    return undefined;
+  }
+  const amounts: PriceAmounts = {};
+  const names = { service: '', model: '' };
+  let isFit = true;
+  const fail = (message: string): void => {
+    report(line, message);
+    isFit = false;
+  };
+  for (const [index, name] of head.entries()) {
+    const text = (cells[index] ?? '').trim();
+    if (name === 'service' || name === 'model') names[name] = text;
+    else if (isPriceColumn(name) && text !== '') {
+      const nanos = parseDollars(text);
+      if (nanos !== undefined && nanos <= highestPrice * nanosPerDollar) amounts[name] = nanos;
+      else
+        fail(
+          `${name} is ${JSON.stringify(text)}; write US dollars from 0 to ${highestPrice} without a currency, such as 0.02`,
+        );
+    }
+  }
+  for (const [name, text] of Object.entries(names)) {
+    if (text === '') fail(`${name} is empty`);
+    else if (/["\p{Cc}\p{Cs}]/u.test(text))
+      fail(`${name} holds a quote or a control character; write it as the service does`);
+  }
+  if (isFit && Object.keys(amounts).length === 0) fail('has no price; fill in one column, or take the line out');
+  return isFit ? { service: names.service.toLowerCase(), model: names.model, amounts, line } : undefined;
+}
+
+/** Cells as RFC 4180 has them, with the line on which each record begins. */
+function* csvRecords(text: string): Generator<{ readonly line: number; readonly cells: string[] }> {
+  const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^,\r\n]*))(,|\r\n|\r|\n|$)/y;
+  let line = 1;
+  let start = 1;
+  let cells: string[] = [];
+  cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
+  while (cell.lastIndex < text.length) {
+    // It matches anything: what is no quoted cell is a plain one.
+    const [whole = '', quoted, plain = '', end = ''] = cell.exec(text) ?? [];
+    cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    line += whole.split(/\r\n|\r|\n/).length - 1;
+    if (end === ',' && cell.lastIndex < text.length) continue;
+    if (end === ',') cells.push('');
+    yield { line: start, cells };
+    cells = [];
+    start = line;
+  }
+}
+
+/** The same list in one spelling: rows by name, and columns that any row has. */
+export function toPriceCsv(rows: readonly PriceRow[]): string {
+  const columns = priceColumnNames.filter((name) => rows.some(({ amounts }) => amounts[name] !== undefined));
+  const sorted = rows.toSorted((one, other) =>
+    `${one.service} ${one.model}` < `${other.service} ${other.model}` ? -1 : 1,
+  );
+  const lines = sorted.map(({ service, model, amounts }) => [
+    service,
+    model,
+    ...columns.map((name) => {
+      const nanos = amounts[name];
+      return nanos === undefined ? '' : toDollars(nanos);
+    }),
+  ]);
+  return [['service', 'model', ...columns], ...lines]
+    .map(
+      (cells) => `${cells.map((cell) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`,
+    )
+    .join('');
+}
+
+export function* toImportedPrices(
+  { asOf, source }: Pick<ImportedPrices, 'asOf' | 'source'>,
+  csv: string,
+  report: Report,
+): Generator<undefined, ImportedPrices, undefined> {
+  const services = new Map<string, Map<string, Price>>();
+  for (const { service, model, amounts } of yield* readingPriceCsv(csv, report)) {
+    const prices = services.get(service) ?? new Map<string, Price>();
+    services.set(service, prices.set(model, toPrice(amounts)));
+  }
+  return { asOf, source, services };
+}
+
+function toPrice(amounts: PriceAmounts): Price {
+  return Object.freeze({
+    input: amounts.input,
+    cachedInput: amounts.cached_input,
+    cacheWrite: amounts.cache_write,
+    cacheWriteHour: amounts.cache_write_1h,
+    audioInput: amounts.audio_input,
+    imageInput: amounts.image_input,
+    output: amounts.output,
+    audioOutput: amounts.audio_output,
+    imageOutput: amounts.image_output,
+    searchUnit: amounts.search_unit,
+    request: amounts.request,
+    item: amounts.item,
+    image: amounts.image,
+    minute: amounts.minute,
+    character: amounts.character,
+  });
+}
