@@ -13,6 +13,7 @@ async function run(
   values: Record<string, string | boolean> = {},
   files: Record<string, string> = {},
   known = sampleFamilies,
+  env: Record<string, string> = {},
 ) {
   const cwd = await createDirectory(t, text === undefined ? files : { ...files, 'postern.yaml': text });
   const lines: string[] = [];
@@ -22,7 +23,7 @@ async function run(
     values,
     ...sources,
     positionals: [],
-    env: {},
+    env,
     cwd,
     families: known,
     stdout,
@@ -186,7 +187,7 @@ test('limits, budgets and prices are shown with whom they belong to and who says
   assert.deepEqual(row('model embed'), ['model embed', 'items_per_day 7', '-']);
   assert.deepEqual(row('upstream up'), ['upstream up', 'tokens_per_minute 1000', '-']);
   const prices = lines
-    .slice(lines.findIndex((line) => line.startsWith('PRICE OF')) + 1)
+    .slice(lines.findIndex((line) => line.startsWith('Price of')) + 1)
     .map((line) => line.split(/ {2,}/));
   assert.deepEqual(prices.slice(0, 3), [
     ['embed', 'up', 'embed', 'input 0.02, request 0.000000001, tools.web_search 0.01', 'configured'],
@@ -272,13 +273,13 @@ keys: [{ id: dev, secret: a-secret-of-24-characters, models: [rank], shape: jina
   const { lines } = await run(t, text);
   const under = (head: string, start: string) => {
     const at = lines.findIndex((line) => line.startsWith(head));
-    const column = lines[at]?.split(/ {2,}/).indexOf('SHAPE') ?? -1;
+    const column = lines[at]?.split(/ {2,}/).indexOf('Shape') ?? -1;
     return lines
       .slice(at)
       .find((line) => line.startsWith(start))
       ?.split(/ {2,}/)[column];
   };
-  assert.deepEqual([under('MODEL ', 'rank '), under('KEY ', 'dev ')], ['voyage', 'jina']);
+  assert.deepEqual([under('Model ', 'rank '), under('Key ', 'dev ')], ['voyage', 'jina']);
   const { models, keys } = JSON.parse((await run(t, text, { json: true })).lines.join('\n'));
   assert.deepEqual([models[0].shape, keys[0].shape], ['voyage', 'jina']);
 });
@@ -384,4 +385,32 @@ test('an address with two schemes is refused, and fallbacks of a model are told 
   const text = lines.join('\n');
   assert.match(text, /upstreams\[0\]\.base_url {2}begins with http:\/\/ or https:\/\/ twice; write it once/);
   assert.match(text, /models\[0\]\.fallbacks {2}unknown key; a fallback is a target with a later priority/);
+});
+
+test('no fault and no list of what is set outside is longer than 120 characters, and no heading shouts', async (t) => {
+  const upstreams = [{ id: 'one', family: 'openai', base_url: 'http://127.0.0.1:1/v1', nonsense: 1 }];
+  const faulty = await run(t, JSON.stringify({ upstreams }));
+  assert.equal(faulty.code, 1);
+  assert.ok(faulty.lines.length > 1);
+  assert.ok(faulty.lines.every((line, at) => line.length <= 120 && line.startsWith('  ') === at > 0));
+  assert.match(
+    faulty.lines.join('').replaceAll('  ', ' '),
+    /upstreams\[0\]\.nonsense unknown key; known here: .*, timeouts/,
+  );
+
+  const env = Object.fromEntries(
+    ['HOST', 'PORT', 'BODY_LIMIT', 'BODY_WAIT', 'UPLOAD_LIMIT', 'MAX_CONNECTIONS'].map((name) => [
+      `POSTERN_SERVER_${name}`,
+      name === 'HOST' ? '127.0.0.1' : name === 'BODY_WAIT' ? '5s' : name.endsWith('LIMIT') ? '32MiB' : '4100',
+    ]),
+  );
+  const { code, lines } = await run(t, good, {}, {}, undefined, env);
+  assert.equal(code, 0, lines.join('\n'));
+  const at = lines.findIndex((line) => line.startsWith('Set outside of it: '));
+  assert.match(`${lines[at]}${lines[at + 1]}`, /POSTERN_SERVER_MAX_CONNECTIONS/);
+  assert.ok(lines.every(({ length }) => length <= 120));
+  assert.deepEqual(
+    lines.filter((line) => /^[A-Z]{2,} *( |$)/.test(line)),
+    [],
+  );
 });

@@ -33,11 +33,15 @@ export const check: Command = {
       stdout(
         file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
       );
-      if (loaded.setOutside.length > 0) stdout(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
+      const outside =
+        loaded.setOutside.length === 0 ? [] : wrapped(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
+      for (const line of outside) stdout(line);
       const plan = toPlan(loaded);
       for (const line of values.brief === true ? toBriefLines(plan) : toLines(plan)) stdout(line);
     } else {
-      printFaults({ file, faults: loaded.faults }, stdout);
+      printFaults({ file, faults: loaded.faults }, (fault) => {
+        for (const line of wrapped(fault)) stdout(line);
+      });
     }
     return loaded.ok ? 0 : 1;
   },
@@ -65,11 +69,11 @@ function toLines(plan: Plan): string[] {
   ];
   return [
     ...section(
-      ['SETTING', 'VALUE'],
+      ['Setting', 'Value'],
       settings.map((row) => row.map(String)),
     ),
     ...section(
-      ['UPSTREAM', 'FAMILY', 'BASE URL', 'CREDENTIALS', 'CONNECT', 'FIRST BYTE', 'IDLE', 'TOTAL'],
+      ['Upstream', 'Family', 'Base URL', 'Credentials', 'Connect', 'First byte', 'Idle', 'Total'],
       upstreams.map(({ id, family, base_url, credentials, timeouts: { connect, first_byte, idle, total } }) =>
         // What needs no address has nothing to wait for.
         [
@@ -82,7 +86,7 @@ function toLines(plan: Plan): string[] {
       ),
     ),
     ...section(
-      ['UPSTREAM', 'OPTIONS', 'CONCURRENCY', 'QUEUE', 'QUEUE TIMEOUT', 'TLS', 'HEALTH CHECK'],
+      ['Upstream', 'Options', 'Concurrency', 'Queue', 'Queue timeout', 'TLS', 'Health check'],
       upstreams.map(({ id, options, limits: { concurrency, queue, queue_timeout }, tls, health_check: health }) => [
         id,
         inWords(Object.entries(options).map(([name, value]) => `${name} ${value}`)),
@@ -94,13 +98,13 @@ function toLines(plan: Plan): string[] {
       ]),
     ),
     ...section(
-      ['UPSTREAM', 'SCREEN', 'NOT LOOKED FOR IN SUCCESSES'],
+      ['Upstream', 'Screen', 'Not looked for in successes'],
       upstreams.flatMap(({ id, screen, not_screened: not }) =>
         screen === 'all' && not.length === 0 ? [] : [[id, screen, screen === 'all' ? inWords(not) : 'anything']],
       ),
     ),
     ...section(
-      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'SCORES', 'SHAPE', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
+      ['Model', 'Aliases', 'Operations', 'Visible', 'Space', 'Scores', 'Shape', 'Balance', 'Retry', 'Hedge', 'Targets'],
       models.map((model) => [
         model.id,
         inWords(model.aliases),
@@ -116,15 +120,15 @@ function toLines(plan: Plan): string[] {
       ]),
     ),
     ...section(
-      ['LISTS OF', 'CACHE', 'EQUAL ITEMS', 'JOINED', 'IN ONE CALL'],
+      ['Lists of', 'Cache', 'Equal items', 'Joined', 'In one call'],
       models.flatMap(({ id, lists }) => toListRow(id, lists)),
     ),
     ...section(
-      ['ROUTE', 'GOES TO', 'MODEL FROM', 'LABEL'],
+      ['Route', 'Goes to', 'Model from', 'Label'],
       plan.routes.map(({ method, path, to, model, label }) => [`${method} ${path}`, to, model, label]),
     ),
     ...section(
-      ['KEY', 'MODELS', 'OPERATIONS', 'ADDRESSES', 'EXPIRES', 'PROJECT', 'SHAPE', 'CAPTURE'],
+      ['Key', 'Models', 'Operations', 'Addresses', 'Expires', 'Project', 'Shape', 'Capture'],
       keys.map((key) => [
         key.id,
         inWords(key.models),
@@ -137,12 +141,12 @@ function toLines(plan: Plan): string[] {
       ]),
     ),
     ...section(
-      ['PROJECT', 'NAME'],
+      ['Project', 'Name'],
       plan.projects.map(({ id, name }) => [id, name ?? '-']),
     ),
-    ...section(['LIMITS OF', 'LIMITS', 'BUDGETS'], toCapsRows(plan)),
+    ...section(['Limits of', 'Limits', 'Budgets'], toCapsRows(plan)),
     ...section(
-      ['PRICE OF', 'UPSTREAM', 'MODEL', 'US DOLLARS', 'SOURCE'],
+      ['Price of', 'Upstream', 'Model', 'US dollars', 'Source'],
       models.flatMap(({ id, targets }) =>
         targets.map(({ upstream, model, price }) => [id, upstream, model, toPriceText(price), price?.source ?? '-']),
       ),
@@ -166,11 +170,15 @@ const indent = '  ';
 
 function toRemarks({ notes, warnings }: Plan): string[] {
   const remarks = [...notes.map((note) => `note: ${note}`), ...warnings.map((warning) => `warning: ${warning}`)];
-  const lines = remarks.flatMap((remark) => {
-    const [first = '', ...others] = wrapText(remark, mostColumns - indent.length);
-    return [first, ...others.map((line) => `${indent}${line}`)];
-  });
+  const lines = remarks.flatMap(wrapped);
   return lines.length === 0 ? [] : ['', ...lines];
+}
+
+/** What does not fit into the first line is indented. */
+function wrapped(text: string): string[] {
+  if (text.length <= mostColumns) return [text];
+  const [first = '', ...others] = wrapText(text, mostColumns - indent.length);
+  return [first, ...others.map((line) => `${indent}${line}`)];
 }
 
 /** Whoever has any. */
