@@ -61,4 +61,6 @@ export interface ConfigurationView {
   /** Absolute; undefined where there is no file and the embedded configuration holds. */
   file(): string | undefined;
   warnings(): readonly string[];
+  /** Secrets of services that stand where none belongs, by the masks that are shown in their place. */
+  misplacedSecrets(): ReadonlyMap<string, string>;
 }

@@ -1,5 +1,7 @@
 /** Every error that Postern itself answers with: a row each. Status, type and what to do next live here, once. */
 
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
+
 interface ErrorRow {
   readonly status: number;
   readonly type: string;
@@ -227,7 +229,10 @@ export class GatewayError extends Error {
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     const row = errorTable[code];
-    super(details.message ?? row.message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(
+      details.message === undefined ? row.message : withMasks(details.message),
+      details.cause === undefined ? undefined : { cause: details.cause },
+    );
     this.name = 'GatewayError';
     this.code = code;
     this.status = row.status;

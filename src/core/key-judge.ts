@@ -28,7 +28,10 @@ export interface KeyJudge {
   describe(key: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument;
   describeCaps(caps: Caps): CapsDocument;
   /** What is legal, and yet most often a slip. */
-  warnings(key: Pick<KeyRecord, 'models' | 'caps' | 'project'>, snapshot: Snapshot): readonly string[];
+  warnings(
+    key: Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & { readonly name?: string | undefined },
+    snapshot: Snapshot,
+  ): readonly string[];
   /** Where the file declares the key. */
   placeOf(id: string): Place | undefined;
 }

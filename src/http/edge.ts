@@ -16,6 +16,7 @@ import type { Upload } from '../core/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { boundaryOf, isMultipart } from '../lib/multipart/boundary.ts';
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { traceOf } from '../lib/thrown.ts';
 import type { WireFault } from '../wire/fault.ts';
 import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
@@ -454,7 +455,7 @@ function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {
 /** Which upstream failed is what an operator wants to know of a 502. */
 function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
   if (target === undefined || !snapshot.server.diagnostics) return [];
-  return ['x-postern-upstream', target.upstream.id, 'x-postern-attempts', String(attempts)];
+  return ['x-postern-upstream', withMasks(target.upstream.id), 'x-postern-attempts', String(attempts)];
 }
 
 function toCause(cause: unknown): string | undefined {

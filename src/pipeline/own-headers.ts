@@ -7,6 +7,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Answer } from '../core/outcome.ts';
 import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { nameAt, rawAskedIn } from './calls/plan.ts';
 import type { Question } from './question.ts';
 
@@ -23,7 +24,7 @@ export function ownHeaders(
   const gatewayMs = performance.now() - exchange.startedMs - upstreamMs;
   headers.push(
     'x-postern-upstream',
-    exchange.target?.upstream.id ?? '',
+    withMasks(exchange.target?.upstream.id ?? ''),
     'x-postern-attempts',
     String(exchange.attempts),
     'server-timing',
@@ -38,7 +39,7 @@ export function ownHeaders(
   if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
     // Each name that a pattern matches is a space of its own.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
-    headers.push('x-postern-space', encodeURI(space.toWellFormed()));
+    headers.push('x-postern-space', encodeURI(withMasks(space).toWellFormed()));
   }
   if (question.role !== undefined) headers.push('x-postern-role', question.role);
   const scores = exchange.route?.row.yields === 'scores' ? exchange.target?.scores : undefined;

@@ -131,6 +131,7 @@ function viewOf(current: () => LoadedConfiguration): ConfigurationView {
     snapshot: () => current().snapshot,
     file: () => current().file,
     warnings: () => current().warnings,
+    misplacedSecrets: () => current().misplacedSecrets,
   };
 }
 

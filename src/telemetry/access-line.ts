@@ -1,9 +1,10 @@
-/** The access line of a request, from an allow-list of fields: nothing of its text, headers, query or credential can be in it. */
+/** The access line of a request, from an allow-list of fields: nothing of its text, headers, query or credential can be in it. A service's secret in a name is masked. */
 
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json/json-pieces.ts';
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
 
 /** As pino numbers them. */
 const infoLevel = 30;
@@ -14,7 +15,7 @@ const noUsage = ',"prompt_tokens":null,"completion_tokens":null,"total_tokens":n
 
 export class AccessLines {
   readonly #worker: string;
-  readonly #texts = new QuotedTexts();
+  readonly #texts = new QuotedTexts(withMasks);
 
   constructor(worker: number | undefined) {
     this.#worker = worker === undefined ? '' : `,"worker":${worker}`;
@@ -25,7 +26,7 @@ export class AccessLines {
     const { route, firstByteAtMs, startedMs, errorCause, clientRequestId, clientAddress } = exchange;
     return (
       `{"level":${levelOf(exchange)},"time":"${time}"${this.#worker},"msg":"request","id":"${exchange.id}"` +
-      (clientRequestId === undefined ? '' : `,"client_request_id":${JSON.stringify(clientRequestId)}`) +
+      (clientRequestId === undefined ? '' : `,"client_request_id":${JSON.stringify(withMasks(clientRequestId))}`) +
       (exchange.trace === undefined ? '' : `,"trace_id":"${exchange.trace.traceId}"`) +
       this.#text('method', method) +
       this.#text('route', exchange.path) +
@@ -34,10 +35,10 @@ export class AccessLines {
       this.#text('model', exchange.modelId) +
       this.#text('upstream', exchange.target?.upstream.id) +
       `,"attempts":${exchange.attempts}` +
-      (exchange.tries.length === 0 ? '' : `,"tries":${JSON.stringify(exchange.tries.map(toTry))}`) +
+      (exchange.tries.length === 0 ? '' : `,"tries":${withMasks(JSON.stringify(exchange.tries.map(toTry)))}`) +
       `,"status":${exchange.status}` +
       this.#text('error', exchange.errorCode) +
-      (errorCause === undefined ? '' : `,"cause":${JSON.stringify(errorCause)}`) +
+      (errorCause === undefined ? '' : `,"cause":${JSON.stringify(withMasks(errorCause))}`) +
       (exchange.client.gone ? ',"client_gone":true' : '') +
       (exchange.cut ? ',"cut":true' : '') +
       `,"request_bytes":${exchange.requestBytes},"response_bytes":${exchange.responseBytes}` +

@@ -9,6 +9,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { DebugLog, Log } from '../core/log.ts';
 import type { LogSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
 import { AccessLines, levelOf } from './access-line.ts';
 import { isLogged } from './access-rule.ts';
@@ -97,7 +98,7 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
       timestamp: () => `,"time":"${timestamp()}"`,
       level: settings.level,
     },
-    { write },
+    { write: (line) => write(withMasks(line)) },
   );
 
   const lines = new AccessLines(worker);

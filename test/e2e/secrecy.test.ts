@@ -1,11 +1,14 @@
 /** What the log of a gateway never holds: keys, credentials, what clients wrote, and what upstreams said. */
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { maskOf } from '../../src/lib/secrets/secret-shapes.ts';
 import type { HeaderField } from '../support/clients/http-message.ts';
 import { request, send } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
-import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** Each stands in one place only, so that a hit says where it came from. */
@@ -48,7 +51,8 @@ test('whatever goes well or wrong, the log holds no secret and no text of client
       return reply.cut();
     }
     if (text.includes('silent')) return reply.stall();
-    return reply.json(200, { text: canaries.answer, usage: { prompt_tokens: 7, total_tokens: 7 } }, told);
+    const data = [{ index: 0, embedding: [1], text: canaries.answer }];
+    return reply.json(200, { data, usage: { prompt_tokens: 7, total_tokens: 7 } }, told);
   });
   t.after(() => upstream.close());
   const gateway = await startGatewayProcess({
@@ -147,3 +151,80 @@ function excerptAround(text: string, canary: string): string {
   const at = text.indexOf(canary.toLowerCase());
   return text.slice(Math.max(0, at - 300), at + 100);
 }
+
+test('a secret of a service in an ID is masked in the log, headers, errors, metrics and commands, and warned of', async (t) => {
+  const random = 'aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY';
+  const named = {
+    upstream: `sk-proj-${random}`,
+    down: `gsk_${random}`,
+    model: `xai-${random}`,
+    realModel: `hf_${random}`,
+    project: `jina_${random}`,
+    key: `pa-${random}`,
+  };
+  const upstream = await startFakeUpstream((_, reply) =>
+    reply.json(200, { data: [{ index: 0, embedding: [1] }], usage: { prompt_tokens: 7, total_tokens: 7 } }),
+  );
+  t.after(() => upstream.close());
+  const gateway = await startGatewayProcess({
+    config: {
+      metrics: { keys: [named.key], projects: [named.project] },
+      upstreams: [
+        { id: named.upstream, family: 'openai', base_url: upstream.url, api_key: 'upstream-key-0123456789' },
+        { id: named.down, family: 'openai', base_url: 'http://127.0.0.1:1', api_key: 'upstream-key-0123456789' },
+      ],
+      projects: [{ id: named.project }],
+      models: [
+        {
+          id: named.model,
+          operations: ['embeddings'],
+          targets: [{ upstream: named.upstream, model: named.realModel }],
+        },
+        { id: 'down', operations: ['embeddings'], targets: [{ upstream: named.down, model: named.realModel }] },
+      ],
+      keys: [{ id: named.key, secret: canaries.clientKey, project: named.project }],
+    },
+  });
+  t.after(() => gateway.stop());
+
+  const answers = [named.model, 'down', `sk-none-${random}`].map((model) =>
+    request({
+      port: gateway.port,
+      path: '/v1/embeddings',
+      headers: [['Authorization', `Bearer ${canaries.clientKey}`]],
+      body: { model, input: 'x' },
+    }),
+  );
+  const [fine, down, unknown] = await Promise.all(answers);
+  assert.deepEqual([fine?.status, down?.status, unknown?.status], [200, 502, 404]);
+  assert.equal(fine?.header('x-postern-upstream'), maskOf(named.upstream));
+  assert.equal(down?.header('x-postern-upstream'), maskOf(named.down));
+  assert.equal(upstream.requests[0]?.body.toString().includes(named.realModel), true);
+  const metrics = await (
+    await fetch(`${gateway.log().find(({ msg }) => msg === 'listening')?.console}/metrics`)
+  ).text();
+  const checked = await promisify(execFile)(launcher, ['check', '--config', gateway.configFile], {
+    cwd: gateway.directory,
+  });
+
+  await gateway.stop();
+  const line = gateway.log().find(({ msg, status }) => msg === 'request' && status === 200);
+  assert.deepEqual([line?.upstream, line?.model, line?.key], [named.upstream, named.model, named.key].map(maskOf));
+  const shown = {
+    log: gateway.stdout() + gateway.stderr(),
+    answers: [fine, down, unknown].map((answer) => JSON.stringify(answer?.headers) + answer?.body.toString()).join(),
+    metrics,
+    check: checked.stdout + checked.stderr,
+  };
+  for (const [place, text] of Object.entries(shown)) {
+    assert.ok(
+      !text.includes(random),
+      `${place}: ${text.slice(Math.max(0, text.indexOf(random) - 300), text.indexOf(random) + 50)}`,
+    );
+  }
+  for (const secret of Object.values(named)) {
+    assert.ok(shown.check.replace(/\s+/g, ' ').includes(`it is shown as ${maskOf(secret)}`), secret);
+    assert.ok(shown.log.includes(`it is shown as ${maskOf(secret)}`), secret);
+  }
+  for (const secret of [named.upstream, named.model]) assert.ok(metrics.includes(`="${maskOf(secret)}"`), secret);
+});

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import type { FieldFault } from '../../core/field-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
+import { withMasks, withoutMasks } from '../../lib/secrets/secret-shapes.ts';
 import { inTurns } from '../../lib/turns.ts';
 import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
@@ -75,8 +76,8 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
 
   async function readCall(endpoint: Runnable, caller: Caller, c: Context<Env>): Promise<Call> {
     const limit = endpoint.bodyLimitBytes ?? standardBodyBytes;
-    const params = parse(endpoint.params, c.req.param());
-    const query = parse(endpoint.query, readQuery(c.req.url));
+    const params = parse(endpoint.params, unmasked(c.req.param()));
+    const query = parse(endpoint.query, unmasked(readQuery(c.req.url)));
     const body = isLeftOut(endpoint, c.req.raw) ? undefined : parse(endpoint.body, await readJson(c.req.raw, limit));
     return {
       params,
@@ -89,6 +90,13 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
       signal: c.req.raw.signal,
       raw: (otherLimit = limit) => readBody(c.req.raw, otherLimit),
     };
+  }
+
+  /** What is shown by a mask is asked for by it. */
+  function unmasked(texts: Readonly<Record<string, string>>): Record<string, string> {
+    const secrets = context.configuration.misplacedSecrets();
+    if (secrets.size === 0) return texts;
+    return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, withoutMasks(text, secrets)]));
   }
 
   return { fetch: async (request, surroundings) => app.fetch(request, surroundings) };
@@ -165,7 +173,7 @@ async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> 
   if (result instanceof Response) return result;
   const reply = result instanceof Reply ? result : new Reply(result, {});
   const headers = new Headers();
-  for (const [name, value] of reply.headers) headers.append(name, value);
+  for (const [name, value] of reply.headers) headers.append(name, name === 'location' ? withMasks(value) : value);
   if (endpoint.answer === undefined) {
     return new Response(null, { status: reply.status ?? endpoint.status ?? 204, headers });
   }
@@ -176,7 +184,7 @@ async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> 
 
 /** The items of lists are checked and written one by one: a long answer holds up nobody. Every `yield` is a place to stop at. */
 function* writing(shape: z.ZodType, body: unknown): Generator<undefined, string[], undefined> {
-  if (!(shape instanceof z.ZodObject) || !isMapping(body)) return [JSON.stringify(z.parse(shape, body))];
+  if (!(shape instanceof z.ZodObject) || !isMapping(body)) return [toShownJson(z.parse(shape, body))];
   const lists = Object.entries<unknown>(shape.shape).flatMap(([name, inner]) => {
     const items = body[name];
     return inner instanceof z.ZodArray && Array.isArray(items) ? [{ name, item: inner.element, items }] : [];
@@ -187,7 +195,7 @@ function* writing(shape: z.ZodType, body: unknown): Generator<undefined, string[
     if (value === undefined) continue;
     pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`);
     const list = lists.find((one) => one.name === name);
-    if (list === undefined) pieces.push(JSON.stringify(value));
+    if (list === undefined) pieces.push(toShownJson(value));
     else yield* writingList(list, pieces);
   }
   pieces.push(pieces.length === 0 ? '{}' : '}');
@@ -200,14 +208,17 @@ function* writingList(
 ): Generator<undefined, void, undefined> {
   for (const [index, one] of items.entries()) {
     yield;
-    pieces.push(index === 0 ? '[' : ',', JSON.stringify(z.parse(item, one)));
+    pieces.push(index === 0 ? '[' : ',', toShownJson(z.parse(item, one)));
   }
   pieces.push(items.length === 0 ? '[]' : ']');
 }
 
+/** Names hold no secret of a service, save by mistake. */
+const toShownJson = (value: unknown): string => withMasks(JSON.stringify(value));
+
 function toResponse(problem: Problem): Response {
   const headers = { 'content-type': 'application/problem+json', ...problem.headers };
-  return new Response(JSON.stringify(problem.body()), { status: problem.status, headers });
+  return new Response(toShownJson(problem.body()), { status: problem.status, headers });
 }
 
 /** The store's own kind of error is not ours to import. */

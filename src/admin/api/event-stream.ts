@@ -1,5 +1,6 @@
 /** Streams server-sent events to those who look on: with a heart-beat, at the reader's own pace, and no longer than the session lasts. */
 
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { type Caller, isSameCaller } from '../caller.ts';
 import { Problem } from '../problem.ts';
 import { type Needed, reaches } from '../roles.ts';
@@ -211,7 +212,7 @@ function nameOf(caller: Caller): string {
 
 /** JSON has no line breaks of its own, so one line of data is enough. */
 function toText({ name, id, data }: ServerEvent): string {
-  const lines = [`data: ${JSON.stringify(data)}`];
+  const lines = [`data: ${withMasks(JSON.stringify(data))}`];
   if (id !== undefined) lines.unshift(`id: ${id}`);
   if (name !== undefined) lines.unshift(`event: ${name}`);
   return `${lines.join('\n')}\n\n`;

@@ -2,6 +2,7 @@
 
 import type { LedgerStore } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { ledgerRow } from './contract/ledger.ts';
 import { type LedgerQuery, readRows, toRow } from './query.ts';
 
@@ -83,7 +84,7 @@ async function* toPieces(
   while (left > 0) {
     const { rows, next } = await readRows(ledger, query, { before, limit: Math.min(rowsPerPage, left) });
     left -= rows.length;
-    if (rows.length > 0) yield rows.map((row) => line(toRow(row))).join('');
+    if (rows.length > 0) yield rows.map((row) => withMasks(line(toRow(row)))).join('');
     if (next === undefined) return;
     before = next;
   }

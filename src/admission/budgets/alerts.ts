@@ -7,6 +7,7 @@ import type { AlertSettings, AlertWebhook } from '../../core/snapshot.ts';
 import type { BudgetAccount } from '../../core/store/budgets.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toDollars } from '../../lib/money.ts';
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { codeOf } from '../../lib/thrown.ts';
 
 /** After each failure; one more try than there are pauses. */
@@ -83,7 +84,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts 
       log.warn('too many alerts are under way: this one goes to no webhook', { account, percent });
       return;
     }
-    const body = JSON.stringify(alert);
+    const body = withMasks(JSON.stringify(alert));
     await Promise.all(settings().webhooks.map((webhook) => deliver(webhook, alert, body)));
   }
 

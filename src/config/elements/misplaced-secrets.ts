@@ -1,6 +1,6 @@
 /** Warns of secrets of well-known services that stand where no secret belongs: in IDs, names, notes, parameters and hosts. They are masked wherever they are shown. */
 
-import type * as z from 'zod';
+import * as z from 'zod';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { findSecretShape, maskOf } from '../../lib/secrets/secret-shapes.ts';
 import { type Path, toPathText } from '../read/faults.ts';
@@ -10,7 +10,9 @@ import { configurationSchema } from './schema.ts';
 import { isSecretAt } from './schema-lookup.ts';
 
 interface Found {
+  /** Of the first place. */
   readonly path: Path;
+  readonly secret: string;
   readonly mask: string;
   places: number;
 }
@@ -22,27 +24,35 @@ export function* findMisplacedSecrets(
   warnings: string[],
 ): Generator<undefined, ReadonlyMap<string, string>, undefined> {
   const secrets = new Map<string, string>();
-  const ofFile = new Map<string, Found>();
-  for (const { path, text } of yield* textsInFile(tree)) note(path, secretAt(configurationSchema, path, text), ofFile);
-  warnings.push(...[...ofFile.values()].map(toWarning));
+  const add = (found: readonly Found[]): void => {
+    for (const one of found) {
+      secrets.set(one.mask, one.secret);
+      warnings.push(toWarning(one));
+    }
+  };
+  add(findEach(yield* textsInFile(tree), configurationSchema));
   for (const { kind, root, document } of elements) {
     yield;
-    const ofElement = new Map<string, Found>();
-    for (const { path, text } of textsIn(document, [])) {
-      note([root, ...path], secretAt(resourceSchemas[kind], path, text), ofElement);
-    }
-    warnings.push(...[...ofElement.values()].map(toWarning));
+    const found = findEach(textsIn(document, []), resourceSchemas[kind]);
+    add(found.map((one) => ({ ...one, path: [root, ...one.path] })));
   }
   return secrets;
+}
 
-  function note(path: Path, secret: string | undefined, found: Map<string, Found>): void {
-    if (secret === undefined) return;
-    const mask = maskOf(secret);
-    secrets.set(mask, secret);
-    const before = found.get(mask);
-    if (before === undefined) found.set(mask, { path, mask, places: 1 });
+/** The same of a document in which no field is a secret. */
+export const misplacedWarnings = (document: unknown): string[] =>
+  findEach(textsIn(document, []), z.unknown()).map(toWarning);
+
+function findEach(texts: readonly ShapedText[], schema: z.core.$ZodType): Found[] {
+  const found = new Map<string, Found>();
+  for (const { path, text } of texts) {
+    const secret = secretAt(schema, path, text);
+    if (secret === undefined) continue;
+    const before = found.get(secret);
+    if (before === undefined) found.set(secret, { path, secret, mask: maskOf(secret), places: 1 });
     else before.places++;
   }
+  return [...found.values()];
 }
 
 interface ShapedText {

@@ -13,6 +13,7 @@ import type {
 } from '../../core/resource-desk.ts';
 import type { Resource, ResourceKind } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { inTurns } from '../../lib/turns.ts';
@@ -187,7 +188,7 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
     const version = previous?.version ?? 0;
     if (expected !== undefined && expected !== version) return conflict(kind, id, version);
 
-    const element = toElement(kind, id, document);
+    const element = toElement(kind, id, document, previous);
     const { faults, warnings } = await judge(resources, element, previous);
     if (faults.length > 0) return { outcome: 'faulty', faults };
     try {
@@ -217,7 +218,7 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
   async function preview(kind: ResourceKind, id: string, document: ElementDocument): Promise<Preview> {
     const resources = await readStored();
     const previous = resources.find((one) => one.kind === kind && one.id === id);
-    const { faults, warnings, snapshot } = await judge(resources, toElement(kind, id, document), previous);
+    const { faults, warnings, snapshot } = await judge(resources, toElement(kind, id, document, previous), previous);
     return faults.length > 0 ? { outcome: 'faulty', faults } : { outcome: 'fine', warnings, snapshot };
   }
 
@@ -270,9 +271,24 @@ const asItIs = (ring: KeyRing | undefined): KeyRing => ({
   unseal: (text, place) => ring?.unseal(text, place) ?? { kind: 'damaged' },
 });
 
-function toElement(kind: ResourceKind, id: string, document: ElementDocument): Element {
+function toElement(kind: ResourceKind, id: string, written: ElementDocument, previous: Resource | undefined): Element {
+  const document = Object.fromEntries(
+    Object.entries(written).map(([key, value]) => [key, withKeptTexts(value, previous?.document[key])]),
+  );
   const file = { name: sent, at: [], positionOf: () => undefined };
   return toNewElement({ kind, id }, { ...document, id: document.id ?? id }, file);
+}
+
+/** What comes back as it was shown, with a mask in it, stays what it is. */
+function withKeptTexts(value: unknown, before: unknown): unknown {
+  if (typeof value === 'string') return typeof before === 'string' && value === withMasks(before) ? before : value;
+  if (Array.isArray(value)) {
+    return value.map((item, index) => withKeptTexts(item, Array.isArray(before) ? before[index] : undefined));
+  }
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, withKeptTexts(item, isMapping(before) ? before[key] : undefined)]),
+  );
 }
 
 /** Of another element it is said in words which one; of this one, where in it. */

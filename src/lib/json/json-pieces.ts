@@ -5,14 +5,19 @@ const mostTexts = 4_096;
 /** Longer ones are not worth the memory. */
 const longestKept = 256;
 
-/** Texts that come again and again, quoted once. */
+/** Texts that come again and again, quoted once, as `change` has them. */
 export class QuotedTexts {
   readonly #quoted = new Map<string, string>();
+  readonly #change: (text: string) => string;
+
+  constructor(change = (text: string): string => text) {
+    this.#change = change;
+  }
 
   quote(text: string): string {
     const kept = this.#quoted.get(text);
     if (kept !== undefined) return kept;
-    const quoted = JSON.stringify(text);
+    const quoted = JSON.stringify(this.#change(text));
     if (text.length > longestKept) return quoted;
     if (this.#quoted.size >= mostTexts) this.#quoted.clear();
     this.#quoted.set(text, quoted);

@@ -44,5 +44,7 @@ const isSecret = (found: string, certain: string | undefined): boolean =>
 /** Eight digits of the digest tell secrets apart, and say nothing of what they are. It is fit to be an ID. */
 export const maskOf = (secret: string): string => `masked-${hash('sha256', secret, 'hex').slice(0, 8)}`;
 
-/** Where a mask stands in a text. */
-export const maskPattern = /masked-[0-9a-f]{8}(?![A-Za-z0-9])/g;
+/** With the secrets that masks stand for, as far as they are known. */
+export function withoutMasks(text: string, secrets: ReadonlyMap<string, string>): string {
+  return text.replace(/masked-[0-9a-f]{8}(?![A-Za-z0-9])/g, (mask) => secrets.get(mask) ?? mask);
+}

@@ -1,5 +1,6 @@
 /** What the metrics of a process say at a moment, what several processes come to, and how it is written for Prometheus. */
 
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { atOnce } from '../../lib/turns.ts';
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import { type Exemplar, type Exemplars, newestOf } from './exemplars.ts';
@@ -39,7 +40,7 @@ export function toLabels(names: readonly string[], values: readonly string[]): s
   if (names.length === 0) return '';
   let text = '';
   for (const [at, name] of names.entries()) {
-    text += `${at === 0 ? '{' : ','}${name}="${escapeValue(values[at] ?? '')}"`;
+    text += `${at === 0 ? '{' : ','}${name}="${escapeValue(withMasks(values[at] ?? ''))}"`;
   }
   return `${text}}`;
 }

@@ -6,6 +6,7 @@ import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Upstream } from '../../core/snapshot.ts';
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import type { OwnTrace, TracedCall } from './own-trace.ts';
 import { operationName, providerName } from './semantics.ts';
 
@@ -42,14 +43,14 @@ function serverSpan(exchange: Exchange, trace: OwnTrace, method: string, nowMs: 
   };
   if (status >= 400 || cut) attributes['error.type'] = errorCode ?? (cut ? 'cut' : String(status));
   if (route !== undefined) attributes['gen_ai.operation.name'] = operationName(route.operation);
-  if (exchange.modelId !== undefined) attributes['gen_ai.request.model'] = exchange.modelId;
+  if (exchange.modelId !== undefined) attributes['gen_ai.request.model'] = withMasks(exchange.modelId);
   if (target !== undefined) {
     attributes['gen_ai.provider.name'] = providerName(target.upstream.family.id);
-    attributes['gen_ai.response.model'] = target.model;
-    attributes['postern.upstream'] = target.upstream.id;
+    attributes['gen_ai.response.model'] = withMasks(target.model);
+    attributes['postern.upstream'] = withMasks(target.upstream.id);
   }
-  if (key !== undefined) attributes['postern.key'] = key.id;
-  if (key?.project !== undefined) attributes['postern.project'] = key.project;
+  if (key !== undefined) attributes['postern.key'] = withMasks(key.id);
+  if (key?.project !== undefined) attributes['postern.project'] = withMasks(key.project);
   if (exchange.client.gone) attributes['postern.client_gone'] = true;
   const { clientAddress, snapshot } = exchange;
   if (clientAddress !== undefined && snapshot.server.logClientAddress) attributes['client.address'] = clientAddress;
@@ -80,7 +81,8 @@ function clientSpan(
   teller: Teller,
 ): Span {
   const { target, outcome, status } = call;
-  const { upstream, model } = target;
+  const { upstream } = target;
+  const model = withMasks(target.model);
   const operation = exchange.route === undefined ? 'call' : operationName(exchange.route.operation);
   const atMs = (ms: number): number => exchange.startedAtMs + ms - exchange.startedMs;
   const isFailed = outcome !== 'answered' || exchange.cut;
@@ -88,7 +90,7 @@ function clientSpan(
     'gen_ai.operation.name': operation,
     'gen_ai.provider.name': providerName(upstream.family.id),
     'gen_ai.request.model': model,
-    'postern.upstream': upstream.id,
+    'postern.upstream': withMasks(upstream.id),
     'postern.outcome': outcome ?? 'abandoned',
   };
   if (isFailed) attributes['error.type'] = status === undefined ? (outcome ?? 'abandoned') : String(status);
@@ -122,7 +124,7 @@ function addressOf(upstream: Upstream): Address {
   const known = addresses.get(upstream);
   if (known !== undefined) return known;
   const { hostname = '', port = '', protocol = '' } = URL.parse(upstream.origin ?? '') ?? {};
-  const host = hostname === '' ? undefined : hostname;
+  const host = hostname === '' ? undefined : withMasks(hostname);
   const address = { host, port: port === '' ? standardPorts[protocol] : Number(port) };
   addresses.set(upstream, address);
   return address;

@@ -99,7 +99,12 @@ export async function openAdmin(
     log,
     version: '0.0.0',
     families,
-    configuration: { snapshot: () => loaded.snapshot, file: () => loaded.file, warnings: () => loaded.warnings },
+    configuration: {
+      snapshot: () => loaded.snapshot,
+      file: () => loaded.file,
+      warnings: () => loaded.warnings,
+      misplacedSecrets: () => loaded.misplacedSecrets,
+    },
     access: signsIn ? access : { ...access, identify: async () => asProved(caller) },
     oidc: createOidcDesk(() => loaded.snapshot.console.oidc, systemClock.nowMs),
     passkeys: createPasskeys(store, systemClock),

@@ -6,6 +6,7 @@ import { readWholeUsage, totaling, type WholeLine } from '../../../core/accounti
 import type { UsageGroup, UsageLine } from '../../../core/store/ledger.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
+import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
 import { inTurns } from '../../../lib/turns.ts';
 import { priceDates } from '../../../prices/listed.ts';
 import { implement } from '../../implement.ts';
@@ -76,7 +77,7 @@ function toCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): Resp
     ];
   });
   const head = [...groups, ...columns, ...summedNames, 'toolCalls'];
-  const text = [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
+  const text = [head, ...rows].map((row) => `${withMasks(row.join(','))}\r\n`).join('');
   return new Response(text, {
     headers: {
       'content-type': 'text/csv; charset=utf-8',

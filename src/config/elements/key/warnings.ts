@@ -3,15 +3,23 @@
 import type { KeyRecord } from '../../../core/key.ts';
 import type { Model, ModelIndex, Snapshot } from '../../../core/snapshot.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
+import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
 import { suggestion } from '../../read/faults.ts';
+import { misplacedWarnings } from '../misplaced-secrets.ts';
 import { reaches } from '../model/price-warnings.ts';
 
+type NamedKey = Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & {
+  readonly name?: string | undefined;
+};
+
 /** Of a key in the store. */
-export function keyWarnings(
-  key: Pick<KeyRecord, 'models' | 'caps' | 'project'>,
-  snapshot: Pick<Snapshot, 'models' | 'projects'>,
-): string[] {
-  return [...modelWarnings(key.models, snapshot.models), ...unpricedWarnings(key, snapshot)];
+export function keyWarnings(key: NamedKey, snapshot: Pick<Snapshot, 'models' | 'projects'>): string[] {
+  const { name, models, metadata } = key;
+  return [
+    ...misplacedWarnings({ name, models, metadata }),
+    ...modelWarnings(models, snapshot.models),
+    ...unpricedWarnings(key, snapshot),
+  ].map(withMasks);
 }
 
 export function modelWarnings(patterns: readonly string[], models: ModelIndex): string[] {
