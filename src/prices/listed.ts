@@ -1,6 +1,6 @@
 /** Looks prices up in imported lists and in the table that comes with Postern, and knows from which of them a price is. */
 
-import type { Price } from '../core/accounting/price.ts';
+import type { Price, priceSources } from '../core/accounting/price.ts';
 import type { Family } from '../core/family.ts';
 import type { Model } from '../core/snapshot.ts';
 import { parseDollars } from '../lib/money.ts';
@@ -13,9 +13,6 @@ interface CompiledList {
 }
 
 const compiled = new Map<string, CompiledList>();
-/** Who a price comes from that no operator wrote at the model. */
-export const priceSources = ['table', 'imported'] as const;
-
 export interface PriceOrigin extends Pick<PriceList, 'source' | 'asOf' | 'verified'> {
   readonly from: (typeof priceSources)[number];
 }

@@ -40,6 +40,9 @@ export interface Price {
   readonly batchPercent?: number | undefined;
 }
 
+/** Where a price comes from that no operator wrote at a model: the built-in table, or an imported list. */
+export const priceSources = ['table', 'imported'] as const;
+
 /** What is undefined fits any. */
 export interface PictureRate {
   readonly size: string | undefined;

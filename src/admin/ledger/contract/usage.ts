@@ -1,8 +1,8 @@
 /** The shape of usage reports: sums of the ledger. */
 
 import * as z from 'zod';
+import { priceSources } from '../../../core/accounting/price.ts';
 import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
-import { priceSources } from '../../../prices/listed.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
 import { unitCounts, usageFilters } from './ledger.ts';

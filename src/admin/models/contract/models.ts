@@ -1,11 +1,11 @@
 /** Models as operators see them: who serves them, at which price, in which health. */
 
 import * as z from 'zod';
+import { priceSources } from '../../../core/accounting/price.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { managers } from '../../../core/resource-desk.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
-import { priceSources } from '../../../prices/listed.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 import { elementDocument, managed, written } from '../../shapes/resources.ts';
