@@ -246,6 +246,18 @@ test('a key of the configuration file is left to it, and so is its secret', asyn
   );
 });
 
+test('refuses a key whose secret or digest is the credential of an upstream', async (t) => {
+  const { apply, cwd } = await setUp(t);
+  const own = `store: sqlite:store/keys.db\nupstreams:\n  - { id: up, family: openai, api_key: ${secret} }\n`;
+  await writeFile(join(cwd, 'postern.yaml'), own);
+  for (const written of [`secret: ${secret}`, `secret_sha256: ${digestOf(secret)}`]) {
+    const { code, errors } = await apply(`keys:\n  - { id: ops, ${written} }\n`);
+    assert.equal(code, 1);
+    assert.match(errors.join('\n'), /keys\[0\]\.secret {2}is the credential of the upstream "up"; /);
+    assert.equal(errors.join('\n').includes(secret), false);
+  }
+});
+
 test('options that make no sense are refused', async (t) => {
   const { apply } = await setUp(t);
   const rows: readonly (readonly [options: string[], message: RegExp])[] = [

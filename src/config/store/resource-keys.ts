@@ -8,7 +8,7 @@ import { hintOf } from '../../lib/secrets/key-secret.ts';
 import { toCaps } from '../elements/caps.ts';
 import { mapping } from '../elements/fields.ts';
 import { judge } from '../elements/judge.ts';
-import { digestIn } from '../elements/key/compile.ts';
+import { credentialFault, credentialsOf, digestIn } from '../elements/key/compile.ts';
 import { checkTerms, keyName } from '../elements/key/judge.ts';
 import { keySchema } from '../elements/key/schema.ts';
 import { toTerms } from '../elements/key/terms.ts';
@@ -93,6 +93,7 @@ export async function placeKeys(
 ): Promise<readonly KeyToPut[]> {
   const stored = new Map(storedKeys.map((key) => [key.id, key]));
   const projects = new Set(snapshot.projects.keys());
+  const credentials = credentialsOf(snapshot.upstreams);
   const placed: KeyToPut[] = [];
   for (const key of keys) {
     const { id, at, terms, secret } = key;
@@ -106,6 +107,8 @@ export async function placeKeys(
     }
     const unknown = terms.project === undefined ? undefined : unknownProject(terms.project, projects);
     if (unknown !== undefined) faults.add([...at, 'project'], unknown);
+    const upstream = secret && credentials.get(secret.digest);
+    if (upstream !== undefined) faults.add([...at, 'secret'], credentialFault(upstream));
     const isSecretNew = secret !== undefined && (await isNew(secret.digest, key, { snapshot, store, faults }));
     if (secret === undefined && before === undefined) {
       faults.add([...at, 'secret'], 'is missing; wanted: secret, secret_file or secret_sha256');

@@ -35,10 +35,7 @@ export function* compileKeys(
     digests.set(digest, first ?? path);
     const upstream = credentials.get(digest);
     if (upstream !== undefined) {
-      context.faults.add(
-        [...path, 'secret'],
-        `is the credential of the upstream ${JSON.stringify(upstream)}; clients would hold it, so give the key a secret of its own`,
-      );
+      context.faults.add([...path, 'secret'], credentialFault(upstream));
     }
     checkTerms(value, path, context);
     warnOfModels({ path, value }, document, models, names, context);
@@ -51,8 +48,11 @@ export function* compileKeys(
   return keys;
 }
 
+export const credentialFault = (upstream: string): string =>
+  `is the credential of the upstream ${JSON.stringify(upstream)}; clients would hold it, so give the key a secret of its own`;
+
 /** Which upstream has it, by the digest of each. */
-const credentialsOf = (upstreams: ReadonlyMap<string, Upstream>): ReadonlyMap<string, string> =>
+export const credentialsOf = (upstreams: ReadonlyMap<string, Upstream>): ReadonlyMap<string, string> =>
   new Map([...upstreams.values()].flatMap(({ id, secrets }) => secrets.map((secret) => [digestOf(secret), id])));
 
 /** Undefined where nothing says its secret. */
