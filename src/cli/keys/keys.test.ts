@@ -107,6 +107,22 @@ test('create warns of a model that is not there and of an alias', async (t) => {
   ]);
 });
 
+test('create and update warn of a name that another key has, unless that one is revoked', async (t) => {
+  const { run } = await setUp(t);
+  const make = async () => run('create', '--json', '--name', 'search');
+  const first = JSON.parse((await make()).lines.join('\n'));
+  const second = await make();
+  assert.deepEqual(
+    [second.code, second.errors],
+    [0, [`postern: the key ${first.id} has this name too; give one of them another name`]],
+  );
+  const { id } = JSON.parse(second.lines.join('\n'));
+  assert.equal((await run('update', id, '--name', 'other')).errors.length, 0);
+  assert.equal((await run('update', id, '--name', 'search')).errors.length, 1);
+  await run('revoke', first.id);
+  assert.equal((await run('update', id, '--name', 'search')).errors.length, 0);
+});
+
 test('list shows every key in aligned columns with its state', async (t) => {
   const { cwd, run } = await setUp(t);
   const clock = { nowMs: () => Date.UTC(2001, 0, 1), monotonicMs: () => 0 };

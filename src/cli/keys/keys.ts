@@ -1,6 +1,6 @@
 /** `postern keys`: makes, shows, changes, rotates and revokes the virtual keys of the store. */
 
-import { modelWarnings } from '../../config/elements/key/warnings.ts';
+import { modelWarnings, nameWarnings } from '../../config/elements/key/warnings.ts';
 import { misplacedWarnings } from '../../config/elements/misplaced-secrets.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { StoredKey } from '../../core/store/keys.ts';
@@ -75,7 +75,8 @@ function create({ values, stdout, stderr }: CommandContext) {
     checkProject(parts.project, snapshot, resources);
     const secret = createSecret();
     const key = await store.keys.create({ ...parts, digest: digestOf(secret), hint: hintOf(secret) }, actor);
-    for (const warning of warningsOf(parts, snapshot)) stderr(`postern: ${warning}`);
+    const sameName = nameWarnings(key, await store.keys.list());
+    for (const warning of [...warningsOf(parts, snapshot), ...sameName]) stderr(`postern: ${warning}`);
     if (values.json === true) {
       stdout(JSON.stringify({ ...describeKey(key, systemClock.nowMs()), secret }, null, 2));
       return;
@@ -136,7 +137,8 @@ function update({ positionals, values, stdout, stderr }: CommandContext) {
     checkProject(change.project, snapshot, resources);
     const key = await store.keys.change(id, change, actor);
     if (key === undefined) throw unknownKey();
-    for (const warning of warningsOf(change, snapshot)) stderr(`postern: ${warning}`);
+    const sameName = change.name === undefined ? [] : nameWarnings(key, await store.keys.list());
+    for (const warning of [...warningsOf(change, snapshot), ...sameName]) stderr(`postern: ${warning}`);
     if (values.json === true) stdout(JSON.stringify(describeKey(key, systemClock.nowMs()), null, 2));
     else if (key.revokedAtMs !== undefined) stdout(`Key ${id} is changed; it is revoked, and stays so.`);
     else stdout(`Key ${id} is changed; a running gateway goes by it within two seconds.`);

@@ -31,6 +31,16 @@ export function modelWarnings(patterns: readonly string[], models: ModelIndex): 
   });
 }
 
+/** Of a key's name in the store: people tell keys apart by it. Keys that are revoked do not count. */
+export function nameWarnings(
+  { id, name }: { readonly id: string; readonly name: string },
+  others: readonly { readonly id: string; readonly name: string; readonly revokedAtMs: number | undefined }[],
+): string[] {
+  const same = others.find((other) => other.name === name && other.id !== id && other.revokedAtMs === undefined);
+  if (name === '' || same === undefined) return [];
+  return [`the key ${same.id} has this name too; give one of them another name`];
+}
+
 /** Of a name without `*`. A name that is no model's is legal, as models come and go. `shown`: as a message may have it. */
 export function modelWarning(
   name: string,
