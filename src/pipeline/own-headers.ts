@@ -35,7 +35,15 @@ export function ownHeaders(
   if (translated !== undefined) headers.push('x-postern-translated', translated.by);
   if (translated?.isEstimated === true) headers.push('x-postern-usage', 'estimated');
   else if (exchange.isUsageAbout) headers.push('x-postern-usage', 'about');
-  if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
+  const { onlyWidth } = question;
+  if (onlyWidth !== undefined) {
+    headers.push(
+      'x-postern-ignored',
+      toList(['dimensions', ...(ignored ?? [])]),
+      'x-postern-dimensions',
+      `${onlyWidth}`,
+    );
+  } else if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
   if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
     // Each name that a pattern matches is a space of its own.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);

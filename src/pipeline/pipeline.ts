@@ -51,6 +51,7 @@ import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
 import { isInBackground, keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
 import { ownerOf } from './objects/registry.ts';
+import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
 import { askingWith, courseWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
 import { ownHeaders } from './own-headers.ts';
 import {
@@ -163,8 +164,17 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.route = route;
     const entered =
       route.entry === undefined ? undefined : await enterBy(exchange, key, route, route.entry, asked, modelFromPath);
-    const unprefixed = entered?.question ?? asked;
-    const resolved = findModel(exchange, key, route, unprefixed, modelFromPath);
+    const canonical = entered?.question ?? asked;
+    const resolved = findModel(exchange, key, route, canonical, modelFromPath);
+    const unprefixed =
+      mayHaveRole(route) && asksOtherWidth(canonical, resolved.model)
+        ? await withoutWidth(
+            canonical,
+            resolved.model,
+            readerFor(route.entry?.canonical ?? route),
+            new ReadingRoom(exchange.requestRoom),
+          )
+        : canonical;
     exchange.shape ??= resolved.model.shape ?? shapeSaidBy(unprefixed);
     checkStandIn(unprefixed, resolved.model.acceptsMessages, exchange.shape);
     const { roles } = resolved.model;
@@ -182,7 +192,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const judging = othersIn(exchange, key, route, question, query.asked);
     const others = judging instanceof Promise ? await judging : judging;
     if (entered !== undefined && asked.mayNameOthers) await othersIn(exchange, key, called, asked, noQuery);
-    const open = others === undefined ? courseOf(resolved, route) : courseWith(courseOf(resolved, route), others);
+    const any = others === undefined ? courseOf(resolved, route) : courseWith(courseOf(resolved, route), others);
+    const open = question.onlyWidth === undefined ? any : servingOtherWidth(any, question.onlyWidth);
     const keeps = keepsOf(question, route);
     const inBackground = isInBackground(question, keeps);
     const looked = namedObjectsIn(

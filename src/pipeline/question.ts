@@ -35,6 +35,8 @@ export interface Question {
   readonly words: DoorWords | undefined;
   /** Where its texts have the prefix of a role before them. */
   readonly role?: TextRole | undefined;
+  /** Where it asked for another width than the only one that its model has: that one. */
+  readonly onlyWidth?: number | undefined;
   /** Where it came as a form: `body` says what that asks, and this is what is sent. */
   readonly form?: Form | undefined;
 }

@@ -46,7 +46,7 @@ export async function withRole(
   const hasInput = kept.some(([field]) => field === 'input');
   if (role === undefined || prefix === undefined || !hasInput) return question;
   const body = await written(kept, prefix, role, room);
-  return { ...(await read(body)), words: question.words, role };
+  return { ...(await read(body)), words: question.words, role, onlyWidth: question.onlyWidth };
 }
 
 const roleOfWords = (words: DoorWords | undefined): TextRole | undefined => roleIn(words?.purpose);

@@ -208,7 +208,11 @@ export const modelSchema = mapping({
     ),
   dimensions: wholeNumber(1, 1_000_000)
     .optional()
-    .meta(is('How many numbers its vectors have, where nobody asks for another width: told in the list of models.')),
+    .meta(
+      is(
+        'How many numbers its vectors have: told in the list of models. Without `matryoshka` it is their only width: another one that a client asks for by `dimensions` is left out of what is sent, and named in `x-postern-ignored`.',
+      ),
+    ),
   matryoshka: flag()
     .default(false)
     .meta(

@@ -1,0 +1,55 @@
+/** Models whose vectors have one width: leaves another width out of what is sent, or refuses it where the operator wants that. */
+
+import { Buffer } from 'node:buffer';
+import type { Course } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Model } from '../core/snapshot.ts';
+import type { JsonSpan } from '../lib/json/json-elements.ts';
+import { COMMA, QUOTE, SPACE } from '../lib/json/json-tokens.ts';
+import { withOnly } from './lists/part-call.ts';
+import type { Question, QuestionReader } from './question.ts';
+import type { ReadingRoom } from './reading-room.ts';
+
+const name = 'dimensions';
+
+/** Whether the model has one width, and the request asks for another. */
+export function asksOtherWidth({ body, scan }: Question, { dimensions, matryoshka }: Model): boolean {
+  if (dimensions === undefined || matryoshka === true) return false;
+  const field = scan.fields.get(name);
+  return field?.kind === 'number' && Number(body.toString('latin1', field.start, field.end)) !== dimensions;
+}
+
+/** The question without the width, every other byte as it came. */
+export async function withoutWidth(
+  question: Question,
+  { dimensions }: Model,
+  read: QuestionReader,
+  room: ReadingRoom,
+): Promise<Question> {
+  const { body, scan, words, role } = question;
+  const field = scan.fields.get(name);
+  if (field === undefined) return question;
+  room.takeBytes(body.length);
+  return { ...(await read(withoutMember(body, field))), words, role, onlyWidth: dimensions };
+}
+
+/** With the comma before it, or with the one behind it where it is the first. */
+function withoutMember(body: Buffer, { start, end }: JsonSpan): Buffer {
+  const nameEnd = body.lastIndexOf(QUOTE, start - 1);
+  const nameStart = body.lastIndexOf(QUOTE, nameEnd - 1);
+  let before = nameStart - 1;
+  while ((body[before] ?? COMMA) <= SPACE) before -= 1;
+  return body[before] === COMMA
+    ? Buffer.concat([body.subarray(0, before), body.subarray(end)])
+    : Buffer.concat([body.subarray(0, nameStart), body.subarray(body.indexOf(COMMA, end) + 1)]);
+}
+
+/** The targets that may serve it without the width that was asked for; throws where there are none. */
+export function servingOtherWidth(course: Course, onlyWidth: number): Course {
+  const open = withOnly(course, ({ target }) => target.unsupported !== 'refuse');
+  if (open.tiers.length > 0) return open;
+  throw new GatewayError('unsupported_parameter', {
+    param: name,
+    message: `The field "${name}" cannot be served: vectors of this model have ${onlyWidth} numbers; leave it out, or send ${onlyWidth}.`,
+  });
+}
