@@ -47,7 +47,7 @@ test('whatever goes well or wrong, the log holds no secret and no text of client
     if (text.includes('badhead')) return reply.raw(`HTTP/1.1 200 OK\r\n${canaries.notHttp} : x\r\n\r\n`);
     if (text.includes('redirect')) return reply.bytes(302, [['location', `http://x/${canaries.upstreamError}`]], '');
     if (text.includes('cut')) {
-      await reply.raw(`HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${canaries.answer}`);
+      await reply.raw(`HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"text":"${canaries.answer}`);
       return reply.cut();
     }
     if (text.includes('silent')) return reply.stall();
