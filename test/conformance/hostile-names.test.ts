@@ -74,6 +74,8 @@ test('a key is held to its own list by the text that came, whatever a pattern wo
   t.after(() => upstream.close());
   const secret = 'a-key-of-the-team-0123456789';
   const rig = await startRig(t, {
+    // Without it both refusals are the same 404.
+    server: { reveal_models: true },
     upstreams: [{ id: 'up', family: 'azure', base_url: upstream.url, api_key: 'sk-0123456789' }],
     models: [
       { id: 'az/*', operations: ['embeddings'], targets: [{ upstream: 'up', model: '*' }] },
