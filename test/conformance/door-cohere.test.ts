@@ -51,7 +51,7 @@ test('named types come by their names, at every path of version 2', async (t) =>
           },
         ],
         input_type: 'search_document',
-        output_dimension: 256,
+        output_dimension: 4,
         images: null,
         truncate: null,
         max_tokens: null,
@@ -65,7 +65,7 @@ test('named types come by their names, at every path of version 2', async (t) =>
       const { body } = await asked();
       assert.deepEqual(
         [body.input ?? body.texts, body.dimensions ?? body.output_dimension],
-        [['a\nb'], 256],
+        [['a\nb'], 4],
         JSON.stringify(body),
       );
     }

@@ -17,7 +17,7 @@ test('embed answers in the order and the digits of the upstream, with whole numb
         model,
         input: ['a', 'b'],
         truncate: true,
-        dimensions: 8,
+        dimensions: 4,
         keep_alive: '5m',
         options: { num_ctx: null, seed: 7 },
       });
@@ -30,7 +30,7 @@ test('embed answers in the order and the digits of the upstream, with whole numb
       const { body } = await asked();
       assert.deepEqual(
         [body.input ?? body.texts, body.dimensions ?? body.output_dimension, 'options' in body],
-        [['a', 'b'], 8, false],
+        [['a', 'b'], 4, false],
       );
     }
   }

@@ -8,7 +8,7 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-const answer = { object: 'list', data: [{}], usage: { prompt_tokens: 1_000, total_tokens: 1_000 } };
+const answer = { object: 'list', data: [{}, {}, {}], usage: { prompt_tokens: 1_000, total_tokens: 1_000 } };
 const question = { model: 'm', input: ['a', 'b', 'c'] };
 
 interface Wanted {
