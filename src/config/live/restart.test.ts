@@ -17,6 +17,8 @@ test('names what cannot change while running', async (t) => {
     'server.tls',
     'server.max_header_size',
     'store',
+    // Its default place is beside the store.
+    'ledger.journal',
   ]);
 });
 

@@ -34,7 +34,7 @@ function fromFileSystem(code: unknown, place: string): string {
     case 'EROFS':
       return cannotBeWritten(place);
     case 'ENOENT':
-      return `${place} cannot be made: there is no such directory, or its file system takes no files; point "store" at a file on a local disk.`;
+      return `${place} cannot be made: there is no such directory, or its file system takes no files; name a file on a local disk.`;
     case 'ENOTDIR':
     case 'EEXIST':
       return `${place} lies under something that is no directory; point "store" elsewhere.`;
