@@ -22,7 +22,7 @@ test('an answer that breaks off, is too long or no JSON is an error, and no answ
       },
       /^\{"error":"The upstream/,
     ],
-    [(_request, reply) => reply.bytes(200, [json], 'x'.repeat(5_000)), /answer_limit/],
+    [(_request, reply) => reply.bytes(200, [json], `{"data":"${'x'.repeat(5_000)}"}`), /answer_limit/],
     [(_request, reply) => reply.bytes(200, [json], '<html>'), /a page came/],
     [(_request, reply) => reply.bytes(200, [json], '{"data":[{"embedding":"%"}]}'), /vector of input 0/],
     [(_request, reply) => reply.bytes(200, [json], '{"data":[{"index":1,"embedding":[1]}]}'), /index 1/],
