@@ -167,6 +167,7 @@ test("Cohere's clients rerank, with either version, and with a base URL that has
     model: 'm',
     query: 'q',
     documents,
+    topN: 1,
   });
   assert.equal(answer.results[0]?.relevanceScore, 0.9);
   assert.equal((await fake.exchange()).usage?.searchUnits, 1);
