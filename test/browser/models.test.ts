@@ -108,6 +108,20 @@ testOnEachStore(
   },
 );
 
+testInBrowser('how long ago a model changed is told from the moment that shows it', async (t) => {
+  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const editor = await rig.account('editor');
+  const document = { targets: [{ upstream: 'ours', model: 'bge-m3' }] };
+  await editor.ask('PUT', '/api/models/made', document, { 'if-none-match': '*' });
+  const visitor = await rig.signIn('viewer');
+  const { page } = visitor;
+  await visitor.open('/models');
+  await row(page, 'made').waitFor();
+  await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000; }');
+  await page.getByRole('button', { name: 'made', exact: true }).click();
+  await drawer(page).getByText('1 hour ago').waitFor();
+});
+
 testInBrowser('what is looked for stands in the address bar, and comes back from there', async (t) => {
   const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
   const visitor = await rig.signIn('viewer');

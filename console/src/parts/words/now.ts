@@ -10,10 +10,14 @@ const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  timer ??= setInterval(() => {
+  if (timer === undefined) {
+    // It stood still while nothing showed it.
     nowMs = Date.now();
-    for (const one of listeners) one();
-  }, everyMs);
+    timer = setInterval(() => {
+      nowMs = Date.now();
+      for (const one of listeners) one();
+    }, everyMs);
+  }
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;
