@@ -61,7 +61,7 @@ const rows: Readonly<Record<string, Row>> = {
   anthropic: {
     path: '/v1/models',
     body: { data: [{ type: 'model', id: 'claude-sonnet-4-5', display_name: 'Claude Sonnet 4.5' }], has_more: false },
-    models: [{ id: 'claude-sonnet-4-5', operations: ['messages', 'count_tokens'] }],
+    models: [{ id: 'claude-sonnet-4-5', operations: ['messages', 'count_tokens', 'chat'] }],
   },
   mistral: {
     path: '/v1/models',

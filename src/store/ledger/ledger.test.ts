@@ -111,7 +111,8 @@ test('rows that are gone although nothing was pruned are found even where no old
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger')).length, 2);
 });
 
-const dropUnitSums = 'DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days';
+const dropSecretKeys = 'ALTER TABLE node_reports DROP COLUMN secret_keys';
+const dropUnitSums = `${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
 
 /** The tables as they were before there were slices. */
 const undoSlices = `
