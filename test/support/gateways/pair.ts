@@ -41,7 +41,16 @@ export function toDocument(
 ): Readonly<Record<string, unknown>> {
   return {
     upstreams: [{ id: 'up', family: 'openai', base_url: baseUrl, api_key: upstreamCredential, ...upstream }],
-    models: [{ id: 'm', space: 'a space', targets: [{ upstream: 'up', ...target }], ...model }],
+    // One request is one call, whatever the upstream answers.
+    models: [
+      {
+        id: 'm',
+        space: 'a space',
+        retry: { same_target: 0 },
+        targets: [{ upstream: 'up', ...target }],
+        ...model,
+      },
+    ],
   };
 }
 
