@@ -228,6 +228,11 @@ export function isMadeHere(offers: Offers): boolean {
   );
 }
 
+/** Whether an error with this status may say by its body that an account is exhausted. 401, 402, 403 and 429 say so themselves. */
+export function mayTellExhaustion(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 401 && status !== 402 && status !== 403 && status !== 429;
+}
+
 /** Never a piece of a message: upstreams repeat what clients send. */
 interface Exhaustion {
   /** Whole values of `error.code` or `error.type`. */

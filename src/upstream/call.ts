@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { mayTellExhaustion } from '../core/family.ts';
 import {
   type Answer,
   type AnswerSink,
@@ -175,7 +176,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     const { signs = [], exhaustion } = this.#upstream.family;
     const isCompressed = headerValue(this.headers, 'content-encoding') !== undefined;
     const isSign = !isCompressed && signs.some(({ status }) => status === this.status);
-    if (!isSign && (exhaustion === undefined || this.status >= 500)) return false;
+    if (!isSign && (exhaustion === undefined || !mayTellExhaustion(this.status))) return false;
     return Number(headerValue(this.headers, 'content-length') ?? 0) <= suspiciousBytes;
   }
 

@@ -146,7 +146,8 @@ test('on a connection from a trusted proxy a key is held against the address tha
     ['198.51.100.7, 203.0.113.9', false],
     ['198.51.100.7, 10.0.0.2', false],
     ['198.51.100.7, nonsense', false],
-    ['198.51.100.7:80', false],
+    ['198.51.100.7:80', true],
+    ['203.0.113.9:80', false],
     ['203.0.113.9', false],
     ['', false],
   ];

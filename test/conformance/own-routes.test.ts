@@ -309,7 +309,9 @@ test('a custom route goes before a path with one segment of another client API, 
   const { status, body: bytes } = await rig.post('/classify', body);
   assert.deepEqual([status, bytes.toString()], [200, '{"served":true}']);
   assert.equal(up.requests[0]?.path, '/v1/classify');
-  assertError(await rig.post('/vllm/classify', { model: 'parser', ...body }), 'operation_not_supported');
+  assertError(await rig.post('/vllm/classify', { model: 'parser', ...body }), 'operation_not_supported', {
+    param: 'model',
+  });
   assert.equal(up.requests.length, 1);
 });
 

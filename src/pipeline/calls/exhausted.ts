@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Turn } from '../../core/dispatch.ts';
+import { mayTellExhaustion } from '../../core/family.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { isJsonObject, type Json, JsonTextError, parseJson } from '../../lib/json/json-text.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
@@ -12,14 +13,12 @@ import type { Plan } from './plan.ts';
 const mostBytes = 16 * 1024;
 /** By escapes of plain letters a client could hide what it wants repeated. */
 const escapedLetter = /\\u00[2-7]/i;
-/** Their statuses say what they mean. */
-const sure: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /** False where nobody else is left to ask, and where the request could have put the words there. */
 export function isExhausted(plan: Plan, { candidate }: Turn, answer: Answer): boolean | Promise<boolean> {
   const { exhaustion } = candidate.target.upstream.family;
   const { status } = answer;
-  if (exhaustion === undefined || status < 400 || status >= 500 || sure.has(status)) return false;
+  if (exhaustion === undefined || !mayTellExhaustion(status)) return false;
   if (!answer.ended || plan.course.alone || answer.meantStatus !== undefined) return false;
   const bytes = Buffer.concat(answer.waiting);
   if (bytes.length > mostBytes) return false;
