@@ -145,7 +145,8 @@ test('bills what was served, and what was under way, when the client leaves', as
   while ((upstreams[0]?.requests.length ?? 0) < 12) await new Promise((resolve) => setTimeout(resolve, 5));
   client.destroy();
   const { bill, outcome } = await rig.exchange();
-  assert.ok(books.calls >= 8 && books.calls < 20, String(books.calls));
+  // Of 61 parts; how many are sent before the end is seen is up to the machine.
+  assert.ok(books.calls >= 8 && books.calls < 60, String(books.calls));
   assert.deepEqual(
     [outcome, bill?.inputTokens, bill?.isEstimated, bill?.units?.calls],
     ['aborted', books.tokens, false, books.calls],
