@@ -102,6 +102,8 @@ export interface Failure {
   readonly ours?: true;
   /** It answered in time, and nothing could be made of it. */
   readonly unfit?: true;
+  /** The same call to the same target would fail in the same way. */
+  readonly isLasting?: true;
   /** Nobody else is asked after it. */
   readonly isFinal?: true;
   /** It was served all the same and is owed: what its upstream counted. */

@@ -24,6 +24,9 @@ const notHttp = {
   message: 'The upstream sent something that is not HTTP; tell the operator.',
 } as const;
 
+/** The code of the error where the operator does not permit an address. */
+const addressNotAllowed = 'ERR_ADDRESS_NOT_ALLOWED';
+
 /**
  * The connection had served before, and was closed before a byte of this answer came. Most often the upstream closed an idle
  * connection while the call was on its way, and never read it. Not always: it may have read it and stopped.
@@ -38,5 +41,6 @@ export function toFailure(error: unknown, started: boolean): Failure {
     error instanceof Error ? `${error.name}${code === '' ? '' : ` ${code}`}: ${reasonOf(error)}` : String(error);
   if (error instanceof ConnectTimeoutError) return { ...connectTimeout, cause };
   if (error instanceof BadAnswerError) return { ...notHttp, cause };
+  if (code === addressNotAllowed) return { ...unreachable, cause, isLasting: true };
   return { ...(started ? closedEarly : unreachable), cause };
 }

@@ -48,6 +48,7 @@ export default definePromise({
 
     const wrong = createViolations('answers other than 502 upstream_unreachable that name nothing inside');
     const untold = createViolations('refusals whose cause in the log is not "address not allowed"');
+    const again = createViolations('addresses that were looked at again for the same call');
     let asked = 0;
     async function attack(what: string, snapshot: Snapshot, ids: readonly string[]): Promise<void> {
       swap(rig, base, snapshot);
@@ -65,6 +66,7 @@ export default definePromise({
         }
         const exchange = rig.settled[before] ?? (await rig.exchange(before + 1));
         if (!/address not allowed/.test(exchange.errorCause ?? '')) untold.add(`${what} ${id}: ${exchange.errorCause}`);
+        if (exchange.tries.length !== 1) again.add(`${what} ${id}: ${exchange.tries.length} tries`);
         progress(`${asked} attacks, ${attempts.inwards().length} connections inwards`);
       }
     }
@@ -135,6 +137,7 @@ export default definePromise({
       none('requests that reached a listener inside', strangers),
       wrong.outOf(asked),
       untold.outOf(asked),
+      again.outOf(asked),
       none('literal addresses that the configuration accepted', accepted, `of ${count}`),
       none('sockets of the machine that the configuration accepted', sockets),
       none('connections to a socket of the machine', atSocket),

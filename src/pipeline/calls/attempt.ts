@@ -356,7 +356,7 @@ class Attempts {
         this.#leftovers.failed(outcome.failure);
         if (outcome.failure.ours === undefined) {
           turn.notSent(outcome.failure.cause);
-          this.#repeating.failed(turn, 'nothing');
+          if (outcome.failure.isLasting === undefined) this.#repeating.failed(turn, 'nothing');
         } else turn.withdraw();
         break;
       case 'unknown':
