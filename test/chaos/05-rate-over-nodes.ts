@@ -82,9 +82,10 @@ export default definePromise({
       return [{ name: 'limits', bar: 'measured', measured: 'not: there is no Redis', met: false }];
     const upstream = await startFakeUpstream((request, reply) => {
       const tokens = request.body.includes(text) ? estimatedTokens : 1;
+      const inputs: readonly string[] = [JSON.parse(request.body.toString()).input].flat();
       return reply.json(200, {
         object: 'list',
-        data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+        data: inputs.map((_, index) => ({ object: 'embedding', index, embedding: [0.5] })),
         usage: { prompt_tokens: tokens, total_tokens: tokens },
       });
     });

@@ -83,10 +83,11 @@ export default definePromise({
 
 const growth = (name: string, mb: number): Figure => atMost(name, mb, growthLimitMb, 'MB');
 
-/** No two pages of it are alike. */
+/** It begins as JSON does; no two pages of it are alike. */
 function createAnswer(bytes: number): Buffer {
   const answer = Buffer.alloc(bytes, 'vector digits 0.123456789,');
-  for (let at = 0; at + 4 <= bytes; at += 4096) answer.writeUInt32BE(at, at);
+  answer.write('{"object":"list","data":["');
+  for (let at = 4096; at + 4 <= bytes; at += 4096) answer.writeUInt32BE(at, at);
   return answer;
 }
 

@@ -174,7 +174,9 @@ function toShapes(bodyNames: readonly string[]): Shape[] {
     for (const interim of interims.keys()) {
       for (const bodyName of bodyNames) {
         for (const framing of framings) {
-          for (const status of withBody) shapes.push({ status, coding, framing, interim, bodyName });
+          // A good answer has to be JSON: others become an error.
+          const statuses = bodyName === 'json' ? withBody : withBody.filter((status) => status !== 200);
+          for (const status of statuses) shapes.push({ status, coding, framing, interim, bodyName });
         }
       }
       for (const status of withoutBody) shapes.push({ status, coding, framing: 'none', interim, bodyName: 'empty' });

@@ -140,7 +140,7 @@ async function startDigester(t: TestContext): Promise<string> {
   const server = createServer((request, response) => {
     const hash = createHash('sha256');
     request.on('data', (bytes: Buffer) => hash.update(bytes));
-    request.on('end', () => response.end(hash.digest('hex')));
+    request.on('end', () => response.end(`{"digest":"${hash.digest('hex')}"}`));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
@@ -153,7 +153,7 @@ async function startDigester(t: TestContext): Promise<string> {
 }
 
 function digestOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return `{"digest":"${createHash('sha256').update(bytes).digest('hex')}"}`;
 }
 
 /** By how many bytes the gateway grew at most, from now until asked. */

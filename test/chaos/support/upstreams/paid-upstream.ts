@@ -84,7 +84,7 @@ function answers(path: string, random: () => number): PaidAnswer {
         nanos: nanosPer.search,
         answer: after({
           id: 'r',
-          results: [{ index: 0, relevance_score: 0.5 }],
+          results: [0, 1].map((index) => ({ index, relevance_score: 0.5 })),
           meta: { billed_units: { search_units: 1 } },
         }),
       };
