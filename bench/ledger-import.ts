@@ -21,6 +21,7 @@ import { listSegments, SegmentReader } from '../src/ledger/journal-segment.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createId } from '../src/lib/ids.ts';
 import { openStore } from '../src/store/open-store.ts';
+import { intentItem, settlementItem } from '../test/support/ledger/journal-lines.ts';
 import { spreadRows } from '../test/support/ledger/ledger-rows.ts';
 import { median } from './measurement.ts';
 
@@ -132,14 +133,14 @@ async function writeJournal(slot: string, rows: number): Promise<void> {
   const open: LedgerRow[] = [];
   let written: Promise<void>[] = [];
   const settle = (row: LedgerRow): void => {
-    written.push(journal.settle(row.id, `${JSON.stringify({ kind: 'settlement', row, accounts: [] })}\n`));
+    written.push(journal.settle(row.id, settlementItem(row, [])));
   };
   const toMs = Date.now();
   const fromMs = toMs - (rows / rowsASecond) * 1_000;
   for (const spread of spreadRows({ rows, fromMs, toMs, keys: keyCount, projects: 10, models: 30, upstreams: 6 })) {
     const row = { ...spread, id: createId(spread.startedAtMs), node: 'node-1' };
     open.push(row);
-    written.push(journal.open(row.id, toIntentLine(row)));
+    written.push(journal.open(row.id, intentItem(row, { nanos: 0, accounts: [] })));
     const ended = open.length > openAtOnce ? open.shift() : undefined;
     if (ended !== undefined) settle(ended);
     if (written.length < rowsATurn * 2) continue;
@@ -149,12 +150,4 @@ async function writeJournal(slot: string, rows: number): Promise<void> {
   open.forEach(settle);
   await Promise.all(written);
   await journal.close();
-}
-
-function toIntentLine(row: LedgerRow): string {
-  const { id, clientRequestId, startedAtMs, node, key, project, route, operation, label, model } = row;
-  const { items, requestBytes, clientAddress } = row;
-  const who = { id, clientRequestId, startedAtMs, node, key, project, route, operation, label, model };
-  const opened = { ...who, items, requestBytes, clientAddress };
-  return `${JSON.stringify({ kind: 'intent', row: opened, reservedNanos: 0, accounts: [] })}\n`;
 }

@@ -22,6 +22,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   backup: async () => (await import('./backup.ts')).backup,
   usage: async () => (await import('./ledger/usage.ts')).usage,
   ledger: async () => (await import('./ledger/ledger.ts')).ledger,
+  journal: async () => (await import('./journal.ts')).journal,
   openapi: async () => (await import('./openapi.ts')).openapi,
 };
 

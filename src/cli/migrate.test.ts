@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
+import { writeJournal } from '../../test/support/ledger/journal-place.ts';
+import { lockFile } from '../store/sqlite/file-lock.ts';
 import { migrate } from './migrate.ts';
 
 test('migrate runs what is missing, says which, and has nothing to do the second time', async (t) => {
@@ -54,4 +57,18 @@ test('with --back-to a former version opens the store again, and the next migrat
   assert.deepEqual(await run('--check'), { code: 0, lines: ['The store is up to date.'], errors: [] });
   await assert.rejects(run('--back-to', '0.0.9'), userFault(/0\.0\.9 is no version .* one of: 0\.1\.0/));
   await assert.rejects(run('--back-to', '0.1.0', '--check'), userFault(/take one of them/));
+});
+
+test('with --back-to it refuses while rows wait in a journal that a former version cannot read', async (t) => {
+  const { run, cwd, withStore } = await setUpCommand(t, migrate);
+  await run();
+  const directory = join(cwd, 'store', 'journal');
+  const identity = await withStore((store) => store.settings.installation());
+  await writeJournal(directory, ['019abcdef01200000000000000000001'], identity);
+  await assert.rejects(run('--back-to', '0.1.0'), userFault(/in place 1000, 1 rows .+ wait to go into the store/));
+  assert.deepEqual((await run('--check')).lines, ['The store is up to date.']);
+  // As of a process that runs: it brings them in when it ends.
+  const lock = lockFile(join(directory, '1000', 'lock'));
+  t.after(() => lock?.release());
+  assert.equal((await run('--back-to', '0.1.0')).code, 0);
 });

@@ -1,10 +1,15 @@
 /** `postern migrate`: brings the store's tables up to date by hand; `serve` does the same at its start. */
 
+import { join, resolve } from 'node:path';
 import { loadConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
+import { firstSlot, lockName } from '../ledger/journal-slot.ts';
+import { readWaiting } from '../ledger/waiting.ts';
 import { passedOver } from '../store/migrations/releases.ts';
-import { migrateStore, readMissingMigrations } from '../store/open-store.ts';
+import { migrateStore, openStore, readMissingMigrations, storeExists } from '../store/open-store.ts';
+import { lockFile } from '../store/sqlite/file-lock.ts';
 import { StoreError } from '../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
@@ -29,6 +34,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
   const isBack = typeof backTo === 'string';
   const isCheck = values.check === true;
   if (isBack && isCheck) throw new UserFault('--check says what is missing, --back-to sets aside: take one of them');
+  if (isBack) await refuseWhileRowsWait(loaded.snapshot, context);
   const work = isCheck
     ? readMissingMigrations(store, { cwd })
     : migrateStore(store, { cwd }, isBack ? backTo : undefined);
@@ -45,4 +51,23 @@ async function run(context: CommandContext): Promise<ExitCode> {
     stdout('The version that runs on this store now goes on beside these, and can be gone back to (--back-to).');
   }
   return isCheck && names.length > 0 ? 1 : 0;
+}
+
+/** A former version does not see the journals of this one. A running process brings its rows in itself when it ends. */
+async function refuseWhileRowsWait({ store: url, ledger }: Snapshot, { cwd }: CommandContext): Promise<void> {
+  if (!storeExists(url, { cwd }) || (await readMissingMigrations(url, { cwd })).length > 0) return;
+  const directory = resolve(cwd, ledger.directory);
+  const store = await openStore(url, { cwd });
+  try {
+    for (const { slot, rows } of await readWaiting(directory, store)) {
+      const lock = slot < firstSlot ? undefined : lockFile(join(directory, String(slot), lockName));
+      if (lock === undefined) continue;
+      lock.release();
+      throw new UserFault(
+        `In the journal, in place ${slot}, ${rows} rows or requests without an end wait to go into the store, and a former version cannot read them; start this version once, end it with SIGTERM, and try again`,
+      );
+    }
+  } finally {
+    await store.close();
+  }
 }

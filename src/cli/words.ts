@@ -92,6 +92,11 @@ export const words = {
       'Follows the rows of the ledger, shows one, compares rows with sums, deletes old rows, and imports journals of other stores.',
     usage: 'ledger tail|show|verify|prune|adopt [--config F] [--json]',
   },
+  journal: {
+    name: 'journal',
+    summary: 'Prints the records of the journal, which rows pass on their way into the store, as lines of JSON.',
+    usage: 'journal show [FOLDER] [--config F]',
+  },
   openapi: {
     name: 'openapi',
     summary: 'Prints the OpenAPI 3.1 document of the gateway, or that of the admin API.',

@@ -311,8 +311,10 @@ test('a journal that cannot be read does not keep the others from the store', as
 });
 
 test('damage of a journal is told once', async (t) => {
+  const { buffer, length } = settlementLine(id(0));
+  const nameless = { buffer: Buffer.from(buffer), length, names: [] };
   const { journal, told, start } = await setUp(t);
-  await journal.note('{"kind":"settlement"}\n');
+  await journal.note(nameless);
   await journal.note(settlementLine(id(1)));
   const importer = start();
   await until(() => importer.state().importedRows === 1);

@@ -1,7 +1,9 @@
 /** Joins intents with settlements, in the order of the journal, and makes rows of those that never met. */
 
+import type { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
+import { ItemReader } from './journal-items.ts';
 import { type FramePlace, type JournalLine, parseLine } from './journal-records.ts';
 
 /** What came of a piece of journal. */
@@ -16,8 +18,8 @@ export function nothingJoined(): Joined {
 }
 
 interface OpenIntent {
-  /** As it stands in the journal: most are never needed again. */
-  readonly line: string;
+  /** Of a line of text as it stands in the journal: most are never needed again. */
+  readonly intent: IntentRecord | string;
   readonly segment: number;
 }
 
@@ -26,7 +28,10 @@ const intentStart = '{"kind":"intent","row":{"id":"';
 
 export class Joiner {
   readonly #open = new Map<string, OpenIntent>();
-  /** Where the last whole frame of a segment ended. */
+  readonly #items = new ItemReader();
+  /** Whose names are known. */
+  #itemsSegment = 0;
+  /** Where the last whole frame of a segment ended, also of those that were deleted: what is late may have stood in one. */
   readonly #ends = new Map<number, number>();
   #node: string | undefined = undefined;
   /** As it stands in its lines; a client's text cannot look like it, for its quotes are escaped. */
@@ -41,14 +46,33 @@ export class Joiner {
     return false;
   }
 
-  /** A whole frame: its lines, and where it stands. */
-  take(lines: readonly string[], segment: number, end: number, into: Joined): void {
+  /** A whole frame of items, and where it stands. */
+  take(payload: Buffer, segment: number, end: number, into: Joined): void {
+    this.#ends.set(segment, end);
+    if (this.#itemsSegment !== segment) this.#items.clear();
+    this.#itemsSegment = segment;
+    let isLate = false;
+    for (const item of this.#items.read(payload)) {
+      const record = typeof item === 'string' ? parseLine(item) : item;
+      if (record === undefined) {
+        into.damage.push(`segment ${segment} holds a record that cannot be read before byte ${end}; it is skipped.`);
+      } else if (record.kind === 'again') {
+        if (record.places.some((place) => this.#wasRead(place))) return;
+        isLate = record.isLate;
+      } else {
+        this.#join(record, segment, isLate, into);
+      }
+    }
+  }
+
+  /** The same of a frame of lines. */
+  takeLines(lines: readonly string[], segment: number, end: number, into: Joined): void {
     this.#ends.set(segment, end);
     let isLate = false;
     for (const line of lines) {
       const id = this.#quickId(line);
       if (id !== undefined) {
-        this.#open.set(id, { line, segment });
+        this.#open.set(id, { intent: line, segment });
         continue;
       }
       const record = parseLine(line);
@@ -60,38 +84,32 @@ export class Joiner {
         if (record.places.some((place) => this.#wasRead(place))) return;
         isLate = record.isLate;
       } else {
-        this.#join(record, line, segment, isLate, into);
+        this.#join(record, segment, isLate, into);
       }
     }
   }
 
   /** Nobody writes any more: what is open stays without an end. */
   endAll(into: Joined): void {
-    for (const { line } of this.#open.values()) {
-      const intent = parseLine(line);
-      if (intent?.kind === 'intent') into.rows.push(toLostRow(intent));
+    for (const { intent } of this.#open.values()) {
+      const record = typeof intent === 'string' ? parseLine(intent) : intent;
+      if (record?.kind === 'intent') into.rows.push(toLostRow(record));
     }
     this.#open.clear();
     if (this.#node !== undefined) into.endedNodes.push(this.#node);
     this.#node = undefined;
   }
 
-  /** It was deleted. */
-  forget(segment: number): void {
-    this.#ends.delete(segment);
+  /** Where each frame holds all names that it needs. */
+  forgetNames(): void {
+    this.#items.clear();
   }
 
-  #join(
-    record: Exclude<JournalLine, { kind: 'again' }>,
-    line: string,
-    segment: number,
-    isLate: boolean,
-    into: Joined,
-  ): void {
+  #join(record: Exclude<JournalLine, { kind: 'again' }>, segment: number, isLate: boolean, into: Joined): void {
     switch (record.kind) {
       case 'intent':
         this.#enter(record.row.node, into);
-        this.#open.set(record.row.id, { line, segment });
+        this.#open.set(record.row.id, { intent: record, segment });
         break;
       case 'settlement': {
         this.#enter(record.row.node, into);

@@ -5,52 +5,70 @@ import { crc32 } from 'node:zlib';
 
 /**
  * Four bytes each of mark, checksum and length, and eight of time. The checksum is over all that follows it. The mark begins
- * with a byte that no text has, so that what clients send can never look like a frame. The text ends with a line end: where
- * the last byte of a frame is 0, it was not written to its end.
+ * with a byte that no text has, so that what clients send can never look like a frame; its last byte is the version. Version 1
+ * holds lines of JSON, version 2 items (see journal-items.ts), and readers read both. A frame ends with a line end: where its
+ * last byte is 0, it was not written to its end.
  */
 export const headBytes = 20;
-const mark = Buffer.from([0xff, 0x50, 0x4a, 0x01]);
+const mark = Buffer.from([0xff, 0x50, 0x4a]);
 export const markBytes = mark.length;
 export const lineEnd = 0x0a;
-const markNumber = mark.readUInt32LE(0);
+const textMark = Buffer.from([...mark, 1]).readUInt32LE();
+const itemsMark = Buffer.from([...mark, 2]).readUInt32LE();
 const checksumAt = 4;
 const lengthAt = 8;
 const timeAt = 12;
+/** What a frame takes beside its items. */
+export const frameBytes = headBytes + 1;
 
 /** A buffer that grew beyond this is not kept. */
 const keptBytes = 4 * 1024 * 1024;
+const usualBytes = 64 * 1024;
 
 export class FrameWriter {
-  #buffer = Buffer.alloc(64 * 1024);
+  #buffer = Buffer.allocUnsafeSlow(usualBytes);
+  #length = 0;
 
-  /** Good until the next call. */
-  encode(text: string, nowMs: number): Buffer {
-    // A character is three bytes of UTF-8 at most.
-    const mostBytes = headBytes + text.length * 3;
+  /** Another frame, of so many bytes at most. */
+  begin(mostBytes: number): void {
     if (mostBytes > this.#buffer.length || this.#buffer.length > keptBytes) {
-      this.#buffer = Buffer.alloc(2 ** Math.ceil(Math.log2(Math.max(mostBytes, 64 * 1024))));
+      this.#buffer = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(Math.max(mostBytes, usualBytes))));
     }
+    this.#length = headBytes;
+  }
+
+  add(items: Buffer, length = items.length): void {
+    items.copy(this.#buffer, this.#length, 0, length);
+    this.#length += length;
+  }
+
+  /** Good until the next one begins. */
+  end(nowMs: number): Buffer {
     const buffer = this.#buffer;
-    const length = buffer.write(text, headBytes, 'utf8');
-    buffer.writeUInt32LE(markNumber, 0);
-    buffer.writeUInt32LE(length, lengthAt);
+    buffer[this.#length++] = lineEnd;
+    buffer.writeUInt32LE(itemsMark, 0);
+    buffer.writeUInt32LE(this.#length - headBytes, lengthAt);
     buffer.writeDoubleLE(nowMs, timeAt);
-    const frame = buffer.subarray(0, headBytes + length);
+    const frame = buffer.subarray(0, this.#length);
     buffer.writeUInt32LE(crc32(frame.subarray(lengthAt)), checksumAt);
     return frame;
   }
 }
 
 export interface FrameHead {
-  /** Of the text. */
+  /** Of what follows the head. */
   readonly length: number;
+  /** And no text. */
+  readonly isItems: boolean;
   readonly atMs: number;
 }
 
 /** Undefined where no head stands. `bytes` holds at least a head's. */
 export function readHead(bytes: Buffer, offset: number): FrameHead | undefined {
-  if (bytes.readUInt32LE(offset) !== markNumber) return undefined;
-  return { length: bytes.readUInt32LE(offset + lengthAt), atMs: bytes.readDoubleLE(offset + timeAt) };
+  const version = bytes.readUInt32LE(offset);
+  const isItems = version === itemsMark;
+  if (!isItems && version !== textMark) return undefined;
+  return { length: bytes.readUInt32LE(offset + lengthAt), isItems, atMs: bytes.readDoubleLE(offset + timeAt) };
 }
 
 /** `bytes` holds the whole frame. */

@@ -1,23 +1,50 @@
 /** What the journal has to write, and who waits for it. */
 
 import { Buffer } from 'node:buffer';
+import type { Name, RowItem } from './journal-items.ts';
 import type { FramePlace } from './journal-records.ts';
+
+const usualBytes = 8_192;
+let lastNumber = 0;
 
 /** What waits for the same write. */
 export class Part {
-  text = '';
-  /** How long that is in UTF-8: counted as it comes, since to count all of it is to put it together. */
-  bytes = 0;
+  buffer: Buffer;
+  length = 0;
+  readonly names: Name[] = [];
   readonly ids: string[] = [];
+  readonly #number = ++lastNumber;
+  #nameBytes = 0;
   readonly #waiter = Promise.withResolvers<void>();
+
+  /** Writes into the given buffer, where it was given one, as far as that suffices. */
+  constructor(buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes)) {
+    this.buffer = buffer;
+  }
 
   get promise(): Promise<void> {
     return this.#waiter.promise;
   }
 
-  add(text: string, bytes = Buffer.byteLength(text)): void {
-    this.text += text;
-    this.bytes += bytes;
+  /** The most that it takes in a frame. */
+  get bytes(): number {
+    return this.length + this.#nameBytes;
+  }
+
+  add({ buffer, length, names }: RowItem): void {
+    const needed = this.length + length;
+    if (needed > this.buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(needed)));
+      this.buffer.copy(larger, 0, 0, this.length);
+      this.buffer = larger;
+    }
+    buffer.copy(this.buffer, this.length, 0, length);
+    this.length = needed;
+    for (const name of names) {
+      if (!name.enter(this.#number)) continue;
+      this.names.push(name);
+      this.#nameBytes += name.item.length;
+    }
   }
 
   resolve(): void {
@@ -38,7 +65,7 @@ export interface Job {
   /** How often since it was taken up. */
   tries: number;
   /** Ends for which nobody waits any more. */
-  readonly late: string;
+  readonly late: Part | undefined;
 }
 
 export function sizeOf(part: Part | undefined): number {

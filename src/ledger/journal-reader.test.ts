@@ -218,3 +218,15 @@ test('a segment that is gone since it was listed is none: reading goes on, and n
   await reader.open({ segment: 3, offset: 0 });
   await reader.imported({ segment: 3, offset: 0 });
 });
+
+test('a journal of version 0.1.0 is read, and goes on with segments of this one', async () => {
+  const fixture = new URL('../../test/fixtures/text-journal/', import.meta.url);
+  const former = readFileSync(new URL('0000000001.journal', fixture));
+  const expected = JSON.parse(readFileSync(new URL('rows.json', fixture), 'utf8'));
+  const reader = await readerOf(former, whole);
+  assert.equal(reader.state().rowsBehind, 4 + 3);
+  const { rows, endedNodes, damage } = await readThrough(reader);
+  assert.deepEqual(JSON.parse(JSON.stringify(rows.slice(0, 5))), expected);
+  assert.deepEqual(outcomes(rows.slice(5)), rowsOf(frames));
+  assert.deepEqual([endedNodes, damage], [['node-1', 'n'], []]);
+});

@@ -144,7 +144,7 @@ class FileJournalReader implements JournalReader {
       const frame = this.#current?.frameAt(this.#offset);
       if (frame !== undefined) {
         this.#take(frame, batch);
-        bytes += frame.text.length;
+        bytes += frame.payload.length;
       } else if (!this.#goOn(batch)) break;
     }
     this.#found = nothingJoined();
@@ -168,7 +168,6 @@ class FileJournalReader implements JournalReader {
     if (!(await this.#isSecure())) return;
     for (const number of spent) {
       removeIfThere(segmentPath(this.#directory, number), this.#files);
-      this.#joiner.forget(number);
       this.#extents.delete(number);
     }
     if (isLastSpent) {
@@ -226,10 +225,15 @@ class FileJournalReader implements JournalReader {
   #take(frame: Frame, into: Joined): void {
     if (this.#current === undefined) return;
     const { number } = this.#current;
-    this.#joiner.take(toLines(frame.text), number, frame.end, into);
-    this.#rowsBehind.took(frame.text);
+    this.#join(frame, number, into);
+    this.#rowsBehind.took(frame);
     this.#offset = frame.end;
     this.#position = { segment: number, offset: frame.end };
+  }
+
+  #join({ payload, isItems, end }: Frame, number: number, into: Joined): void {
+    if (isItems) this.#joiner.take(payload, number, end, into);
+    else this.#joiner.takeLines(toLines(payload), number, end, into);
   }
 
   /** No whole frame is there. False where one may still come, or nothing will. */
@@ -275,7 +279,7 @@ class FileJournalReader implements JournalReader {
     while (this.#offset < to) {
       const frame = current.frameAt(this.#offset);
       if (frame !== undefined) {
-        this.#joiner.take(toLines(frame.text), current.number, frame.end, into);
+        this.#join(frame, current.number, into);
         this.#offset = frame.end;
         into.rows.length = 0;
         continue;
@@ -325,7 +329,7 @@ class FileJournalReader implements JournalReader {
 const lineEnd = 0x0a;
 
 /** Each a text of its own: one that is kept does not keep its neighbours. */
-function toLines(text: Buffer): string[] {
+export function toLines(text: Buffer): string[] {
   const lines: string[] = [];
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf(lineEnd, start);

@@ -1,7 +1,9 @@
-/** The lines of a journal: those of exchanges, and those by which the journal speaks of itself. */
+/** The records by which the journal speaks of itself, and the lines of JSON in which version 0.1.0 wrote all records. */
 
+import { Buffer } from 'node:buffer';
 import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { itemHeadBytes, itemKinds, type RowItem } from './journal-items.ts';
 
 /** Where a frame was written, or should have been. */
 export interface FramePlace {
@@ -55,8 +57,14 @@ export type JournalLine =
 
 type OwnRecord = StartRecord | MoreRecord | EndRecord | VoidRecord | AgainRecord;
 
-export function toLine(record: OwnRecord): string {
-  return `${JSON.stringify(record)}\n`;
+export function toItem(record: OwnRecord): RowItem {
+  const text = JSON.stringify(record);
+  const length = itemHeadBytes + Buffer.byteLength(text);
+  const buffer = Buffer.alloc(length);
+  buffer[0] = itemKinds.own;
+  buffer.writeUInt32LE(length - itemHeadBytes, 1);
+  buffer.write(text, itemHeadBytes);
+  return { buffer, length, names: [] };
 }
 
 /** Undefined where it is none. That it was written by a Postern is sure: its checksum was right. */

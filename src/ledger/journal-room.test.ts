@@ -10,6 +10,7 @@ import { GatewayError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { EndRoom } from './end-room.ts';
 import { createJournal, type Journal, type JournalOptions } from './journal.ts';
+import type { RowItem } from './journal-items.ts';
 import { createJournalReader } from './journal-reader.ts';
 
 let directory: string;
@@ -39,9 +40,9 @@ async function isTaken(promise: Promise<void>): Promise<boolean> {
 
 test('every exchange that was let in can end on a full disk, however long its names are', async () => {
   const longName = '\u0001'.repeat(256);
-  const intent = (id: string): string => intentLine(id, longName);
+  const intent = (id: string): RowItem => intentLine(id, longName);
   // The name of the model stands in an end three times as often as here: twice, and in a call that failed.
-  const end = (id: string): string => settlementLine(id, longName);
+  const end = (id: string): RowItem => settlementLine(id, longName);
   const disk = createFaultyFiles('ENOSPC');
   const journal = await open({ files: disk.files, node: longName, segmentBytes: 64 * 1024 });
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));

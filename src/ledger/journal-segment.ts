@@ -133,8 +133,9 @@ export interface Frame {
   readonly atMs: number;
   /** Where the next one begins. */
   readonly end: number;
-  /** Of its lines; good until the next call. */
-  readonly text: Buffer;
+  /** Its lines or items; good until the next call. */
+  readonly payload: Buffer;
+  readonly isItems: boolean;
 }
 
 export interface Tail {
@@ -200,7 +201,8 @@ export class SegmentReader {
     if (head === undefined) return undefined;
     const end = at + headBytes + head.length;
     if (end > this.#window.length || !isWhole(this.#window, at, head)) return undefined;
-    return { atMs: head.atMs, end: offset + headBytes + head.length, text: this.#window.subarray(at + headBytes, end) };
+    const payload = this.#window.subarray(at + headBytes, end);
+    return { atMs: head.atMs, end: offset + headBytes + head.length, payload, isItems: head.isItems };
   }
 
   /** Reads anew, since what was not there a moment ago may be there now. False where there is no frame for sure. */

@@ -20,13 +20,21 @@ test('each claim has a place of its own, and the first free one is given again',
   const slots = [claimSlot(deps()), claimSlot(deps()), claimSlot(deps())];
   assert.deepEqual(
     slots.map(({ number }) => number),
-    [0, 1, 2],
+    [1_000, 1_001, 1_002],
   );
   assert.equal(new Set(slots.map(({ id }) => id)).size, 3);
-  assert.equal(claimSlotAt(deps(), 1), undefined);
+  assert.equal(claimSlotAt(deps(), 1_001), undefined);
   slots[1]?.release();
-  assert.equal(claimSlot(deps()).number, 1);
-  assert.deepEqual(listSlots(directory), [0, 1, 2]);
+  assert.equal(claimSlot(deps()).number, 1_001);
+  assert.deepEqual(listSlots(directory), [1_000, 1_001, 1_002]);
+});
+
+test('takes no place that version 0.1.0 looks into, and lists those that it left', () => {
+  claimSlotAt(deps(), 0)?.release();
+  const { number } = claimSlot(deps());
+  // Which places it saw.
+  assert.doesNotMatch(String(number), /^(0|[1-9]\d{0,2})$/);
+  assert.deepEqual(listSlots(directory), [0, number]);
 });
 
 test('a place keeps its ID as long as there are segments in it, and has another one with others', () => {
@@ -63,10 +71,10 @@ test('a journal of another store is reported and left as it is, and the next pla
   const foreign: string[] = [];
   const other = { ...deps(), store: 'another store', onForeign: (path: string) => foreign.push(path) };
   const second = claimSlot(other);
-  assert.equal(second.number, 1);
+  assert.equal(second.number, 1_001);
   assert.deepEqual(foreign, [first.directory]);
   assert.equal(readFileSync(join(first.directory, '0000000001.journal'), 'utf8'), 'rows');
-  assert.equal(claimSlotAt(deps(), 0)?.id, first.id);
+  assert.equal(claimSlotAt(deps(), 1_000)?.id, first.id);
   second.release();
 });
 
@@ -75,15 +83,15 @@ test('a journal without identity is of the store that is configured, unless anot
   writeFileSync(join(first.directory, '0000000001.journal'), 'rows');
   first.release();
   rmSync(join(first.directory, 'store'));
-  const adopted = claimSlotAt(deps(), 0);
+  const adopted = claimSlotAt(deps(), 1_000);
   assert.equal(adopted?.id, first.id);
   assert.equal(readStore(first.directory), 'the store');
   adopted?.release();
 
   rmSync(join(first.directory, 'store'));
-  claimSlotAt({ ...deps(), store: 'another store' }, 1)?.release();
-  assert.equal(claimSlotAt(deps(), 0), undefined);
+  claimSlotAt({ ...deps(), store: 'another store' }, 1_001)?.release();
+  assert.equal(claimSlotAt(deps(), 1_000), undefined);
   assert.equal(readStore(first.directory), undefined);
-  assert.equal(claimSlotAt({ ...deps(), adopts: true }, 0)?.id, first.id);
+  assert.equal(claimSlotAt({ ...deps(), adopts: true }, 1_000)?.id, first.id);
   assert.equal(readStore(first.directory), 'the store');
 });

@@ -34,12 +34,14 @@ export interface SlotDeps {
 export const idFile = 'id';
 /** The identity of the journal's store. Version 0.1.0 wrote none. */
 export const storeFile = 'store';
-const lockName = 'lock';
+export const lockName = 'lock';
+/** Version 0.1.0 has the places below and sees no others: it could not read what is written here, and would delete it. */
+export const firstSlot = 1_000;
 const mostSlots = 256;
 
 /** The first that is free; throws with a sentence for the operator where there is none. */
 export function claimSlot(deps: SlotDeps): Slot {
-  for (let number = 0; number < mostSlots; number++) {
+  for (let number = firstSlot; number < firstSlot + mostSlots; number++) {
     const slot = claimSlotAt(deps, number);
     if (slot !== undefined) return slot;
   }
@@ -78,7 +80,7 @@ export function claimSlotAt(deps: SlotDeps, number: number): Slot | undefined {
 export function listSlots(directory: string): number[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory)
-    .filter((name) => /^(0|[1-9]\d{0,2})$/.test(name))
+    .filter((name) => /^(0|[1-9]\d{0,3})$/.test(name))
     .map(Number)
     .sort((a, b) => a - b);
 }

@@ -1,28 +1,29 @@
 /** The journal of one process: what is appended within one turn of the event loop is one frame, written at once. */
 
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Durability } from '../core/accounting/ledger-row.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../lib/clock.ts';
 import { EndRoom } from './end-room.ts';
 import { codeOrReasonOf, JournalError, journalUnavailable, toJournalError } from './journal-error.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
-import { FrameWriter, headBytes } from './journal-frame.ts';
+import { FrameWriter, frameBytes } from './journal-frame.ts';
+import type { RowItem } from './journal-items.ts';
 import { type Job, Part, promiseOf, sizeOf } from './journal-job.ts';
-import { type FramePlace, toLine } from './journal-records.ts';
+import { type FramePlace, toItem } from './journal-records.ts';
 import { listSegments, type SegmentWriter } from './journal-segment.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
-/** Texts are whole lines, with their line ends. Each promise resolves when the text is as durable as configured. */
+/** Items are copied. Each promise resolves when the item is as durable as configured. */
 export interface Journal {
   /** Before an exchange is sent. Rejects with `store_unavailable` where it cannot be written, or its end could not be. */
-  open(id: string, text: string): Promise<void>;
+  open(id: string, item: RowItem): Promise<void>;
   /** The end of an exchange that was opened; once for each, whatever became of the opening. */
-  settle(id: string, text: string): Promise<void>;
+  settle(id: string, item: RowItem): Promise<void>;
   /** Of an exchange that was never opened. */
-  note(text: string): Promise<void>;
-  /** Whether there is room for such a text beside what waits, and for the ends of all that is open as well. */
-  fits(text: string): boolean;
+  note(item: RowItem): Promise<void>;
+  /** Whether there is room for such an item beside what waits, and for the ends of all that is open as well. */
+  fits(item: RowItem): boolean;
   state(): JournalState;
   /** What is appended is written first, and an end is marked. */
   close(): Promise<void>;
@@ -51,8 +52,8 @@ export interface JournalOptions {
 
 const defaultSegmentBytes = 16 * 1024 * 1024;
 const defaultRetryMs = 1_000;
-/** Ends that could not be written wait in memory, up to so many characters. */
-const mostLateCharacters = 16 * 1024 * 1024;
+/** Ends that could not be written wait in memory, up to so many bytes. */
+const mostLateBytes = 16 * 1024 * 1024;
 /** A look takes half as long as a write. */
 const lookEveryMs = 20;
 /** What cannot be written in so many segments cannot be written for now. */
@@ -61,6 +62,9 @@ const mostTries = 2;
 const mostPlaces = 64;
 /** Room for a new exchange: the state without it counts as failing. */
 const usualFrameBytes = 4_096;
+/** Buffers of parts are used again: so many, and none that grew beyond so much. */
+const mostKeptBuffers = 4;
+const mostKeptBytes = 1024 * 1024;
 
 /** The system says that it is not a matter of time. */
 const lasting: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
@@ -83,7 +87,7 @@ class FileJournal implements Journal {
   readonly #supply: SegmentSupply;
   readonly #frames = new FrameWriter();
   /** Room for the record that a segment begins with. */
-  readonly #firstLineBytes: number;
+  readonly #firstBytes: number;
   readonly #flushNow = (): void => this.#flush();
 
   #ends: Part | undefined = undefined;
@@ -106,13 +110,12 @@ class FileJournal implements Journal {
   #held: Job | undefined = undefined;
   #heldBytes = 0;
   #late: Job[] = [];
-  #lateCharacters = 0;
+  #lateBytes = 0;
+  readonly #buffers: Buffer[] = [];
 
   constructor(options: JournalOptions, files: JournalFiles, firstNumber: number) {
     this.#options = options;
-    this.#firstLineBytes = Buffer.byteLength(
-      toLine({ kind: 'start', node: options.node, atMs: Number.MAX_SAFE_INTEGER }),
-    );
+    this.#firstBytes = toItem({ kind: 'start', node: options.node, atMs: Number.MAX_SAFE_INTEGER }).length;
     this.#supply = new SegmentSupply({
       directory: options.directory,
       files,
@@ -136,36 +139,35 @@ class FileJournal implements Journal {
     );
   }
 
-  open(id: string, text: string): Promise<void> {
+  open(id: string, item: RowItem): Promise<void> {
     if (this.#isClosing) return this.#refuse(id);
-    const bytes = Buffer.byteLength(text);
-    this.#room.open(id, bytes);
+    this.#room.open(id, sizeOfItem(item));
     this.#beginnings ??= this.#newPart();
-    this.#beginnings.add(text);
+    this.#beginnings.add(item);
     this.#beginnings.ids.push(id);
     return this.#beginnings.promise;
   }
 
-  settle(id: string, text: string): Promise<void> {
-    if (this.#refused.size > 0 && this.#refused.delete(id)) return this.note(text);
+  settle(id: string, item: RowItem): Promise<void> {
+    if (this.#refused.size > 0 && this.#refused.delete(id)) return this.note(item);
     this.#room.close(id);
     if (this.#isClosed) return Promise.reject(journalUnavailable());
     this.#ends ??= this.#newPart();
-    this.#ends.add(text);
+    this.#ends.add(item);
     return this.#ends.promise;
   }
 
-  note(text: string): Promise<void> {
+  note(item: RowItem): Promise<void> {
     if (this.#isClosing) return Promise.reject(journalUnavailable());
     this.#beginnings ??= this.#newPart();
-    this.#beginnings.add(text);
+    this.#beginnings.add(item);
     return this.#beginnings.promise;
   }
 
-  fits(text: string): boolean {
+  fits(item: RowItem): boolean {
     if (this.#supply.fault !== undefined || this.#held !== undefined || this.#late.length > 0) return false;
-    const bytes = Buffer.byteLength(text) + sizeOf(this.#ends) + sizeOf(this.#beginnings);
-    return this.#supply.hasRoom(bytes + headBytes + this.#firstLineBytes, this.#room.bytes);
+    const bytes = sizeOfItem(item) + sizeOf(this.#ends) + sizeOf(this.#beginnings);
+    return this.#supply.hasRoom(bytes + frameBytes + this.#firstBytes, this.#room.bytes);
   }
 
   state(): JournalState {
@@ -185,7 +187,7 @@ class FileJournal implements Journal {
     await this.#supply.tryAgain();
     this.#ends ??= this.#newPart();
     const last = this.#ends;
-    last.add(toLine({ kind: 'end', node }));
+    last.add(toItem({ kind: 'end', node }));
     this.#isClosed = true;
     try {
       await last.promise;
@@ -203,7 +205,7 @@ class FileJournal implements Journal {
 
   #newPart(): Part {
     this.#schedule();
-    return new Part();
+    return new Part(this.#buffers.pop());
   }
 
   #schedule(): void {
@@ -246,12 +248,10 @@ class FileJournal implements Journal {
     const ends = this.#ends;
     const beginnings = this.#beginnings;
     if (beginnings !== undefined) {
-      if (
-        this.#supply.hasRoom(sizeOf(ends) + sizeOf(beginnings) + headBytes + this.#firstLineBytes, this.#room.bytes)
-      ) {
+      if (this.#supply.hasRoom(sizeOf(ends) + sizeOf(beginnings) + frameBytes + this.#firstBytes, this.#room.bytes)) {
         this.#ends = undefined;
         this.#beginnings = undefined;
-        return { ends, beginnings, places: [], tries: 0, late: '' };
+        return { ends, beginnings, places: [], tries: 0, late: undefined };
       }
       if (this.#supply.fault !== undefined) {
         this.#beginnings = undefined;
@@ -259,22 +259,23 @@ class FileJournal implements Journal {
       }
     }
     if (ends !== undefined) {
-      if (!this.#supply.hasRoom(sizeOf(ends) + headBytes + this.#firstLineBytes, 0) && this.#supply.fault === undefined)
+      if (!this.#supply.hasRoom(sizeOf(ends) + frameBytes + this.#firstBytes, 0) && this.#supply.fault === undefined)
         return undefined;
       this.#ends = undefined;
-      return { ends, beginnings: undefined, places: [], tries: 0, late: '' };
+      return { ends, beginnings: undefined, places: [], tries: 0, late: undefined };
     }
     // The journal has something to say of itself.
     const isSilent =
       (this.#isStarted && this.#voids.length === 0) || this.#supply.isEmpty || this.#supply.fault !== undefined;
-    return isSilent ? undefined : { ends: undefined, beginnings: undefined, places: [], tries: 0, late: '' };
+    return isSilent ? undefined : { ends: undefined, beginnings: undefined, places: [], tries: 0, late: undefined };
   }
 
   #write(job: Job): void {
     while (job.tries < mostTries) {
       const voids = this.#voids;
-      const text = this.#textOf(job, voids);
-      const bytes = headBytes + Buffer.byteLength(text) + this.#firstLineBytes;
+      const own = ownItems(job, voids);
+      let bytes = frameBytes + this.#firstBytes + sizeOf(job.late) + sizeOf(job.ends) + sizeOf(job.beginnings);
+      for (const { length } of own) bytes += length;
       const segment = this.#supply.take(bytes);
       if (segment === undefined) {
         if (this.#supply.fault !== undefined) break;
@@ -283,7 +284,7 @@ class FileJournal implements Journal {
         return;
       }
       const place = { segment: segment.number, offset: segment.offset };
-      const frame = this.#frames.encode(this.#firstLine(segment) + text, this.#options.clock.nowMs());
+      const frame = this.#encode(job, own, segment, bytes);
       try {
         this.#checkPlace(segment);
         segment.append(frame);
@@ -296,6 +297,26 @@ class FileJournal implements Journal {
       return;
     }
     this.#giveUp(job);
+  }
+
+  /** Names first: what comes after needs them, and a reader may leave that out. */
+  #encode({ late, ends, beginnings }: Job, own: readonly RowItem[], segment: SegmentWriter, bytes: number): Buffer {
+    const { node, clock } = this.#options;
+    const { offset } = segment;
+    const nowMs = clock.nowMs();
+    const frames = this.#frames;
+    frames.begin(bytes);
+    addNames(frames, late, segment, offset);
+    addNames(frames, ends, segment, offset);
+    addNames(frames, beginnings, segment, offset);
+    if (offset === 0) {
+      frames.add(toItem(this.#isStarted ? { kind: 'more', node } : { kind: 'start', node, atMs: nowMs }).buffer);
+    }
+    for (const { buffer } of own) frames.add(buffer);
+    if (late !== undefined) frames.add(late.buffer, late.length);
+    if (ends !== undefined) frames.add(ends.buffer, ends.length);
+    if (beginnings !== undefined) frames.add(beginnings.buffer, beginnings.length);
+    return frames.end(nowMs);
   }
 
   /** What is written to a file that somebody deleted reaches nobody, and the system says nothing of it. */
@@ -324,27 +345,23 @@ class FileJournal implements Journal {
     );
   }
 
-  #firstLine({ offset }: SegmentWriter): string {
-    if (offset > 0) return '';
-    const { node, clock } = this.#options;
-    return toLine(this.#isStarted ? { kind: 'more', node } : { kind: 'start', node, atMs: clock.nowMs() });
-  }
-
-  #textOf({ ends, beginnings, places, late }: Job, voids: readonly string[]): string {
-    const isLate = late !== '';
-    const before = voids.length === 0 ? '' : toLine({ kind: 'void', ids: voids });
-    const again = places.length === 0 && !isLate ? '' : toLine({ kind: 'again', places, isLate });
-    return before + again + late + (ends?.text ?? '') + (beginnings?.text ?? '');
-  }
-
   #written({ ends, beginnings, late }: Job, voids: readonly string[], bytes: number): void {
     this.#bytesWritten += bytes;
     this.#isStarted = true;
-    this.#lateCharacters -= late.length;
+    this.#lateBytes -= sizeOf(late);
+    this.#reuse(late);
+    this.#reuse(ends);
+    this.#reuse(beginnings);
     if (voids.length > 0) this.#voids = this.#voids.slice(voids.length);
     this.#supply.works();
     ends?.resolve();
     beginnings?.resolve();
+  }
+
+  /** Of a part that was written. */
+  #reuse(part: Part | undefined): void {
+    if (part === undefined || part.buffer.length > mostKeptBytes || this.#buffers.length >= mostKeptBuffers) return;
+    this.#buffers.push(part.buffer);
   }
 
   #failed(job: Job, place: FramePlace, thrown: unknown): void {
@@ -355,12 +372,12 @@ class FileJournal implements Journal {
   }
 
   #giveUp({ ends, beginnings, places, late }: Job): void {
-    if (late !== '') {
+    if (late !== undefined) {
       this.#late.unshift({ ends: undefined, beginnings: undefined, places, tries: 0, late });
       return;
     }
     if (ends !== undefined) {
-      this.#keep(ends.text, places);
+      this.#keep(ends, places);
       ends.reject(journalUnavailable(this.#supply.fault));
     }
     if (beginnings === undefined) return;
@@ -377,21 +394,39 @@ class FileJournal implements Journal {
   }
 
   /** It goes into the journal as soon as that can be written, marked as late. */
-  #keep(text: string, places: FramePlace[]): void {
-    if (this.#lateCharacters + text.length > mostLateCharacters) {
-      this.#options.log?.error('ends of exchanges are lost: too many wait for the journal', {
-        characters: text.length,
-      });
+  #keep(late: Part, places: FramePlace[]): void {
+    const { bytes } = late;
+    if (this.#lateBytes + bytes > mostLateBytes) {
+      this.#options.log?.error('ends of exchanges are lost: too many wait for the journal', { bytes });
       return;
     }
-    this.#lateCharacters += text.length;
-    this.#late.push({ ends: undefined, beginnings: undefined, places, tries: 0, late: text });
+    this.#lateBytes += bytes;
+    this.#late.push({ ends: undefined, beginnings: undefined, places, tries: 0, late });
   }
 
   /** Of what waits for room. */
   #waitingBytes(): number {
     if (this.#held !== undefined) return this.#heldBytes;
     const bytes = sizeOf(this.#ends) + sizeOf(this.#beginnings);
-    return bytes === 0 ? 0 : bytes + headBytes + this.#firstLineBytes;
+    return bytes === 0 ? 0 : bytes + frameBytes + this.#firstBytes;
   }
+}
+
+function ownItems({ places, late }: Job, voids: readonly string[]): RowItem[] {
+  const items: RowItem[] = [];
+  if (voids.length > 0) items.push(toItem({ kind: 'void', ids: voids }));
+  if (places.length > 0 || late !== undefined)
+    items.push(toItem({ kind: 'again', places, isLate: late !== undefined }));
+  return items;
+}
+
+function addNames(frames: FrameWriter, part: Part | undefined, segment: SegmentWriter, offset: number): void {
+  if (part === undefined) return;
+  for (const name of part.names) if (name.isDue(segment, offset)) frames.add(name.item);
+}
+
+function sizeOfItem({ length, names }: RowItem): number {
+  let bytes = length;
+  for (const { item } of names) bytes += item.length;
+  return bytes;
 }

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createFaultyFiles, type FaultyFiles } from '../../test/support/ledger/faulty-files.ts';
-import { readThrough } from '../../test/support/ledger/journal-lines.ts';
+import { readThrough, settlementItem } from '../../test/support/ledger/journal-lines.ts';
+import { ledgerRow } from '../../test/support/ledger/ledger-rows.ts';
 import { Captured } from '../core/accounting/captured.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { Exchange } from '../core/exchange.ts';
@@ -14,6 +15,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createJournal, type Journal } from './journal.ts';
+import type { RowItem } from './journal-items.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { createLedger } from './ledger.ts';
 import { createMemoryJournal } from './memory-journal.ts';
@@ -115,8 +117,8 @@ test('bodies take no room from others that end in the same turn', async () => {
 
 test('rows with bodies are brought into the store a few at a time', async () => {
   const journal = await openJournal(createFaultyFiles(), 64 * 1024 * 1024);
-  const line = (n: number): string =>
-    `${JSON.stringify({ kind: 'settlement', row: { id: `${n}`, node: 'n' }, accounts: [], capture: { request: 'x'.repeat(1024 * 1024), response: '', expiresAtMs: 1 } })}\n`;
+  const capture = { request: 'x'.repeat(1024 * 1024), response: '', expiresAtMs: 1 };
+  const line = (n: number): RowItem => settlementItem(ledgerRow({ id: `${n}`, node: 'n' }), [], capture);
   for (let n = 0; n < 20; n++) await journal.note(line(n));
   await journal.close();
   const reader = createJournalReader({ directory, isOrphan: () => true });

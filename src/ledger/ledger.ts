@@ -1,4 +1,4 @@
-/** The ledger as the pipeline sees it: lines of exchanges for the journal. */
+/** The ledger as the pipeline sees it: intents and settlements for the journal. */
 
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
@@ -6,6 +6,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Clock } from '../lib/clock.ts';
 import { captureOf, withoutBodies } from './capture.ts';
 import type { Journal } from './journal.ts';
+import type { RowItem } from './journal-items.ts';
 import { RowWriter } from './row.ts';
 
 export interface LedgerDeps {
@@ -17,19 +18,19 @@ export interface LedgerDeps {
 export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
   const rows = new RowWriter(node);
 
-  function toLine(exchange: Exchange, reservation: Reservation | undefined): string {
+  function toItem(exchange: Exchange, reservation: Reservation | undefined): RowItem {
     const capture = captureOf(exchange, clock.nowMs());
-    const line = rows.settlement(exchange, reservation, clock.monotonicMs(), capture);
+    const item = rows.settlement(exchange, reservation, clock.monotonicMs(), capture);
     // Room is kept for rows, not for what was said: where that would take it, the row goes without.
-    if (capture === undefined || journal.fits(line)) return line;
+    if (capture === undefined || journal.fits(item)) return item;
     return rows.settlement(exchange, reservation, clock.monotonicMs(), withoutBodies(capture));
   }
 
   return {
     open: (exchange, reservation) => journal.open(exchange.id, rows.intent(exchange, reservation)),
     settle(exchange, reservation) {
-      const line = toLine(exchange, reservation);
-      return reservation === undefined ? journal.note(line) : journal.settle(exchange.id, line);
+      const item = toItem(exchange, reservation);
+      return reservation === undefined ? journal.note(item) : journal.settle(exchange.id, item);
     },
   };
 }

@@ -30,7 +30,7 @@ test('gives again what was not imported when it is opened again', async () => {
 });
 
 test('takes nothing new on where too much waits for the import, and lets end what runs', async () => {
-  const { journal, reader } = createMemoryJournal(1_000);
+  const { journal, reader } = createMemoryJournal(500);
   await reader.open(undefined);
   await journal.open('a', intentLine('a'));
   await journal.note(settlementLine('r'));

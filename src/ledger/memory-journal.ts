@@ -1,12 +1,13 @@
 /** A journal in memory, for stores in memory: what is lost with the process is lost together. */
 
+import type { Buffer } from 'node:buffer';
 import { Joiner, nothingJoined } from './joiner.ts';
 import type { Journal } from './journal.ts';
 import { journalUnavailable } from './journal-error.ts';
+import { countSettlements, type RowItem, toPayload } from './journal-items.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
-import { isRow } from './rows-behind.ts';
 
-const defaultMostCharacters = 64 * 1024 * 1024;
+const defaultMostBytes = 64 * 1024 * 1024;
 const onlySegment = 1;
 const done = Promise.resolve();
 
@@ -16,70 +17,70 @@ export interface MemoryJournal {
 }
 
 /** Where more than this waits for the import, nothing new is taken on. */
-export function createMemoryJournal(mostCharacters = defaultMostCharacters): MemoryJournal {
+export function createMemoryJournal(mostBytes = defaultMostBytes): MemoryJournal {
   const waiting = new Waiting();
   let openExchanges = 0;
   const refused = new Set<string>();
-  const append = (text: string): Promise<void> => {
-    waiting.push(text);
+  const append = (item: RowItem): Promise<void> => {
+    waiting.push(toPayload(item));
     return done;
   };
-  const isFull = (): boolean => waiting.characters >= mostCharacters;
+  const isFull = (): boolean => waiting.bytes >= mostBytes;
 
   const journal: Journal = {
-    open(id, text) {
+    open(id, item) {
       if (isFull()) {
         refused.add(id);
         return Promise.reject(journalUnavailable());
       }
       openExchanges += 1;
-      return append(text);
+      return append(item);
     },
-    settle(id, text) {
-      if (refused.size > 0 && refused.delete(id)) return journal.note(text);
+    settle(id, item) {
+      if (refused.size > 0 && refused.delete(id)) return journal.note(item);
       openExchanges -= 1;
-      return append(text);
+      return append(item);
     },
-    note: (text) => (isFull() ? Promise.reject(journalUnavailable()) : append(text)),
-    fits: (text) => waiting.characters + text.length < mostCharacters,
-    state: () => ({ bytesWritten: waiting.pushedCharacters, openExchanges, failing: isFull() }),
+    note: (item) => (isFull() ? Promise.reject(journalUnavailable()) : append(item)),
+    fits: ({ length }) => waiting.bytes + length < mostBytes,
+    state: () => ({ bytesWritten: waiting.pushedBytes, openExchanges, failing: isFull() }),
     close: async () => undefined,
   };
   return { journal, reader: createReader(waiting) };
 }
 
 class Waiting {
-  #lines: string[] = [];
-  /** The number of the first line that is still here. */
+  #payloads: Buffer[] = [];
+  /** The number of the first one that is still here. */
   #first = 0;
-  characters = 0;
+  bytes = 0;
   rows = 0;
-  pushedCharacters = 0;
+  pushedBytes = 0;
 
-  push(text: string): void {
-    this.#lines.push(text);
-    this.characters += text.length;
-    if (isRow(text)) this.rows += 1;
-    this.pushedCharacters += text.length;
+  push(payload: Buffer): void {
+    this.#payloads.push(payload);
+    this.bytes += payload.length;
+    this.rows += countSettlements(payload);
+    this.pushedBytes += payload.length;
   }
 
-  line(number: number): string | undefined {
-    return this.#lines[number - this.#first];
+  payload(number: number): Buffer | undefined {
+    return this.#payloads[number - this.#first];
   }
 
   drop(to: number): void {
-    const dropped = this.#lines.splice(0, Math.max(0, to - this.#first));
+    const dropped = this.#payloads.splice(0, Math.max(0, to - this.#first));
     this.#first += dropped.length;
-    for (const line of dropped) {
-      this.characters -= line.length;
-      if (isRow(line)) this.rows -= 1;
+    for (const payload of dropped) {
+      this.bytes -= payload.length;
+      this.rows -= countSettlements(payload);
     }
   }
 }
 
 function createReader(waiting: Waiting): JournalReader {
   const joiner = new Joiner();
-  /** The number of the next line to read, which is also the place of the last one plus one. */
+  /** The number of the next one to read, which is also the place of the last one plus one. */
   let next = 0;
   let given: JournalBatch[] = [];
   /** Given before, and asked for again. */
@@ -94,9 +95,13 @@ function createReader(waiting: Waiting): JournalReader {
       const repeated = again.shift();
       if (repeated !== undefined) return repeated;
       const joined = nothingJoined();
-      for (let line = waiting.line(next); line !== undefined && joined.rows.length < most; line = waiting.line(next)) {
+      while (joined.rows.length < most) {
+        const payload = waiting.payload(next);
+        if (payload === undefined) break;
         next += 1;
-        joiner.take([line], onlySegment, next, joined);
+        joiner.take(payload, onlySegment, next, joined);
+        // Each says its own names.
+        joiner.forgetNames();
       }
       const position = { segment: onlySegment, offset: next };
       const batch = { ...joined, position, isFull: joined.rows.length >= most };
@@ -110,7 +115,7 @@ function createReader(waiting: Waiting): JournalReader {
     state() {
       const [oldest] = given;
       return {
-        bytesBehind: waiting.characters,
+        bytesBehind: waiting.bytes,
         rowsBehind: waiting.rows,
         oldestUnimportedAtMs: oldest?.rows[0]?.row.startedAtMs,
         openIntents: joiner.openIntents,

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';
+import { intentIn, settlementIn } from '../../test/support/ledger/journal-lines.ts';
+import type { SettlementRecord } from '../core/accounting/ledger-row.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { ExchangeTrace } from '../core/exchange-trace.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
+import { toPayload } from './journal-items.ts';
 import { RowWriter } from './row.ts';
 
 const route = { path: '/v1/embeddings', operation: 'embeddings', label: 'openai' } as Route;
@@ -52,9 +54,7 @@ function exchangeOf(more: Partial<Exchange> = {}, snapshot = snapshotWith(false)
 }
 
 function settlementOf(exchange: Exchange, of: Reservation | undefined = reservation): SettlementRecord {
-  const line = new RowWriter('node-1').settlement(exchange, of, 104.07, undefined);
-  assert.ok(line.endsWith('\n') && line.indexOf('\n') === line.length - 1);
-  return JSON.parse(line);
+  return settlementIn(new RowWriter('node-1').settlement(exchange, of, 104.07, undefined));
 }
 
 const head = {
@@ -75,7 +75,7 @@ const head = {
 };
 
 test('an intent says what is asked and what was reserved', () => {
-  const intent: IntentRecord = JSON.parse(new RowWriter('node-1').intent(exchangeOf(), reservation));
+  const intent = intentIn(new RowWriter('node-1').intent(exchangeOf(), reservation));
   assert.deepEqual(intent, { kind: 'intent', row: head, reservedNanos: 700, accounts: reservation.accounts });
 });
 
@@ -132,8 +132,7 @@ test('what was refused before anything was known costs nothing and names nothing
     errorCode: 'rate_limit_exceeded',
     firstByteAtMs: 0,
   });
-  const line = new RowWriter('n').settlement(refused, undefined, 105, undefined);
-  const { row, accounts }: SettlementRecord = JSON.parse(line);
+  const { row, accounts } = settlementIn(new RowWriter('n').settlement(refused, undefined, 105, undefined));
   assert.deepEqual(
     [row.model, row.upstream, row.upstreamModel, row.items, row.costNanos, row.billedInputTokens, row.promptTokens],
     [null, null, null, 0, 0, null, null],
@@ -186,7 +185,7 @@ test('a pattern of an upstream is told as the name that was called', () => {
   assert.equal(settlementOf(exchangeOf({ target, modelId: 'any/$&' })).row.upstreamModel, 'vendor/$&');
 });
 
-test('whatever names clients and operators choose, a line stays one line of JSON that says the same', () => {
+test('names with any characters are read back as they were written', () => {
   const rows = new RowWriter('node');
   fc.assert(
     fc.property(
@@ -199,15 +198,14 @@ test('whatever names clients and operators choose, a line stays one line of JSON
           target: { upstream: { id: name }, model: name.replaceAll('*', '') } as Target,
           tries: [{ upstream: name, model, credential: undefined, outcome: 'unknown', detail, durationMs: 1.26 }],
         });
-        const line = rows.settlement(exchange, undefined, 105, { request: detail, response: model, expiresAtMs: 5 });
-        assert.equal(line.indexOf('\n'), line.length - 1);
-        const { row, capture }: SettlementRecord = JSON.parse(line);
+        const kept = { request: detail, response: model, expiresAtMs: 5 };
+        const { row, capture } = settlementIn(rows.settlement(exchange, undefined, 105, kept));
         assert.deepEqual(
           [row.model, row.key, row.upstream, row.tries[0]?.detail, row.tries[0]?.durationMs],
           [model, name, name, detail, 1.3],
         );
-        assert.deepEqual(capture, { request: detail, response: model, expiresAtMs: 5 });
-        const intent: IntentRecord = JSON.parse(rows.intent(exchange, reservation));
+        assert.deepEqual(capture, kept);
+        const intent = intentIn(rows.intent(exchange, reservation));
         assert.deepEqual([intent.row.model, intent.row.key], [model, name]);
       },
     ),
@@ -217,7 +215,7 @@ test('whatever names clients and operators choose, a line stays one line of JSON
 test('of a name that a client chose no more is written than the store keeps', () => {
   const name = 'any/'.concat('x'.repeat(100_000));
   const long = exchangeOf({ modelId: name, target: { upstream: { id: 'up' }, model: '*' } as Target });
-  const intent = new RowWriter('node-1').intent(long, reservation);
+  const intent = toPayload(new RowWriter('node-1').intent(long, reservation));
   const { row } = settlementOf(long);
   assert.ok(intent.length < 1_000);
   assert.deepEqual([row.model, row.upstreamModel?.length], [name.slice(0, 256), 256]);

@@ -2,16 +2,16 @@
 
 import { Buffer } from 'node:buffer';
 import type { JournalPosition } from '../core/store/ledger.ts';
-import type { SegmentReader } from './journal-segment.ts';
+import { countSettlements } from './journal-items.ts';
+import type { Frame, SegmentReader } from './journal-segment.ts';
 
-/** How the ledger writes the ends of exchanges. Bodies are escaped, so no line break stands in one. */
+/** How version 0.1.0 wrote the ends of exchanges. Bodies are escaped, so no line break stands in one. */
 const rowStart = '{"kind":"settlement"';
 const rowStartBytes = Buffer.from(rowStart);
 const lineEnd = 0x0a;
 
-export const isRow = (line: string): boolean => line.startsWith(rowStart);
-
-function countRows(text: Buffer): number {
+function countRows({ payload: text, isItems }: Frame): number {
+  if (isItems) return countSettlements(text);
   let rows = 0;
   for (let at = text.indexOf(rowStartBytes); at >= 0; at = text.indexOf(rowStartBytes, at + rowStart.length)) {
     if (at === 0 || text[at - 1] === lineEnd) rows += 1;
@@ -39,8 +39,8 @@ export class RowsBehind {
   }
 
   /** The reader gave the rows of a frame. */
-  took(text: Buffer): void {
-    this.#taken += countRows(text);
+  took(frame: Frame): void {
+    this.#taken += countRows(frame);
   }
 
   /** All that was given is in the store. */
@@ -61,8 +61,8 @@ export class RowsBehind {
       look(number, (segment) => {
         let offset = number === this.#cursor.segment ? this.#cursor.offset : 0;
         for (let frame = segment.frameAt(offset); frame !== undefined && left > 0; frame = segment.frameAt(offset)) {
-          this.#seen += countRows(frame.text);
-          left -= frame.text.length;
+          this.#seen += countRows(frame);
+          left -= frame.payload.length;
           offset = frame.end;
           this.#cursor = { segment: number, offset };
         }

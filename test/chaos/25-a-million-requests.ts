@@ -215,7 +215,7 @@ async function countHoldings({ pid, directory }: GatewayProcess): Promise<Holdin
     descriptors: open.length,
     sockets: open.filter((target) => target.startsWith('socket:')).length,
     threads: (await readdir(`/proc/${pid}/task`)).length,
-    segments: (await readdir(`${directory}/journal/0`)).filter((name) => name.endsWith('.journal')).length,
+    segments: (await readdir(`${directory}/journal/1000`)).filter((name) => name.endsWith('.journal')).length,
   };
 }
 

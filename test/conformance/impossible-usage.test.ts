@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import type { Exchange } from '../../src/core/exchange.ts';
 import { RowWriter } from '../../src/ledger/row.ts';
 import { startPair } from '../support/gateways/pair.ts';
+import { settlementIn } from '../support/ledger/journal-lines.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const sentence = 'The quick brown fox jumps over the lazy dog and goes home to its den. ';
@@ -74,7 +75,7 @@ for (const stream of [false, true]) {
         `${family}: ${bill?.outputTokens}`,
       );
       if (family === 'llamacpp') assert.ok((bill?.inputTokens ?? 0) > 700, `${bill?.inputTokens}`);
-      const { row } = JSON.parse(new RowWriter('node').settlement(exchange, undefined, 1, undefined));
+      const { row } = settlementIn(new RowWriter('node').settlement(exchange, undefined, 1, undefined));
       assert.deepEqual([row.promptTokens, row.completionTokens], [48, 50]);
       assert.deepEqual([row.billedOutputTokens, row.isEstimated], [bill?.outputTokens, true]);
     }

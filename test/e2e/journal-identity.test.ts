@@ -44,7 +44,7 @@ const foreignIn = (gateway: GatewayProcess): unknown[] =>
 describe('journals of a killed gateway', { concurrency: 2 }, () => {
   test('one of another store is named, left untouched, and imported on request alone', async (t) => {
     const directory = await createDirectory(t);
-    const journal = join(directory, 'journal', '0');
+    const journal = join(directory, 'journal', '1000');
     await writeJournal(join(directory, 'journal'), ids, 'another store');
     const before = await filesOf(journal);
     const gateway = await start(t, directory, 'sqlite:postern.db');
@@ -54,13 +54,13 @@ describe('journals of a killed gateway', { concurrency: 2 }, () => {
     assert.deepEqual(await idsIn(gateway), []);
 
     const file = ['--config', gateway.configFile];
-    const adopted = await runPostern(['ledger', 'adopt', 'journal/0', ...file], { cwd: directory });
+    const adopted = await runPostern(['ledger', 'adopt', 'journal/1000', ...file], { cwd: directory });
     assert.equal(
       adopted.stdout,
       `3 rows of "${journal}" are new in the ledger; the journal belongs to this store now.\n`,
     );
     assert.deepEqual(await idsIn(gateway), ids);
-    const running = await runPostern(['ledger', 'adopt', 'journal/1', ...file], { cwd: directory });
+    const running = await runPostern(['ledger', 'adopt', 'journal/1001', ...file], { cwd: directory });
     assert.match(running.stderr, /is the journal of a process that runs/);
     const none = await runPostern(['ledger', 'adopt', 'nowhere', ...file], { cwd: directory });
     assert.match(none.stderr, /nowhere" is no journal/);
@@ -70,19 +70,19 @@ describe('journals of a killed gateway', { concurrency: 2 }, () => {
     const directory = await createDirectory(t);
     const former = join(directory, 'data', 'journal');
     await writeJournal(former, ids);
-    await rm(join(former, '0', 'store'));
+    await rm(join(former, '1000', 'store'));
     const first = await start(t, directory, 'sqlite:first/postern.db');
     while ((await idsIn(first)).length < ids.length) await wait(50);
     assert.deepEqual(foreignIn(first), []);
-    assert.ok((await readdir(join(directory, 'first', 'journal', '0'))).includes('store'));
+    assert.ok((await readdir(join(directory, 'first', 'journal', '1000'))).includes('store'));
     await first.stop();
 
     // Another one of which nobody knows the store.
     await writeJournal(former, ids, 'the store');
-    await rm(join(former, '1', 'store'));
+    await rm(join(former, '1001', 'store'));
     const second = await start(t, directory, 'sqlite:second/postern.db');
     while (foreignIn(second).length < 2) await wait(20);
-    assert.deepEqual(foreignIn(second), [join(former, '0'), join(former, '1')]);
+    assert.deepEqual(foreignIn(second), [join(former, '1000'), join(former, '1001')]);
     assert.deepEqual(await idsIn(second), []);
   });
 });

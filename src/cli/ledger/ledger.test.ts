@@ -157,7 +157,7 @@ test('verify says what waits in journals', async (t) => {
   await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 1)], identity);
   await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 2)], 'another store');
   const { lines } = await run('verify');
-  assert.match(lines[0] ?? '', /^In the journal, in place 0, \d+ bytes \(1 rows\) wait to go into the store\.$/);
+  assert.match(lines[0] ?? '', /^In the journal, in place 1000, \d+ bytes \(1 rows\) wait to go into the store\.$/);
   assert.equal(lines[1], 'Rows and sums agree.');
 });
 

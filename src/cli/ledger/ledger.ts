@@ -208,7 +208,7 @@ function adopt({ positionals, cwd, stdout, stderr }: CommandContext) {
   const path = resolve(cwd, positionals[1] ?? '');
   const number = Number(basename(path));
   if (!Number.isInteger(number) || !existsSync(join(path, idFile))) {
-    throw new UserFault(`"${path}" is no journal; name the folder that the log names, such as data/journal/0`);
+    throw new UserFault(`"${path}" is no journal; name the folder that the log names, such as data/journal/1000`);
   }
   return async ({ store }: OpenConfiguration) => {
     const slot = claimSlotAt(

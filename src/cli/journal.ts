@@ -1,0 +1,71 @@
+/** `postern journal show`: prints the records of journals as lines of JSON, also those that are in the store already. */
+
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadConfiguration } from '../config/load.ts';
+import type { ExitCode } from '../core/exit-code.ts';
+import { UserFault } from '../core/user-fault.ts';
+import { systemFiles } from '../ledger/journal-files.ts';
+import { ItemReader } from '../ledger/journal-items.ts';
+import { toLines } from '../ledger/journal-reader.ts';
+import { listSegments, openIfThere, type SegmentReader } from '../ledger/journal-segment.ts';
+import { idFile, listSlots } from '../ledger/journal-slot.ts';
+import { type Command, type CommandContext, configOptions } from './command.ts';
+import { printFaults } from './faults.ts';
+import { words } from './words.ts';
+
+export const journal: Command = { ...words.journal, options: configOptions, run };
+
+async function run(context: CommandContext): Promise<ExitCode> {
+  const { positionals, cwd, stderr } = context;
+  const [action, folder] = positionals;
+  if (action !== 'show' || positionals.length > 2) throw new UserFault(`write it as "postern ${journal.usage}"`);
+  if (folder !== undefined) {
+    const path = resolve(cwd, folder);
+    if (!existsSync(join(path, idFile))) {
+      throw new UserFault(`"${path}" is no journal; name a folder in ledger.journal, such as data/journal/1000`);
+    }
+    show(path, context);
+    return 0;
+  }
+  const loaded = await loadConfiguration(context);
+  if (!loaded.ok) {
+    printFaults(loaded, stderr);
+    return 1;
+  }
+  const directory = resolve(cwd, loaded.snapshot.ledger.directory);
+  for (const slot of listSlots(directory)) show(join(directory, String(slot)), context);
+  return 0;
+}
+
+function show(directory: string, context: CommandContext): void {
+  for (const number of listSegments(directory, systemFiles)) {
+    const segment = openIfThere(directory, number, systemFiles);
+    if (segment === undefined) continue;
+    try {
+      showSegment(segment, context);
+    } finally {
+      segment.close();
+    }
+  }
+}
+
+function showSegment(segment: SegmentReader, { stdout, stderr, unread }: CommandContext): void {
+  const items = new ItemReader();
+  for (let offset: number | undefined = 0; offset !== undefined && unread?.aborted !== true; ) {
+    const frame = segment.frameAt(offset);
+    if (frame === undefined) {
+      const { next, damagedBytes } = segment.tailAt(offset);
+      if (damagedBytes > 0) {
+        stderr(`postern: ${damagedBytes} bytes of segment ${segment.number}, from byte ${offset} on, cannot be read`);
+      }
+      offset = next;
+      continue;
+    }
+    for (const record of frame.isItems ? items.read(frame.payload) : toLines(frame.payload)) {
+      if (record === undefined) stderr(`postern: a record before byte ${frame.end} has names that cannot be read`);
+      else stdout(typeof record === 'string' ? record : JSON.stringify(record));
+    }
+    offset = frame.end;
+  }
+}

@@ -1,0 +1,259 @@
+/** The binary items of a journal frame: names, intents, settlements, and the journal's own records as JSON. */
+
+import { Buffer } from 'node:buffer';
+import type { IntentRecord, LedgerRow, RowOutcome, SettlementRecord } from '../core/accounting/ledger-row.ts';
+
+/**
+ * An item is its kind (a byte), its length (four bytes) and its content. Numbers are varints, of which 0 is null and n + 1 is n.
+ * A number of a name stands for what a name item of the same segment says. Versions add kinds, and readers skip unknown ones.
+ */
+export const itemKinds = { own: 1, name: 2, intent: 3, settlement: 4 } as const;
+export const itemHeadBytes = 5;
+export const idBytes = 16;
+/** In the order of their numbers. A number is never used again for another. */
+export const outcomeCodes: readonly RowOutcome[] = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'];
+export const cacheCodes: readonly (string | null)[] = [null, 'hit', 'partial', 'miss'];
+
+/** A name is repeated in each stretch of so many bytes, so that damage elsewhere does not make it unknown. */
+const stretchBytes = 256 * 1024;
+/** In each stretch it stands in so many frames: with one of them damaged, the other ones are still read. */
+const framesPerStretch = 2;
+
+/** Of a name's number in its item. */
+const numberBytes = 6;
+let lastNumber = 0;
+
+/** What a row says by number: of a key, a route, a model, a target, an account or a node. */
+export type NameFields = Partial<
+  Pick<
+    LedgerRow,
+    'node' | 'key' | 'project' | 'route' | 'operation' | 'label' | 'model' | 'upstream' | 'upstreamModel'
+  > & {
+    readonly account: string;
+  }
+>;
+
+export class Name {
+  readonly number: number;
+  /** As it stands in a frame. */
+  readonly item: Buffer;
+  /** The numbers of the two parts that took it last. */
+  #lastPart = 0;
+  #priorPart = 0;
+  #segment: object | undefined = undefined;
+  #stretch = 0;
+  #frames = 0;
+  #lastOffset = -1;
+
+  constructor(fields: NameFields) {
+    this.number = ++lastNumber;
+    const text = JSON.stringify(fields);
+    const item = Buffer.allocUnsafeSlow(itemHeadBytes + numberBytes + Buffer.byteLength(text));
+    item[0] = itemKinds.name;
+    item.writeUInt32LE(item.length - itemHeadBytes, 1);
+    item.writeUIntLE(this.number, itemHeadBytes, numberBytes);
+    item.write(text, itemHeadBytes + numberBytes);
+    this.item = item;
+  }
+
+  /** False where the part has it already. Two parts fill at the same time. */
+  enter(part: number): boolean {
+    if (this.#lastPart === part || this.#priorPart === part) return false;
+    this.#priorPart = this.#lastPart;
+    this.#lastPart = part;
+    return true;
+  }
+
+  /** Whether the frame that begins there has to hold it. Asked once for each frame that is written, and again for the same one. */
+  isDue(segment: object, offset: number): boolean {
+    const stretch = Math.floor(offset / stretchBytes);
+    if (this.#segment !== segment || this.#stretch !== stretch) {
+      this.#segment = segment;
+      this.#stretch = stretch;
+      this.#frames = 0;
+      this.#lastOffset = -1;
+    }
+    if (this.#frames >= framesPerStretch || this.#lastOffset === offset) return false;
+    this.#frames += 1;
+    this.#lastOffset = offset;
+    return true;
+  }
+}
+
+/** An item and the names that it needs, good until the next one is written. */
+export interface RowItem {
+  readonly buffer: Buffer;
+  readonly length: number;
+  readonly names: readonly Name[];
+}
+
+/** Of a row by itself: what a frame with nothing else would hold. */
+export function toPayload({ buffer, length, names }: RowItem): Buffer {
+  return Buffer.concat([...new Set(names)].map(({ item }) => item).concat(buffer.subarray(0, length)));
+}
+
+export function countSettlements(payload: Buffer): number {
+  let count = 0;
+  for (let at = 0; at + itemHeadBytes <= payload.length; at += itemHeadBytes + payload.readUInt32LE(at + 1)) {
+    if (payload[at] === itemKinds.settlement) count += 1;
+  }
+  return count;
+}
+
+const unnamed: NameFields = {};
+
+/** Reads the items of one segment, frame by frame. */
+export class ItemReader {
+  readonly #names = new Map<number, NameFields>();
+  #payload: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #end = 0;
+
+  /** Another segment begins. */
+  clear(): void {
+    this.#names.clear();
+  }
+
+  /** Each record in turn; that of an own item as its text; undefined where it names what is not known. Names are taken first. */
+  *read(payload: Buffer): Generator<IntentRecord | SettlementRecord | string | undefined> {
+    for (let at = 0; at + itemHeadBytes <= payload.length; ) {
+      const kind = payload[at];
+      const start = at + itemHeadBytes;
+      const end = start + payload.readUInt32LE(at + 1);
+      at = end;
+      if (kind === itemKinds.name) {
+        const number = payload.readUIntLE(start, numberBytes);
+        this.#names.set(number, JSON.parse(payload.toString('utf8', start + numberBytes, end)));
+      } else if (kind === itemKinds.own) {
+        yield payload.toString('utf8', start, end);
+      } else if (kind === itemKinds.intent || kind === itemKinds.settlement) {
+        this.#payload = payload;
+        this.#at = start;
+        this.#end = end;
+        yield kind === itemKinds.intent ? this.#intent() : this.#settlement();
+      }
+    }
+  }
+
+  #intent(): IntentRecord | undefined {
+    const row = this.#head();
+    const reservedNanos = this.#count() ?? 0;
+    const accounts = this.#accounts();
+    if (row === undefined || accounts === undefined) return undefined;
+    const rare = this.#rare();
+    return { kind: 'intent', row: rare === undefined ? row : { ...row, ...rare.row }, reservedNanos, accounts };
+  }
+
+  #settlement(): SettlementRecord | undefined {
+    const head = this.#head();
+    const target = this.#name();
+    const [outcome, cache, isEstimated] = [this.#byte(), this.#byte(), this.#byte()];
+    // In the order in which they are written.
+    const numbers = {
+      attempts: this.#count() ?? 0,
+      status: this.#count() ?? 0,
+      promptTokens: this.#count(),
+      completionTokens: this.#count(),
+      totalTokens: this.#count(),
+      searchUnits: this.#count(),
+      cachedTokens: this.#count(),
+      billedInputTokens: this.#count(),
+      billedOutputTokens: this.#count(),
+      billedSearchUnits: this.#count(),
+      costNanos: this.#count(),
+      responseBytes: this.#count() ?? 0,
+      durationMs: this.#tenths() ?? 0,
+      firstByteMs: this.#tenths(),
+      upstreamMs: this.#tenths(),
+    };
+    const accounts = this.#accounts();
+    if (head === undefined || target === undefined || accounts === undefined) return undefined;
+    const rare = this.#rare();
+    const row: LedgerRow = {
+      ...head,
+      upstream: target.upstream ?? null,
+      upstreamModel: target.upstreamModel ?? null,
+      tries: [],
+      outcome: outcomeCodes[outcome] ?? 'error',
+      error: null,
+      isEstimated: isEstimated === 1,
+      ...numbers,
+      cache: cacheCodes[cache] ?? null,
+      units: null,
+      ...rare?.row,
+    };
+    return { kind: 'settlement', row, accounts, ...(rare?.capture === undefined ? {} : { capture: rare.capture }) };
+  }
+
+  #head(): IntentRecord['row'] | undefined {
+    const id = this.#payload.toString('hex', this.#at, this.#at + idBytes);
+    this.#at += idBytes;
+    const startedAtMs = this.#count() ?? 0;
+    const [node, key, route, model] = [this.#name(), this.#name(), this.#name(), this.#name()];
+    const items = this.#count() ?? 0;
+    const requestBytes = this.#count() ?? 0;
+    if (node?.node === undefined || key?.key === undefined || model === undefined) return undefined;
+    if (route?.route === undefined || route.operation === undefined || route.label === undefined) return undefined;
+    return {
+      id,
+      clientRequestId: null,
+      startedAtMs,
+      node: node.node,
+      key: key.key,
+      project: key.project ?? null,
+      route: route.route,
+      operation: route.operation,
+      label: route.label,
+      model: model.model ?? null,
+      items,
+      requestBytes,
+      clientAddress: null,
+      traceId: null,
+    };
+  }
+
+  #accounts(): string[] | undefined {
+    const count = this.#count() ?? 0;
+    const accounts: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const account = this.#name()?.account;
+      if (account !== undefined) accounts.push(account);
+    }
+    return accounts.length === count ? accounts : undefined;
+  }
+
+  /** What most rows do not have stands at the end as JSON. */
+  #rare(): { readonly row: Partial<LedgerRow>; readonly capture?: SettlementRecord['capture'] } | undefined {
+    if (this.#at >= this.#end) return undefined;
+    return JSON.parse(this.#payload.toString('utf8', this.#at, this.#end));
+  }
+
+  #byte(): number {
+    return this.#payload[this.#at++] ?? 0;
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  #count(): number | null {
+    const value = this.#varint();
+    return value === 0 ? null : value - 1;
+  }
+
+  #tenths(): number | null {
+    const tenths = this.#count();
+    return tenths === null ? null : tenths / 10;
+  }
+
+  /** Undefined where its number is not known. */
+  #name(): NameFields | undefined {
+    const number = this.#varint();
+    return number === 0 ? unnamed : this.#names.get(number);
+  }
+}
