@@ -101,6 +101,8 @@ export function countSettlements(payload: Buffer): number {
 }
 
 const unnamed: NameFields = {};
+const none: readonly string[] = [];
+const noTries: LedgerRow['tries'] = [];
 
 /** Reads the items of one segment, frame by frame. */
 export class ItemReader {
@@ -140,18 +142,36 @@ export class ItemReader {
     const reservedNanos = this.#count() ?? 0;
     const accounts = this.#accounts();
     if (row === undefined || accounts === undefined) return undefined;
-    const rare = this.#rare();
-    return { kind: 'intent', row: rare === undefined ? row : { ...row, ...rare.row }, reservedNanos, accounts };
+    Object.assign(row, this.#rare()?.row);
+    return { kind: 'intent', row, reservedNanos, accounts };
   }
 
+  /** Fields are read in the order in which they are written. All are named here: to spread objects costs more than all else. */
   #settlement(): SettlementRecord | undefined {
     const head = this.#head();
     const target = this.#name();
-    const [outcome, cache, isEstimated] = [this.#byte(), this.#byte(), this.#byte()];
-    // In the order in which they are written.
-    const numbers = {
+    const outcome = outcomeCodes[this.#byte()] ?? 'error';
+    const cache = cacheCodes[this.#byte()] ?? null;
+    const isEstimated = this.#byte() === 1;
+    if (head === undefined || target === undefined) return undefined;
+    const row: LedgerRow = {
+      id: head.id,
+      clientRequestId: null,
+      startedAtMs: head.startedAtMs,
+      node: head.node,
+      key: head.key,
+      project: head.project,
+      route: head.route,
+      operation: head.operation,
+      label: head.label,
+      model: head.model,
+      upstream: target.upstream ?? null,
+      upstreamModel: target.upstreamModel ?? null,
       attempts: this.#count() ?? 0,
+      tries: noTries,
+      outcome,
       status: this.#count() ?? 0,
+      error: null,
       promptTokens: this.#count(),
       completionTokens: this.#count(),
       totalTokens: this.#count(),
@@ -160,45 +180,44 @@ export class ItemReader {
       billedInputTokens: this.#count(),
       billedOutputTokens: this.#count(),
       billedSearchUnits: this.#count(),
+      isEstimated,
+      items: head.items,
       costNanos: this.#count(),
+      requestBytes: head.requestBytes,
       responseBytes: this.#count() ?? 0,
       durationMs: this.#tenths() ?? 0,
       firstByteMs: this.#tenths(),
       upstreamMs: this.#tenths(),
+      cache,
+      clientAddress: null,
+      traceId: null,
+      units: null,
     };
     const accounts = this.#accounts();
-    if (head === undefined || target === undefined || accounts === undefined) return undefined;
+    if (accounts === undefined) return undefined;
     const rare = this.#rare();
-    const row: LedgerRow = {
-      ...head,
-      upstream: target.upstream ?? null,
-      upstreamModel: target.upstreamModel ?? null,
-      tries: [],
-      outcome: outcomeCodes[outcome] ?? 'error',
-      error: null,
-      isEstimated: isEstimated === 1,
-      ...numbers,
-      cache: cacheCodes[cache] ?? null,
-      units: null,
-      ...rare?.row,
-    };
-    return { kind: 'settlement', row, accounts, ...(rare?.capture === undefined ? {} : { capture: rare.capture }) };
+    if (rare === undefined) return { kind: 'settlement', row, accounts };
+    Object.assign(row, rare.row);
+    return { kind: 'settlement', row, accounts, ...(rare.capture === undefined ? {} : { capture: rare.capture }) };
   }
 
   #head(): IntentRecord['row'] | undefined {
     const id = this.#payload.toString('hex', this.#at, this.#at + idBytes);
     this.#at += idBytes;
     const startedAtMs = this.#count() ?? 0;
-    const [node, key, route, model] = [this.#name(), this.#name(), this.#name(), this.#name()];
+    const node = this.#name()?.node;
+    const key = this.#name();
+    const route = this.#name();
+    const model = this.#name();
     const items = this.#count() ?? 0;
     const requestBytes = this.#count() ?? 0;
-    if (node?.node === undefined || key?.key === undefined || model === undefined) return undefined;
+    if (node === undefined || key?.key === undefined || model === undefined) return undefined;
     if (route?.route === undefined || route.operation === undefined || route.label === undefined) return undefined;
     return {
       id,
       clientRequestId: null,
       startedAtMs,
-      node: node.node,
+      node,
       key: key.key,
       project: key.project ?? null,
       route: route.route,
@@ -212,8 +231,9 @@ export class ItemReader {
     };
   }
 
-  #accounts(): string[] | undefined {
+  #accounts(): readonly string[] | undefined {
     const count = this.#count() ?? 0;
+    if (count === 0) return none;
     const accounts: string[] = [];
     for (let index = 0; index < count; index++) {
       const account = this.#name()?.account;
@@ -233,9 +253,12 @@ export class ItemReader {
   }
 
   #varint(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.#byte();
+    const payload = this.#payload;
+    let byte = payload[this.#at++] ?? 0;
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let scale = 128; ; scale *= 128) {
+      byte = payload[this.#at++] ?? 0;
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
