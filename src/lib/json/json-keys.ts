@@ -58,12 +58,11 @@ export function compileWatchedKeys(commonNames: readonly string[], rareNames: re
     if (upperCase.indexOf(name.toUpperCase()) !== index) throw new TypeError(`"${name}" is watched twice`);
     return { index, exact: Buffer.from(name), upperCase: Buffer.from(name.toUpperCase()) };
   });
+  const byLetter = Map.groupBy(spellings, ({ upperCase }) => upperCase[0]);
   return {
     names: Object.freeze(names),
     common: commonNames.length,
-    byFirstLetter: Array.from({ length: 256 }, (_, first) =>
-      spellings.filter((spelling) => first < 0x80 && upperCaseOf[first] === spelling.upperCase[0]),
-    ),
+    byFirstLetter: Array.from({ length: 0x80 }, (_, first) => byLetter.get(upperCaseOf[first]) ?? noSpellings),
   };
 }
 
