@@ -59,11 +59,17 @@ export async function openSqliteFile(
   }
 }
 
+/** What a new store in memory holds: made by the first of a process. */
+let emptyMemory: Uint8Array | undefined;
+
 /** A store that is gone when it is closed. */
 export async function openSqliteMemory(clock: Clock): Promise<Store> {
   const database = open(':memory:', { enableForeignKeyConstraints: true });
   const db = toKysely(database, 'The store in memory');
-  await migrateAlone(database, 'The store in memory');
+  if (emptyMemory === undefined) {
+    await migrateAlone(database, 'The store in memory');
+    emptyMemory = database.serialize();
+  } else database.deserialize(emptyMemory);
   return createStore({
     db,
     quick: db,
