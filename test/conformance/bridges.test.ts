@@ -1,7 +1,7 @@
 /** Completions and edits by way of chat, over families whose chat differs. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
 import OpenAI from 'openai';
 import * as z from 'zod';
 import { completionsCases } from '../families/cases/completions.ts';
@@ -14,7 +14,7 @@ import { defineFixture, type FamilyFixture, type WireCall, type WireReply } from
 import { type House, openHouse } from '../families/house.ts';
 import mistral from '../families/mistral.ts';
 import { replyTo } from '../families/wire.ts';
-import { testKey } from '../support/gateways/rig.ts';
+import { type Scope, testKey } from '../support/gateways/rig.ts';
 
 const chatBody = z.looseObject({
   model: z.string(),
@@ -48,19 +48,26 @@ const overCohere: FamilyFixture = {
     path === '/compatibility/v1/chat/completions' ? chat(body) : { status: 404, body: { message: 'no such path' } },
 };
 
-const open = (t: TestContext, fixture: FamilyFixture = openai, more: object = {}): Promise<House> =>
+const open = (t: Scope, fixture: FamilyFixture = openai, more: object = {}): Promise<House> =>
   openHouse(t, fixture, { target: { bridge: 'chat', ...more } });
 
+const closings: (() => unknown)[] = [];
+after(async () => {
+  for (const close of closings.toReversed()) await close();
+});
+
 for (const fixture of [openai, mistral, overCohere]) {
-  for (const [name, check] of Object.entries(completionsCases)) {
-    test(`completions over ${fixture.family}: ${name}`, async (t) => check(await open(t, fixture)));
-  }
-  for (const [name, check] of Object.entries(editsCases)) {
-    test(`edits over ${fixture.family}: ${name}`, async (t) => check(await open(t, fixture)));
-  }
   for (const operation of ['completions', 'edits'] as const) {
-    for (const [name, check] of Object.entries(errorCases)) {
-      test(`${operation} over ${fixture.family}: ${name}`, async (t) => check(await open(t, fixture), operation));
+    const cases = operation === 'completions' ? completionsCases : editsCases;
+    // None of these leaves anything behind that the next one could notice.
+    let shared: Promise<House> | undefined;
+    for (const [name, check] of [...Object.entries(cases), ...Object.entries(errorCases)]) {
+      test(`${operation} over ${fixture.family}: ${name}`, async () => {
+        shared ??= open({ after: (close) => closings.push(close) }, fixture);
+        const house = await shared;
+        house.answerWith();
+        await check(house, operation);
+      });
     }
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, describe, type TestContext, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
@@ -65,21 +65,29 @@ for (const family of overTheWire) {
       );
     });
 
-    for (const pair of fixture.pairs) test(`recorded: ${pair.name}`, (t) => replay(t, fixture, pair));
+    const houses = new Map<string, Promise<House>>();
+    for (const pair of fixture.pairs) {
+      test(`recorded: ${pair.name}`, async (t) => {
+        const { upstream, target } = pair;
+        // A gateway that has seen an error may do otherwise with the next call.
+        if (!isGood(pair)) return replay(await openHouse(t, fixture, { upstream, target }), pair);
+        const key = JSON.stringify([upstream, target]);
+        const house = houses.get(key) ?? openHouse(whole, fixture, { upstream, target });
+        houses.set(key, house);
+        await replay(await house, pair);
+      });
+    }
 
     for (const operation of offered) {
       // None of these leaves anything behind that the next one could notice.
       let shared: Promise<House> | undefined;
-      for (const [name, check] of Object.entries(casesOf[operation] ?? {})) {
+      for (const [name, check] of [...Object.entries(casesOf[operation] ?? {}), ...Object.entries(errorCases)]) {
         test(`${operation}: ${name}`, async () => {
           shared ??= openFor(whole, fixture, operation);
           const house = await shared;
           house.answerWith();
-          await check(house);
+          await check(house, operation);
         });
-      }
-      for (const [name, check] of Object.entries(errorCases)) {
-        test(`${operation}: ${name}`, async (t) => check(await openFor(t, fixture, operation), operation));
       }
     }
   });
@@ -97,17 +105,16 @@ async function fixtureOf({ id }: Family): Promise<FamilyFixture> {
 function openFor(t: Scope, fixture: FamilyFixture, operation: Operation): Promise<House> {
   const model = fixture.models?.[operation];
   return openHouse(t, withChat(fixture), {
-    model: { operations: [operation] },
+    // What is tried again is no matter of a family, and each pause before it takes its time.
+    model: { operations: [operation], retry: { same_target: 0 } },
     target: model === undefined ? {} : { model },
   });
 }
 
-async function replay(
-  t: TestContext,
-  fixture: FamilyFixture,
-  { route, ask, headers, wire, answer, upstream, target }: Pair,
-): Promise<void> {
-  const house = await openHouse(t, fixture, { upstream, target });
+const isGood = ({ wire, answer }: Pair): boolean =>
+  [answer, ...wire.map(({ reply }) => reply)].every(({ status }) => status === undefined || status === 200);
+
+async function replay(house: House, { route, ask, headers, wire, answer }: Pair): Promise<void> {
   const open = [...wire];
   const made = new Map<unknown, WireCall>();
   house.answerWith((call) => {
