@@ -41,12 +41,6 @@ describeStore('a store in a SQLite file', async (t, clock) => {
   return store;
 });
 
-describeStore('a store in a SQLite file, in its thread', async (t, clock) => {
-  const store = await openStore(url, { cwd: await makeDirectory(t), clock, inThread: true });
-  t.after(() => store.close());
-  return store;
-});
-
 describeStore('a store in memory', async (t, clock) => {
   const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
   t.after(() => store.close());

@@ -1,7 +1,7 @@
 /** Batches of requests at the upstream that the operator names for a project. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import type { ErrorCode } from '../../src/core/errors.ts';
@@ -526,25 +526,4 @@ test('the official library sends a file, has it worked off, and reads what came 
   assert.deepEqual(listed, [made.id]);
   assert.equal((await client.batches.cancel(made.id)).id, made.id);
   await settled(house);
-});
-
-test('a file of 50,000 lines is judged, and billed to the last token, and one line more is refused', {
-  timeout: 120_000,
-}, async (t: TestContext) => {
-  const house = await startBatchHouse(t);
-  const { rig, up, service, send, order } = house;
-  const line = (no: number): string =>
-    `${chatLine(`line-${no}`, { messages: [{ role: 'user', content: 'x'.repeat(300) }] })}\n`;
-  const lines = Array.from({ length: 50_000 }, (_, no) => line(no)).join('');
-  const answer = await send('one', lines);
-  assert.equal(answer.status, 200, answer.body.toString());
-  assert.ok(up.requests[0]?.body.includes(lines.replaceAll('"model":"m"', '"model":"gpt-real"')));
-  assert.equal((await order('one', JSON.parse(answer.body.toString()).id)).status, 200);
-  service.finish();
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos !== 0));
-  const row = (await rowsOf(house)).find(({ costNanos }) => costNanos !== 0);
-  assert.deepEqual([row?.promptTokens, row?.completionTokens, row?.costNanos], [500_000, 150_000, 50_000 * 73_000]);
-  assertError(await send('one', lines + line(50_000)), 'body_too_large', { param: 'file' });
-  assert.equal(rig.app.batches(), 0);
 });

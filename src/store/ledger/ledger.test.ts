@@ -18,18 +18,15 @@ const url = 'sqlite:postern.db';
 const startMs = Date.UTC(2027, 0, 1);
 const dayMs = 86_400_000;
 
-async function openFile(t: TestContext, clock: Clock, inThread = false) {
+async function openFile(t: TestContext, clock: Clock) {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-ledger-'));
   t.after(() => rm(cwd, { recursive: true, force: true }));
-  const store = await openStore(url, { cwd, clock, inThread });
+  const store = await openStore(url, { cwd, clock });
   t.after(() => store.close());
   return { store, file: join(cwd, 'postern.db') };
 }
 
 describeLedgerStore('the ledger in a SQLite file', async (t, clock) => (await openFile(t, clock)).store);
-describeLedgerStore('the ledger in a SQLite file in its thread', async (t, clock) => {
-  return (await openFile(t, clock, true)).store;
-});
 describeLedgerStore('the ledger in memory', async (t, clock) => {
   const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
   t.after(() => store.close());
