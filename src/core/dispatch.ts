@@ -25,6 +25,8 @@ export interface Course {
   readonly alone: boolean;
   /** Whether a call may be sent again after a byte of it left. */
   readonly replayable: boolean;
+  /** Nothing about the model, its targets or the route asks for more than bytes that pass. */
+  readonly isPlain?: boolean;
 }
 
 /** A longer body is told apart by its two ends: on a body of megabytes nobody waits for more. */

@@ -139,5 +139,10 @@ export type Outcome =
       readonly unsent?: true;
     };
 
+/** Is told once how a call ended. */
+export interface OutcomeWaiter {
+  onOutcome(outcome: Outcome): void;
+}
+
 /** Sends a call and waits for the head of its answer. Never rejects. */
 export type Transport = (call: Call) => Promise<Outcome>;

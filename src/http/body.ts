@@ -47,6 +47,12 @@ function gatheringFor({ announcedBytes, coding }: BodyPlan, room: Room): Gatheri
 
 const nothing = (): number => 0;
 
+/** Is told what came of reading a body: one of these, once. */
+export interface BodyWaiter {
+  onWhole(body: Buffer | Promise<Buffer>): void;
+  onFailed(error: GatewayError): void;
+}
+
 /** Whoever waits for a body. */
 export interface BodyReader {
   /** No more of it is read, be it whole or not; so many bytes came over the wire. */
@@ -66,8 +72,7 @@ export class BodyReading implements RequestSink, DecodingSink {
   /** All has come; and all of it is decoded, which may be before. */
   #isReceived = false;
   #isDecoded = false;
-  #resolve: ((body: Buffer | Promise<Buffer>) => void) | undefined = undefined;
-  #reject: ((error: GatewayError) => void) | undefined = undefined;
+  #waiter: BodyWaiter | undefined = undefined;
 
   constructor(request: ServerRequest, plan: BodyPlan, room: Room, reader: BodyReader) {
     this.#request = request;
@@ -79,28 +84,31 @@ export class BodyReading implements RequestSink, DecodingSink {
 
   /** Ends with an error as soon as more than the limit has come, or more than there is room for. */
   whole(): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-      this.#request.read(this);
-    });
+    return new Promise((resolve, reject) => this.tell({ onWhole: resolve, onFailed: reject }));
+  }
+
+  /** The same without a promise. */
+  tell(waiter: BodyWaiter): void {
+    this.#waiter = waiter;
+    this.#request.read(this);
   }
 
   /** False where there is nothing left to end. */
   fail(error: GatewayError): boolean {
-    if (this.#reject === undefined) return false;
-    this.#reject(error);
-    this.#reject = undefined;
+    const waiter = this.#waiter;
+    if (waiter === undefined) return false;
+    this.#waiter = undefined;
     this.#reader.onBodyRead(this.#receivedBytes);
     this.#gathering.drop();
     this.#decoding?.drop();
     // What still comes is thrown away, and must not wait for anyone.
     this.#request.resume();
+    waiter.onFailed(error);
     return true;
   }
 
   onBody(chunk: Buffer): void {
-    if (this.#reject === undefined) return; // it was refused
+    if (this.#waiter === undefined) return; // it was refused
     this.#receivedBytes += chunk.length;
     if (this.#receivedBytes > this.#limitBytes) this.fail(tooLarge(this.#limitBytes, 'goes on beyond it'));
     else if (this.#decoding !== undefined) this.#decoding.push(chunk);
@@ -108,7 +116,7 @@ export class BodyReading implements RequestSink, DecodingSink {
   }
 
   onBodyEnd(): void {
-    if (this.#reject === undefined) return;
+    if (this.#waiter === undefined) return;
     this.#isReceived = true;
     if (this.#decoding === undefined || this.#isDecoded) this.#finish();
     else this.#decoding.end();
@@ -119,13 +127,14 @@ export class BodyReading implements RequestSink, DecodingSink {
   }
 
   #finish(): void {
-    this.#reject = undefined;
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
     this.#reader.onBodyRead(this.#receivedBytes);
-    this.#resolve?.(this.#gathering.whole());
+    waiter?.onWhole(this.#gathering.whole());
   }
 
   onDecoded(chunk: Buffer): void {
-    if (this.#reject === undefined) return;
+    if (this.#waiter === undefined) return;
     this.#decodedBytes += chunk.length;
     if (this.#decodedBytes > this.#limitBytes) {
       this.fail(tooLarge(this.#limitBytes, 'is longer than that once decoded'));
@@ -139,7 +148,7 @@ export class BodyReading implements RequestSink, DecodingSink {
 
   onDecodedEnd(): void {
     this.#isDecoded = true;
-    if (this.#reject !== undefined && this.#isReceived) this.#finish();
+    if (this.#waiter !== undefined && this.#isReceived) this.#finish();
     // Whoever was paused for the decoder comes to its end without it.
     else this.#request.resume();
   }
@@ -158,7 +167,7 @@ export class BodyReading implements RequestSink, DecodingSink {
   }
 
   onReady(): void {
-    if (this.#reject !== undefined) this.#request.resume();
+    if (this.#waiter !== undefined) this.#request.resume();
   }
 }
 

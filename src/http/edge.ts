@@ -22,7 +22,14 @@ import type { WireFault } from '../wire/fault.ts';
 import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { toClientAddress } from './address.ts';
-import { announcedBytesOf, type BodyPlan, type BodyReader, BodyReading, bytesToBeginWith } from './body.ts';
+import {
+  announcedBytesOf,
+  type BodyPlan,
+  type BodyReader,
+  BodyReading,
+  type BodyWaiter,
+  bytesToBeginWith,
+} from './body.ts';
 import { findCoding } from './coding.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { toRawError, writeError, writeJson } from './error-answer.ts';
@@ -46,14 +53,15 @@ export interface EdgeDeps {
   readonly rooms: RoomKeeper;
   /** Where long forms wait, and how much they may take of the disk: undefined where a key has its share, or all have theirs. */
   readonly uploads: { readonly spool: Spool; enter(key: string): Room | undefined };
-  /** One of the client routes; it writes its own answer, or throws before it has written anything. */
+  /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is told either, once. */
   serve(
     exchange: Exchange,
     route: Route,
     modelFromPath: string | undefined,
     request: ServerRequest,
     response: ServerAnswer,
-  ): Promise<void>;
+    ended: Ended,
+  ): void;
   /** The same for what an upstream keeps under an ID. */
   serveObject(
     exchange: Exchange,
@@ -76,12 +84,20 @@ export interface EdgeDeps {
   settle(exchange: Exchange, method: string): void;
 }
 
+/** Whoever is told how it ended. */
+export interface Ended {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
 export interface Edge {
   /** `isAtSocket`: it came by the socket of this machine, where peers have no address. */
   handle(request: ServerRequest, response: ServerAnswer, isAtSocket?: boolean): void;
   /** The whole answer to a request that cannot be served, nor be read on; each character a byte. */
   refuse(fault: WireFault): string;
   readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
+  /** The same without a promise where there is room at once. */
+  takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
   /** JSON; where the route takes a form, and one came, that. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
 }
@@ -103,21 +119,23 @@ export function createEdge(deps: EdgeDeps): Edge {
     return router;
   }
 
-  async function handle(request: ServerRequest, response: ServerAnswer, isAtSocket: boolean): Promise<void> {
+  function handle(request: ServerRequest, response: ServerAnswer, isAtSocket: boolean): void {
     const snapshot = deps.current();
     const nowMs = deps.clock.nowMs();
     const exchange = new Exchange(createId(nowMs), clientRequestId(request.fields), snapshot, nowMs, performance.now());
     response.ends = new ClientLink(exchange);
     noteAddress(exchange, request, isAtSocket);
+    const ended = new Answering(exchange, request, response, finish);
     try {
-      const answering = answer(exchange, request, response);
-      if (answering !== undefined) await answering;
+      const answering = answer(exchange, request, response, ended);
+      if (answering === undefined) ended.resolve();
+      else if (answering !== 'later') answering.then(ended.whenDone, ended.whenFailed);
     } catch (error) {
-      const failure = toGatewayError(error);
-      // Nobody knows where the next request would begin.
-      if (failure.code === 'malformed_request') response.keepAlive = false;
-      answerError(exchange, request, response, failure);
+      ended.reject(error);
     }
+  }
+
+  function finish(exchange: Exchange, request: ServerRequest, response: ServerAnswer): void {
     exchange.requestRoom?.release();
     exchange.upload?.release();
     holdAnswer(exchange, response);
@@ -131,8 +149,13 @@ export function createEdge(deps: EdgeDeps): Edge {
     else response.limitReader(snapshot.server.requestTimeoutMs);
   }
 
-  /** Undefined where it is answered already. */
-  function answer(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<void> | undefined {
+  /** Undefined where it is answered already; `later` where `ended` is told. */
+  function answer(
+    exchange: Exchange,
+    request: ServerRequest,
+    response: ServerAnswer,
+    ended: Ended,
+  ): Promise<void> | 'later' | undefined {
     exchange.loopMark = withOwnMark(deps.installation, request.header(loopHeader));
     const { server } = exchange.snapshot;
     if (server.corsOrigins.length > 0) {
@@ -165,7 +188,8 @@ export function createEdge(deps: EdgeDeps): Edge {
 
     switch (place.kind) {
       case 'route':
-        return deps.serve(exchange, place.route, place.modelFromPath, request, response);
+        deps.serve(exchange, place.route, place.modelFromPath, request, response, ended);
+        return 'later';
       case 'object':
         return deps.serveObject(exchange, routeFor(place.routes, request.method), place.id, request, response);
       case 'models':
@@ -260,6 +284,12 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
+    return new Promise((resolve, reject) =>
+      takeJsonBody(exchange, request, response, { onWhole: resolve, onFailed: reject }),
+    );
+  }
+
+  function takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void {
     const { server } = exchange.snapshot;
     if (exchange.door?.takesAnyMediaType !== true && !isJsonMediaType(request.header('content-type')))
       throw new GatewayError('unsupported_media_type');
@@ -269,9 +299,13 @@ export function createEdge(deps: EdgeDeps): Edge {
     const limitBytes = server.bodyLimitBytes;
     const plan = { limitBytes, announcedBytes: announcedBytesOf(request, limitBytes), coding };
     const found = findRoom(exchange, plan);
-    return found instanceof Promise
-      ? found.then((room) => readInto(room, plan, exchange, request, response))
-      : readInto(found, plan, exchange, request, response);
+    if (!(found instanceof Promise)) {
+      readInto(found, plan, exchange, request, response, waiter);
+      return;
+    }
+    found
+      .then((room) => readInto(room, plan, exchange, request, response, waiter))
+      .catch((error: unknown) => waiter.onFailed(toGatewayError(error)));
   }
 
   function readInto(
@@ -280,12 +314,16 @@ export function createEdge(deps: EdgeDeps): Edge {
     exchange: Exchange,
     request: ServerRequest,
     response: ServerAnswer,
-  ): Promise<Buffer> {
+    waiter: BodyWaiter,
+  ): void {
     exchange.requestRoom = room;
     // While it waited for its room.
     checkReadable(exchange, request);
     request.askForBody();
-    return linkOf(response).read((link) => new BodyReading(request, plan, room, link));
+    const link = linkOf(response);
+    const reading = new BodyReading(request, plan, room, link);
+    link.reads(reading);
+    reading.tell(waiter);
   }
 
   /** Of a client that has gone, or whose request cannot be read, nothing more would come, and nobody would say so. */
@@ -314,11 +352,52 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   return {
-    handle: (request, response, isAtSocket = false) => void handle(request, response, isAtSocket),
+    handle: (request, response, isAtSocket = false) => handle(request, response, isAtSocket),
     refuse,
     readBody,
     readJsonBody,
+    takeJsonBody,
   };
+}
+
+/** A request that is being answered: whatever came of it, it is settled once. */
+class Answering implements Ended {
+  readonly #exchange: Exchange;
+  readonly #request: ServerRequest;
+  readonly #response: ServerAnswer;
+  readonly #finish: (exchange: Exchange, request: ServerRequest, response: ServerAnswer) => void;
+
+  constructor(
+    exchange: Exchange,
+    request: ServerRequest,
+    response: ServerAnswer,
+    finish: (exchange: Exchange, request: ServerRequest, response: ServerAnswer) => void,
+  ) {
+    this.#exchange = exchange;
+    this.#request = request;
+    this.#response = response;
+    this.#finish = finish;
+  }
+
+  get whenDone(): () => void {
+    return () => this.resolve();
+  }
+
+  get whenFailed(): (error: unknown) => void {
+    return (error) => this.reject(error);
+  }
+
+  resolve(): void {
+    this.#finish(this.#exchange, this.#request, this.#response);
+  }
+
+  reject(error: unknown): void {
+    const failure = toGatewayError(error);
+    // Nobody knows where the next request would begin.
+    if (failure.code === 'malformed_request') this.#response.keepAlive = false;
+    answerError(this.#exchange, this.#request, this.#response, failure);
+    this.resolve();
+  }
 }
 
 /** A body that is being read. */
@@ -346,6 +425,10 @@ class ClientLink implements AnswerEnd, BodyReader {
     const reading = begin(this);
     this.#reading = reading;
     return reading.whole();
+  }
+
+  reads(reading: Reading<unknown>): void {
+    this.#reading = reading;
   }
 
   onBodyRead(receivedBytes: number): void {

@@ -23,6 +23,7 @@ import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { asList } from './answers/list-answer.ts';
 import { observerOf, relay } from './answers/relay.ts';
+import { attempt, type FirstCall } from './calls/attempt.ts';
 import {
   checkShape,
   courseOf,
@@ -86,13 +87,35 @@ export interface PipelineDeps extends ListDeps, RecordingDeps {
   bill(exchange: Exchange): void;
 }
 
-export type Pipeline = (
-  exchange: Exchange,
-  route: Route,
-  modelFromPath: string | undefined,
-  request: ServerRequest,
-  response: ServerAnswer,
-) => Promise<void>;
+/** A request that another path began, and hands over. */
+export interface Begun {
+  readonly settling: Settling;
+  readonly key: KeyRecord;
+  /** Undefined where it was not read yet. */
+  readonly body: Buffer | undefined;
+}
+
+export interface Pipeline {
+  serve(
+    exchange: Exchange,
+    route: Route,
+    modelFromPath: string | undefined,
+    request: ServerRequest,
+    response: ServerAnswer,
+    begun?: Begun,
+  ): Promise<void>;
+  /** The same from where it may be sent, or was: `first` is what came of that. */
+  goOn(plan: Plan, response: ServerAnswer, settling: Settling, first: FirstCall): Promise<void>;
+  /** What a request asks for on a route. */
+  readerFor(route: Route): QuestionReader;
+  findModel(
+    exchange: Exchange,
+    key: KeyRecord,
+    route: Route,
+    question: Question,
+    modelFromPath: string | undefined,
+  ): ResolvedModel;
+}
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { routes, checkPressure, admit, readBody, mayUseModel, checkOperation, spending, ledger } = deps;
@@ -133,6 +156,22 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return question;
   }
 
+  async function enterHouse(
+    exchange: Exchange,
+    called: Route,
+    request: ServerRequest,
+    settling: Settling,
+  ): Promise<KeyRecord> {
+    const admitted = admit(exchange, called, request);
+    const key = admitted instanceof Promise ? await admitted : admitted;
+    exchange.key = key;
+    exchange.shape ??= key.shape;
+    // Whoever has a valid key has a row, of what is refused for want of room too.
+    checkPressure(exchange);
+    settling.began(spending.begin(key));
+    return key;
+  }
+
   /** Whatever knows the body ends with this: a stream may last for long after it. */
   async function ask(
     exchange: Exchange,
@@ -141,19 +180,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     request: ServerRequest,
     response: ServerAnswer,
     settling: Settling,
+    begun: Begun | undefined,
   ): Promise<Answered> {
     exchange.shape = shapeIn(called, request.fields) ?? exchange.shape;
-    const admitted = admit(exchange, called, request);
-    const key = admitted instanceof Promise ? await admitted : admitted;
-    exchange.key = key;
-    exchange.shape ??= key.shape;
-    // Whoever has a valid key has a row, of what is refused for want of room too.
-    checkPressure(exchange);
-    settling.began(spending.begin(key));
-
+    const key = begun?.key ?? (await enterHouse(exchange, called, request, settling));
     const query = queryFor(called, request.target);
     const modelFromPath = modelInPath ?? modelBesideBody(called, request.fields);
-    const body = called.own?.method === 'GET' ? noBody : await readBody(exchange, called, request, response);
+    const body =
+      begun?.body ?? (called.own?.method === 'GET' ? noBody : await readBody(exchange, called, request, response));
     const read = readQuestion(exchange, called, request, body, modelFromPath);
     const asked = read instanceof Promise ? await read : read;
     const route =
@@ -363,15 +397,36 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     );
   }
 
-  return async (exchange, route, modelFromPath, request, response) => {
-    const settling = new Settling(exchange, deps);
-    try {
-      const { answer, headers } = await ask(exchange, route, modelFromPath, request, response, settling);
-      await relay(exchange, answer, response, headers, settling);
-    } catch (error) {
-      await settling.failed(error);
-      throw error;
-    }
+  return {
+    readerFor,
+    findModel,
+    async serve(exchange, route, modelFromPath, request, response, begun) {
+      const settling = begun?.settling ?? new Settling(exchange, deps);
+      try {
+        const { answer, headers } = await ask(exchange, route, modelFromPath, request, response, settling, begun);
+        await relay(exchange, answer, response, headers, settling);
+      } catch (error) {
+        await settling.failed(error);
+        throw error;
+      }
+    },
+    async goOn(plan, response, settling, first) {
+      const { exchange, resolved, question, reservation } = plan;
+      try {
+        const answer = await attempt(plan, deps, first);
+        if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
+        await relay(
+          exchange,
+          answer,
+          response,
+          ownHeaders(exchange, answer, resolved, question, reservation),
+          settling,
+        );
+      } catch (error) {
+        await settling.failed(error);
+        throw error;
+      }
+    },
   };
 }
 

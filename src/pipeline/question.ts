@@ -78,7 +78,7 @@ interface FoundStandIn {
 export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
 
 /** A body over this size is scanned in turns, so that other exchanges go on meanwhile. */
-const oneTurnBytes = 512 * 1024;
+export const oneTurnBytes = 512 * 1024;
 
 /** Everything about the route that can be decided before a request is there. */
 export function compileQuestionReader(route: Route): QuestionReader {

@@ -37,6 +37,7 @@ import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
 import { DrainPool } from '../pipeline/calls/drain-pool.ts';
+import { createDirect } from '../pipeline/direct.ts';
 import { createOwnInquiry } from '../pipeline/lists/own-inquiry.ts';
 import { createBackground } from '../pipeline/objects/background.ts';
 import { createBatches } from '../pipeline/objects/batch-following.ts';
@@ -50,7 +51,7 @@ import { batchRoutes, lineRoutes, objectRoutes, responses, routes } from '../rou
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import type { Tracer } from '../telemetry/otel/tracer.ts';
-import { createHttpTransport } from '../upstream/call.ts';
+import { createCaller, createHttpTransport } from '../upstream/call.ts';
 import { createPools } from '../upstream/connections/pools.ts';
 import type { ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { createDispatcher } from '../upstream/dispatcher.ts';
@@ -96,6 +97,8 @@ export interface AppDeps {
   readonly placeArbiter?: PlaceArbiter | undefined;
   /** How often it is looked how far answers are that upstreams make in the background. */
   readonly backgroundEveryMs?: number;
+  /** Plain requests take the direct path; for comparison they may all go through the pipeline. */
+  readonly isDirect?: boolean;
 }
 
 interface Meter {
@@ -152,6 +155,7 @@ export function createApp({
   placeArbiter,
   backgroundEveryMs,
   cwd = '.',
+  isDirect = true,
   secretKeys = async () => undefined,
 }: AppDeps): App {
   let current = snapshot;
@@ -261,7 +265,14 @@ export function createApp({
   });
   const listDeps = { ...pipelineDeps, drift };
   const readBody: Edge['readBody'] = (...request) => edge.readBody(...request);
-  const pipeline = createPipeline({ ...listDeps, routes, readBody, mayUseModel });
+  const pipelineParts = { ...listDeps, routes, readBody, mayUseModel };
+  const pipeline = createPipeline(pipelineParts);
+  const direct = createDirect({
+    ...pipelineParts,
+    pipeline,
+    call: createCaller(pools),
+    takeJsonBody: (...request) => edge.takeJsonBody(...request),
+  });
   const objectPipelines = {
     answers: createObjectPipeline({ ...listDeps, mayUseModel }),
     file: createFilePipeline({
@@ -295,11 +306,15 @@ export function createApp({
     },
     rooms: requestMemory,
     uploads: { spool, enter: (key) => uploadDisk.take(key, 0) },
-    serve(exchange, route, modelFromPath, request, response) {
+    serve(exchange, route, modelFromPath, request, response, ended) {
       exchange.route = route;
       meter?.began(exchange);
       tracer?.began(exchange, request.fields);
-      return pipeline(exchange, route, modelFromPath, request, response);
+      if (isDirect && direct(exchange, route, modelFromPath, request, response, ended)) return;
+      pipeline.serve(exchange, route, modelFromPath, request, response).then(
+        () => ended.resolve(),
+        (error: unknown) => ended.reject(error),
+      );
     },
     serveObject(exchange, route, id, request, response) {
       exchange.route = route.route;

@@ -118,6 +118,7 @@ async function assemble(
     tracer: telemetry?.tracer,
     placeArbiter: accounting.placeArbiter,
     cwd: surroundings.cwd,
+    isDirect: surroundings.env.POSTERN_DIRECT !== 'off',
     secretKeys: () => secretKeyIds({ env: surroundings.env, cwd: surroundings.cwd, store: snapshot.store }),
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();

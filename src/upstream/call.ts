@@ -13,6 +13,7 @@ import {
   type Listening,
   misfit,
   type Outcome,
+  type OutcomeWaiter,
   type Transport,
 } from '../core/outcome.ts';
 import type { Timeouts } from '../core/snapshot.ts';
@@ -38,23 +39,28 @@ const eventStream = /^text\/event-stream\b/i;
 const eventsOrText = /^(?:text\/(?:event-stream|plain|vtt|srt)|application\/x-subrip)\b/i;
 
 export function createHttpTransport(pools: Pools): Transport {
-  return (call) =>
-    new Promise((resolve) => {
-      if (call.client.gone) {
-        call.end.over(undefined);
-        resolve({ kind: 'client-gone', unsent: true });
-        return;
-      }
-      const handler = new CallHandler(call, pools.wheel, resolve);
-      const { method = 'POST', path, headers, body, isOnce } = call;
-      try {
-        handler.call = pools
-          .of(call.upstream)
-          .send({ method, path, headers, body: method === 'POST' ? body : undefined, isOnce }, handler);
-      } catch (error) {
-        handler.onError(error);
-      }
-    });
+  const begin = createCaller(pools);
+  return (call) => new Promise((resolve) => begin(call, { onOutcome: resolve }));
+}
+
+/** The same without a promise. */
+export function createCaller(pools: Pools): (call: Call, waiter: OutcomeWaiter) => void {
+  return (call, waiter) => {
+    if (call.client.gone) {
+      call.end.over(undefined);
+      waiter.onOutcome({ kind: 'client-gone', unsent: true });
+      return;
+    }
+    const handler = new CallHandler(call, pools.wheel, waiter);
+    const { method = 'POST', path, headers, body, isOnce } = call;
+    try {
+      handler.call = pools
+        .of(call.upstream)
+        .send({ method, path, headers, body: method === 'POST' ? body : undefined, isOnce }, handler);
+    } catch (error) {
+      handler.onError(error);
+    }
+  };
 }
 
 class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
@@ -79,7 +85,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   readonly #client: Listening;
   readonly #end: CallEnd;
   readonly #timeouts: Timeouts;
-  #resolve: ((outcome: Outcome) => void) | undefined;
+  #waiter: OutcomeWaiter | undefined;
   #sink: AnswerSink | undefined = undefined;
   #trailers: readonly string[] = [];
   #failure: Failure | undefined = undefined;
@@ -105,13 +111,13 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   #phaseAtMs = Number.POSITIVE_INFINITY;
   readonly #wheel: Wheel;
 
-  constructor(call: Call, wheel: Wheel, resolve: (outcome: Outcome) => void) {
+  constructor(call: Call, wheel: Wheel, waiter: OutcomeWaiter) {
     this.#upstream = call.upstream;
     this.#client = call.client;
     this.#end = call.end;
     this.#timeouts = call.timeouts;
     this.#form = call.form;
-    this.#resolve = resolve;
+    this.#waiter = waiter;
     const nowMs = performance.now();
     this.#totalAtMs = Math.min(nowMs + call.timeouts.totalMs, call.deadlineMs);
     this.#hasWholeTime = this.#totalAtMs - nowMs > call.timeouts.totalMs * wholeTimeShare;
@@ -212,8 +218,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#awaitsBeginning = false;
     this.waiting = [];
     this.#sink = new Waste(this);
-    this.#resolve?.({ kind: 'unknown', failure });
-    this.#resolve = undefined;
+    this.#tell({ kind: 'unknown', failure });
     if (Number(headerValue(this.headers, 'content-length') ?? 0) > suspiciousBytes) this.cancel();
   }
 
@@ -236,8 +241,14 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
 
   #answer(): void {
     this.#awaitsBeginning = false;
-    this.#resolve?.({ kind: 'answered', answer: this });
-    this.#resolve = undefined;
+    this.#tell({ kind: 'answered', answer: this });
+  }
+
+  /** The first time alone. */
+  #tell(outcome: Outcome): void {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    waiter?.onOutcome(outcome);
   }
 
   onBody(piece: Buffer): void {
@@ -275,12 +286,11 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#failure = failure;
     this.#finish(this.status === 0 ? undefined : failure);
     if (this.#awaitsBeginning) this.#answer();
-    if (this.#resolve === undefined) {
+    if (this.#waiter === undefined) {
       this.#sink?.onBroken(failure);
       return;
     }
-    this.#resolve({ kind: this.#started ? 'unknown' : 'not-sent', failure });
-    this.#resolve = undefined;
+    this.#tell({ kind: this.#started ? 'unknown' : 'not-sent', failure });
   }
 
   #toFailure(error: unknown): Failure {
@@ -326,8 +336,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#cancelled = true;
     this.call?.abort();
     this.#finish();
-    this.#resolve?.(this.#started ? this.#abandoned() : { kind: 'client-gone', unsent: true });
-    this.#resolve = undefined;
+    this.#tell(this.#started ? this.#abandoned() : { kind: 'client-gone', unsent: true });
   }
 
   #abandoned(): Outcome {

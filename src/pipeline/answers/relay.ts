@@ -33,12 +33,13 @@ export function relay(
   });
 }
 
-interface Handover {
+/** Is told when it is over, or has failed. */
+export interface Handover {
   resolve(): void;
   reject(error: unknown): void;
 }
 
-class Relay implements AnswerSink, AnswerWatcher, ClientWork {
+export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #exchange: Exchange;
   readonly #answer: Answer;
   readonly #response: ServerAnswer;

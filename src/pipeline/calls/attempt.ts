@@ -53,8 +53,14 @@ export interface AttemptDeps {
   readonly log: DebugLog;
 }
 
-export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
-  return new Attempts(plan, deps).run();
+/** What was tried already, and what came of the first call where one was made. */
+export interface FirstCall {
+  readonly tried: Tried;
+  readonly made?: { readonly turn: Turn; readonly outcome: Outcome; readonly startedMs: number };
+}
+
+export function attempt(plan: Plan, deps: AttemptDeps, first?: FirstCall): Promise<Answer> {
+  return new Attempts(plan, deps, first?.tried).run(first?.made);
 }
 
 type Answered = Extract<Outcome, { kind: 'answered' }>;
@@ -87,11 +93,11 @@ class Attempts {
   /** At `log.level: debug` alone. */
   readonly #log: DebugLog | undefined;
 
-  constructor(plan: Plan, deps: AttemptDeps) {
+  constructor(plan: Plan, deps: AttemptDeps, tried: Tried = new Tried(plan.question.body)) {
     this.#plan = plan;
     this.#deps = deps;
     this.#exchange = plan.exchange;
-    this.#tried = new Tried(plan.question.body);
+    this.#tried = tried;
     this.#client = plan.client ?? plan.exchange.client;
     this.#log = plan.exchange.snapshot.log.level === 'debug' ? deps.log : undefined;
     if (plan.credential !== undefined) this.#useOnly(plan.credential);
@@ -103,8 +109,13 @@ class Attempts {
     }
   }
 
-  async run(): Promise<Answer> {
+  async run(made?: FirstCall['made']): Promise<Answer> {
     try {
+      if (made !== undefined) {
+        const { turn, outcome, startedMs } = made;
+        const answer = await this.#judgeOutcome(turn, outcome, startedMs);
+        if (answer !== undefined) return await pass(this.#plan, answer, turn, 'serves');
+      }
       for (;;) {
         // Most work of a client is told when it leaves; it may have left while there was none.
         if (this.#client.gone) throw new GatewayError('client_closed');
@@ -183,18 +194,22 @@ class Attempts {
     if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
-    if (outcome?.kind === 'answered') {
+    return outcome && this.#judgeOutcome(turn, outcome, startedMs);
+  }
+
+  async #judgeOutcome(turn: Turn, outcome: Outcome, startedMs: number): Promise<Answer | undefined> {
+    if (outcome.kind === 'answered') {
       const found = isExhausted(this.#plan, turn, outcome.answer);
       if (found instanceof Promise ? await found : found) {
         return this.#judgeAnswer(turn, outcome.answer, startedMs, outcome.isPartial === true, 'rejected');
       }
     }
-    if (this.#plan.judge !== undefined && outcome?.kind === 'answered') {
+    if (this.#plan.judge !== undefined && outcome.kind === 'answered') {
       return this.#judge(turn, await this.#readWhole(turn, outcome, this.#plan.judge), startedMs);
     }
-    const fault = outcome?.kind === 'answered' ? faultIn(this.#plan, outcome.answer) : undefined;
+    const fault = outcome.kind === 'answered' ? faultIn(this.#plan, outcome.answer) : undefined;
     const failure = fault instanceof Promise ? await fault : fault;
-    return outcome && this.#judge(turn, failure === undefined ? outcome : { kind: 'unknown', failure }, startedMs);
+    return this.#judge(turn, failure === undefined ? outcome : { kind: 'unknown', failure }, startedMs);
   }
 
   /** An answer that is good by its head may not be by its body. */

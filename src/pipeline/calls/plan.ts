@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import { type CallBody, withSpan } from '../../core/call-body.ts';
+import { noCaps } from '../../core/caps.ts';
 import type { Candidate, Course, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -157,7 +158,37 @@ function makeCourse(model: Model, route: Route, modelId: string): Course {
     totalMs,
     alone: isAlone(ordered.flat()),
     replayable: route.row.replayable || model.retry.scope === 'always',
+    isPlain: isPlainRoute(route) && isPlainModel(model) && ordered.every((tier) => tier.every(isPlainCandidate)),
   };
+}
+
+const plainCounting: ReadonlySet<string> = new Set(['prompts', 'edit', 'documents', 'inputs', 'inputs and images']);
+
+/** Clients speak as the operation does, and nothing of it is kept by its upstream. */
+export function isPlainRoute({ own, entry, door, isFree, query, streams, verb, row }: Route): boolean {
+  const isOrdinary = own === undefined && entry === undefined && door === undefined && isFree !== true;
+  const hasOneForm = query === undefined && streams === undefined && verb === undefined;
+  return (
+    isOrdinary && hasOneForm && row.kept === undefined && row.keeps === undefined && plainCounting.has(row.counting)
+  );
+}
+
+const isPlainModel = ({ cache, coalesce, dedupes, hedge, matryoshka, roles, shadow }: Model): boolean =>
+  [cache, coalesce, hedge, roles, shadow].every((one) => one === undefined) && dedupes !== true && matryoshka !== true;
+
+function isPlainCandidate({ target, offer }: Candidate): boolean {
+  const { upstream, defaults } = target;
+  const { translation } = offer;
+  const mayPass =
+    translation === undefined || (translation.isNeeded !== undefined && Object.keys(defaults).length === 0);
+  const isSigned = upstream.credentials.some(({ signer }) => signer !== undefined);
+  return (
+    mayPass &&
+    !isSigned &&
+    offer.make === undefined &&
+    upstream.caps === noCaps &&
+    upstream.family.refusesHalfCharacters === undefined
+  );
 }
 
 /** A route of the operator's own may have others. */

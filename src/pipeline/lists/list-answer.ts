@@ -57,7 +57,9 @@ const none = {
 /** Rarely fewer bytes than that make a token. */
 const fewestBytesPerToken = 3;
 
-function quickLimitsOf({ exchange, course, resolved: { matched } }: Plan): QuickLimits {
+type Listed = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'course'>;
+
+function quickLimitsOf({ exchange, course, resolved: { matched } }: Listed): QuickLimits {
   const known = quickLimits.get(course);
   if (known?.matched === matched) return known;
   const operation = exchange.route?.operation;
@@ -115,18 +117,19 @@ export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Prom
 
 /** The same, and nobody compares it with a shadow's. */
 export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
+  return fitsOneCall(plan) ? attempt(plan, deps) : answerInParts(plan, read, deps);
+}
+
+/** Whether whoever may be asked takes all of it as it is. */
+export function fitsOneCall(plan: Listed): boolean {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.asking?.items ?? 1;
-  return isNone ||
-    mayBeCut(plan.course, plan.route) ||
-    (count > 1 && count > items) ||
-    bytesToRead(plan, count) > bodyBytes
-    ? answerInParts(plan, read, deps)
-    : attempt(plan, deps);
+  const isTooMany = count > 1 && count > items;
+  return !isNone && !mayBeCut(plan.course, plan.route) && !isTooMany && bytesToRead(plan, count) <= bodyBytes;
 }
 
 /** A query is read once more with each document. */
-function bytesToRead({ question: { body, scan }, route }: Plan, items: number): number {
+function bytesToRead({ question: { body, scan }, route }: Listed, items: number): number {
   const query = route.operation === 'rerank' ? scan.fields.get('query') : undefined;
   return body.length + (query === undefined ? 0 : items * (query.end - query.start));
 }

@@ -113,6 +113,7 @@ export async function startRig(
     imported,
     bill,
     cwd: directory,
+    isDirect: process.env.POSTERN_DIRECT !== 'off',
     ...parts,
   });
   const { tcp } = await app.listen();

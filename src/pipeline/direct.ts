@@ -1,0 +1,357 @@
+/**
+ * The path of a plain request: bytes pass, and nothing has to be waited for but the network and the journal. It goes from callback to
+ * callback, and hands over to the pipeline where anything is asked for beyond that. What it writes down is the same.
+ */
+
+import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Asking } from '../core/accounting/price.ts';
+import type { Reservation } from '../core/accounting/spending.ts';
+import { wholeBodyBytes } from '../core/call-body.ts';
+import { type Course, isTurn, Tried, type Turn } from '../core/dispatch.ts';
+import type { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { KeyRecord } from '../core/key.ts';
+import type { Answer, Call, Outcome, OutcomeWaiter } from '../core/outcome.ts';
+import { noQuery } from '../core/query.ts';
+import type { Route } from '../core/route.ts';
+import type { ResolvedModel } from '../core/snapshot.ts';
+import type { ServerAnswer } from '../wire/server-answer.ts';
+import type { ServerRequest } from '../wire/server-request.ts';
+import { pass } from './answers/pass.ts';
+import { type Handover, Relay } from './answers/relay.ts';
+import { faultIn } from './answers/short-list.ts';
+import type { FirstCall } from './calls/attempt.ts';
+import { courseOf, isPlainRoute, type Plan, shapeIn, translationFor, writeCall } from './calls/plan.ts';
+import { verdictOn } from './calls/verdict.ts';
+import { fitsOneCall } from './lists/list-answer.ts';
+import { asksOtherWidth } from './one-width.ts';
+import { ownHeaders } from './own-headers.ts';
+import type { Pipeline, PipelineDeps } from './pipeline.ts';
+import { oneTurnBytes, type Question, type QuestionReader } from './question.ts';
+import { mayHaveRole } from './roles.ts';
+import { askingOf } from './usage/asking.ts';
+import { Settling } from './usage/settling.ts';
+
+/** Is told what came of reading a body. */
+interface BodyWaiter {
+  onWhole(body: Buffer | Promise<Buffer>): void;
+  onFailed(error: GatewayError): void;
+}
+
+export interface DirectDeps extends PipelineDeps {
+  readonly pipeline: Pipeline;
+  /** Sends a call over the network. */
+  call(call: Call, waiter: OutcomeWaiter): void;
+  takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
+}
+
+/** False where the pipeline has to serve it; else `ended` is told what came of it. */
+export type Direct = (
+  exchange: Exchange,
+  route: Route,
+  modelFromPath: string | undefined,
+  request: ServerRequest,
+  response: ServerAnswer,
+  ended: Handover,
+) => boolean;
+
+export function createDirect(deps: DirectDeps): Direct {
+  const readers = new Map<Route, QuestionReader>();
+  for (const route of deps.routes) if (isPlainRoute(route)) readers.set(route, deps.pipeline.readerFor(route));
+  return (exchange, route, modelFromPath, request, response, ended) => {
+    const read = readers.get(route);
+    if (read === undefined || exchange.door !== undefined || exchange.trace !== undefined) return false;
+    if (exchange.snapshot.log.level === 'debug' || shapeIn(route, request.fields) !== undefined) return false;
+    if (route.operation === 'rerank' && request.fields.get('x-postern-shape') !== undefined) return false;
+    new DirectExchange(deps, { exchange, route, modelFromPath, request, response, ended, read }).begin();
+    return true;
+  };
+}
+
+interface Asked {
+  readonly exchange: Exchange;
+  readonly route: Route;
+  readonly modelFromPath: string | undefined;
+  readonly request: ServerRequest;
+  readonly response: ServerAnswer;
+  readonly ended: Handover;
+  readonly read: QuestionReader;
+}
+
+class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
+  readonly #deps: DirectDeps;
+  readonly #asked: Asked;
+  readonly #settling: Settling;
+  /** Each is set before the next step is taken. */
+  #key: KeyRecord | undefined = undefined;
+  #question: Question | undefined = undefined;
+  #resolved: ResolvedModel | undefined = undefined;
+  #course: Course | undefined = undefined;
+  #reservation: Reservation | undefined = undefined;
+  #plan: Plan | undefined = undefined;
+  #tried: Tried | undefined = undefined;
+  #turn: Turn | undefined = undefined;
+  #startedMs = 0;
+  #outcome: Outcome | undefined = undefined;
+
+  constructor(deps: DirectDeps, asked: Asked) {
+    this.#deps = deps;
+    this.#asked = asked;
+    this.#settling = new Settling(asked.exchange, deps);
+  }
+
+  begin(): void {
+    const { exchange, route, request } = this.#asked;
+    try {
+      const admitted = this.#deps.admit(exchange, route, request);
+      if (admitted instanceof Promise) admitted.then((key) => this.#admitted(key)).catch(this.#failed);
+      else this.#admitted(admitted);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #admitted(key: KeyRecord): void {
+    const { exchange, route, request, response } = this.#asked;
+    this.#key = key;
+    exchange.key = key;
+    exchange.shape ??= key.shape;
+    // Whoever has a valid key has a row, of what is refused for want of room too.
+    this.#deps.checkPressure(exchange);
+    this.#settling.began(this.#deps.spending.begin(key));
+    if (key.captureMs !== undefined || route.form !== undefined) this.#leave(undefined);
+    else this.#deps.takeJsonBody(exchange, request, response, this);
+  }
+
+  onWhole(body: Buffer | Promise<Buffer>): void {
+    if (body instanceof Promise) {
+      body.then((whole) => this.#leave(whole)).catch(this.#failed);
+      return;
+    }
+    if (body.length > oneTurnBytes) {
+      this.#leave(body);
+      return;
+    }
+    try {
+      const question = this.#asked.read(body);
+      if (question instanceof Promise) throw new TypeError('a short body is read at once');
+      this.#ask(question);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  onFailed(error: GatewayError): void {
+    this.#fail(error);
+  }
+
+  /** All that may have to be looked at by others is left to the pipeline; nothing was taken yet. */
+  #ask(question: Question): void {
+    const { exchange, route, modelFromPath } = this.#asked;
+    const key = this.#key;
+    if (key === undefined) throw new TypeError('a body is read for a key');
+    const resolved = this.#deps.pipeline.findModel(exchange, key, route, question, modelFromPath);
+    const { model } = resolved;
+    const { shape } = exchange;
+    const isOrdinary = !question.mayNameOthers && question.standIn === undefined;
+    const course = isOrdinary ? courseOf(resolved, route) : undefined;
+    if (course?.isPlain !== true || (mayHaveRole(route) && asksOtherWidth(question, model))) {
+      this.#leave(question.body);
+      return;
+    }
+    exchange.shape = shape ?? model.shape;
+    const asking = askingOf(question, route, course);
+    if (asking instanceof Promise)
+      asking.then((one) => this.#count(question, resolved, course, one)).catch(this.#failed);
+    else this.#count(question, resolved, course, asking);
+  }
+
+  #count(question: Question, resolved: ResolvedModel, course: Course, asking: Asking): void {
+    const { exchange, route } = this.#asked;
+    if (asking.isStream === true) {
+      this.#leave(question.body);
+      return;
+    }
+    exchange.asking = asking;
+    if (!fitsOneCall({ exchange, question, route, resolved, course })) {
+      this.#leave(question.body);
+      return;
+    }
+    this.#question = question;
+    this.#resolved = resolved;
+    this.#course = course;
+    this.#reserve(course, asking);
+  }
+
+  #reserve(course: Course, asking: Asking): void {
+    const reserved = this.#deps.spending.reserve(this.#asked.exchange, course, asking);
+    if (reserved instanceof Promise) {
+      reserved.then((one) => this.#reserved(one)).catch(this.#failed);
+    } else this.#reserved(reserved);
+  }
+
+  #reserved(reservation: Reservation): void {
+    const { exchange } = this.#asked;
+    this.#settling.reserved(reservation);
+    this.#reservation = reservation;
+    this.#deps.ledger.open(exchange, reservation).then(this.#opened, this.#failed);
+  }
+
+  readonly #opened = (): void => {
+    try {
+      this.#send();
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  readonly #failed = (error: unknown): void => this.#fail(error);
+
+  #send(): void {
+    const { exchange } = this.#asked;
+    const plan = this.#toPlan();
+    this.#plan = plan;
+    const tried = new Tried(plan.question.body);
+    this.#tried = tried;
+    if (exchange.client.gone) {
+      this.#goOn({ tried });
+      return;
+    }
+    const turn = this.#deps.dispatcher.choose(plan.course, tried, plan.resolved.matched);
+    if (!isTurn(turn) || !turn.enterAtOnce()) {
+      this.#goOn({ tried });
+      return;
+    }
+    let call: Call;
+    try {
+      if (translationFor(plan, turn.candidate) !== undefined) {
+        turn.withdraw();
+        this.#goOn({ tried });
+        return;
+      }
+      call = writeCall(plan, turn, exchange.client);
+    } catch (error) {
+      turn.withdraw();
+      throw error;
+    }
+    this.#turn = turn;
+    exchange.target = turn.candidate.target;
+    exchange.attempts += 1;
+    tried.sent += 1;
+    this.#startedMs = performance.now();
+    this.#deps.call(call, this);
+  }
+
+  #toPlan(): Plan {
+    const { exchange, route, request } = this.#asked;
+    const question = this.#question;
+    const resolved = this.#resolved;
+    const course = this.#course;
+    const reservation = this.#reservation;
+    if (question === undefined || resolved === undefined || course === undefined || reservation === undefined)
+      throw new TypeError('a call is planned for what was read and reserved');
+    return {
+      exchange,
+      route,
+      question,
+      resolved,
+      clientHeaders: request.fields,
+      course,
+      credential: undefined,
+      query: noQuery,
+      deadlineMs: performance.now() + course.totalMs,
+      reservation,
+      keeps: undefined,
+      inBackground: false,
+    };
+  }
+
+  /** What came with the head is read first: it may be all of the answer. */
+  onOutcome(outcome: Outcome): void {
+    this.#outcome = outcome;
+    queueMicrotask(this.#judge);
+  }
+
+  readonly #judge = (): void => {
+    const plan = this.#plan;
+    const tried = this.#tried;
+    const turn = this.#turn;
+    const outcome = this.#outcome;
+    if (plan === undefined || tried === undefined || turn === undefined || outcome === undefined) return;
+    try {
+      if (
+        outcome.kind === 'answered' &&
+        isPlainlyGood(outcome.answer, turn) &&
+        faultIn(plan, outcome.answer) === undefined
+      )
+        this.#relay(plan, turn, outcome.answer);
+      else this.#goOn({ tried, made: { turn, outcome, startedMs: this.#startedMs } });
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  #relay(plan: Plan, turn: Turn, answer: Answer): void {
+    const { exchange, response } = this.#asked;
+    turn.served(answer.firstByteAtMs - answer.sentAtMs);
+    const passed = pass(plan, answer, turn, 'serves');
+    if (passed instanceof Promise) throw new TypeError('a good answer passes at once');
+    const headers = ownHeaders(exchange, passed, plan.resolved, plan.question, plan.reservation);
+    if (plan.question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
+    const relaying = new Relay(exchange, passed, response, this.#settling, this);
+    try {
+      relaying.start(headers);
+    } catch (error) {
+      relaying.fail(error);
+    }
+  }
+
+  // How it ends.
+
+  resolve(): void {
+    this.#asked.ended.resolve();
+  }
+
+  reject(error: unknown): void {
+    this.#fail(error);
+  }
+
+  #fail(error: unknown): void {
+    const { ended } = this.#asked;
+    this.#settling.failed(error).then(
+      () => ended.reject(error),
+      (other: unknown) => ended.reject(other),
+    );
+  }
+
+  /** The pipeline serves it, from its body on where that was read. */
+  #leave(body: Buffer | undefined): void {
+    const { exchange, route, modelFromPath, request, response, ended } = this.#asked;
+    const key = this.#key;
+    if (key === undefined) throw new TypeError('it is handed over for a key');
+    const begun = { settling: this.#settling, key, body };
+    this.#deps.pipeline.serve(exchange, route, modelFromPath, request, response, begun).then(
+      () => ended.resolve(),
+      (error: unknown) => ended.reject(error),
+    );
+  }
+
+  /** The pipeline goes on from here: it was not sent, or what came of it is not plainly good. */
+  #goOn(first: FirstCall): void {
+    const { response, ended } = this.#asked;
+    const plan = this.#plan;
+    if (plan === undefined) throw new TypeError('nothing is planned');
+    this.#deps.pipeline.goOn(plan, response, this.#settling, first).then(
+      () => ended.resolve(),
+      (error: unknown) => ended.reject(error),
+    );
+  }
+}
+
+/** Nothing but what was asked for, as far as its head says. */
+function isPlainlyGood(answer: Answer, { candidate }: Turn): boolean {
+  const { status, meantStatus } = answer;
+  if (status >= 300 || meantStatus !== undefined) return false;
+  return verdictOn(answer, candidate.target.upstream.family.errors?.statuses) === 'serves';
+}
