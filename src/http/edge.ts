@@ -85,7 +85,7 @@ export interface EdgeDeps {
 }
 
 /** Whoever is told how it ended. */
-export interface Ended {
+interface Ended {
   resolve(): void;
   reject(error: unknown): void;
 }

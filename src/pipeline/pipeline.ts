@@ -88,7 +88,7 @@ export interface PipelineDeps extends ListDeps, RecordingDeps {
 }
 
 /** A request that another path began, and hands over. */
-export interface Begun {
+interface Begun {
   readonly settling: Settling;
   readonly key: KeyRecord;
   /** Undefined where it was not read yet. */

@@ -58,7 +58,7 @@ export async function startRig(
   document: RigDocument,
   env: Record<string, string> = {},
   parts: Partial<
-    Pick<AppDeps, 'ledger' | 'spending' | 'imported' | 'bill' | 'meter' | 'tracer' | 'backgroundEveryMs'>
+    Pick<AppDeps, 'ledger' | 'spending' | 'imported' | 'bill' | 'meter' | 'tracer' | 'backgroundEveryMs' | 'isDirect'>
   > = {},
 ): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-rig-'));
