@@ -138,19 +138,20 @@ export const usageIn = (document: Buffer): Usage | null => readDocument(document
  * follows a key further down is not: a bracket too many comes before the end. So a count inside of a document that the
  * upstream gave back is not taken for its own.
  */
-function countFromTail(tail: Buffer, key: Key): Count | null {
+function foundInTail<T>(tail: Buffer, key: Key, pick: (count: Count) => T | null): T | null {
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     if (tail[at - 1] === BACKSLASH) continue;
     const count = countIn(Buffer.concat([openingBrace, tail.subarray(at)]), key);
-    if (count !== null && toUsage(key, count) !== null) return count;
+    const found = count === null ? null : pick(count);
+    if (found !== null) return found;
   }
   return null;
 }
 
-function readFromTail(tail: Buffer, key: Key): Usage | null {
-  const count = countFromTail(tail, key);
-  return count === null ? null : toUsage(key, count);
-}
+const countFromTail = (tail: Buffer, key: Key): Count | null =>
+  foundInTail(tail, key, (count) => (toUsage(key, count) === null ? null : count));
+
+const readFromTail = (tail: Buffer, key: Key): Usage | null => foundInTail(tail, key, (count) => toUsage(key, count));
 
 function readFromHead(head: Buffer, key: Key): Usage | null {
   const at = head.lastIndexOf(quotedKeys[key]);
@@ -177,14 +178,21 @@ function countIn(document: Buffer, key: Key): Count | null {
 
 function toCount(raw: Buffer): Count | null {
   const count: unknown = JSON.parse(raw.toString());
-  if (isMapping(count)) return { ...count };
+  if (isMapping(count)) return count;
   return typeof count === 'number' || typeof count === 'string' ? { duration: count } : null;
 }
 
 function toUsage(key: Key, count: Count): Usage | null {
   const usage = readings[key](count);
-  return Object.values(usage).every((value) => value === null) ? null : usage;
+  return saysNothing(usage) ? null : usage;
 }
+
+const saysNothing = (usage: Usage): boolean =>
+  usage.promptTokens === null &&
+  usage.completionTokens === null &&
+  usage.totalTokens === null &&
+  usage.searchUnits === null &&
+  Object.values(usage).every((value) => value === null);
 
 const secondsIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
