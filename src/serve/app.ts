@@ -200,8 +200,11 @@ export function createApp({
 
   /** Without a promise where the key is at hand, as it nearly always is. */
   function admit(exchange: Exchange, route: Route | undefined, request: ServerRequest): KeyRecord | Promise<KeyRecord> {
-    const credential = readCredential(request.fields);
-    if (credential === undefined) throw unauthorized('missing_api_key');
+    const { fields } = request;
+    fields.made ??= readCaller(fields);
+    const caller = fields.made;
+    if (!(caller instanceof Caller)) throw new TypeError('somebody else has made something of the fields');
+    const { credential, digest } = caller;
     const judge = (key: KeyRecord | undefined): KeyRecord => {
       if (key === undefined) throw unknownKey(credential);
       exchange.key = key;
@@ -211,7 +214,6 @@ export function createApp({
       checkAddress(key, exchange.clientAddress);
       return key;
     };
-    const digest = digestOf(credential);
     const found = exchange.snapshot.keys.get(digest) ?? directory.find(digest);
     return found instanceof Promise ? found.then(judge) : judge(found);
   }
@@ -431,6 +433,23 @@ export function createApp({
       await smallPost.close();
     },
   };
+}
+
+/** Who calls, as the head of a request says. */
+class Caller {
+  readonly credential: string;
+  readonly digest: string;
+
+  constructor(credential: string) {
+    this.credential = credential;
+    this.digest = digestOf(credential);
+  }
+}
+
+function readCaller(fields: ServerRequest['fields']): Caller {
+  const credential = readCredential(fields);
+  if (credential === undefined) throw unauthorized('missing_api_key');
+  return new Caller(credential);
 }
 
 /** A body and what its decoding holds beside it, or its compressed form, are two bodies at most. */

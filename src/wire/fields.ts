@@ -18,6 +18,8 @@ export class Fields {
   readonly #text: string;
   readonly #spans: readonly number[];
   #list: readonly string[] | undefined = undefined;
+  /** What a reader has made of them: the next request with the same head has the same fields. */
+  made: unknown = undefined;
 
   constructor(text: string, spans: readonly number[]) {
     this.#text = text;
@@ -44,6 +46,14 @@ export class Fields {
       if (this.#isNamed(at, name)) return true;
     }
     return false;
+  }
+
+  /** Where its value stands in the head; of a field that stands several times, the first. */
+  placeOf(name: string): { readonly start: number; readonly end: number } | undefined {
+    for (let at = 0; at < this.#spans.length; at += numbersAField) {
+      if (this.#isNamed(at, name)) return { start: this.#spans[at + 2] ?? 0, end: this.#spans[at + 3] ?? 0 };
+    }
+    return undefined;
   }
 
   /** How long a name is tells most of them apart. */

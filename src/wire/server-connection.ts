@@ -6,8 +6,8 @@ import { performance } from 'node:perf_hooks';
 import { ByteHold } from './byte-hold.ts';
 import { malformed, type WireFault } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
+import { HeadMemo } from './head-memo.ts';
 import { IncomingBody } from './incoming-body.ts';
-import { readRequestHead } from './request-head.ts';
 import { type AnswerCarrier, ServerAnswer } from './server-answer.ts';
 import type { Served, ServerHouse } from './server-house.ts';
 import { type RequestSink, type RequestSource, ServerRequest } from './server-request.ts';
@@ -35,6 +35,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   readonly #house: ServerHouse;
   readonly #collector: HeadCollector;
+  readonly #memo = new HeadMemo();
   #state: State = 'open';
   #request: ServerRequest | undefined = undefined;
   #answer: ServerAnswer | undefined = undefined;
@@ -193,7 +194,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   }
 
   #begin(bytes: Buffer, endsAt: number): void {
-    const head = readRequestHead(bytes, endsAt, this.#house.settings.fields);
+    const head = this.#memo.read(bytes, endsAt, this.#house.settings.fields);
     this.#collector.reset();
     if ('kind' in head) {
       this.#refuse(head);
