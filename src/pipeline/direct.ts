@@ -25,13 +25,17 @@ import type { FirstCall } from './calls/attempt.ts';
 import { courseOf, isPlainRoute, type Plan, shapeIn, translationFor, writeCall } from './calls/plan.ts';
 import { verdictOn } from './calls/verdict.ts';
 import { fitsOneCall } from './lists/list-answer.ts';
+import { namedObjectsIn } from './objects/named-objects.ts';
+import { isInBackground } from './objects/recording.ts';
 import { asksOtherWidth } from './one-width.ts';
 import { ownHeaders } from './own-headers.ts';
 import type { Pipeline, PipelineDeps } from './pipeline.ts';
 import { oneTurnBytes, type Question, type QuestionReader } from './question.ts';
+import { ReadingRoom } from './reading-room.ts';
 import { mayHaveRole } from './roles.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
+import { asksUsage } from './usage/usage-asking.ts';
 
 /** Is told what came of reading a body. */
 interface BodyWaiter {
@@ -157,10 +161,18 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
     const isOrdinary = !question.mayNameOthers && question.standIn === undefined;
     const course = isOrdinary ? courseOf(resolved, route) : undefined;
     if (course?.isPlain !== true || (mayHaveRole(route) && asksOtherWidth(question, model))) {
-      this.#leave(question.body);
+      this.#leave(question.body, question);
       return;
     }
     exchange.shape = shape ?? model.shape;
+    // Throws where nothing is kept by which it could be followed.
+    isInBackground(question, undefined);
+    const named = namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
+    if (named instanceof Promise || named.needed.length > 0 || named.mentioned.length > 0) {
+      if (named instanceof Promise) named.catch(() => undefined);
+      this.#leave(question.body, question);
+      return;
+    }
     const asking = askingOf(question, route, course);
     if (asking instanceof Promise)
       asking.then((one) => this.#count(question, resolved, course, one)).catch(this.#failed);
@@ -169,13 +181,9 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
 
   #count(question: Question, resolved: ResolvedModel, course: Course, asking: Asking): void {
     const { exchange, route } = this.#asked;
-    if (asking.isStream === true) {
-      this.#leave(question.body);
-      return;
-    }
     exchange.asking = asking;
     if (!fitsOneCall({ exchange, question, route, resolved, course })) {
-      this.#leave(question.body);
+      this.#leave(question.body, question);
       return;
     }
     this.#question = question;
@@ -225,7 +233,8 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
     }
     let call: Call;
     try {
-      if (translationFor(plan, turn.candidate) !== undefined) {
+      const { candidate } = turn;
+      if (translationFor(plan, candidate) !== undefined || asksUsage(plan, candidate.target)) {
         turn.withdraw();
         this.#goOn({ tried });
         return;
@@ -326,11 +335,11 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
   }
 
   /** The pipeline serves it, from its body on where that was read. */
-  #leave(body: Buffer | undefined): void {
+  #leave(body: Buffer | undefined, question?: Question): void {
     const { exchange, route, modelFromPath, request, response, ended } = this.#asked;
     const key = this.#key;
     if (key === undefined) throw new TypeError('it is handed over for a key');
-    const begun = { settling: this.#settling, key, body };
+    const begun = { settling: this.#settling, key, body, question };
     this.#deps.pipeline.serve(exchange, route, modelFromPath, request, response, begun).then(
       () => ended.resolve(),
       (error: unknown) => ended.reject(error),

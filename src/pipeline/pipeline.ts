@@ -93,6 +93,8 @@ interface Begun {
   readonly key: KeyRecord;
   /** Undefined where it was not read yet. */
   readonly body: Buffer | undefined;
+  /** Likewise. */
+  readonly question: Question | undefined;
 }
 
 export interface Pipeline {
@@ -188,7 +190,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const modelFromPath = modelInPath ?? modelBesideBody(called, request.fields);
     const body =
       begun?.body ?? (called.own?.method === 'GET' ? noBody : await readBody(exchange, called, request, response));
-    const read = readQuestion(exchange, called, request, body, modelFromPath);
+    const read = begun?.question ?? readQuestion(exchange, called, request, body, modelFromPath);
     const asked = read instanceof Promise ? await read : read;
     const route =
       called.entry === undefined

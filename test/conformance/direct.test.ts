@@ -42,12 +42,40 @@ interface Scene {
   readonly headers?: readonly [string, string][];
 }
 
+const streams: Handler = (_request, reply) =>
+  reply.sse([{ choices: [{ index: 0, text: 'a' }] }, { choices: [], usage }, '[DONE]'], { everyMs: 2 });
+const chat = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 const embedding = { model: 'm', input: ['a', 'b'] };
 const scenes: Readonly<Record<string, Scene>> = {
   embeddings: { body: embedding, upstream: () => embeds },
   'one text on the legacy path': { path: '/v1/engines/m/embeddings', body: { input: 'a' }, upstream: () => embeds },
   rerank: { path: '/v1/rerank', body: { model: 'm', query: 'q', documents: ['a', 'bb'] }, upstream: () => ranks },
   completions: { path: '/v1/completions', body: { model: 'm', prompt: 'x' }, upstream: () => completes },
+  'a stream that counts itself': {
+    path: '/v1/completions',
+    body: { model: 'm', prompt: 'x', stream: true, stream_options: { include_usage: true } },
+    upstream: () => streams,
+  },
+  'a stream that is to be counted': {
+    path: '/v1/completions',
+    body: { model: 'm', prompt: 'x', stream: true },
+    upstream: () => streams,
+  },
+  chat: {
+    path: '/v1/chat/completions',
+    body: chat,
+    upstream: () => (_request, reply) => reply.json(200, { choices: [], usage }),
+  },
+  'chat in events': {
+    path: '/v1/chat/completions',
+    body: { ...chat, stream: true, stream_options: { include_usage: true } },
+    upstream: () => streams,
+  },
+  'chat about a file': {
+    path: '/v1/chat/completions',
+    body: { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
+    upstream: () => completes,
+  },
   'a name that is replaced': {
     body: { model: 'alias', input: 'x' },
     upstream: () => embeds,
@@ -106,7 +134,9 @@ async function start(t: TestContext, { upstream, model, key }: Scene, isDirect: 
   t.after(() => service.close());
   const document = {
     upstreams: [{ id: 'up', family: 'openai', base_url: service.url, api_key: 'sk-credential-of-up' }],
-    models: [{ id: 'm', operations: ['embeddings', 'rerank', 'completions'], targets: [{ upstream: 'up' }], ...model }],
+    models: [
+      { id: 'm', operations: ['embeddings', 'rerank', 'completions', 'chat'], targets: [{ upstream: 'up' }], ...model },
+    ],
     keys: [{ id: 'test', secret: 'test-key-with-enough-characters', ...key }],
   };
   return { rig: await startRig(t, document, {}, { isDirect }), service };

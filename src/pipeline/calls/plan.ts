@@ -162,15 +162,20 @@ function makeCourse(model: Model, route: Route, modelId: string): Course {
   };
 }
 
-const plainCounting: ReadonlySet<string> = new Set(['prompts', 'edit', 'documents', 'inputs', 'inputs and images']);
+const plainCounting: ReadonlySet<string> = new Set([
+  'prompts',
+  'edit',
+  'documents',
+  'inputs',
+  'inputs and images',
+  'messages',
+]);
 
 /** Clients speak as the operation does, and nothing of it is kept by its upstream. */
 export function isPlainRoute({ own, entry, door, isFree, query, streams, verb, row }: Route): boolean {
   const isOrdinary = own === undefined && entry === undefined && door === undefined && isFree !== true;
   const hasOneForm = query === undefined && streams === undefined && verb === undefined;
-  return (
-    isOrdinary && hasOneForm && row.kept === undefined && row.keeps === undefined && plainCounting.has(row.counting)
-  );
+  return isOrdinary && hasOneForm && row.keeps === undefined && plainCounting.has(row.counting);
 }
 
 const isPlainModel = ({ cache, coalesce, dedupes, hedge, matryoshka, roles, shadow }: Model): boolean =>
