@@ -40,7 +40,9 @@ export interface Call {
   /** Path under the origin, upstream prefix included. */
   readonly path: string;
   /** Names and values in turn; no framing among them. */
-  readonly headers: string[];
+  readonly headers: readonly string[];
+  /** In place of them, where they are written and judged already: a line each. */
+  readonly lines?: string | undefined;
   readonly body: CallBody;
   readonly timeouts: Timeouts;
   /** On the monotonic clock: when the client's patience ends, however many calls were made before this one. */

@@ -239,7 +239,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
         this.#goOn({ tried });
         return;
       }
-      call = writeCall(plan, turn, exchange.client);
+      call = writeCall(plan, turn, exchange.client, true);
     } catch (error) {
       turn.withdraw();
       throw error;

@@ -7,6 +7,7 @@ import type { CallTrace } from '../core/exchange-trace.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
+import { toFieldLines } from '../wire/head-writer.ts';
 import type { Framing } from '../wire/server-answer.ts';
 
 const standing = ['accept', 'accept-encoding', 'idempotency-key', 'openai-beta'] as const;
@@ -39,6 +40,33 @@ export function upstreamHeaders(
   for (const name of forwardHeaders) forward(headers, name, client.get(name) ?? standardHeaders?.[name]);
   return headers;
 }
+
+/** Of each list of a credential's headers: what stands in every call, and for which type of body. */
+const standingLines = new WeakMap<readonly string[], { readonly type: string; readonly text: string }>();
+
+/** The same as the lines of a head, of which most are made once. */
+export function upstreamLines(
+  { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
+  credential: Pick<Credential, 'headers'>,
+  { forwardHeaders, standardHeaders }: Pick<Upstream, 'forwardHeaders' | 'standardHeaders'>,
+  client: RequestHeaders,
+): string {
+  const type = client.get('content-type') || 'application/json';
+  let always = standingLines.get(credential.headers);
+  if (always?.type !== type) {
+    const headers = [...credential.headers, 'content-type', sendable('content-type', type), 'user-agent', 'postern'];
+    always = { type, text: toFieldLines(headers) };
+    standingLines.set(credential.headers, always);
+  }
+  let lines = `${always.text}x-request-id: ${id}\r\n${loopHeader}: ${loopMark}\r\n`;
+  for (const name of standing) lines += lineOf(name, client.get(name));
+  for (const name of ofTraces) lines += lineOf(name, client.get(name));
+  for (const name of forwardHeaders) lines += lineOf(name, client.get(name) ?? standardHeaders?.[name]);
+  return lines;
+}
+
+const lineOf = (name: string, value: string | undefined): string =>
+  value === undefined ? '' : `${name}: ${sendable(name, value)}\r\n`;
 
 /** For an answer that is read as it passes. */
 export function uncompressed(headers: readonly string[]): string[] {

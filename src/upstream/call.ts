@@ -52,11 +52,11 @@ export function createCaller(pools: Pools): (call: Call, waiter: OutcomeWaiter) 
       return;
     }
     const handler = new CallHandler(call, pools.wheel, waiter);
-    const { method = 'POST', path, headers, body, isOnce } = call;
+    const { method = 'POST', path, headers, lines, body, isOnce } = call;
     try {
       handler.call = pools
         .of(call.upstream)
-        .send({ method, path, headers, body: method === 'POST' ? body : undefined, isOnce }, handler);
+        .send({ method, path, headers, lines, body: method === 'POST' ? body : undefined, isOnce }, handler);
     } catch (error) {
       handler.onError(error);
     }

@@ -19,6 +19,8 @@ export interface ClientRequest {
   readonly path: string;
   /** Names and values in turn; neither `host` nor what frames the body. */
   readonly headers: readonly string[];
+  /** In their place, what they are in the head: a line each, judged by whoever wrote them. */
+  readonly lines?: string | undefined;
   /** Pieces are sent one after the other, without a copy; what is stored is read when its turn comes. */
   readonly body?: Buffer | readonly Piece[] | undefined;
   /** It may not be sent again: it goes on a new connection where the server tends to close those that it answered on. */
@@ -64,7 +66,11 @@ export class ClientCall {
   holder: CallHolder = nobody;
 
   /** Throws a TypeError where the request is none that could be sent. `host` as it stands in the head. */
-  constructor({ method, path, headers, body, isOnce = false }: ClientRequest, host: string, handler: AnswerHandler) {
+  constructor(
+    { method, path, headers, lines, body, isOnce = false }: ClientRequest,
+    host: string,
+    handler: AnswerHandler,
+  ) {
     this.handler = handler;
     this.isOnce = isOnce;
     this.isHead = method === 'HEAD';
@@ -79,7 +85,7 @@ export class ClientCall {
     }
     const length = body === undefined && method !== 'POST' ? '' : `content-length: ${bytes}\r\n`;
     // Some servers of HTTP/1.0 keep a connection only where they are asked to.
-    this.head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${toFieldLines(headers)}${length}\r\n`;
+    this.head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines ?? toFieldLines(headers)}${length}\r\n`;
   }
 
   pause(): void {

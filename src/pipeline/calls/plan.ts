@@ -29,7 +29,7 @@ import {
 } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
-import { sendable, uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
+import { sendable, uncompressed, upstreamHeaders, upstreamLines, withoutHeader } from '../headers.ts';
 import type { NamedAgain } from '../named-again.ts';
 import { type OtherModel, queryAt, renamedAt } from '../other-models.ts';
 import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from '../question.ts';
@@ -230,7 +230,8 @@ function toOwnCandidate(target: Target, { offer, upstreams }: OwnRoute): Candida
     : undefined;
 }
 
-export function writeCall(asked: Plan, turn: Turn, client: Listening): Call {
+/** `isPlain`: nothing is done to its headers any more. */
+export function writeCall(asked: Plan, turn: Turn, client: Listening, isPlain = false): Call {
   const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, turn);
   const { route, question } = plan;
   const { target, lifted, offer } = turn.candidate;
@@ -243,7 +244,7 @@ export function writeCall(asked: Plan, turn: Turn, client: Listening): Call {
     return toCall(plan, turn, client, withNames(question.body, namedAgain, name, turn), form);
   const field = modelFieldOf(route) ?? 'model';
   const written = nameInBody(turn.candidate, plan.resolved);
-  return toCall(plan, turn, client, withModel(question, written, insertIfAbsent ? field : undefined), form);
+  return toCall(plan, turn, client, withModel(question, written, insertIfAbsent ? field : undefined), form, isPlain);
 }
 
 /** What a good answer must be where bytes pass; undefined where it may be anything, or is read whole. */
@@ -281,26 +282,21 @@ export function writeBodilessCall(plan: Plan, turn: Turn, client: Listening): Ca
   return toCall(plan, turn, client, nothing);
 }
 
-function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?: AnswerForm): Call {
+function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?: AnswerForm, isPlain = false): Call {
   const { exchange, route } = plan;
   const { target, offer } = turn.candidate;
   const { upstream } = target;
   const upstreamName = nameAt(target, plan.resolved);
   const { credential } = turn;
   const own = offer.asChat === true && credential.chatHeaders ? { headers: credential.chatHeaders } : credential;
-  const trace = exchange.trace?.calling(turn, target);
-  const all = upstreamHeaders(exchange, own, upstream, plan.clientHeaders, trace);
-  const headers = headersOf(plan, all, upstreamName);
+  const headers = isPlain ? noHeaders : headersFor(plan, turn, own, upstreamName);
   return {
     ...(route.own && { method: route.own.method }),
     upstream,
     offer,
     path: withQuery(upstream.pathPrefix + toPath(offer, upstreamName, route.verb), plan.query),
-    // What is compressed could not be looked through as it passes.
-    headers:
-      plan.keeps === undefined && plan.isRead !== true && route.own?.usage === undefined
-        ? headers
-        : uncompressed(headers),
+    headers,
+    lines: isPlain ? upstreamLines(exchange, own, upstream, plan.clientHeaders) : undefined,
     body,
     timeouts: timeoutsOf(upstream, route),
     deadlineMs: plan.deadlineMs,
@@ -309,6 +305,18 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?
     isOnce: !plan.course.replayable,
     form,
   };
+}
+
+const noHeaders: readonly string[] = [];
+
+function headersFor(plan: Plan, turn: Turn, own: Pick<Credential, 'headers'>, upstreamName: string): readonly string[] {
+  const { exchange, route, keeps, isRead, clientHeaders } = plan;
+  const { target } = turn.candidate;
+  const trace = exchange.trace?.calling(turn, target);
+  const all = upstreamHeaders(exchange, own, target.upstream, clientHeaders, trace);
+  const headers = headersOf(plan, all, upstreamName);
+  // What is compressed could not be looked through as it passes.
+  return keeps === undefined && isRead !== true && route.own?.usage === undefined ? headers : uncompressed(headers);
 }
 
 /** Where a header has the model, it has the upstream's name for it. */
