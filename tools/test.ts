@@ -72,7 +72,8 @@ function run(files: readonly string[], concurrency: number | 'one process'): Pro
       '--test',
       '--test-reporter=spec',
       '--test-timeout=180000',
-      isOne ? '--test-isolation=none' : `--test-concurrency=${concurrency}`,
+      // A file whose tests have failed may leave a process behind, and would wait for it for ever.
+      ...(isOne ? ['--test-isolation=none'] : ['--test-force-exit', `--test-concurrency=${concurrency}`]),
       ...files,
     ],
     {

@@ -71,7 +71,8 @@ export async function createDirectory(
   files: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-'));
-  test.after(() => rm(directory, { recursive: true, force: true }));
+  // What still runs in it writes there for a moment: where this failed, nothing that is to end after it would.
+  test.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }).catch(() => undefined));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(directory, name)), { recursive: true });
     await writeFile(join(directory, name), content);
