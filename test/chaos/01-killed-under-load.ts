@@ -126,7 +126,7 @@ async function setUp({ t, seed }: ChaosRig, scene: Scene): Promise<Stage> {
   const upstream = await startPaidUpstream(random);
   t.after(() => upstream.close());
   const directory = await mkdtemp(join(tmpdir(), 'postern-killed-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const url = scene.store === 'sqlite' ? 'sqlite:postern.db' : await (await startPostgres(t)).createDatabase();
   const config = {
     store: url,

@@ -111,7 +111,7 @@ async function runAndDamage(rig: ChaosRig, findings: Findings): Promise<void> {
   const upstream = await startPaidUpstream(random);
   t.after(() => upstream.close());
   const root = await mkdtemp(join(tmpdir(), 'postern-cut-'));
-  t.after(() => rm(root, { recursive: true, force: true }));
+  t.after(() => rm(root, { recursive: true, force: true, maxRetries: 20 }));
   const config = {
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
     models: paidModels('up'),

@@ -125,7 +125,7 @@ async function play(rig: ChaosRig, scene: Scene): Promise<Figure[]> {
   const [warm] = trials;
   const upstream = await startChargingUpstream(rig, trials, createRandom(seed));
   const directory = await mkdtemp(join(tmpdir(), 'postern-budgets-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const url = scene.store === 'postgres' ? await (await startPostgres(t)).createDatabase() : 'sqlite:postern.db';
   const redis = scene.store === 'postgres' ? await startRedis(t) : undefined;
   const config = toConfig(scene, url, redis?.url, upstream.fake.url, trials);

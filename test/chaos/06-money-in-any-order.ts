@@ -36,7 +36,7 @@ export default definePromise({
     const figures = [await playOrders(rig, 'memory', memory, () => ({ bank: createOpenMemoryBank() }))];
 
     const directory = await mkdtemp(join(tmpdir(), 'postern-orders-'));
-    rig.t.after(() => rm(directory, { recursive: true, force: true }));
+    rig.t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
     const file = join(directory, 'postern.db');
     const store = await openStore(`sqlite:${file}`, { cwd: directory });
     rig.t.after(() => store.close());

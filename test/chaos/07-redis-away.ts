@@ -78,7 +78,7 @@ export default definePromise({
 
 async function setUp({ t }: ChaosRig, redis: string, outages: number): Promise<Stage> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-redis-away-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const charges = new Map<string, number>();
   const upstream = await startFakeUpstream((request, reply) => {
     const id = request.header('x-request-id') ?? '';

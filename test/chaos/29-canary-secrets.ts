@@ -42,7 +42,7 @@ export default definePromise({
   async run(rig) {
     const { t, seed } = rig;
     const directory = await mkdtemp(join(tmpdir(), 'postern-canaries-'));
-    t.after(() => rm(directory, { recursive: true, force: true }));
+    t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
     const random = createRandom(seed);
     const mark = (kind: string): string =>
       kind +

@@ -42,7 +42,7 @@ export default definePromise({
   title: 'database theft',
   async run(rig) {
     const directory = await mkdtemp(join(tmpdir(), 'postern-theft-'));
-    rig.t.after(() => rm(directory, { recursive: true, force: true }));
+    rig.t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
     const found = await inEachStore(rig.t, { file: join(directory, 'postern.db') }, (place) =>
       rob(rig, directory, place),
     );

@@ -99,7 +99,7 @@ export default definePromise({
   async run(rig) {
     const random = createRandom(rig.seed);
     const directory = await mkdtemp(join(tmpdir(), 'postern-hostile-'));
-    rig.t.after(() => rm(directory, { recursive: true, force: true }));
+    rig.t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
     const { known, random: made } = sizes[rig.scale];
     const shuffled = [...hostileTexts, ...more].map((text) => ({ text, at: random() })).sort((a, b) => a.at - b.at);
     const texts = [

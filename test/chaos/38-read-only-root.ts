@@ -28,7 +28,7 @@ export default definePromise({
   title: 'read-only root, another user, only the data folder writable, bursts',
   async run(rig) {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'postern-read-only-')));
-    rig.t.after(() => rmSync(directory, { recursive: true, force: true }));
+    rig.t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
     const data = join(directory, 'data');
     mkdirSync(data);
     chmodSync(directory, 0o755);

@@ -92,7 +92,7 @@ export default definePromise({
 async function setUp(rig: ChaosRig): Promise<Stage> {
   const { t, seed } = rig;
   const directory = await mkdtemp(join(tmpdir(), 'postern-slow-store-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const url = await (await startPostgres(t)).createDatabase();
   const proxy = await startChaosProxy(t, Number(new URL(url).port));
   const proxied = new URL(url);

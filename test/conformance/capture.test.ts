@@ -35,7 +35,7 @@ interface House {
 
 async function startHouse(t: TestContext, script: Script): Promise<House> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-capture-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const up = await startFakeUpstream(script);
   t.after(() => up.close());
   const rig = await startRig(t, {

@@ -50,7 +50,7 @@ for (const { where, yaml } of blocks) {
     const [first = ''] = Object.keys(values);
     if (foreign.has(first)) return;
     const cwd = await mkdtemp(join(tmpdir(), 'postern-docs-'));
-    t.after(() => rm(cwd, { recursive: true, force: true }));
+    t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
     await mkdir(join(cwd, 'tls'));
     await writeFile(join(cwd, 'tls/internal-ca.pem'), localhostCertificate);
     await writeFile(join(cwd, 'upstreams.yaml'), 'upstreams: []\n');

@@ -78,7 +78,7 @@ function environmentAt(cwd: string) {
 /** The folder, with the secrets that others would write beside it. */
 async function copy(t: TestContext, name: string): Promise<string> {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-example-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+  t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
   await cp(join(root, name), cwd, { recursive: true });
   await mkdir(join(cwd, 'secrets/openai-secret'), { recursive: true });
   await writeFile(join(cwd, 'secrets/openai'), env.OPENAI_API_KEY);

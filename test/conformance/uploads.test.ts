@@ -46,7 +46,7 @@ async function startHouse(
   { server = {}, model = {}, key = {} }: { server?: object; model?: object; key?: object } = {},
 ): Promise<House> {
   const directory = mkdtempSync(join(tmpdir(), 'postern-uploads-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
   const ups = await Promise.all(scripts.map((script) => startFakeUpstream(script)));
   t.after(() => Promise.all(ups.map((up) => up.close())));
   const rig = await startRig(t, {
@@ -162,7 +162,7 @@ test('in memory and from a file the next upstream gets the same bytes, each with
 
 test('what a process left behind goes at the start, and nothing else does', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-uploads-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
   writeFileSync(join(directory, 'x.upload'), 'x');
   writeFileSync(join(directory, 'x.other'), 'x');
   await startHouse(t, [says], { server: { upload_directory: directory } });

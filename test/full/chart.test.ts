@@ -199,7 +199,7 @@ test('the chart is of the version of the package', async () => {
 
 async function makeDirectory(t: { after(end: () => Promise<void>): void }): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-chart-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   return directory;
 }
 

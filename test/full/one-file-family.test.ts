@@ -56,7 +56,7 @@ export default defineFamily({
 /** The project as it stands, in another place, with the one file more. */
 async function copyProject(t: TestContext): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'postern-copy-'));
-  t.after(() => rm(copy, { recursive: true, force: true }));
+  t.after(() => rm(copy, { recursive: true, force: true, maxRetries: 20 }));
   for (const part of ['src', 'bin', 'tools', 'docs', 'console/src', 'package.json', 'postern.schema.json']) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }

@@ -39,7 +39,7 @@ before(async () => {
   await run('npm', ['pack', '--pack-destination', packed], { cwd: repository });
   tarball = join(packed, (await readdir(packed))[0] ?? '');
 });
-after(() => rm(packed, { recursive: true, force: true }));
+after(() => rm(packed, { recursive: true, force: true, maxRetries: 20 }));
 
 test('the packed package installs without scripts and answers on a fresh machine', async (t) => {
   const directory = join(packed, 'installed');

@@ -108,7 +108,7 @@ for (const workers of [1, 2]) {
     const console = new URL(String(gateway.log().find(({ msg }) => msg === 'listening')?.console)).host;
 
     const folder = await mkdtemp(join(tmpdir(), 'postern-prometheus-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }));
     const scraping = [{ job_name: 'postern', scrape_interval: '1s', static_configs: [{ targets: [console] }] }];
     await writeFile(join(folder, 'prometheus.yml'), JSON.stringify({ scrape_configs: scraping }));
     const port = await freePort();
@@ -159,7 +159,7 @@ test('the alerts pass `promtool check rules`, and each says what to do', { skip:
 
 test('every question of the dashboard passes `promtool check rules`', { skip: whyNot }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-dashboard-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const text = await readFile(new URL('../../deploy/grafana/postern.json', import.meta.url), 'utf8');
   const questions = [...text.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, quoted = '""']) =>
     String(JSON.parse(quoted)),

@@ -11,7 +11,7 @@ import { describeStore } from '../support/stores/store-conformance.ts';
 
 async function openInThread(t: TestContext, clock: Clock) {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-thread-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+  t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
   const store = await openStore('sqlite:postern.db', { cwd, clock, inThread: true });
   t.after(() => store.close());
   return store;

@@ -39,7 +39,7 @@ test('two nodes go from the last release to this version and back, and no reques
   t.after(() => upstream.close());
   const ports = [await freePort(), await freePort()];
   const home = await mkdtemp(join(tmpdir(), 'postern-upgrade-'));
-  t.after(() => rm(home, { recursive: true, force: true }));
+  t.after(() => rm(home, { recursive: true, force: true, maxRetries: 20 }));
   const nodes: GatewayProcess[] = [];
   t.after(() => Promise.all(nodes.map((node) => node.stop())));
 
@@ -125,7 +125,7 @@ function isHere(hash: string): boolean {
 /** The release as it was, with what it needs; gives back the command that starts it. */
 async function checkOut(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-release-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const archive = join(directory, 'release.tar');
   await run('git', ['archive', '--output', archive, commit], { cwd: repository });
   await run('tar', ['-xf', archive, '-C', directory]);

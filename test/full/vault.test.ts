@@ -27,7 +27,7 @@ test('what Vault has is used at once and from then on, without a restart', {
   timeout: 300_000,
 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-vault-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const call = await startVault(t);
   const put = (openai: string, appKey: string) => call('secret/data/postern', { data: { openai, app_key: appKey } });
   await call('sys/auth/approle', { type: 'approle' });

@@ -54,7 +54,7 @@ export async function openAdmin(
   { role = 'owner', signsIn = false, configuration, clientUrl = 'http://127.0.0.1:4000', env = {} }: AdminOptions = {},
 ) {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-admin-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+  t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
   const file = join(cwd, 'postern.yaml');
   await writeFile(file, JSON.stringify({ store: 'sqlite::memory:', ...configuration }));
   const load: ResourceDeskDeps['load'] = (resources, added = []) =>

@@ -35,7 +35,7 @@ export async function setUpCommand(
   env: Readonly<Record<string, string>> = {},
 ) {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-command-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+  t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
   await writeFile(join(cwd, 'postern.yaml'), JSON.stringify({ ...commandConfiguration, ...more }));
 
   async function runAs(

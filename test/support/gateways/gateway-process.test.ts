@@ -33,7 +33,7 @@ process.once('SIGTERM', () => {
 
 async function standInCommand(t: TestContext): Promise<[string, string]> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-stand-in-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const file = join(directory, 'stand-in.mjs');
   await writeFile(file, standIn);
   return [process.execPath, file];

@@ -28,7 +28,7 @@ const readTimeoutMs = 10_000;
 
 export async function createEventLoopMeter(t: TestContext): Promise<EventLoopMeter> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-event-loop-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const file = join(directory, 'delays');
   let readings = 0;
 
