@@ -1,5 +1,7 @@
 /** Memory for bodies in flight: the port between those who read bodies and the budget that all of them draw from. */
 
+import type { Buffer } from 'node:buffer';
+import type { GatewayError } from './errors.ts';
 import type { Listening } from './outcome.ts';
 
 /** What one body holds. It is asked for before the memory is, and given back after it. */
@@ -27,4 +29,10 @@ export interface RoomKeeper {
    * too many wait or its time is up, and `client_closed` where the client leaves meanwhile.
    */
   enter(seeker: RoomSeeker, bytes: number): Room | Promise<Room>;
+}
+
+/** Is told what came of reading a body: one of these, once. */
+export interface BodyWaiter {
+  onWhole(body: Buffer | Promise<Buffer>): void;
+  onFailed(error: GatewayError): void;
 }

@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import type { Room } from '../core/room.ts';
+import type { BodyWaiter, Room } from '../core/room.ts';
 import type { WireFault } from '../wire/fault.ts';
 import type { RequestSink, ServerRequest } from '../wire/server-request.ts';
 import { type Coding, Decoding, type DecodingSink } from './coding.ts';
@@ -47,12 +47,6 @@ function gatheringFor({ announcedBytes, coding }: BodyPlan, room: Room): Gatheri
 
 const nothing = (): number => 0;
 
-/** Is told what came of reading a body: one of these, once. */
-export interface BodyWaiter {
-  onWhole(body: Buffer | Promise<Buffer>): void;
-  onFailed(error: GatewayError): void;
-}
-
 /** Whoever waits for a body. */
 export interface BodyReader {
   /** No more of it is read, be it whole or not; so many bytes came over the wire. */
@@ -83,11 +77,6 @@ export class BodyReading implements RequestSink, DecodingSink {
   }
 
   /** Ends with an error as soon as more than the limit has come, or more than there is room for. */
-  whole(): Promise<Buffer> {
-    return new Promise((resolve, reject) => this.tell({ onWhole: resolve, onFailed: reject }));
-  }
-
-  /** The same without a promise. */
   tell(waiter: BodyWaiter): void {
     this.#waiter = waiter;
     this.#request.read(this);

@@ -9,7 +9,7 @@ import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
-import type { Room, RoomKeeper } from '../core/room.ts';
+import type { BodyWaiter, Room, RoomKeeper } from '../core/room.ts';
 import { type Route, routeOfOwn } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
@@ -22,14 +22,7 @@ import type { WireFault } from '../wire/fault.ts';
 import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { toClientAddress } from './address.ts';
-import {
-  announcedBytesOf,
-  type BodyPlan,
-  type BodyReader,
-  BodyReading,
-  type BodyWaiter,
-  bytesToBeginWith,
-} from './body.ts';
+import { announcedBytesOf, type BodyPlan, type BodyReader, BodyReading, bytesToBeginWith } from './body.ts';
 import { findCoding } from './coding.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { toRawError, writeError, writeJson } from './error-answer.ts';
@@ -84,7 +77,7 @@ export interface EdgeDeps {
   settle(exchange: Exchange, method: string): void;
 }
 
-/** Whoever is told how it ended. */
+/** Is told how it ended. */
 interface Ended {
   resolve(): void;
   reject(error: unknown): void;
@@ -280,7 +273,10 @@ export function createEdge(deps: EdgeDeps): Edge {
     if (disk === undefined) throw diskFull();
     request.askForBody();
     const places = { memory, disk, spool: deps.uploads.spool };
-    return linkOf(response).read((link) => new UploadReading(request, { limitBytes, boundary }, places, link));
+    const link = linkOf(response);
+    const reading = new UploadReading(request, { limitBytes, boundary }, places, link);
+    link.reads(reading);
+    return reading.whole();
   }
 
   function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
@@ -401,8 +397,7 @@ class Answering implements Ended {
 }
 
 /** A body that is being read. */
-interface Reading<T> {
-  whole(): Promise<T>;
+interface Reading {
   fail(error: GatewayError): boolean;
 }
 
@@ -414,20 +409,14 @@ function linkOf({ ends }: ServerAnswer): ClientLink {
 /** From the connection to what is done for its client: told when the answer has left, or the client has. */
 class ClientLink implements AnswerEnd, BodyReader {
   /** Of the body, while it comes. */
-  #reading: Reading<unknown> | undefined = undefined;
+  #reading: Reading | undefined = undefined;
   readonly #exchange: Exchange;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
   }
 
-  read<T>(begin: (link: BodyReader) => Reading<T>): Promise<T> {
-    const reading = begin(this);
-    this.#reading = reading;
-    return reading.whole();
-  }
-
-  reads(reading: Reading<unknown>): void {
+  reads(reading: Reading): void {
     this.#reading = reading;
   }
 

@@ -14,6 +14,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Answer, Call, Outcome, OutcomeWaiter } from '../core/outcome.ts';
 import { noQuery } from '../core/query.ts';
+import type { BodyWaiter } from '../core/room.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
@@ -22,26 +23,20 @@ import { pass } from './answers/pass.ts';
 import { type Handover, Relay } from './answers/relay.ts';
 import { faultIn } from './answers/short-list.ts';
 import type { FirstCall } from './calls/attempt.ts';
-import { courseOf, isPlainRoute, type Plan, shapeIn, translationFor, writeCall } from './calls/plan.ts';
+import { courseOf, isPlainRoute, type Plan, translationFor, writeCall } from './calls/plan.ts';
 import { verdictOn } from './calls/verdict.ts';
 import { fitsOneCall } from './lists/list-answer.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { isInBackground } from './objects/recording.ts';
 import { asksOtherWidth } from './one-width.ts';
 import { ownHeaders } from './own-headers.ts';
-import type { Pipeline, PipelineDeps } from './pipeline.ts';
+import { letIn, type Pipeline, type PipelineDeps } from './pipeline.ts';
 import { oneTurnBytes, type Question, type QuestionReader } from './question.ts';
 import { ReadingRoom } from './reading-room.ts';
 import { mayHaveRole } from './roles.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
 import { asksUsage } from './usage/usage-asking.ts';
-
-/** Is told what came of reading a body. */
-interface BodyWaiter {
-  onWhole(body: Buffer | Promise<Buffer>): void;
-  onFailed(error: GatewayError): void;
-}
 
 export interface DirectDeps extends PipelineDeps {
   readonly pipeline: Pipeline;
@@ -66,7 +61,7 @@ export function createDirect(deps: DirectDeps): Direct {
   return (exchange, route, modelFromPath, request, response, ended) => {
     const read = readers.get(route);
     if (read === undefined || exchange.door !== undefined || exchange.trace !== undefined) return false;
-    if (exchange.snapshot.log.level === 'debug' || shapeIn(route, request.fields) !== undefined) return false;
+    if (exchange.snapshot.log.level === 'debug') return false;
     if (route.operation === 'rerank' && request.fields.get('x-postern-shape') !== undefined) return false;
     new DirectExchange(deps, { exchange, route, modelFromPath, request, response, ended, read }).begin();
     return true;
@@ -119,11 +114,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
   #admitted(key: KeyRecord): void {
     const { exchange, route, request, response } = this.#asked;
     this.#key = key;
-    exchange.key = key;
-    exchange.shape ??= key.shape;
-    // Whoever has a valid key has a row, of what is refused for want of room too.
-    this.#deps.checkPressure(exchange);
-    this.#settling.began(this.#deps.spending.begin(key));
+    letIn(exchange, key, this.#settling, this.#deps);
     if (key.captureMs !== undefined || route.form !== undefined) this.#leave(undefined);
     else this.#deps.takeJsonBody(exchange, request, response, this);
   }
@@ -336,22 +327,24 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
 
   /** The pipeline serves it, from its body on where that was read. */
   #leave(body: Buffer | undefined, question?: Question): void {
-    const { exchange, route, modelFromPath, request, response, ended } = this.#asked;
+    const { exchange, route, modelFromPath, request, response } = this.#asked;
     const key = this.#key;
     if (key === undefined) throw new TypeError('it is handed over for a key');
     const begun = { settling: this.#settling, key, body, question };
-    this.#deps.pipeline.serve(exchange, route, modelFromPath, request, response, begun).then(
-      () => ended.resolve(),
-      (error: unknown) => ended.reject(error),
-    );
+    this.#follow(this.#deps.pipeline.serve(exchange, route, modelFromPath, request, response, begun));
   }
 
   /** The pipeline goes on from here: it was not sent, or what came of it is not plainly good. */
   #goOn(first: FirstCall): void {
-    const { response, ended } = this.#asked;
+    const { response } = this.#asked;
     const plan = this.#plan;
     if (plan === undefined) throw new TypeError('nothing is planned');
-    this.#deps.pipeline.goOn(plan, response, this.#settling, first).then(
+    this.#follow(this.#deps.pipeline.goOn(plan, response, this.#settling, first));
+  }
+
+  #follow(served: Promise<void>): void {
+    const { ended } = this.#asked;
+    served.then(
       () => ended.resolve(),
       (error: unknown) => ended.reject(error),
     );

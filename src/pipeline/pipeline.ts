@@ -119,8 +119,22 @@ export interface Pipeline {
   ): ResolvedModel;
 }
 
+/** What is noted of a key that may use the route. */
+export function letIn(
+  exchange: Exchange,
+  key: KeyRecord,
+  settling: Settling,
+  { checkPressure, spending }: Pick<PipelineDeps, 'checkPressure' | 'spending'>,
+): void {
+  exchange.key = key;
+  exchange.shape ??= key.shape;
+  // A valid key has a row, of what is refused for want of room too.
+  checkPressure(exchange);
+  settling.began(spending.begin(key));
+}
+
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { routes, checkPressure, admit, readBody, mayUseModel, checkOperation, spending, ledger } = deps;
+  const { routes, admit, readBody, mayUseModel, checkOperation, spending, ledger } = deps;
   const readerFor = readersOf(compileQuestionReader);
   const formReaderFor = readersOf(({ form, ...route }) =>
     compileQuestionReader({ ...route, required: form?.required ?? {} }),
@@ -166,11 +180,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   ): Promise<KeyRecord> {
     const admitted = admit(exchange, called, request);
     const key = admitted instanceof Promise ? await admitted : admitted;
-    exchange.key = key;
-    exchange.shape ??= key.shape;
-    // Whoever has a valid key has a row, of what is refused for want of room too.
-    checkPressure(exchange);
-    settling.began(spending.begin(key));
+    letIn(exchange, key, settling, deps);
     return key;
   }
 
