@@ -94,11 +94,19 @@ export function toPayload({ buffer, length, names }: RowItem): Buffer {
 
 export function countSettlements(payload: Buffer): number {
   let count = 0;
-  for (let at = 0; at + itemHeadBytes <= payload.length; at += itemHeadBytes + payload.readUInt32LE(at + 1)) {
+  for (let at = 0; at + itemHeadBytes <= payload.length; at = endOfItem(payload, at)) {
     if (payload[at] === itemKinds.settlement) count += 1;
   }
   return count;
 }
+
+export function endsAnItem(items: Buffer): boolean {
+  let at = 0;
+  while (at + itemHeadBytes <= items.length) at = endOfItem(items, at);
+  return at === items.length;
+}
+
+const endOfItem = (payload: Buffer, at: number): number => at + itemHeadBytes + payload.readUInt32LE(at + 1);
 
 const unnamed: NameFields = {};
 const none: readonly string[] = [];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { codeOf } from '../lib/thrown.ts';
 import type { JournalFiles } from './journal-files.ts';
 import { type FrameHead, findMark, headBytes, isWhole, lineEnd, markBytes, readHead } from './journal-frame.ts';
+import { endsAnItem } from './journal-items.ts';
 
 const nameEnd = '.journal';
 const digits = 10;
@@ -235,12 +236,14 @@ function usedBytes(bytes: Buffer): number {
 }
 
 /**
- * The beginning of a frame that was being written when the process ended: it breaks off before its last byte. What ends with a
- * whole line may as well be a frame of which only the length was damaged; that is rather said once too often.
+ * The beginning of a frame that was being written when the process ended: it breaks off before its last byte. What ends where an
+ * item or a line does may as well be a frame of which only the length was damaged; that is rather said once too often.
  */
 function isTorn(rest: Buffer, used: number): boolean {
   if (used < headBytes) return used < markBytes || findMark(rest, 0) === 0;
   const head = readHead(rest, 0);
   if (head === undefined || headBytes + head.length > rest.length) return false;
-  return used < headBytes + head.length && rest[used - 1] !== lineEnd;
+  if (used >= headBytes + head.length) return false;
+  if (rest[used - 1] !== lineEnd) return true;
+  return head.isItems && !endsAnItem(rest.subarray(headBytes, used - 1));
 }
