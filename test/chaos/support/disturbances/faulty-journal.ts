@@ -86,7 +86,7 @@ export const faultKinds: readonly FaultKind[] = [
 const phaseMs: Readonly<Record<Scale, number>> = { long: 3_000, short: 250 };
 const clients = 24;
 /** Small, so that there is often need for another. */
-const segmentBytes = 64 * 1024;
+const segmentBytes = 32 * 1024;
 const backWithinMs = 20_000;
 
 export async function playFaults({ seed, scale, progress }: ChaosRig, kind: FaultKind): Promise<Figure[]> {
@@ -131,6 +131,8 @@ export async function playFaults({ seed, scale, progress }: ChaosRig, kind: Faul
       return kind.faults[Math.floor(random() * kind.faults.length)];
     });
     await wait(phaseMs[scale] * 2);
+    // A new segment is made only when one is full: on a slow machine that takes a while.
+    for (let waits = 0; failed === 0 && waits < 200; waits++) await wait(50);
     disk.judge(undefined);
     const isBack = await comesBack(spenders);
     await wait(phaseMs[scale]);
