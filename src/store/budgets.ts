@@ -162,7 +162,7 @@ async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Pr
 /** From the sums by day: every period begins with one, and what began before its end may ask for it a moment later. */
 async function readSpent(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
   const { cost } = await trx
-    .selectFrom('usage_days')
+    .selectFrom('usage_all_days')
     .select(({ fn }) => fn.sum('cost_nanos').as('cost'))
     .where('span', '>=', account.startsAtMs)
     .where('span', '<', Math.min(account.endsAtMs, Number.MAX_SAFE_INTEGER))

@@ -19,6 +19,11 @@ export interface Schema {
   readonly usage_key_days: KeyUsageTable;
   readonly usage_unit_hours: UnitUsageTable;
   readonly usage_unit_days: UnitUsageTable;
+  /** In SQLite alone; the views below have all sums by day, whether they are rolled up or not. */
+  readonly usage_rollup: RollupTable;
+  readonly usage_all_days: UsageTable;
+  readonly usage_all_key_days: KeyUsageTable;
+  readonly usage_all_unit_days: UnitUsageTable;
   readonly captures: CaptureTable;
   readonly journals: JournalTable;
   readonly pruning: PruningTable;
@@ -210,6 +215,13 @@ export interface KeyUsageTable extends SumColumns {
   readonly project: string;
   /** Requests with another outcome than `ok`. */
   readonly errors: Count;
+}
+
+/** One row, with the ID 1. */
+interface RollupTable {
+  readonly id: number;
+  /** Sums by day hold the hours before, and none of those from there on. */
+  readonly before: number;
 }
 
 interface CaptureTable {

@@ -2,7 +2,9 @@
 
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
-import { lastStepOf, passedOver } from './migrations/releases.ts';
+import { isSqlite } from './ledger/ledger-insert.ts';
+import { resumeRollup, rollUpForGood } from './ledger/ledger-rollup.ts';
+import { lastStepOf, passedOver, usageRollupStep } from './migrations/releases.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
 
@@ -29,6 +31,7 @@ export async function setAside(
   await sql`create table if not exists ${sql.table(table)} (name text primary key, timestamp text not null)`.execute(
     db,
   );
+  if (later.includes(usageRollupStep) && isSqlite(db)) await rollUpForGood(db);
   await move(db, later, DEFAULT_MIGRATION_TABLE, table);
   return later;
 }
@@ -39,6 +42,7 @@ export async function takeUp(db: Kysely<Schema>, tables: ReadonlySet<string>): P
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db);
   const names = rows.map(({ name }) => name);
   if (names.length > 0) await move(db, names, table, DEFAULT_MIGRATION_TABLE);
+  if (names.includes(usageRollupStep) && isSqlite(db)) await resumeRollup(db);
 }
 
 async function move(db: Kysely<Schema>, names: readonly string[], from: string, to: string): Promise<void> {

@@ -51,16 +51,16 @@ export async function findStretch(
 /** When the last day is over of which there is anything. */
 async function readEnd(db: Kysely<Schema>): Promise<number> {
   const { last } = await db
-    .selectFrom('usage_days')
+    .selectFrom('usage_hours')
     .select(({ fn }) => fn.max('span').as('last'))
     .executeTakeFirstOrThrow();
-  return last === null ? 0 : last + dayMs;
+  return last === null ? 0 : floorDay(last) + dayMs;
 }
 
 /** The newest first. */
 function readDays(db: Kysely<Schema>, filter: LedgerFilter, fromMs: number, toMs: number) {
   let query = db
-    .selectFrom('usage_days')
+    .selectFrom('usage_all_days')
     .select(['span', sql<number>`cast(sum(requests) as bigint)`.as('requests')])
     .where('span', '>=', fromMs)
     .where('span', '<', toMs)

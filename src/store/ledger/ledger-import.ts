@@ -16,14 +16,11 @@ import {
   plus,
   rowsOfJson,
 } from './ledger-insert.ts';
-import { sumColumns, toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
+import { rollUpHours, sumTables } from './ledger-rollup.ts';
+import { toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
 import { createInsertOfSlices } from './ledger-slices.ts';
-import { addUpRows } from './ledger-sums.ts';
-import { addUpUnits } from './ledger-unit-sums.ts';
-
-const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
-const keySumKeys = ['span', 'key', 'project'] as const;
-const unitSumKeys = [...sumKeys, 'unit'] as const;
+import { addUpRows, toDays, toKeyDays } from './ledger-sums.ts';
+import { addUpUnits, toUnitDays } from './ledger-unit-sums.ts';
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
   const insertFresh = createInsertOfFresh(db);
@@ -42,13 +39,16 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
     return db.transaction().execute(async (trx) => {
       const fresh = await insertFresh(trx, sorted);
       if (fresh.length > 0) {
-        const { hours, days, keyDays, units } = fresh.length === sorted.length ? sumsOfAll : addUp(fresh);
+        const { hours, unitHours } = fresh.length === sorted.length ? sumsOfAll : addUp(fresh);
         await insertSlices?.(trx, toRows(fresh));
+        // What is not rolled up yet is added to its day later.
+        const before = insertSlices === undefined ? Number.POSITIVE_INFINITY : await rollUpHours(trx, clock.nowMs());
+        const days = toDays(hours.filter(({ span }) => span < before));
         await addHours(trx, hours);
         await addDays(trx, days);
-        await addKeyDays(trx, keyDays);
-        await addUnitHours(trx, units.hours);
-        await addUnitDays(trx, units.days);
+        await addKeyDays(trx, toKeyDays(days));
+        await addUnitHours(trx, unitHours);
+        await addUnitDays(trx, toUnitDays(unitHours.filter(({ span }) => span < before)));
         await bookCosts(trx, fresh);
         await insertCaptures(trx, fresh);
       }
@@ -71,7 +71,7 @@ const toRows = (entries: readonly Entry[]): LedgerTable[] => entries.map(({ row 
 
 function addUp(entries: readonly Entry[]) {
   const rows = toRows(entries);
-  return { ...addUpRows(rows), units: addUpUnits(rows) };
+  return { hours: addUpRows(rows), unitHours: addUpUnits(rows) };
 }
 
 /** Gives back those that were not there yet. */
@@ -116,19 +116,10 @@ function toEntries(rows: readonly ImportedRow[]): Entry[] {
   return [...byId.values()].sort((a, b) => compareTexts(a.row.id, b.row.id));
 }
 
-/** Of each table: what tells its lines apart, and what is added to those that are there. */
-const sumTables = {
-  usage_hours: { keys: sumKeys, columns: sumColumns },
-  usage_days: { keys: sumKeys, columns: sumColumns },
-  usage_key_days: { keys: keySumKeys, columns: ['errors', ...sumColumns] },
-  usage_unit_hours: { keys: unitSumKeys, columns: ['amount'] },
-  usage_unit_days: { keys: unitSumKeys, columns: ['amount'] },
-} as const;
-
 type AnySums = UsageTable | KeyUsageTable | UnitUsageTable;
 
 function createAddition(db: Kysely<Schema>, table: keyof typeof sumTables): Insert<AnySums, unknown> {
-  const { keys, columns: added } = sumTables[table];
+  const { keys, added } = sumTables[table];
   const addingUp = (insert: InsertQueryBuilder<Schema, typeof table, InsertResult>): CompiledQuery =>
     insert
       .onConflict((conflict) =>

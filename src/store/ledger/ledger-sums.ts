@@ -8,22 +8,10 @@ type Sums = Writable<UsageTable>;
 type KeySums = Writable<KeyUsageTable>;
 type Figures = Omit<KeySums, 'span' | 'key' | 'project' | 'errors'>;
 
-/** Of each table, always with the same columns in the same order. */
-export interface BatchSums {
-  readonly hours: readonly UsageTable[];
-  readonly days: readonly UsageTable[];
-  readonly keyDays: readonly KeyUsageTable[];
-}
-
-export function addUpRows(rows: readonly LedgerTable[]): BatchSums {
-  const hours = inOrder(toHours(rows));
-  const days = toDays(hours);
-  return { hours, days, keyDays: toKeyDays(days) };
-}
-
 type ByName<T> = Map<string, T>;
 
-function toHours(rows: readonly LedgerTable[]): ByName<Sums> {
+/** By hour. As all of these, with the same columns in the same order each time. */
+export function addUpRows(rows: readonly LedgerTable[]): readonly UsageTable[] {
   const sums: ByName<Sums> = new Map();
   for (const row of rows) {
     const span = row.started_at - (row.started_at % hourMs);
@@ -32,11 +20,11 @@ function toHours(rows: readonly LedgerTable[]): ByName<Sums> {
     if (sum === undefined) sums.set(name, ofRow(row, span));
     else addRow(sum, row);
   }
-  return sums;
+  return inOrder(sums);
 }
 
-function toDays(hours: readonly Sums[]): Sums[] {
-  const dayOf = ({ span }: Sums): number => span - (span % dayMs);
+export function toDays(hours: readonly UsageTable[]): readonly UsageTable[] {
+  const dayOf = ({ span }: UsageTable): number => span - (span % dayMs);
   const [first] = hours;
   // Nearly every batch is of one hour.
   if (first !== undefined && hours.at(-1)?.span === first.span) {
@@ -55,7 +43,7 @@ function toDays(hours: readonly Sums[]): Sums[] {
 }
 
 /** Those of one key follow one another. */
-function toKeyDays(days: readonly Sums[]): KeySums[] {
+export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[] {
   const sums: KeySums[] = [];
   for (const day of days) {
     const { span, key, project } = day;
@@ -78,7 +66,7 @@ function nameOf(span: number, row: Pick<LedgerTable, 'key' | 'project' | 'route'
 }
 
 /** Written out, as is the sum of two: over a list of names it takes several times as long, for each row. */
-function toFigures(sum: Figures): Figures {
+function toFigures(sum: Readonly<Figures>): Figures {
   return {
     requests: sum.requests,
     input_tokens: sum.input_tokens,
@@ -94,7 +82,7 @@ function toFigures(sum: Figures): Figures {
   };
 }
 
-function addFigures(sum: Figures, more: Figures): void {
+function addFigures(sum: Figures, more: Readonly<Figures>): void {
   sum.requests = addCounts(sum.requests, more.requests);
   sum.input_tokens = addCounts(sum.input_tokens, more.input_tokens);
   sum.output_tokens = addCounts(sum.output_tokens, more.output_tokens);

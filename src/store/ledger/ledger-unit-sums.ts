@@ -11,12 +11,8 @@ interface PlaceSums {
   readonly amounts: Map<string, number>;
 }
 
-export interface UnitSumsOfBatch {
-  readonly hours: readonly UnitUsageTable[];
-  readonly days: readonly UnitUsageTable[];
-}
-
-export function addUpUnits(rows: readonly LedgerTable[]): UnitSumsOfBatch {
+/** By hour. */
+export function addUpUnits(rows: readonly LedgerTable[]): readonly UnitUsageTable[] {
   const hours: ByName = new Map();
   for (const row of rows) {
     if (row.units === null && !row.cached_tokens) continue;
@@ -24,12 +20,13 @@ export function addUpUnits(rows: readonly LedgerTable[]): UnitSumsOfBatch {
     if (row.cached_tokens !== null && row.cached_tokens > 0) add(amounts, 'cachedTokens', row.cached_tokens);
     if (row.units !== null) addUnits(amounts, readUnits(readJson(row.units)) ?? {});
   }
+  return inOrder(hours);
+}
+
+export function toUnitDays(hours: readonly UnitUsageTable[]): readonly UnitUsageTable[] {
   const days: ByName = new Map();
-  for (const { place, amounts } of hours.values()) {
-    const sums = toAmounts(days, place.span - (place.span % dayMs), place);
-    for (const [unit, amount] of amounts) add(sums, unit, amount);
-  }
-  return { hours: inOrder(hours), days: inOrder(days) };
+  for (const hour of hours) add(toAmounts(days, hour.span - (hour.span % dayMs), hour), hour.unit, hour.amount);
+  return inOrder(days);
 }
 
 type ByName = Map<string, PlaceSums>;

@@ -12,7 +12,7 @@ const lastMs = 8_640_000_000_000_000;
 
 /** A stretch of time, and whose sums tell of it. */
 export interface Part {
-  readonly table: 'usage_hours' | 'usage_days';
+  readonly table: 'usage_hours' | 'usage_all_days';
   readonly fromMs: number;
   /** Not in it any more; Infinity where there is no end. */
   readonly toMs: number;
@@ -27,7 +27,7 @@ export async function readUsage(
   const groups = [...new Set(by)];
   const lines = new Map<string, UsageLine>();
   for (const part of toParts(filter, groups)) {
-    const table = part.table === 'usage_days' && isOfKeysAlone(filter, groups) ? 'usage_key_days' : part.table;
+    const table = part.table === 'usage_all_days' && isOfKeysAlone(filter, groups) ? 'usage_all_key_days' : part.table;
     for (const line of await readPart(db, { ...part, table }, filter, groups)) {
       const name = nameOf(line, groups);
       const other = lines.get(name);
@@ -63,7 +63,7 @@ export function toParts(
       ? [{ table: 'usage_hours', fromMs: from, toMs: to }]
       : [
           { table: 'usage_hours', fromMs: from, toMs: firstDay },
-          { table: 'usage_days', fromMs: firstDay, toMs: lastDay },
+          { table: 'usage_all_days', fromMs: firstDay, toMs: lastDay },
           { table: 'usage_hours', fromMs: lastDay, toMs: to },
         ];
   return parts.filter((part) => part.fromMs < part.toMs);
@@ -75,7 +75,7 @@ function isOfKeysAlone(filter: LedgerFilter, groups: readonly UsageGroup[]): boo
   return asked.every((name) => name === 'day' || name === 'key' || name === 'project');
 }
 
-type SumTable = Part['table'] | 'usage_key_days';
+type SumTable = Part['table'] | 'usage_all_key_days';
 
 async function readPart(
   db: Kysely<Schema>,
@@ -105,7 +105,7 @@ const figures = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
 
 /** Comes last. */
 const errorsIn = (table: SumTable) =>
-  table === 'usage_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
+  table === 'usage_all_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
 
 export type SumRow = Readonly<Record<string, string | number>>;
 

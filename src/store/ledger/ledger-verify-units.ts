@@ -35,7 +35,7 @@ export function compareUnitDay(db: Kysely<Schema>, day: number): Promise<UnitDif
   return compare(
     db,
     sql`select ${keys}, amount from usage_unit_hours where span >= ${day} and span < ${day + dayMs}`,
-    sql`select ${keys}, -amount from usage_unit_days where span >= ${day} and span < ${day + dayMs}`,
+    sql`select ${keys}, -amount from usage_all_unit_days where span >= ${day} and span < ${day + dayMs}`,
   );
 }
 

@@ -121,15 +121,15 @@ function compareHour(db: Kysely<Schema>, hour: number): Promise<Difference[]> {
 
 function compareDay(db: Kysely<Schema>, day: number): Promise<Difference[]> {
   const hours = sumsOf('usage_hours', places, day);
-  return compare(db, hours, lessOf('usage_days', day, day + dayMs));
+  return compare(db, hours, lessOf('usage_all_days', day, day + dayMs));
 }
 
 function compareKeyDay(db: Kysely<Schema>, day: number): Promise<Difference[]> {
-  const days = sumsOf('usage_days', keyPlaces, day);
-  return compare(db, days, lessOf('usage_key_days', day, day + dayMs, keyPlaces), keyPlaces);
+  const days = sumsOf('usage_all_days', keyPlaces, day);
+  return compare(db, days, lessOf('usage_all_key_days', day, day + dayMs, keyPlaces), keyPlaces);
 }
 
-type SumTable = 'usage_hours' | 'usage_days' | 'usage_key_days';
+type SumTable = 'usage_hours' | 'usage_all_days' | 'usage_all_key_days';
 
 function sumsOf(table: SumTable, by: readonly Place[], day: number): RawBuilder<unknown> {
   return sql`

@@ -12,7 +12,7 @@ import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { openStore } from '../open-store.ts';
+import { migrateStore, openStore } from '../open-store.ts';
 
 const url = 'sqlite:postern.db';
 const startMs = Date.UTC(2027, 0, 1);
@@ -33,9 +33,12 @@ describeLedgerStore('the ledger in memory', async (t, clock) => {
   return store;
 });
 
+/** When all that the tests import is rolled up at once. */
+const laterMs = startMs + 3 * dayMs;
+
 /** A ledger of two hours, and then someone at its tables. */
 async function verifyAfter(t: TestContext, sql: string): Promise<string[]> {
-  const { store, file } = await openFile(t, createFakeClock());
+  const { store, file } = await openFile(t, createFakeClock(laterMs));
   const rows = [
     imported({ startedAtMs: startMs, key: 'a', costNanos: 1_500_000_000 }),
     imported({ startedAtMs: startMs + 3_600_000, key: 'b', project: 'p' }),
@@ -84,7 +87,7 @@ test('a sum that was changed by hand is found, and which one', async (t) => {
 
 test('what was counted beside tokens is compared too, by hour and by day', async (t) => {
   const verifyUnits = async (sql: string) => {
-    const { store, file } = await openFile(t, createFakeClock());
+    const { store, file } = await openFile(t, createFakeClock(laterMs));
     const units = { images: 3, toolCalls: { web_search: 2 } };
     await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'a', units })], { segment: 1, offset: 1 });
     tamper(file, sql);
@@ -108,8 +111,10 @@ test('rows that are gone although nothing was pruned are found even where no old
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger')).length, 2);
 });
 
+const dropRollup = `DROP VIEW usage_all_days; DROP VIEW usage_all_key_days; DROP VIEW usage_all_unit_days;
+  DROP TABLE usage_rollup`;
 const dropSecretKeys = 'ALTER TABLE node_reports DROP COLUMN secret_keys';
-const dropUnitSums = `${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
+const dropUnitSums = `${dropRollup}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
 
 /** The tables as they were before there were slices. */
 const undoSlices = `
@@ -153,7 +158,7 @@ test('of every slice of time it is known what rows it has: as they come, from be
 });
 
 test('a store of a version without sums of what is counted beside tokens gets them from its rows', async (t) => {
-  const { store, file } = await openFile(t, createFakeClock());
+  const { store, file } = await openFile(t, createFakeClock(laterMs));
   const units = { seconds: 1.5, serviceTier: 'flex', toolCalls: { web_search: 2 } };
   const rows = [
     imported({ startedAtMs: startMs, units, cachedTokens: 4 }),
@@ -177,7 +182,7 @@ test('a store of a version without sums of what is counted beside tokens gets th
 });
 
 test('a store of a version without the sums of each key alone gets them from those by day', async (t) => {
-  const { store, file } = await openFile(t, createFakeClock());
+  const { store, file } = await openFile(t, createFakeClock(laterMs));
   const rows = [
     imported({ startedAtMs: startMs, key: 'a', model: 'one' }),
     imported({ startedAtMs: startMs, key: 'a', model: 'two', outcome: 'error' }),
@@ -197,4 +202,43 @@ test('a store of a version without the sums of each key alone gets them from tho
   assert.deepEqual(await again.ledger.usage({}, ['key', 'day']), before);
   assert.equal(before[0]?.sums.errors, 1);
   assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
+});
+
+function readDays(file: string): string[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const days = database.prepare('SELECT key, requests FROM usage_days ORDER BY key').all();
+  database.close();
+  return days.map(({ key, requests }) => `${key} ${requests}`);
+}
+
+test('the way back rolls all hours up, and imports add to the days at once until this version takes the store up again', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const importOne = async (to: Store, key: string, offset: number) =>
+    to.ledger.import('j', [imported({ startedAtMs: startMs, key })], { segment: 1, offset });
+  await importOne(store, 'a', 1);
+  assert.deepEqual(readDays(file), []);
+  await store.close();
+
+  await migrateStore(`sqlite:${file}`, { cwd: '/nowhere' }, '0.1.0');
+  assert.deepEqual(readDays(file), ['a 1']);
+  const tables = ['usage_hours', 'usage_days', 'usage_key_days'];
+  tamper(file, tables.map((table) => `UPDATE ${table} SET requests = 2`).join(';'));
+
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
+  t.after(() => again.close());
+  await importOne(again, 'b', 2);
+  assert.deepEqual(readDays(file), ['a 2', 'b 1']);
+  assert.deepEqual(
+    (await again.ledger.usage({}, ['key', 'day'])).map(({ by, sums }) => `${by.key} ${sums.requests}`),
+    ['a 2', 'b 1'],
+  );
+});
+
+test('a process that runs on while the way back is taken adds to the days at once', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'a' })], { segment: 1, offset: 1 });
+  await migrateStore(`sqlite:${file}`, { cwd: '/nowhere' }, '0.1.0');
+  await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'b' })], { segment: 1, offset: 2 });
+  assert.deepEqual(readDays(file), ['a 1', 'b 1']);
+  assert.deepEqual(await store.ledger.verify(0, startMs + dayMs), []);
 });

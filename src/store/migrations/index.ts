@@ -23,6 +23,7 @@ import { ledgerTraces } from './0019-ledger-traces.ts';
 import { nodeDrift } from './0020-node-drift.ts';
 import { usageUnits } from './0021-usage-units.ts';
 import { nodeSecretKeys } from './0022-node-secret-keys.ts';
+import { usageRollup } from './0023-usage-rollup.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -47,4 +48,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020-node-drift': nodeDrift,
   '0021-usage-units': usageUnits,
   '0022-node-secret-keys': nodeSecretKeys,
+  '0023-usage-rollup': usageRollup,
 };

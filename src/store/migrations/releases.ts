@@ -5,7 +5,9 @@ export const lastStepOf: Readonly<Record<string, string>> = {
   '0.1.0': '0013-ledger-slices',
 };
 
-/** Steps that add tables, or columns that may be empty, and change nothing: a version that does not know them runs on beside them. */
+export const usageRollupStep = '0023-usage-rollup';
+
+/** Steps that add tables, or columns that may be empty, or that can be undone as they are set aside: a version that does not know them runs on beside them. */
 export const passedOver: ReadonlySet<string> = new Set([
   '0014-kept-objects',
   '0015-background-answers',
@@ -16,4 +18,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   '0020-node-drift',
   '0021-usage-units',
   '0022-node-secret-keys',
+  usageRollupStep,
 ]);

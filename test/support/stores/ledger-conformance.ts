@@ -73,6 +73,36 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await ledger.get(rowId(startMs, 999_999_999)), undefined);
       });
 
+      test('sums by day have every hour, whether it is over or not, and rows that come late', async (t) => {
+        const clock = createFakeClock(startMs);
+        const { ledger } = await openStore(t, clock);
+        const units = { images: 2 };
+        const beganMs = [0, hourMs, hourMs + 1, 0, 2 * hourMs, dayMs, 1, dayMs + hourMs].map((ms) => startMs + ms);
+        const days = new Map<string, number>();
+        for (const [index, startedAtMs] of beganMs.entries()) {
+          clock.advance(Math.max(0, startedAtMs + 600_000 - clock.nowMs()));
+          const key = `key-${index % 3}`;
+          const outcome = index % 2 === 0 ? 'ok' : 'error';
+          await ledger.import('j', [imported({ startedAtMs, key, units, outcome })], { segment: 1, offset: index });
+          const day = startedAtMs < startMs + dayMs ? '2027-01-01' : '2027-01-02';
+          days.set(day, (days.get(day) ?? 0) + 1);
+          for (const by of [['day'], ['day', 'key'], ['day', 'outcome']] as const) {
+            const counted = new Map<string, number>();
+            for (const { by: at, sums } of await ledger.usage({}, by)) {
+              counted.set(at.day ?? '', (counted.get(at.day ?? '') ?? 0) + sums.requests);
+            }
+            assert.deepEqual(counted, days);
+          }
+          const images = (await ledger.unitUsage({}, ['day'])).map((line) => [line.by.day, line.units.images]);
+          assert.deepEqual(
+            new Map(images as [string, number][]),
+            new Map([...days].map(([at, rows]) => [at, 2 * rows])),
+          );
+          assert.equal((await ledger.page({ key, outcome }, { limit: 1 })).rows.length, 1);
+          assert.deepEqual(await ledger.verify(0, startMs + 2 * dayMs), []);
+        }
+      });
+
       test('the position of a journal is the last one that was given', async (t) => {
         const { ledger } = await open(t, openStore);
         assert.equal(await ledger.position('one'), undefined);
