@@ -36,6 +36,8 @@ const fileMode = 0o640;
 /** A line may wait this long for company; what is in memory is written before the process ends. */
 const flushIntervalMs = 250;
 const bufferedBytes = 16 * 1024;
+/** With room for another line of a usual length. */
+const heldBytes = bufferedBytes + 4 * 1024;
 const writtenAtOnceBytes = 64 * 1024;
 /** Whoever reads the log has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
 const heldLimitBytes = 32 * 1024 * 1024;
@@ -102,14 +104,16 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
   );
 
   const lines = new AccessLines(worker);
-  // The destination looks at all that it holds at every write: it gets many lines as one.
-  let held = '';
+  // The destination looks at all that it holds at every write: it gets many lines as one. Each is made bytes at once, while the
+  // processor has its parts at hand: to collect them later from a text of a thousand parts costs ten times as much.
+  const held = Buffer.allocUnsafeSlow(isShared ? sharedWriteBytes : heldBytes);
+  let heldLength = 0;
   let timer: NodeJS.Timeout | undefined;
   const handOver = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (held !== '') write(held);
-    held = '';
+    if (heldLength > 0) write(held.toString('utf8', 0, heldLength));
+    heldLength = 0;
   };
   return {
     debug: (message, fields) => {
@@ -136,9 +140,14 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
       const { log: rule } = exchange.snapshot;
       if (!isLogged(exchange, rule, nowMs, Math.random) || levelOf(exchange) < levels[rule.level]) return;
       const line = lines.write(exchange, method, timestamp(), nowMs);
-      if (isShared && Buffer.byteLength(held) + Buffer.byteLength(line) > sharedWriteBytes) handOver();
-      held += line;
-      if (held.length >= bufferedBytes) handOver();
+      const bytes = Buffer.byteLength(line);
+      if (heldLength + bytes > held.length) handOver();
+      if (bytes > held.length) {
+        write(line);
+        return;
+      }
+      heldLength += held.write(line, heldLength);
+      if (heldLength >= bufferedBytes) handOver();
       else timer ??= setTimeout(handOver, flushIntervalMs).unref();
     },
     follow: ({ level }) => {
