@@ -201,9 +201,7 @@ export function createApp({
   /** Without a promise where the key is at hand, as it nearly always is. */
   function admit(exchange: Exchange, route: Route | undefined, request: ServerRequest): KeyRecord | Promise<KeyRecord> {
     const { fields } = request;
-    fields.made ??= readCaller(fields);
-    const caller = fields.made;
-    if (!(caller instanceof Caller)) throw new TypeError('somebody else has made something of the fields');
+    const caller = fields.made instanceof Caller ? fields.made : readCaller(fields);
     const { credential, digest } = caller;
     const judge = (key: KeyRecord | undefined): KeyRecord => {
       if (key === undefined) throw unknownKey(credential);
@@ -212,6 +210,7 @@ export function createApp({
       checkKey(key, clock.nowMs());
       if (route !== undefined) checkRoute(key, ...(route.isFor ?? [route.operation]));
       checkAddress(key, exchange.clientAddress);
+      fields.made = caller;
       return key;
     };
     const found = exchange.snapshot.keys.get(digest) ?? directory.find(digest);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { HeadMemo } from './head-memo.ts';
-import { readRequestHead } from './request-head.ts';
+import { HeadMemo, SharedHeads } from './head-memo.ts';
+import { type RequestHead, readRequestHead } from './request-head.ts';
 
 const limits = { fields: 20, fieldBytes: 200 };
 const bytesOf = (head: string): Buffer => Buffer.from(`${head}\r\n\r\n`, 'latin1');
@@ -31,27 +31,62 @@ test('whatever heads follow each other, each is read as if it were the first', (
   );
   fc.assert(
     fc.property(fc.array(head, { maxLength: 12 }), (heads) => {
-      const memo = new HeadMemo();
-      for (const one of heads) {
+      const shared = new SharedHeads();
+      const memos = [new HeadMemo(shared), new HeadMemo(shared)];
+      for (const [index, one] of heads.entries()) {
         const bytes = bytesOf(one);
+        const memo = memos[index % 2] ?? new HeadMemo(shared);
         const read = memo.read(Buffer.concat([bytes, Buffer.from('body')]), bytes.length, limits);
         assert.deepEqual(told(read), told(readRequestHead(bytes, bytes.length, limits)));
+        // Somebody let it in.
+        if ('fields' in read) read.fields.made = {};
+        if (index % 5 === 4) memo.close();
       }
     }),
   );
 });
 
+function read(memo: HeadMemo, head: string): RequestHead {
+  const bytes = bytesOf(head);
+  const found = memo.read(bytes, bytes.length, limits);
+  assert.ok('method' in found);
+  return found;
+}
+
 test('of a head that comes again, with another length too, the fields are the same object', () => {
-  const memo = new HeadMemo();
-  const read = (head: string) => {
-    const bytes = bytesOf(head);
-    const found = memo.read(bytes, bytes.length, limits);
-    assert.ok('method' in found);
-    return found;
-  };
-  const first = read(headWith('key-1', '12'));
-  const second = read(headWith('key-1', '7'));
+  const memo = new HeadMemo(new SharedHeads());
+  const first = read(memo, headWith('key-1', '12'));
+  const second = read(memo, headWith('key-1', '7'));
   assert.equal(second.fields, first.fields);
   assert.equal(second.bodyBytes, 7);
-  assert.notEqual(read(headWith('key-2', '7')).fields, first.fields);
+  assert.notEqual(read(memo, headWith('key-2', '7')).fields, first.fields);
+});
+
+test('a head that was let in is known to other connections, for as long as the one lives that brought it', () => {
+  const shared = new SharedHeads();
+  const [first, second, third] = [new HeadMemo(shared), new HeadMemo(shared), new HeadMemo(shared)];
+  const brought = read(first, headWith('key-1', '12')).fields;
+  brought.made = {};
+  // Another one came in between.
+  read(first, headWith('key-2', '12')).fields.made = {};
+  for (const memo of [second, third]) read(memo, headWith('key-3', '12'));
+  assert.equal(read(second, headWith('key-1', '7')).fields, brought);
+  assert.notEqual(read(second, headWith('key-4', '7')).fields, brought);
+  first.close();
+  assert.notEqual(read(third, headWith('key-1', '7')).fields, brought);
+});
+
+test('a head that was not let in is not known to others', () => {
+  const shared = new SharedHeads();
+  const [first, second] = [new HeadMemo(shared), new HeadMemo(shared)];
+  const brought = read(first, headWith('key-1', '12')).fields;
+  for (const memo of [first, second]) read(memo, headWith('key-2', '12'));
+  assert.notEqual(read(second, headWith('key-1', '12')).fields, brought);
+});
+
+test('what is shared is bounded', () => {
+  const shared = new SharedHeads();
+  const memo = new HeadMemo(shared);
+  for (let count = 0; count < 3_000; count += 1) read(memo, headWith(`key-${count}`, '1')).fields.made = {};
+  assert.equal(memo.owned.size, 1_024);
 });

@@ -1,6 +1,6 @@
 /**
- * The last head of a connection, and what was read of it: clients send the same one with every request, but for the digits of its
- * Content-Length. It is as old as the connection at most, so no secret in it lives longer.
+ * Heads that were read before: clients send the same one with every request, but for the digits of its Content-Length. Connections
+ * share those that were let in; each is as old as the connection that brought it at most, so no secret in it lives longer.
  */
 
 import { Buffer } from 'node:buffer';
@@ -9,52 +9,132 @@ import type { FieldLimits } from './fields.ts';
 import { type RequestHead, readRequestHead } from './request-head.ts';
 
 /** Longer ones are read each time. */
-const mostBytes = 4 * 1024;
+const mostBytes = 2 * 1024;
 /** Fewer than make a number that JavaScript cannot hold. */
 const mostDigits = 15;
+const mostShared = 1_024;
 const DIGIT_0 = 0x30;
-const nothing = Buffer.alloc(0);
+
+interface KnownHead {
+  readonly head: RequestHead;
+  readonly limits: FieldLimits;
+  /** Before and behind the digits. */
+  readonly before: Buffer;
+  readonly behind: Buffer;
+}
+
+interface SharedHead extends KnownHead {
+  readonly hash: number;
+  readonly owner: HeadMemo;
+}
+
+/** Those of all connections, the oldest first. Of two with the same hash it holds one. */
+export class SharedHeads {
+  readonly #byHash = new Map<number, SharedHead>();
+
+  get(hash: number): KnownHead | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  put(shared: SharedHead): void {
+    this.remove(this.#byHash.get(shared.hash));
+    if (this.#byHash.size >= mostShared) this.remove(this.#byHash.values().next().value);
+    this.#byHash.set(shared.hash, shared);
+    shared.owner.owned.add(shared);
+  }
+
+  remove(shared: SharedHead | undefined): void {
+    if (shared === undefined || this.#byHash.get(shared.hash) !== shared) return;
+    this.#byHash.delete(shared.hash);
+    shared.owner.owned.delete(shared);
+  }
+}
 
 export class HeadMemo {
-  #head: RequestHead | undefined = undefined;
-  #limits: FieldLimits | undefined = undefined;
-  /** Before and behind the digits. */
-  #before: Buffer = nothing;
-  #behind: Buffer = nothing;
+  readonly #shared: SharedHeads;
+  /** What it shares. */
+  readonly owned = new Set<SharedHead>();
+  #last: KnownHead | undefined = undefined;
+  /** It came with this connection, and nobody knows it yet. */
+  #isNew = false;
+
+  constructor(shared: SharedHeads) {
+    this.#shared = shared;
+  }
 
   /** As `readRequestHead`, which is asked where any other byte differs. */
   read(bytes: Buffer, endsAt: number, limits: FieldLimits): RequestHead | WireFault {
-    const known = limits === this.#limits ? this.#find(bytes, endsAt) : undefined;
-    if (known !== undefined) return known;
+    const last = this.#last;
+    if (last !== undefined && last.limits === limits) {
+      const found = headOf(last, bytes, endsAt) ?? this.#readShared(last, bytes, endsAt);
+      if (found !== undefined) return found;
+    }
     const head = readRequestHead(bytes, endsAt, limits);
     if (!('kind' in head)) this.#keep(head, bytes, endsAt, limits);
     return head;
   }
 
-  #find(bytes: Buffer, endsAt: number): RequestHead | undefined {
-    const head = this.#head;
-    const startsAt = this.#before.length;
-    const behindBytes = this.#behind.length;
-    const digits = endsAt - startsAt - behindBytes;
-    if (head === undefined || digits < 1 || digits > mostDigits) return undefined;
-    let length = 0;
-    for (let at = startsAt; at < startsAt + digits; at += 1) {
-      const digit = (bytes[at] ?? 0) - DIGIT_0;
-      if (digit < 0 || digit > 9) return undefined;
-      length = length * 10 + digit;
-    }
-    if (digits > 1 && bytes[startsAt] === DIGIT_0) return undefined;
-    if (this.#before.compare(bytes, 0, startsAt) !== 0) return undefined;
-    if (this.#behind.compare(bytes, endsAt - behindBytes, endsAt) !== 0) return undefined;
-    return length === head.bodyBytes ? head : { ...head, bodyBytes: length };
+  close(): void {
+    for (const shared of this.owned) this.#shared.remove(shared);
+  }
+
+  /** One whose length stands where that of the last one stood. */
+  #readShared({ before, behind, limits }: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
+    if (endsAt < before.length + behind.length) return undefined;
+    this.#share();
+    const known = this.#shared.get(hashOf(bytes, before.length, endsAt - behind.length, endsAt));
+    if (known === undefined || known.limits !== limits) return undefined;
+    const found = headOf(known, bytes, endsAt);
+    if (found === undefined) return undefined;
+    this.#last = known;
+    this.#isNew = false;
+    return found;
+  }
+
+  /** Where somebody made something of its fields, it was let in. */
+  #share(): void {
+    const last = this.#last;
+    if (!this.#isNew || last === undefined || last.head.fields.made === undefined) return;
+    const { before, behind } = last;
+    const hash = addTo(addTo(0, before, 0, before.length), behind, 0, behind.length);
+    this.#shared.put({ ...last, hash, owner: this });
+    this.#isNew = false;
   }
 
   #keep(head: RequestHead, bytes: Buffer, endsAt: number, limits: FieldLimits): void {
     const place = endsAt > mostBytes || head.expectsContinue ? undefined : head.fields.placeOf('content-length');
     if (place === undefined) return;
-    this.#head = head;
-    this.#limits = limits;
-    this.#before = Buffer.from(bytes.subarray(0, place.start));
-    this.#behind = Buffer.from(bytes.subarray(place.end, endsAt));
+    this.#share();
+    const before = Buffer.from(bytes.subarray(0, place.start));
+    const behind = Buffer.from(bytes.subarray(place.end, endsAt));
+    this.#last = { head, limits, before, behind };
+    this.#isNew = true;
   }
+}
+
+function headOf({ head, before, behind }: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
+  const startsAt = before.length;
+  const digits = endsAt - startsAt - behind.length;
+  if (digits < 1 || digits > mostDigits) return undefined;
+  let length = 0;
+  for (let at = startsAt; at < startsAt + digits; at += 1) {
+    const digit = (bytes[at] ?? 0) - DIGIT_0;
+    if (digit < 0 || digit > 9) return undefined;
+    length = length * 10 + digit;
+  }
+  if (digits > 1 && bytes[startsAt] === DIGIT_0) return undefined;
+  if (before.compare(bytes, 0, startsAt) !== 0) return undefined;
+  if (behind.compare(bytes, endsAt - behind.length, endsAt) !== 0) return undefined;
+  return length === head.bodyBytes ? head : { ...head, bodyBytes: length };
+}
+
+/** Of all but the digits. It finds candidates; what is found is compared. */
+function hashOf(bytes: Buffer, digitsAt: number, behindAt: number, endsAt: number): number {
+  return addTo(addTo(0, bytes, 0, digitsAt), bytes, behindAt, endsAt);
+}
+
+function addTo(hash: number, bytes: Buffer, from: number, to: number): number {
+  let sum = hash;
+  for (let at = from; at < to; at += 1) sum = (Math.imul(sum, 31) + (bytes[at] ?? 0)) | 0;
+  return sum;
 }

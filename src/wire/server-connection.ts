@@ -35,7 +35,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   readonly #house: ServerHouse;
   readonly #collector: HeadCollector;
-  readonly #memo = new HeadMemo();
+  readonly #memo: HeadMemo;
   #state: State = 'open';
   #request: ServerRequest | undefined = undefined;
   #answer: ServerAnswer | undefined = undefined;
@@ -64,6 +64,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.socket = socket;
     this.#house = house;
     this.#collector = new HeadCollector(house.settings.headBytes);
+    this.#memo = new HeadMemo(house.heads);
     this.idleSinceMs = nowMs;
     this.dueMs = nowMs + this.#headMs;
     house.wheel.add(this);
@@ -127,6 +128,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #onClose(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
+    this.#memo.close();
     this.#house.wheel.remove(this);
     this.#house.closed(this);
     // Whoever reads its body hears that it has left, and not that what came is malformed.

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { WireFault } from './fault.ts';
 import type { FieldLimits } from './fields.ts';
+import type { SharedHeads } from './head-memo.ts';
 import type { ServerAnswer } from './server-answer.ts';
 import type { ServerRequest } from './server-request.ts';
 import type { Timed, Wheel } from './wheel.ts';
@@ -44,6 +45,7 @@ export interface ServerHouse {
   isDraining: boolean;
   readonly handler: ServerHandler;
   readonly wheel: Wheel;
+  readonly heads: SharedHeads;
   /** Does what can wait, some of it in each turn of the event loop. */
   spread(connection: Served): void;
   closed(connection: Served): void;

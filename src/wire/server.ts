@@ -3,6 +3,7 @@
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { createServer as createSecureServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { SharedHeads } from './head-memo.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { IdleConnection, Served, ServerHandler, ServerHouse, ServerSettings } from './server-house.ts';
 import { Wheel } from './wheel.ts';
@@ -41,6 +42,7 @@ export function createWireServer(handler: ServerHandler, settings: ServerSetting
     isDraining: false,
     handler,
     wheel: new Wheel(lookMs),
+    heads: new SharedHeads(),
     spread(connection) {
       if (expired.length === 0) setImmediate(expireSome);
       expired.push(connection);

@@ -3,6 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WireFault } from '../../../src/wire/fault.ts';
+import { SharedHeads } from '../../../src/wire/head-memo.ts';
 import type { ServerAnswer } from '../../../src/wire/server-answer.ts';
 import { ServerConnection } from '../../../src/wire/server-connection.ts';
 import type { ServerHandler, ServerHouse } from '../../../src/wire/server-house.ts';
@@ -97,6 +98,7 @@ export function readAsWeDo(segments: readonly Buffer[]): Reading {
     isDraining: false,
     handler,
     wheel,
+    heads: new SharedHeads(),
     spread() {},
     closed() {},
   };
