@@ -35,10 +35,10 @@ const fileMode = 0o640;
 
 /** A line may wait this long for company; what is in memory is written before the process ends. */
 const flushIntervalMs = 250;
-const bufferedBytes = 16 * 1024;
+const bufferedBytes = 64 * 1024;
 /** With room for another line of a usual length. */
 const heldBytes = bufferedBytes + 4 * 1024;
-const writtenAtOnceBytes = 64 * 1024;
+const writtenAtOnceBytes = 128 * 1024;
 /** Whoever reads the log has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
 const heldLimitBytes = 32 * 1024 * 1024;
 
