@@ -148,6 +148,8 @@ export interface Reply {
   /** What the upstream counted; null where it said nothing and the answer holds an estimate, or none. */
   readonly usage: Usage | null;
   readonly isEstimated?: boolean;
+  /** Of embeddings: how many numbers the first vector has, and how many the client asked the upstream for; undefined where that is not known. */
+  readonly width?: { readonly came: number | undefined; readonly asked: number | undefined };
   /** There was one answer, and the client can have it: its own bytes pass, and the body here is none of it. */
   readonly isAsItCame?: boolean;
 }

@@ -74,12 +74,12 @@ test("a service of Bedrock's is asked as its model wants, whatever the client ha
   const target = { model: 'amazon.titan-embed-text-v2:0' };
   const at = await startTranslated(t, titan, { ...house, target });
   assertAnswer(
-    await at.rig.post(invoke('m'), { inputText: 'a', dimensions: 256, normalize: false }),
+    await at.rig.post(invoke('m'), { inputText: 'a', dimensions: 1, normalize: false }),
     '{"embedding":[0.5],"inputTextTokenCount":3}',
   );
   const { body, path } = await at.upstream.nextRequest();
   assert.equal(path, invoke(target.model));
-  assert.deepEqual(JSON.parse(body.toString()), { inputText: 'a', dimensions: 256, normalize: false });
+  assert.deepEqual(JSON.parse(body.toString()), { inputText: 'a', dimensions: 1, normalize: false });
   assertAnswer(await at.rig.post(invoke('m'), { texts: ['a'] }), /"embeddings":\[\[0\.5\]\]/);
 });
 

@@ -93,8 +93,8 @@ test('an upstream that speaks the same is told all of it', async (t) => {
     [
       'voyage',
       places.voyage,
-      { input_type: 'document', truncation: false, output_dimension: 4 },
-      { input_type: 'document', truncation: false, output_dimension: 4 },
+      { input_type: 'document', truncation: false, output_dimension: 1 },
+      { input_type: 'document', truncation: false, output_dimension: 1 },
     ],
     [
       'jina',
@@ -103,7 +103,7 @@ test('an upstream that speaks the same is told all of it', async (t) => {
       { task: 'text-matching', late_chunking: true, normalized: false, truncate: true },
     ],
     ['jina', places.jina, { task: 'separation' }, { task: 'separation' }],
-    ['mistral', places.mistral, { output_dimension: 4, metadata: { a: 1 } }, { output_dimension: 4 }],
+    ['mistral', places.mistral, { output_dimension: 1, metadata: { a: 1 } }, { output_dimension: 1 }],
   ] as const) {
     const { rig, upstream } = await startTranslated(t, made, { family, model: { operations: ['embeddings'] } });
     const answer = await rig.post(path, { model: 'm', input: ['a'], ...body });

@@ -64,7 +64,7 @@ test('what is asked for in another way goes by itself: another parameter, anothe
   const documents = ['a', 'bb'];
   const answers = await Promise.all([
     ask('one', { input: 'a', dimensions: 3 }),
-    ask('two', { input: 'a', dimensions: 4 }),
+    ask('two', { input: 'a', truncate: true }),
     ask('three', { input: long }),
     ask('one', { query: 'q', documents, top_n: 1 }, '/v1/rerank'),
     ask('two', { query: 'q', documents: ['ccc'], top_n: 2 }, '/v1/rerank'),

@@ -170,7 +170,28 @@ test('vectors of another width than asked for or declared are an error that name
     [3, '"user":"u"', vectors(1), /vectors of 2 numbers, and the operator declares 3/],
     [2, '"user":"u"', vectors(1, ' 1e3 ,\n2'), undefined],
     [2, '"user":"u"', vectors(1, ''), /vectors of 0 numbers/],
-    [2, '"output_dtype":"int8"', vectors(1, '1,2,3'), undefined],
+    [2, '"output_dtype":"int8"', vectors(1), undefined],
+    [2, '"output_dtype":"int8"', vectors(1, '1,2,3'), /vectors of 3 numbers/],
+    [16, '"output_dtype":"ubinary"', vectors(1), undefined],
+    [2, '"output_dtype":"binary"', vectors(1), /vectors of 16 numbers/],
+    [2, '"output_dtype":"binary"', vectors(1, '0.5,1'), undefined],
+    [8, '"encoding_format":"base64","output_dtype":"int8"', vectors(1).replace('[1,2]', `"${base64(2)}"`), undefined],
+    [
+      2,
+      '"encoding_format":"base64","output_dtype":"int8"',
+      vectors(1).replace('[1,2]', `"${base64(2)}"`),
+      /of 8 numbers/,
+    ],
+    [
+      64,
+      '"encoding_format":"base64","embedding_type":"binary"',
+      vectors(1).replace('[1,2]', `"${base64(2)}"`),
+      undefined,
+    ],
+    [2, '"output_dtype":"int3"', vectors(1, '1,2,3'), undefined],
+    [2, '"metadata":{"output_dtype":"binary"}', vectors(1), undefined],
+    [2, '"user":"u"', vectors(1).replace('[1,2]', `"${base64(3)}"`), undefined],
+    [2, '"encoding_format":"int8"', vectors(1, '1,2,3'), /vectors of 3 numbers/],
     [2, '"encoding_format":"base64"', vectors(1).replace('[1,2]', `"${base64(2)}"`), undefined],
     [2, '"encoding_format":"base64"', vectors(1).replace('[1,2]', `"${base64(3)}"`), /vectors of 3 numbers/],
     [2, '"user":"u"', vectors(1, '[1],[2],[3]'), undefined],
@@ -184,6 +205,7 @@ test('vectors of another width than asked for or declared are an error that name
       const { bill, status } = await newestExchange(pair);
       assert.equal(bill?.inputTokens, 5, body);
       assert.equal(bill?.costNanos, 5_000, body);
+      assert.equal(bill?.isEstimated, false, body);
       assert.equal(status, says === undefined ? 200 : 502);
       if (says === undefined) assert.equal(came.body.toString(), answer);
       else assertError(came, 'upstream_protocol_error', { message: says, of: body });

@@ -92,17 +92,17 @@ test('each target is asked in its own words', async (t) => {
     ...families('jina', 'cohere', { model: { space: 'one' } }),
     target: [{ model: 'j' }, { model: 'c', defaults: { input_type: 'search_query' } }],
   });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: ['abc'], dimensions: 64 });
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: ['abc'], dimensions: 2 });
   assert.deepEqual(vectorsIn(answer), [[3, 0.5]]);
   assert.equal(answer.header('x-postern-translated'), 'cohere');
   const [first, second] = house.upstreams.map(({ requests: [request] }) => request && jsonIn(request));
-  assert.deepEqual(first, { model: 'j', input: ['abc'], dimensions: 64 });
+  assert.deepEqual(first, { model: 'j', input: ['abc'], dimensions: 2 });
   assert.deepEqual(second, {
     input_type: 'search_query',
     model: 'c',
     texts: ['abc'],
     embedding_types: ['float'],
-    output_dimension: 64,
+    output_dimension: 2,
   });
 });
 

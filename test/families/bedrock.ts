@@ -130,13 +130,13 @@ export default defineFixture({
     {
       name: 'Titan is called for each input, and its counts are summed',
       route: '/v1/embeddings',
-      ask: { model: 'm', input: ['a', 'b'], dimensions: 256, normalize: false },
+      ask: { model: 'm', input: ['a', 'b'], dimensions: 1, normalize: false },
       wire: [
         { text: 'a', embedding: '[0.10]' },
         { text: 'b', embedding: '[1e-3]' },
       ].map(({ text, embedding }) => ({
         path: '/model/amazon.titan-embed-text-v2%3A0/invoke',
-        body: { inputText: text, dimensions: 256, normalize: false },
+        body: { inputText: text, dimensions: 1, normalize: false },
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' },
         reply: { body: `{"embedding":${embedding},"embeddingsByType":{"float":[9]},"inputTextTokenCount":3}` },
       })),
@@ -170,12 +170,12 @@ export default defineFixture({
     {
       name: 'Titan for texts and images has its own name for dimensions',
       route: '/v1/embeddings',
-      ask: { model: 'm', input: 'a', dimensions: 256 },
+      ask: { model: 'm', input: 'a', dimensions: 1 },
       target: { model: 'amazon.titan-embed-image-v1' },
       wire: [
         {
           path: '/model/amazon.titan-embed-image-v1/invoke',
-          body: { inputText: 'a', embeddingConfig: { outputEmbeddingLength: 256 } },
+          body: { inputText: 'a', embeddingConfig: { outputEmbeddingLength: 1 } },
           reply: { body: { embedding: [1], inputTextTokenCount: 1 } },
         },
       ],
@@ -191,7 +191,7 @@ export default defineFixture({
     {
       name: 'Nova',
       route: '/v1/embeddings',
-      ask: { model: 'm', input: 'a', dimensions: 1024, embeddingPurpose: 'CLUSTERING' },
+      ask: { model: 'm', input: 'a', dimensions: 1, embeddingPurpose: 'CLUSTERING' },
       target: { model: 'us.amazon.nova-2-multimodal-embeddings-v1:0' },
       wire: [
         {
@@ -200,7 +200,7 @@ export default defineFixture({
             taskType: 'SINGLE_EMBEDDING',
             singleEmbeddingParams: {
               embeddingPurpose: 'CLUSTERING',
-              embeddingDimension: 1024,
+              embeddingDimension: 1,
               text: { truncationMode: 'END', value: 'a' },
             },
           },
@@ -214,7 +214,7 @@ export default defineFixture({
     {
       name: 'Cohere of the fourth generation, whose count stands in a header',
       route: '/v1/embeddings',
-      ask: { model: 'm', input: ['a', 'b'], dimensions: 1024, truncate: 'END' },
+      ask: { model: 'm', input: ['a', 'b'], dimensions: 1, truncate: 'END' },
       target: { model: 'eu.cohere.embed-v4:0' },
       wire: [
         {
@@ -224,7 +224,7 @@ export default defineFixture({
             texts: ['a', 'b'],
             truncate: 'END',
             embedding_types: ['float'],
-            output_dimension: 1024,
+            output_dimension: 1,
           },
           reply: {
             headers: { 'X-Amzn-Bedrock-Input-Token-Count': '5' },

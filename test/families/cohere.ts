@@ -132,7 +132,7 @@ export default defineFixture({
     {
       name: 'dimensions go under another name to models that have several widths',
       route: '/v1/embeddings',
-      ask: { model: 'm', input: 'a', dimensions: 256 },
+      ask: { model: 'm', input: 'a', dimensions: 1 },
       target: { model: 'embed-v4.0' },
       wire: [
         {
@@ -142,7 +142,7 @@ export default defineFixture({
             model: 'embed-v4.0',
             texts: ['a'],
             embedding_types: ['float'],
-            output_dimension: 256,
+            output_dimension: 1,
           },
           reply: { body: { embeddings: { float: [[0.5]] }, meta: { billed_units: { input_tokens: 1 } } } },
         },

@@ -92,11 +92,11 @@ export default defineFixture({
     {
       name: 'an answer in base64 that was asked for passes byte for byte, in letters of any case',
       route: '/v1/embeddings',
-      ask: '{"model":"m","input":["x"],"encoding_format":"BASE64","dimensions":4}',
+      ask: '{"model":"m","input":["x"],"encoding_format":"BASE64","dimensions":1}',
       wire: [
         {
           path: '/v1/embeddings',
-          body: '{"model":"nomic-embed-text:v1.5","input":["x"],"dimensions":4,"encoding_format":"base64"}',
+          body: '{"model":"nomic-embed-text:v1.5","input":["x"],"dimensions":1,"encoding_format":"base64"}',
           reply: { body: '{"object":"list", "data":[{"object":"embedding","embedding":"AAAAPw==","index":0}]}' },
         },
       ],
@@ -126,11 +126,11 @@ export default defineFixture({
     {
       name: 'embeddings pass byte for byte',
       route: '/v1/embeddings',
-      ask: '{"model":"m", "input":["x"],"encoding_format":"Float","dimensions":4}',
+      ask: '{"model":"m", "input":["x"],"encoding_format":"Float","dimensions":1}',
       wire: [
         {
           path: '/v1/embeddings',
-          body: '{"model":"nomic-embed-text:v1.5", "input":["x"],"encoding_format":"Float","dimensions":4}',
+          body: '{"model":"nomic-embed-text:v1.5", "input":["x"],"encoding_format":"Float","dimensions":1}',
           reply: { body: '{"object":"list","data":[{"object":"embedding","embedding":[0.50],"index":0}]}' },
         },
       ],

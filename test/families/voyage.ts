@@ -72,7 +72,7 @@ export default defineFixture({
       ask: {
         model: 'm',
         input: 'a',
-        dimensions: 256,
+        dimensions: 2,
         encoding_format: 'float',
         input_type: 'query',
         truncation: false,
@@ -81,7 +81,7 @@ export default defineFixture({
       wire: [
         {
           path: '/v1/embeddings',
-          body: { input_type: 'query', truncation: false, model, input: ['a'], output_dimension: 256 },
+          body: { input_type: 'query', truncation: false, model, input: ['a'], output_dimension: 2 },
           reply: {
             body: '{"object":"list","data":[{"object":"embedding","embedding":[0.10,-2e-1],"index":0}],"model":"voyage-3.5","usage":{"total_tokens":3}}',
           },

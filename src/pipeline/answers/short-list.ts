@@ -1,19 +1,23 @@
-/** Judges the answer to a list that came in one go: whether there is a result for each item, and how wide the first vector is. */
+/** Judges the answer to a list where bytes pass: whether there is a result for each item, and how wide the first vector is. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
+import type { Exchange } from '../../core/exchange.ts';
 import { listOperations } from '../../core/lists.ts';
-import { type Answer, type Failure, misfit } from '../../core/outcome.ts';
-import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
+import { type Answer, type AnswerSink, type Failure, misfit } from '../../core/outcome.ts';
+import type { JsonField } from '../../lib/json/json-scan.ts';
+import { OPEN_BRACKET } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
 import type { Plan } from '../calls/plan.ts';
 import { listIn } from '../usage/asking.ts';
-import { numberIn } from '../usage/number-in.ts';
+import type { UsageObserver } from '../usage/usage.ts';
 import { decode } from './decoding.ts';
 import { observerOf } from './relay.ts';
+import { untilGone } from './until-gone.ts';
+import { behindName, vectorKey, type Width, widthFor, widthIn, wrongWidth } from './vector-width.ts';
 
-/** Longer ones pass as they come. */
+/** Of longer ones, the first vector alone is looked at. */
 const mostBytes = 64 * 1024;
 const mostDecodedBytes = 1024 * 1024;
 
@@ -26,25 +30,49 @@ interface Results {
 }
 
 const results: Readonly<Partial<Record<string, Results>>> = {
-  embeddings: { lists: ['data'], key: Buffer.from('"embedding"'), words: ['vectors', 'inputs'] },
+  embeddings: { lists: ['data'], key: vectorKey, words: ['vectors', 'inputs'] },
   rerank: { lists: ['results', 'data'], key: Buffer.from('"index"'), words: ['results', 'documents'] },
   moderations: { lists: ['results'], key: Buffer.from('"categories"'), words: ['results', 'inputs'] },
 };
 
+/** What is wrong with an answer; of a wrong width it is not counted yet what was served. */
+export type Fault = Failure | { readonly width: Width; readonly came: number };
+
 /** Undefined where it is what was asked for, or is not judged. */
-export function faultIn(plan: Plan, answer: Answer): Failure | undefined | Promise<Failure | undefined> {
+export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise<Fault | undefined> {
   const { operation, label } = plan.route;
-  if (!answer.ended || !listOperations.has(operation) || answer.translated !== undefined) return undefined;
+  // What is translated was judged as it was read.
+  if (!listOperations.has(operation) || answer.translated !== undefined) return undefined;
   if (answer.status !== 200 || answer.meantStatus !== undefined) return undefined;
   if (label !== 'openai' && label !== 'engines') return undefined;
-  const wanted = wantedOf(plan);
+  const wanted = answer.ended ? wantedOf(plan) : 0;
   const width = operation === 'embeddings' ? widthFor(plan) : undefined;
   if (wanted === 0 && width === undefined) return undefined;
-  const bytes = inOnePiece(answer.waiting);
-  if (bytes.length > mostBytes) return undefined;
+  const isWhole = answer.ended && lengthOf(answer.waiting) <= mostBytes;
   const codings = codingsOf(answer.headers);
-  if (codings.length === 0) return judge(plan, answer, bytes, wanted, width);
-  return decoded(bytes, codings).then((plain) => plain && judge(plan, answer, plain, wanted, width));
+  if (!isWhole) return width !== undefined && codings.length === 0 ? judgeWidth(firstOf(answer), width) : undefined;
+  const bytes = inOnePiece(answer.waiting);
+  if (codings.length === 0) return judge(plan, bytes, wanted, width);
+  return decoded(bytes, codings).then((plain) => plain && judge(plan, plain, wanted, width));
+}
+
+/** The answer is not passed on: of a wrong width it is read to its end, for what was counted. */
+export function failureOf(fault: Fault, { exchange }: Plan, answer: Answer): Failure | Promise<Failure> {
+  if ('code' in fault) return fault;
+  const { width, came } = fault;
+  const counted = countIn(exchange, answer);
+  return counted instanceof Promise
+    ? counted.then((usage) => wrongWidth(width, came, usage))
+    : wrongWidth(width, came, counted);
+}
+
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
+
+/** What is at hand of an answer that is long, or still comes: the first piece, or a few short ones. */
+function firstOf({ waiting }: Answer): Buffer {
+  const [first] = waiting;
+  if (first !== undefined && (waiting.length === 1 || first.length >= mostBytes)) return first;
+  return Buffer.concat(waiting, Math.min(lengthOf(waiting), mostBytes));
 }
 
 function inOnePiece(pieces: readonly Buffer[]): Buffer {
@@ -62,13 +90,7 @@ async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffe
   return plain;
 }
 
-function judge(
-  plan: Plan,
-  answer: Answer,
-  bytes: Buffer,
-  wanted: number,
-  width: Width | undefined,
-): Failure | undefined | Promise<Failure | undefined> {
+function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefined): Fault | undefined {
   const shape = results[plan.route.operation];
   if (shape === undefined) return undefined;
   const { key, lists, words } = shape;
@@ -77,21 +99,12 @@ function judge(
     const count = countResults(bytes, lists);
     if (count !== undefined && count < wanted) return misfit(`${count} ${words[0]} for ${wanted} ${words[1]}`);
   }
-  const came = width === undefined ? undefined : widthIn(bytes, key);
-  if (width === undefined || came === undefined || came === width.count) return undefined;
-  const usage = usageIn(plan, answer);
-  return usage instanceof Promise
-    ? usage.then((counted) => wrongWidth(width, came, counted))
-    : wrongWidth(width, came, usage);
+  return width && judgeWidth(bytes, width);
 }
 
-const COLON = 0x3a;
-const SPACE = 0x20;
-
-function behindName(bytes: Buffer, at: number): number {
-  let next = at;
-  while ((bytes[next] ?? COLON) <= SPACE) next += 1;
-  return bytes[next] === COLON ? next + 1 : -1;
+function judgeWidth(bytes: Buffer, width: Width): Fault | undefined {
+  const came = widthIn(bytes, width.kinds);
+  return came === undefined || came === width.count ? undefined : { width, came };
 }
 
 /** As far as so many. */
@@ -109,7 +122,7 @@ function countResults(bytes: Buffer, lists: readonly string[]): number | undefin
   let count: number | undefined;
   try {
     walk.object((name) => {
-      const isList = count === undefined && lists.includes(name) && walk.peek() === OPEN_LIST;
+      const isList = count === undefined && lists.includes(name) && walk.peek() === OPEN_BRACKET;
       if (!isList) {
         walk.value();
         return;
@@ -143,68 +156,33 @@ function wantedOf({ exchange, question, route }: Plan): number {
   }
 }
 
-interface Width {
-  readonly count: number;
-  readonly isAsked: boolean;
-}
-
-/** By these a client asks for other numbers than floats, of which some stand in one byte. */
-const otherNumbers = ['dtype"', 'embedding_type"', 'embedding_types"'];
-
-function widthFor({ question, resolved: { model } }: Plan): Width | undefined {
-  const asked = numberIn(question, 'dimensions');
-  const count = asked ?? model.dimensions;
-  if (count === undefined || !Number.isInteger(count) || count < 1) return undefined;
-  if (otherNumbers.some((name) => question.body.includes(name))) return undefined;
-  const format = question.scan.fields.get('encoding_format');
-  const isFloat = format?.kind !== 'string' || ['float', 'base64'].includes(textOf(question.body, format));
-  return isFloat ? { count, isAsked: asked !== undefined } : undefined;
-}
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const bytesPerFloat = 4;
-
-/** Of the first vector, by its commas; undefined where it is none of numbers. */
-function widthIn(bytes: Buffer, key: Buffer): number | undefined {
-  let at = -1;
-  for (let name = bytes.indexOf(key); name !== -1 && at === -1; name = bytes.indexOf(key, name + key.length)) {
-    at = behindName(bytes, name + key.length);
-  }
-  if (at === -1) return undefined;
-  while ((bytes[at] ?? COLON) <= SPACE) at += 1;
-  if (bytes[at] === QUOTE) {
-    const end = bytes.indexOf(QUOTE, at + 1);
-    const text = end === -1 ? '' : bytes.toString('latin1', at + 1, end).replaceAll('\\/', '/');
-    const length = Buffer.byteLength(text, 'base64');
-    return length > 0 && length % bytesPerFloat === 0 ? length / bytesPerFloat : undefined;
-  }
-  const end = bytes[at] === OPEN_LIST ? bytes.indexOf(CLOSE_LIST, at) : -1;
-  if (end === -1 || bytes.subarray(at + 1, end).includes(OPEN_LIST)) return undefined;
-  let commas = 0;
-  for (let next = bytes.indexOf(COMMA, at); next !== -1 && next < end; next = bytes.indexOf(COMMA, next + 1))
-    commas += 1;
-  return commas === 0 && bytes.toString('latin1', at + 1, end).trim() === '' ? 0 : commas + 1;
-}
-
-function usageIn({ exchange }: Plan, answer: Answer): Usage | null | Promise<Usage | null> {
+function countIn(exchange: Exchange, answer: Answer): Usage | null | Promise<Usage | null> {
   const observer = observerOf(exchange, answer);
+  if (!answer.ended)
+    return untilGone(exchange, answer, new Promise((resolve) => answer.take(new Count(observer, resolve))));
   for (const piece of answer.waiting) observer.push(piece);
   return observer.finish();
 }
 
-/** What a client asks for puts no target into cooldown; another answer would be paid for as well. */
-function wrongWidth({ count, isAsked }: Width, came: number, served: Usage | null): Failure {
-  const why = isAsked
-    ? `"dimensions" asks for ${count}; leave it out, or ask the operator for a model that can shorten its vectors`
-    : `the operator declares ${count} (models[].dimensions); tell the operator`;
-  return {
-    ...misfit(`vectors of ${came} numbers`),
-    message: `The upstream answered with vectors of ${came} numbers, and ${why}.`,
-    ...(isAsked && { ours: true }),
-    isFinal: true,
-    served,
-  };
+class Count implements AnswerSink {
+  readonly #observer: UsageObserver;
+  readonly #resolve: (usage: Usage | null | Promise<Usage | null>) => void;
+
+  constructor(observer: UsageObserver, resolve: (usage: Usage | null | Promise<Usage | null>) => void) {
+    this.#observer = observer;
+    this.#resolve = resolve;
+  }
+
+  onChunk(chunk: Buffer): boolean {
+    this.#observer.push(chunk);
+    return true;
+  }
+
+  onEnd(): void {
+    this.#resolve(this.#observer.finish());
+  }
+
+  onBroken(): void {
+    this.#resolve(this.#observer.finish(true));
+  }
 }

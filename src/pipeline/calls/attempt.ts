@@ -18,8 +18,9 @@ import { withoutUsageEvent } from '../answers/counted-answer.ts';
 import { discard } from '../answers/discard.ts';
 import { Leftovers } from '../answers/leftovers.ts';
 import { pass } from '../answers/pass.ts';
-import { faultIn } from '../answers/short-list.ts';
+import { failureOf, faultIn } from '../answers/short-list.ts';
 import { halfCharacterIn } from '../half-characters.ts';
+import { shareOf } from '../lists/shares.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { isExhausted } from './exhausted.ts';
@@ -207,9 +208,11 @@ class Attempts {
     if (this.#plan.judge !== undefined && outcome.kind === 'answered') {
       return this.#judge(turn, await this.#readWhole(turn, outcome, this.#plan.judge), startedMs);
     }
-    const fault = outcome.kind === 'answered' ? faultIn(this.#plan, outcome.answer) : undefined;
-    const failure = fault instanceof Promise ? await fault : fault;
-    return this.#judge(turn, failure === undefined ? outcome : { kind: 'unknown', failure }, startedMs);
+    const found = outcome.kind === 'answered' ? faultIn(this.#plan, outcome.answer) : undefined;
+    const fault = found instanceof Promise ? await found : found;
+    if (fault === undefined || outcome.kind !== 'answered') return this.#judge(turn, outcome, startedMs);
+    const failure = await failureOf(fault, this.#plan, outcome.answer);
+    return this.#judge(turn, { kind: 'unknown', failure }, startedMs);
   }
 
   /** An answer that is good by its head may not be by its body. */
@@ -401,7 +404,10 @@ class Attempts {
     this.#noteReached(turn);
     if (failure.served !== undefined) {
       this.#exchange.usage = failure.served;
-      this.#exchange.parts = [this.#exchange];
+      const call = shareOf(this.#exchange, { items: this.#exchange.asking?.items ?? 1 }, failure.served, 1);
+      // What was owed before is owed beside it.
+      call.owed = undefined;
+      this.#exchange.owed = [...(this.#exchange.owed ?? []), call];
     }
     if (failure.stale !== undefined || failure.ours !== undefined) turn.dropped();
     else turn.failed(failure.cause, failure.unfit ? 'answer' : 'wire');

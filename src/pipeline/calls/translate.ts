@@ -11,6 +11,7 @@ import { Asked, type Translation } from '../../core/translation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns } from '../../lib/json/json-text.ts';
 import { AnswerRoom } from '../answers/answer-room.ts';
+import { declaredFor } from '../answers/vector-width.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import type { DrainPool } from './drain-pool.ts';
@@ -62,7 +63,12 @@ export async function writeTranslated(
   const conversation = await translation.ask(asked);
   checkRepeated(plan, conversation.requests.length);
   const room = new AnswerRoom(exchange, answerRooms, client);
-  return new TranslatedCalls(call, asked, conversation, turn, { signing, room, drains });
+  return new TranslatedCalls(call, asked, conversation, turn, {
+    signing,
+    room,
+    drains,
+    declaredWidth: declaredFor(plan),
+  });
 }
 
 function checkRepeated({ question, route }: Plan, calls: number): void {

@@ -6,7 +6,7 @@ import type { Usage } from '../../core/accounting/usage.ts';
 import type { Turn } from '../../core/dispatch.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import { type SigningGround, withOptions } from '../../core/family.ts';
-import type { Answer, Call, CallEnd, ClientWork, Outcome, Transport } from '../../core/outcome.ts';
+import type { Answer, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../../core/outcome.ts';
 import {
   type Asked,
   type Conversation,
@@ -23,6 +23,7 @@ import { heldBytes } from '../answers/held-answer.ts';
 import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { searchFor } from '../answers/secret-search.ts';
 import { StreamedAnswer } from '../answers/streamed-answer.ts';
+import { widthOf, wrongWidth } from '../answers/vector-width.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { renumberedBody } from '../lists/renumbered.ts';
 import { shareOf } from '../lists/shares.ts';
@@ -46,6 +47,8 @@ interface TranslatedDeps {
   readonly signing: SigningGround;
   readonly room: AnswerRoom;
   readonly drains: DrainPool;
+  /** How many numbers the operator says that vectors have, where that is to be judged here. */
+  readonly declaredWidth: number | undefined;
 }
 
 /** Calls of one request that are under way at a time. */
@@ -58,6 +61,7 @@ export class TranslatedCalls implements ClientWork {
   readonly #turn: Turn;
   readonly #signing: SigningGround;
   readonly #drains: DrainPool;
+  readonly #declaredWidth: number | undefined;
   readonly #headers: readonly string[];
   readonly #paths: readonly string[];
   readonly #room: AnswerRoom;
@@ -89,7 +93,7 @@ export class TranslatedCalls implements ClientWork {
     asked: Asked,
     conversation: Conversation,
     turn: Turn,
-    { signing, room, drains }: TranslatedDeps,
+    { signing, room, drains, declaredWidth }: TranslatedDeps,
   ) {
     const { requests, stream } = conversation;
     this.#call = call;
@@ -98,6 +102,7 @@ export class TranslatedCalls implements ClientWork {
     this.#turn = turn;
     this.#signing = signing;
     this.#drains = drains;
+    this.#declaredWidth = declaredWidth;
     this.#headers = toHeaders(call.headers, stream !== undefined, requests.length > 1);
     this.#paths = requests.map(({ path }) => (path === undefined ? call.path : this.#pathOf(path)));
     this.#room = room;
@@ -380,6 +385,8 @@ export class TranslatedCalls implements ClientWork {
       if (error instanceof Unfit) return { kind: 'unknown', failure: toFailure(error) };
       throw error;
     }
+    const wrong = this.#wrongWidthOf(reply);
+    if (wrong !== undefined) return { kind: 'unknown', failure: wrong };
     if (this.#head === undefined) throw new TypeError('a translation asks for something');
     const type = headerValue(this.#head.headers, 'content-type');
     const answer = reply.isAsItCame
@@ -389,6 +396,13 @@ export class TranslatedCalls implements ClientWork {
     if (failure !== undefined) return { kind: 'unknown', failure };
     // The client may have left meanwhile.
     return this.#outcome ?? { kind: 'answered', answer };
+  }
+
+  #wrongWidthOf({ width, usage }: Reply): Failure | undefined {
+    const wanted = width && widthOf(width.asked, this.#declaredWidth);
+    const came = width?.came;
+    if (wanted === undefined || came === undefined || came === wanted.count) return undefined;
+    return wrongWidth(wanted, came, usage);
   }
 
   async #written({ isEstimated = false, usage, body }: Reply, head: Answer): Promise<WholeMadeAnswer> {

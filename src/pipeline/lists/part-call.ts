@@ -18,6 +18,7 @@ import { heldBytes } from '../answers/held-answer.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { observerOf } from '../answers/relay.ts';
 import { untilGone } from '../answers/until-gone.ts';
+import { type Width, widthFor, widthIn, wrongWidth } from '../answers/vector-width.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { type Judged, NoPlace, type Plan } from '../calls/plan.ts';
@@ -96,7 +97,11 @@ export class PartCall implements PartWork {
     const others = named && (await sameIn(question, route, named));
     const asking = await askingOf(question, route, course);
     exchange.asking = others === undefined ? asking : askingWith(asking, course, others);
-    const judge = (answer: Answer, turn: Turn): Promise<Judged> => this.#judge(answer, turn);
+    const width =
+      route.operation === 'embeddings'
+        ? widthFor({ question, resolved: this.#plan.resolved, isPart: true })
+        : undefined;
+    const judge = (answer: Answer, turn: Turn): Promise<Judged> => this.#judge(answer, turn, width);
     const clientHeaders = withoutKey(this.#plan.clientHeaders);
     const isOnlyAtOnce = !this.#part.waits;
     const reservation = forPart(this.#plan.reservation, exchange);
@@ -133,6 +138,7 @@ export class PartCall implements PartWork {
     } catch (error) {
       if (error instanceof NoPlace) return { kind: 'no place' };
       const { placeOf } = this.#part;
+      if (exchange.outcome !== 'aborted') this.#leaveOwed();
       if (exchange.outcome !== 'aborted') throw placeOf === undefined ? error : renumbered(error, placeOf);
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'unheard', exchange };
@@ -145,6 +151,13 @@ export class PartCall implements PartWork {
       whole.target ??= exchange.target;
       if (exchange.repeatedCredential) whole.repeatedCredential = true;
     }
+  }
+
+  /** What was served of it, and is in no answer. */
+  #leaveOwed(): void {
+    const { owed } = this.#exchange;
+    const whole = this.#plan.exchange;
+    if (owed !== undefined && this.#deps.isForSeveral !== true) whole.owed = [...(whole.owed ?? []), ...owed];
   }
 
   /** The client knows its items by their numbers in the whole list. */
@@ -173,7 +186,7 @@ export class PartCall implements PartWork {
     return whole.body;
   }
 
-  async #judge(answer: Answer, { candidate }: Turn): Promise<Judged> {
+  async #judge(answer: Answer, { candidate }: Turn, width: Width | undefined): Promise<Judged> {
     const { upstream } = candidate.target;
     const room = new AnswerRoom(this.#exchange, this.#deps.answerRooms, this.#exchange.client);
     const whole = await untilGone(
@@ -182,7 +195,7 @@ export class PartCall implements PartWork {
       readWhole(answer, new Allowance(upstream.answerLimitBytes, room)),
     );
     if ('failure' in whole) return { failure: whole.failure };
-    const failure = await this.#failureIn(whole.body);
+    const failure = (await this.#wrongWidthIn(answer, whole.body, width)) ?? (await this.#failureIn(whole.body));
     if (failure !== undefined) {
       room.giveBack();
       return { failure };
@@ -192,6 +205,14 @@ export class PartCall implements PartWork {
       answer.translated === undefined ? await countIn(this.#exchange, made, whole.body) : answer.translated.usage;
     this.#judged = { answer: made, bytes: whole.body };
     return { answer: made };
+  }
+
+  /** What is translated was judged as it was read. */
+  async #wrongWidthIn(answer: Answer, bytes: Buffer, width: Width | undefined): Promise<Failure | undefined> {
+    if (width === undefined || answer.translated !== undefined) return undefined;
+    const came = widthIn(bytes, width.kinds);
+    if (came === undefined || came === width.count) return undefined;
+    return wrongWidth(width, came, await countIn(this.#exchange, asWhole(answer, bytes), bytes));
   }
 
   async #failureIn(bytes: Buffer): Promise<Failure | undefined> {

@@ -105,6 +105,18 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
     }
   },
 
+  async 'vectors of another width than was asked for are an error that names it, in either format'(house) {
+    const { service } = house.fixture;
+    for (const more of [{}, { encoding_format: 'base64' }]) {
+      house.answerWith((call) => service({ ...call, body: withWidth(call.body, 4, 3) }));
+      const ask = { model: 'm', input: ['one', 'two'], dimensions: 4, ...more };
+      const { status, text, header } = await house.ask('/v1/embeddings', ask);
+      if (header('x-postern-ignored') === 'dimensions') continue;
+      assert.equal(status, 502, text);
+      assert.match(text, /vectors of 3 numbers, and \\"dimensions\\" asks for 4/);
+    }
+  },
+
   async 'where the answer is translated, dimensions are understood under the names of other services'(house) {
     const call = async (more: object) => {
       house.answerWith();
@@ -168,6 +180,10 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
     }
   },
 };
+
+/** What is asked of a service, with another width. */
+const withWidth = (body: unknown, asked: number, width: number): unknown =>
+  JSON.parse(JSON.stringify(body), (_name, value: unknown) => (value === asked ? width : value));
 
 const withData = z.looseObject({ data: z.array(z.looseObject({ embedding: z.string() })) });
 

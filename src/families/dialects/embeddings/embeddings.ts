@@ -3,6 +3,7 @@
 import { countsCharacters } from '../../../core/believable.ts';
 import { dimensionNames } from '../../../core/dimension-names.ts';
 import type { KnownLimits } from '../../../core/list-limits.ts';
+import { numbersInBytes, numbersInList } from '../../../core/number-kinds.ts';
 import {
   type Asked,
   type Purpose,
@@ -12,7 +13,14 @@ import {
   type WireAnswer,
   type WireRequest,
 } from '../../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../../lib/json/json-text.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  JsonNumbers,
+  type JsonObject,
+  numberOf,
+} from '../../../lib/json/json-text.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../../lib/turns.ts';
 import { toConversation } from '../conversation.ts';
@@ -93,7 +101,8 @@ export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
       const call: EmbeddingCall = { items, isSingle, model: asked.model, format, dimensions, more, asked };
       return toConversation(dialect.write(call), async (answer) => {
         const result = await readResult(dialect, call, answer);
-        return toReply(result, items, await toVectors(result, format, dialect, asked), asked);
+        const vectors = await toVectors(result, format, dialect, asked);
+        return { ...toReply(result, items, vectors, asked), width: widthSaid(vectors, dimensions, asked) };
       });
     },
   };
@@ -188,6 +197,8 @@ interface Vectors {
   readonly vectors: readonly Json[];
   /** Base64 was asked for, and came. */
   readonly areAsAsked: boolean;
+  /** The first of them, as it came. */
+  readonly first: Json | undefined;
 }
 
 /** All of them in the format that was asked for, of one width as those of one model are; with a turn for the event loop now and then. */
@@ -198,7 +209,7 @@ async function toVectors(
   asked: Asked,
 ): Promise<Vectors> {
   const areAsAsked = format === 'base64' && came.every((vector) => typeof vector === 'string');
-  if (areAsAsked && holdsOtherNumbers?.(asked)) return { vectors: came, areAsAsked };
+  if (areAsAsked && holdsOtherNumbers?.(asked)) return { vectors: came, areAsAsked, first: came[0] };
   const vectors: Json[] = [];
   let first: number | undefined;
   let numbers = 0;
@@ -212,7 +223,28 @@ async function toVectors(
     numbers = 0;
     if (isTurnOver()) await nextTurn();
   }
-  return { vectors, areAsAsked };
+  return { vectors, areAsAsked, first: came[0] };
+}
+
+const kindNames = ['output_dtype', 'embed_dtype'] as const;
+
+/** What the operator sets for those who ask for no width is nothing that they have asked for. */
+function widthSaid(
+  { first }: Vectors,
+  dimensions: Json | undefined,
+  { body, defaults }: Asked,
+): NonNullable<Reply['width']> {
+  const kind = kindNames.map((name) => body[name]).find((said) => said !== undefined) ?? 'float';
+  const isOwn = dimensionNames.some((name) => body[name] === dimensions && defaults[name] !== dimensions);
+  return {
+    came: typeof kind === 'string' ? numbersIn(first, kind) : undefined,
+    asked: dimensions !== undefined && isOwn ? numberOf(dimensions) : undefined,
+  };
+}
+
+function numbersIn(vector: Json | undefined, kind: string): number | undefined {
+  if (vector instanceof JsonNumbers) return numbersInList(kind, vector.length, vector.source.includes('.'));
+  return typeof vector === 'string' ? numbersInBytes(kind, Buffer.byteLength(vector, 'base64')) : undefined;
 }
 
 function toReply(
@@ -220,7 +252,7 @@ function toReply(
   items: readonly Json[],
   { vectors, areAsAsked }: Vectors,
   asked: Asked,
-): Reply {
+): Omit<Reply, 'width'> {
   // Characters stand in the exchange's record, and are nothing to tell a client that pays for tokens.
   const isEstimated = counted === undefined || countsCharacters(asked.options);
   const estimate = isEstimated ? items.reduce<number>((sum, item) => sum + estimateOf(item), 0) : 0;

@@ -1,0 +1,29 @@
+/** How many numbers a vector has, where it is written in less than one element or four bytes for each. */
+
+/** Bits of one number, by what clients call the kind. */
+const bitsPerNumber: ReadonlyMap<string, number> = new Map([
+  ['float', 32],
+  ['float32', 32],
+  ['float16', 16],
+  ['bfloat16', 16],
+  ['fp8_e4m3', 8],
+  ['fp8_e5m2', 8],
+  ['int8', 8],
+  ['uint8', 8],
+  ['binary', 1],
+  ['ubinary', 1],
+]);
+
+/** Of a list. Bits come packed, eight to a whole number; who does not know the kind answers with fractions. Undefined where the kind is not known. */
+export function numbersInList(kind: string, elements: number, hasFractions: boolean): number | undefined {
+  const bits = bitsPerNumber.get(kind);
+  if (bits === undefined) return undefined;
+  return bits === 1 && !hasFractions ? elements * 8 : elements;
+}
+
+/** Of base64. Undefined where the kind is not known, or the bytes are no whole numbers of it. */
+export function numbersInBytes(kind: string, bytes: number): number | undefined {
+  const bits = bitsPerNumber.get(kind);
+  if (bits === undefined || bytes === 0 || (bytes * 8) % bits !== 0) return undefined;
+  return (bytes * 8) / bits;
+}
