@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '../src/admin/endpoints.ts';
 import { toJsonSchema } from '../src/config/describe/json-schema.ts';
 import { renderReference } from '../src/config/describe/reference.ts';
-import { modelFields } from '../src/core/model-fields.ts';
+import { modelFields, modelHeaders } from '../src/core/model-fields.ts';
 import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';
@@ -58,7 +58,8 @@ function renderModelFields(): string {
     const where = isContainer ? `inside \`${name}\`` : `\`${name}\``;
     return `| ${where} | ${isBeside ? 'any' : 'the same'} | ${readBy} |`;
   });
-  return ['| field | operation of the model | read by |', '|---|---|---|', ...rows].join('\n');
+  const headers = modelHeaders.map(({ name, readBy }) => `| header \`${name}\` | never forwarded | ${readBy} |`);
+  return ['| field | operation of the model | read by |', '|---|---|---|', ...rows, ...headers].join('\n');
 }
 
 /** The part between the marks is replaced, the rest kept. */

@@ -1,6 +1,6 @@
 /**
- * The fields of a request, beside the one that names its model, by which an upstream can be told a model. They are judged at every
- * upstream, whatever its family is: behind any address may be a gateway that passes them on.
+ * The fields and headers of a request, beside the one that names its model, by which an upstream can be told a model. They are judged at
+ * every upstream, whatever its family is: behind any address may be a gateway that passes them on.
  */
 
 interface ModelField {
@@ -51,6 +51,23 @@ export const modelFields: readonly ModelField[] = [
   { name: 'options', isContainer: true, readBy: 'services whose settings are in an object of their own (unverified)' },
 ];
 
+/** Headers that name a model, or choose what serves it, beside those that are called like models. Such a header of a client is never forwarded. */
+export const modelHeaders: readonly { readonly name: string; readonly readBy: string }[] = [
+  { name: 'x-portkey-config', readBy: 'Portkey: targets and their models' },
+  { name: 'x-portkey-provider', readBy: 'Portkey: whose model it is' },
+  { name: 'x-portkey-virtual-key', readBy: 'Portkey: whose model it is' },
+  { name: 'helicone-model-override', readBy: 'Helicone: the model that costs are counted for' },
+  { name: 'helicone-target-url', readBy: 'Helicone: the service that is asked' },
+  { name: 'helicone-openai-api-base', readBy: 'Helicone: the service that is asked' },
+  { name: 'x-litellm-tags', readBy: 'LiteLLM: tags of the deployments that may serve it' },
+  { name: 'azureml-model-deployment', readBy: 'Azure Machine Learning: a deployment of the endpoint' },
+  { name: 'x-ms-oai-image-generation-deployment', readBy: 'Azure OpenAI: the model of the tool `image_generation`' },
+  { name: 'x-amzn-sagemaker-target-variant', readBy: 'SageMaker: a variant, which may be another model' },
+  { name: 'x-amzn-sagemaker-inference-component', readBy: 'SageMaker: a component, which is a model' },
+  { name: 'x-goog-request-params', readBy: 'Google: resources, a model among them, for routing (unverified)' },
+  { name: 'x-gateway-model-name-rewrite', readBy: 'inference gateways for Kubernetes (unverified)' },
+];
+
 const beside = new Set(modelFields.flatMap(({ name, isBeside }) => (isBeside ? [name] : [])));
 
 /** Of a field, or a place in one: it names a model for a part of the work alone. */
@@ -68,6 +85,11 @@ const calledLikeModels =
 
 /** Of a name inside of a container, or of a parameter of a query. */
 export const isCalledLikeModel = (name: string): boolean => calledLikeModels.test(plain(name));
+
+const headersForModels = new Set(modelHeaders.map(({ name }) => name));
+
+/** Of a header, in lower case. */
+export const isHeaderForModel = (name: string): boolean => headersForModels.has(name) || isCalledLikeModel(name);
 
 /** What a client's own data are called in a container: schemas, examples, and contents, which no service reads for a model. */
 const dataNames = new Set([

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { modelHeaders } from '../../src/core/model-fields.ts';
 import { assertError } from '../support/clients/error-answer.ts';
+import { authorized, question, startPair, toDocument } from '../support/gateways/pair.ts';
 import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
@@ -228,4 +230,20 @@ test('a model that the key may not use answers, word for word, as one that there
   assertError(await rig.post('/v1/chat/completions', { model: 'closed-painter', messages: [] }), 'model_not_found', {
     param: 'model',
   });
+});
+
+test('no header of a client names a model to an upstream, and none can be listed to be forwarded', async (t) => {
+  const names = ['x-model', 'x-litellm-model', ...modelHeaders.map(({ name }) => name)];
+  const { rig, upstream } = await startPair(t, undefined, { upstream: { forward_headers: ['x-tenant'] } });
+  const headers = [...authorized(), ...['x-tenant', ...names].map((name): [string, string] => [name, 'another'])];
+  assert.equal((await rig.post('/v1/embeddings', question, { headers })).status, 200);
+  const sent = new Set((await upstream.nextRequest()).headers.map(([name]) => name.toLowerCase()));
+  assert.deepEqual(
+    ['x-tenant', ...names].filter((name) => sent.has(name)),
+    ['x-tenant'],
+  );
+  for (const name of names) {
+    const listed = toDocument(upstream.url, { forward_headers: ['x-tenant', name] });
+    await assert.rejects(rig.compile(listed), /another model than the one that was judged/, name);
+  }
 });

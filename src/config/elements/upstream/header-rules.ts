@@ -3,6 +3,7 @@
 import { type HeaderList, toHeaderList, whyWithheld } from '../../../core/answer-headers.ts';
 import type { Auth } from '../../../core/family.ts';
 import { loopHeader } from '../../../core/loop-mark.ts';
+import { isHeaderForModel } from '../../../core/model-fields.ts';
 import type { Path } from '../../read/faults.ts';
 import type { CompileContext } from '../context.ts';
 
@@ -90,7 +91,12 @@ export function toForwardHeaders(
     } else if (standing.has(lower)) continue;
     else if (ownHeaders.has(lower))
       faults.add(path, `${lower} belongs to one connection, or is written by Postern, and is never forwarded`);
-    else if (fixed.has(lower)) faults.add(path, `${lower} is set under headers; a client must not change it`);
+    else if (isHeaderForModel(lower)) {
+      faults.add(
+        path,
+        `${lower} can tell an upstream another model than the one that was judged, and is never forwarded; set it under headers, where it is the same for all`,
+      );
+    } else if (fixed.has(lower)) faults.add(path, `${lower} is set under headers; a client must not change it`);
     else result.add(lower);
   }
   return [...result];
