@@ -8,6 +8,7 @@ export const labels = [
   'anthropic',
   'gemini',
   'cohere',
+  'cohere_v1',
   'ollama',
   'contextualized',
   'multimodal',

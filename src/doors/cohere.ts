@@ -1,6 +1,7 @@
-/** Cohere's clients: `embed` in both of its versions. What they send to rerank is our own form already. */
+/** Cohere's clients: `embed` and `chat` in both of their versions. What they send to rerank is our own form already. */
 
 import { defineDoor } from '../core/door.ts';
+import { chatV1, chatV2 } from './cohere-chat.ts';
 import { embedV1, embedV2 } from './cohere-embeddings.ts';
 import { models, oneModel } from './cohere-models.ts';
 import { detokenize, tokenize } from './cohere-tokenize.ts';
@@ -11,7 +12,7 @@ export default defineDoor({
   prefix: '/cohere',
   grounds: [],
   modelLists: [],
-  ways: [embedV1, embedV2],
+  ways: [embedV1, embedV2, chatV1, chatV2],
   pages: [
     models,
     oneModel,

@@ -77,6 +77,8 @@ const pictures: Offer = {
   facts: 'bytes pass, for its own clients that send pictures or mixed inputs',
 };
 
+const chatFacts = 'bytes pass, and streams, for its own clients';
+
 export default defineFamily({
   id: 'cohere',
   title: 'Cohere',
@@ -101,7 +103,8 @@ export default defineFamily({
   })),
   chat: '/compatibility/v1/chat/completions',
   offers: ({ api_version: version }) => ({
-    ...(version !== 'v1' && { cohere: { embeddings: pictures } }),
+    ...(version !== 'v1' && { cohere: { embeddings: pictures, chat: { path: '/v2/chat', facts: chatFacts } } }),
+    cohere_v1: { chat: { path: '/v1/chat', facts: chatFacts } },
     openai: {
       rerank: {
         path: `/${version}/rerank`,

@@ -210,7 +210,7 @@ function hint(method: string, path: string, base = ''): string {
 
 test('a path that is not served is answered with the nearest one, and with those that take the method', () => {
   for (const [method, path, nearest] of [
-    ['POST', '/v1/chat', 'POST /v1/chat/completions'],
+    ['POST', '/v1/chat/complete', 'POST /v1/chat/completions'],
     ['POST', '/v1/embedding', 'POST /v1/embeddings'],
     ['GET', '/v1/embedding', 'POST /v1/embeddings'],
     ['POST', '/V1/Embeddings', 'POST /v1/embeddings'],

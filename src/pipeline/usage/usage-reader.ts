@@ -13,7 +13,6 @@ type Key = (typeof keys)[number];
 
 const watched = compileWatchedKeys(keys);
 const watchedMessage = compileWatchedKeys(['message']);
-const watchedResponse = compileWatchedKeys(['response']);
 const quotedKeys: Readonly<Record<Key, Buffer>> = {
   usage: Buffer.from('"usage"'),
   meta: Buffer.from('"meta"'),
@@ -21,7 +20,11 @@ const quotedKeys: Readonly<Record<Key, Buffer>> = {
   usageMetadata: Buffer.from('"usageMetadata"'),
 };
 const openingBrace = Buffer.from('{');
-const openingResponse = Buffer.from('{"response":{');
+/** What stands before a count in an object of its event. */
+const inner = {
+  response: { opening: Buffer.from('{"response":{'), watched: compileWatchedKeys(['response']) },
+  delta: { opening: Buffer.from('{"delta":{'), watched: compileWatchedKeys(['delta']) },
+} as const;
 
 const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
@@ -62,17 +65,27 @@ const saysSomething = (value: unknown): boolean =>
   typeof value === 'number' ? value > 0 : typeof value === 'string' || isMapping(value) || Array.isArray(value);
 
 /** The count in the `response` of the last event that has one. Events before it may have null there. */
-export function readResponseUsage(excerpt: Excerpt): Usage | null {
+export const readResponseUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'usage');
+
+/** In the `delta` of the last event that has one, as Cohere says it. */
+export const readDeltaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'delta', 'usage');
+
+/** In the `meta` of the last `response`, as Cohere's first version says it: in events or in lines. */
+export const readMetaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'meta');
+
+/** The last count that stands in an object of its event or line, whose beginning may be lost. */
+function readInner(excerpt: Excerpt, outer: 'response' | 'delta', key: 'usage' | 'meta'): Usage | null {
   const tail = excerpt.tail();
-  for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; at = tail.lastIndexOf(quotedKeys.usage, at - 1)) {
+  const { opening, watched: watchedOuter } = inner[outer];
+  for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     if (tail[at - 1] === BACKSLASH) continue;
     const lineEnd = tail.indexOf(LINE_FEED, at);
-    const behind = tail.subarray(at, lineEnd === -1 ? tail.length : lineEnd);
     // As of a whole answer, but one object further down.
-    const scan = scanJson(Buffer.concat([openingResponse, behind]), watchedResponse);
-    const field = scan.ok ? scan.fields.get('response') : undefined;
+    const event = Buffer.concat([opening, tail.subarray(at, lineEnd === -1 ? tail.length : lineEnd)]);
+    const scan = scanJson(event, watchedOuter);
+    const field = scan.ok ? scan.fields.get(outer) : undefined;
     if (field === undefined) continue;
-    const usage = readDocument(Buffer.concat([openingResponse, behind]).subarray(field.start, field.end), 'usage');
+    const usage = readDocument(event.subarray(field.start, field.end), key);
     if (usage !== null) return usage;
   }
   return null;
@@ -210,8 +223,9 @@ const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
   usageMetadata: fromGoogle,
 };
 
-/** OpenAI's shapes, older and newer, and Anthropic's; Voyage and Jina give the total alone. */
+/** OpenAI's shapes, older and newer, Anthropic's, and that of Cohere's chat; Voyage and Jina give the total alone. */
 function fromUsage(usage: unknown): Usage {
+  if (isMapping(fieldAt(usage, 'billed_units')) || isMapping(fieldAt(usage, 'tokens'))) return fromMeta(usage);
   const apart = passesApart(usage);
   const hit = plus(countAt(usage, 'cache_read_input_tokens'), apart?.hit);
   const written = plus(countAt(usage, 'cache_creation_input_tokens'), apart?.written);

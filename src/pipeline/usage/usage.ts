@@ -18,7 +18,15 @@ import { PictureReader } from './pictures.ts';
 import { readSubtitles } from './subtitles.ts';
 import { withTier } from './terms.ts';
 import { type CallReader, createCallReader } from './tool-calls.ts';
-import { readChunkUsage, readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
+import {
+  readChunkUsage,
+  readDeltaUsage,
+  readEventUsage,
+  readJsonUsage,
+  readMessageUsage,
+  readMetaUsage,
+  readResponseUsage,
+} from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
@@ -86,7 +94,15 @@ const mediaTypeOf = (contentType: string | undefined): string =>
 const isSubtitles = (mediaType: string): boolean =>
   ['text/plain', 'text/vtt', 'text/srt', 'application/x-subrip'].includes(mediaType);
 
-const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
+/** A line each, or an event each. */
+const streamTypes: ReadonlySet<string> = new Set([
+  'application/stream+json',
+  'application/x-ndjson',
+  'text/event-stream',
+]);
+
+const isJson = (mediaType: string): boolean =>
+  mediaType === 'application/json' || (mediaType.endsWith('+json') && !streamTypes.has(mediaType));
 
 function readerFor(
   contentType: string | undefined,
@@ -104,10 +120,12 @@ function readerFor(
 function countReaderFor(mediaType: string, countsIn: OperationRow['countsIn']): Reader | undefined {
   const inLastLine = countsIn === 'last line';
   if (isJson(mediaType)) return inLastLine ? readLineUsage : readJsonUsage;
+  if (countsIn === 'response meta') return streamTypes.has(mediaType) ? readMetaUsage : undefined;
   if (mediaType === 'application/x-ndjson') return inLastLine ? readLineUsage : undefined;
   if (mediaType !== 'text/event-stream') return undefined;
   if (countsIn === 'message') return readMessageUsage;
   if (countsIn === 'chunks') return readChunkUsage;
+  if (countsIn === 'delta') return readDeltaUsage;
   return countsIn === 'response' ? readResponseUsage : readEventUsage;
 }
 

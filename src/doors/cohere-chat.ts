@@ -1,0 +1,73 @@
+/** Cohere's chat, in both of its versions: bytes pass, streams too, to upstreams that are Cohere. */
+
+import type { DoorWay } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+import { operationRows } from '../core/operations/index.ts';
+import type { OperationRow } from '../core/operations/row.ts';
+
+const { saysTier: _tier, searchedBy: _search, hosted: _hosted, kept: _kept, sdk: _sdk, ...chat } = operationRows.chat;
+
+interface Version {
+  readonly label: 'cohere' | 'cohere_v1';
+  readonly paths: DoorWay['paths'];
+  readonly required: DoorWay['required'];
+  readonly optional: DoorWay['optional'];
+  readonly watched: DoorWay['watched'];
+  readonly summary: string;
+  /** What is otherwise than in OpenAI's chat. */
+  readonly row: Partial<OperationRow>;
+}
+
+const settings = { model: 'string', stream: 'boolean', max_tokens: 'number' };
+
+const versionOf = ({ label, paths, required, optional, watched, summary, row }: Version): DoorWay => ({
+  operation: 'chat',
+  paths,
+  required,
+  optional: { ...settings, ...optional },
+  watched,
+  summary,
+  passes: { label, where: 'any does', row: { ...chat, ...row } },
+  enter() {
+    throw new GatewayError('operation_not_supported', {
+      param: 'model',
+      message: `No upstream of the model has ${paths[0]} as Cohere does, and its chat is not translated; POST to /v1/chat/completions.`,
+    });
+  },
+});
+
+export const chatV2 = versionOf({
+  label: 'cohere',
+  paths: ['/v2/chat', '/v1/v2/chat'],
+  required: { messages: 'array' },
+  optional: { tools: 'array', documents: 'array' },
+  watched: [],
+  summary:
+    "Chat as Cohere's clients of its second version ask for it, whole or as events, over upstreams that are Cohere.",
+  row: {
+    beyondText: ['image_url'],
+    written: {
+      whole: ['text', 'thinking', 'tool_plan', 'arguments'],
+      events: ['text', 'thinking', 'tool_plan', 'arguments'],
+    },
+    countsIn: 'delta',
+  },
+});
+
+export const chatV1 = versionOf({
+  label: 'cohere_v1',
+  paths: ['/v1/chat', '/v1/v1/chat'],
+  required: { message: 'string' },
+  optional: { tools: 'array', documents: 'array', chat_history: 'array' },
+  watched: ['conversation_id', 'connectors'],
+  summary:
+    "Chat as Cohere's clients of its first version ask for it, whole or as lines, over upstreams that are Cohere.",
+  row: {
+    items: ['message'],
+    beyondText: [],
+    written: { whole: ['text'], events: ['text'] },
+    countsIn: 'response meta',
+    // Conversations that Cohere keeps, and what was connected to the operator's account, are nobody's.
+    kept: { fields: ['conversation_id', 'connectors'], names: [] },
+  },
+});
