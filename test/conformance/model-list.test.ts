@@ -339,7 +339,7 @@ test('no other path leads anywhere, and none leads past the route table', async 
     '/v1/x/../embeddings',
     '/v2/embeddings',
     '/v2/v1/rerank',
-    '/v1/chat',
+    '/v1/chats',
     '/v1/chat/completions/x',
     '/v1/engines/plain',
     '/v1/engines//embeddings',

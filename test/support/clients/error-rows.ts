@@ -312,7 +312,7 @@ export const errorRows: readonly ErrorRow[] = [
     when: 'no route has the path',
     message:
       /No route has this path; the nearest is POST \/v1\/chat\/completions\. Paths for POST: \/v1\/completions, /,
-    ask: asking({ path: '/v1/chat' }),
+    ask: asking({ path: '/v1/chat/complete' }),
   },
   {
     code: 'method_not_allowed',
