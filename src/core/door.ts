@@ -182,8 +182,8 @@ export interface Door {
   readonly title: string;
   /** Under which everything of it stands as well, such as `/ollama`. */
   readonly prefix: string;
-  /** All that is dispatched by it is asked for by its clients, on every path. */
-  readonly label?: Label;
+  /** All that is dispatched by these is asked for by its clients, on every path. */
+  readonly labels?: readonly Label[];
   /** Where nobody else has paths: what is not there is told in its words. */
   readonly grounds: readonly string[];
   readonly ways: readonly DoorWay[];

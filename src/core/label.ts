@@ -7,6 +7,7 @@ export const labels = [
   'engines',
   'anthropic',
   'gemini',
+  'interactions',
   'cohere',
   'cohere_v1',
   'ollama',

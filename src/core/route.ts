@@ -84,7 +84,18 @@ interface StandIn {
 type OnThisRoute = Partial<
   Pick<
     OperationRow,
-    'replayable' | 'mayStream' | 'answers' | 'items' | 'counting' | 'beyondText' | 'kept' | 'countsIn' | 'billedBy'
+    | 'replayable'
+    | 'mayStream'
+    | 'answers'
+    | 'items'
+    | 'counting'
+    | 'beyondText'
+    | 'kept'
+    | 'keeps'
+    | 'countsIn'
+    | 'callsIn'
+    | 'mostBy'
+    | 'billedBy'
   >
 >;
 

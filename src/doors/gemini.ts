@@ -1,6 +1,7 @@
 /** Clients of the Gemini API: what they ask has routes of its own, embeddings over every family; errors are in Google's words. */
 
 import { defineDoor } from '../core/door.ts';
+import type { Label } from '../core/label.ts';
 import { JsonNumber, type JsonObject } from '../lib/json/json-text.ts';
 import { embedMany, embedOne } from './gemini-embeddings.ts';
 import { models, oneModel } from './gemini-models.ts';
@@ -24,17 +25,19 @@ const wordFor = (status: number): string => words[status] ?? (status < 500 ? 'IN
 
 const type = 'type.googleapis.com/google.rpc';
 
+const labels: readonly Label[] = ['gemini', 'interactions'];
+
 export default defineDoor({
   id: 'gemini',
   title: 'the Gemini API',
   prefix: '/gemini',
-  label: 'gemini',
+  labels,
   grounds: ['/v1beta/'],
   ways: [embedOne, embedMany],
   pages: [models, oneModel],
   modelLists: [],
   standsFor({ path, label }) {
-    return label === 'gemini' ? [`/gemini${path}`, `/gemini${path.replace('/v1beta/', '/v1/')}`] : [];
+    return labels.includes(label) ? [`/gemini${path}`, `/gemini${path.replace('/v1beta/', '/v1/')}`] : [];
   },
   error({ status, message, code, param, retryAfter }) {
     const details: JsonObject[] = [];

@@ -60,6 +60,8 @@ export default defineFamily({
     apiKeyEnv: 'GEMINI_API_KEY',
     models: [{ id: 'gemini-embedding-001', operations: ['embeddings'] }],
   },
+  // The revision of its interactions.
+  forwards: ['api-revision'],
   errors: googleErrors,
   modelList: listAt('/v1beta/models?pageSize=1000', 'models', ({ name, supportedGenerationMethods: methods }) => ({
     id: typeof name === 'string' ? name.replace(/^models\//, '') : name,
@@ -81,6 +83,13 @@ export default defineFamily({
         resource: resourceOf,
         passesErrors: true,
         facts: 'bytes pass, and errors; Google counts no tokens of them',
+      },
+    },
+    interactions: {
+      generate: {
+        path: '/v1beta/interactions',
+        passesErrors: true,
+        facts: 'bytes pass, streams and errors too; what Google keeps belongs to the project that made it',
       },
     },
     openai: {

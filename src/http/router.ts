@@ -173,8 +173,8 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
       }));
     }
   }
-  for (const [{ path, aliases, doorPaths = {} }, same] of Map.groupBy(objectRoutes, ({ route }) => route)) {
-    const place = { kind: 'object', path, routes: same } as const;
+  for (const [{ path, aliases, doorPaths = {}, door }, same] of Map.groupBy(objectRoutes, ({ route }) => route)) {
+    const place = { kind: 'object', path, routes: same, ...(door !== undefined && { door }) } as const;
     for (const spelling of [path, ...aliases]) put(basePath + spelling, (id = '') => ({ ...place, id }));
     for (const [spelling, door] of Object.entries(doorPaths)) {
       put(basePath + spelling, (id = '') => ({ ...place, id, door }));

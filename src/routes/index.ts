@@ -19,13 +19,14 @@ import geminiBatchEmbed from './gemini-batch-embed.ts';
 import geminiCountTokens from './gemini-count-tokens.ts';
 import geminiEmbed from './gemini-embed.ts';
 import geminiGenerate from './gemini-generate.ts';
+import geminiInteractions from './gemini-interactions.ts';
 import geminiStream from './gemini-stream.ts';
 import imageEdits from './image-edits.ts';
 import imageVariations from './image-variations.ts';
 import images from './images.ts';
 import messages from './messages.ts';
 import moderations from './moderations.ts';
-import { batchRoutesOf, fileRoutesOf, objectRoutesOf } from './objects.ts';
+import { batchRoutesOf, fileRoutesOf, interactionRoutesOf, objectRoutesOf } from './objects.ts';
 import rerank from './rerank.ts';
 import responsesRoute from './responses.ts';
 import responsesCompact from './responses-compact.ts';
@@ -56,6 +57,7 @@ const own: readonly Route[] = [
   geminiGenerate,
   geminiStream,
   geminiCountTokens,
+  geminiInteractions,
   enginesEmbeddings,
   geminiEmbed,
   geminiBatchEmbed,
@@ -66,7 +68,7 @@ const own: readonly Route[] = [
 /** With the paths on which it stands for clients of front doors. */
 function withDoorPaths(route: Route): Route {
   const paths = doors.flatMap((door) => (door.standsFor?.(route) ?? []).map((path) => [path, door] as const));
-  const door = doors.find(({ label }) => label === route.label);
+  const door = doors.find(({ labels }) => labels?.includes(route.label));
   if (paths.length === 0 && door === undefined) return route;
   return Object.freeze({ ...route, doorPaths: Object.fromEntries(paths), ...(door !== undefined && { door }) });
 }
@@ -82,7 +84,7 @@ function canonicalFor(operation: Operation): Route {
 /** By every way of a door; those that pass there as well are not routes beside it. */
 const byWays = doors.flatMap((door) =>
   door.ways.map((way) => {
-    const passing = canonical.find(({ path, label }) => path === way.paths[0] && label === door.label);
+    const passing = canonical.find(({ path, label }) => path === way.paths[0] && door.labels?.includes(label));
     return routeOfWay(door, way, canonicalFor, passing);
   }),
 );
@@ -116,6 +118,7 @@ const doorPathsOf = (route: Route): Route['doorPaths'] => withDoorPaths(route).d
 
 export const objectRoutes: readonly ObjectRoute[] = [
   ...objectRoutesOf(responses),
+  ...interactionRoutesOf(withDoorPaths(geminiInteractions)),
   ...fileRoutesOf(responses, inBatches, doorPathsOf),
   ...batchRoutesOf(inBatches, doorPathsOf),
 ];

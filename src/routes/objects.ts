@@ -55,6 +55,30 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
   ];
 }
 
+/** The same of what Google keeps. */
+export function interactionRoutesOf(interactions: Route): readonly ObjectRoute[] {
+  const about = { kind: 'interaction', of: interactions, route: routeBehind(interactions, '') } as const;
+  return [
+    defineObjectRoute({
+      ...about,
+      method: 'GET',
+      query: {
+        stream: flag,
+        include_input: flag,
+        last_event_id: { pattern: /^[\x21-\x7e]{1,256}$/, form: 'the ID of an event' },
+      },
+      summary: 'An interaction that Google keeps.',
+    }),
+    defineObjectRoute({
+      ...about,
+      method: 'DELETE',
+      forgets: true,
+      keeps: keepsNothing,
+      summary: 'Deletes an interaction that Google keeps.',
+    }),
+  ];
+}
+
 const anything = { pattern: /^[A-Za-z_-]{1,40}$/, form: 'a purpose' };
 
 const pageAfter = (what: string) => ({

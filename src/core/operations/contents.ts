@@ -2,8 +2,12 @@
 
 import type { OperationRow } from './row.ts';
 
+/** What anyone can read is fetched by Google; what lies with Google may be the operator's own. */
+export const outsideGoogle =
+  /^https?:\/\/(?![^/?#]*(?:[@\\]|googleapis\.com\.?(?:[:/?#]|$)))[a-z0-9.-]+(?::\d{1,5})?(?:[/?#]|$)/i;
+
 /** `fileUri` and `file_uri`. */
-const bothOf = (...names: readonly string[]): readonly string[] =>
+export const bothOf = (...names: readonly string[]): readonly string[] =>
   names.flatMap((name) => [...new Set([name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])]);
 
 export const contents = {
@@ -14,8 +18,7 @@ export const contents = {
     names: bothOf('cachedContent', 'fileUri'),
     // Stores of documents, and whatever else a tool reads in the operator's account.
     wholes: bothOf('retrieval', 'fileSearch'),
-    // What anyone can read is fetched by them; what lies with Google may be the operator's own.
-    outside: /^https?:\/\/(?![^/?#]*(?:[@\\]|googleapis\.com\.?(?:[:/?#]|$)))[a-z0-9.-]+(?::\d{1,5})?(?:[/?#]|$)/i,
+    outside: outsideGoogle,
     except: bothOf('args', 'response', 'parameters', 'parametersJsonSchema', 'responseSchema', 'responseJsonSchema'),
   },
 } as const satisfies Partial<OperationRow>;

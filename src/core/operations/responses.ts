@@ -53,6 +53,7 @@ export const responses = defineOperation({
       'item.environment.container_id': 'container',
     },
     unless: 'store',
+    isFollowed: true,
   },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

@@ -50,8 +50,8 @@ export interface OperationRow {
   readonly hosted?: readonly string[];
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
-  /** Where counts stand that are not in the event itself: in an object of it, anew in each of the `chunks`, or, by Ollama's names, at the end of all; of Cohere's, in the `delta` of the last event, or in the `meta` of its `response`. */
-  readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line' | 'delta' | 'response meta';
+  /** Where counts stand that are not in the event itself: in an object of it, anew in each of the `chunks`, or, by Ollama's names, at the end of all; of Cohere's, in the `delta` of the last event, or in the `meta` of its `response`; of Google's newer ones, in the `interaction` of the last. */
+  readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line' | 'delta' | 'response meta' | 'interaction';
   /** The header of an answer that counts input tokens, where no body of it does; in lower case. */
   readonly countedInHeader?: string;
   /** Where calls of tools are told that the service ran itself: in its count, as elements of the output, or by what it looked up. Where it does not say, they have no bound. */
@@ -101,6 +101,8 @@ export interface Keeps {
   readonly events: Readonly<Record<string, KeptKind>>;
   /** The field of the request that says `false` where nothing is to be kept. */
   readonly unless: string;
+  /** What is made of it in the background is followed to its end. */
+  readonly isFollowed?: true;
 }
 
 /** Objects that an upstream keeps for whoever knows their names, such as files and earlier answers. */

@@ -2,7 +2,7 @@
 
 import type { Asking, BatchSize } from '../accounting/price.ts';
 
-export const keptKinds = ['response', 'item', 'container', 'file', 'batch'] as const;
+export const keptKinds = ['response', 'item', 'container', 'file', 'batch', 'interaction'] as const;
 /** IDs of two kinds may be the same. */
 export type KeptKind = (typeof keptKinds)[number];
 

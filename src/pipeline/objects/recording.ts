@@ -29,7 +29,13 @@ const LOWER_T = 0x74;
 export function isInBackground({ body, scan }: Question, keeps: Plan['keeps']): boolean {
   const field = scan.fields.get('background');
   if (field === undefined || body[field.start] !== LOWER_T) return false;
-  if (keeps !== undefined) return true;
+  if (keeps?.isFollowed === true) return true;
+  if (keeps !== undefined) {
+    throw new GatewayError('unsupported_parameter', {
+      param: 'background',
+      message: 'An interaction cannot be made in the background, as nobody would know its end; leave "background" out.',
+    });
+  }
   throw new GatewayError('unsupported_parameter', {
     param: 'background',
     message:

@@ -48,6 +48,27 @@ export function googleUnitsIn(usage: unknown): Units | undefined {
   return typeof tier === 'string' ? { ...counts, serviceTier: tier } : counts;
 }
 
+/** Of Google's interactions, with the calls of its own tools. */
+export function interactionUnitsIn(usage: unknown): Units | undefined {
+  const of = (list: string, kind: string): number => ofKind(at(usage, `${list}_tokens_by_modality`), kind, 'tokens');
+  const inputs = (kind: string): number => of('input', kind) + of('tool_use', kind) - of('cached', kind);
+  const counts = someOf({
+    audioInputTokens: inputs('audio'),
+    imageInputTokens: inputs('image'),
+    audioOutputTokens: of('output', 'audio'),
+    imageOutputTokens: of('output', 'image'),
+    reasoningTokens: countAt(usage, 'total_thought_tokens'),
+  });
+  const calls = at(usage, 'grounding_tool_count');
+  if (!Array.isArray(calls)) return counts;
+  const toolCalls = new Map<string, number>();
+  for (const call of calls) {
+    const kind = at(call, 'type');
+    if (typeof kind === 'string') toolCalls.set(kind, (toolCalls.get(kind) ?? 0) + countAt(call, 'count'));
+  }
+  return { ...counts, toolCalls: Object.fromEntries(toolCalls) };
+}
+
 /** Anthropic says it in the count itself. */
 function beside(usage: unknown): Beside | undefined {
   const words: Mutable<Beside> = {};
@@ -79,10 +100,10 @@ const said = [
   ['inferenceGeo', 'inference_geo'],
 ] as const;
 
-function ofKind(list: unknown, modality: string): number {
+function ofKind(list: unknown, modality: string, name = 'tokenCount'): number {
   if (!Array.isArray(list)) return 0;
   let sum = 0;
-  for (const one of list) if (at(one, 'modality') === modality) sum += countAt(one, 'tokenCount');
+  for (const one of list) if (at(one, 'modality') === modality) sum += countAt(one, name);
   return sum;
 }
 

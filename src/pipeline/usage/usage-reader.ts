@@ -5,7 +5,7 @@ import type { Usage } from '../../core/accounting/usage.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
 import type { Excerpt } from '../answers/excerpt.ts';
-import { googleUnitsIn, unitsIn } from './token-units.ts';
+import { googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
 /** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
 const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
@@ -24,6 +24,7 @@ const openingBrace = Buffer.from('{');
 const inner = {
   response: { opening: Buffer.from('{"response":{'), watched: compileWatchedKeys(['response']) },
   delta: { opening: Buffer.from('{"delta":{'), watched: compileWatchedKeys(['delta']) },
+  interaction: { opening: Buffer.from('{"interaction":{'), watched: compileWatchedKeys(['interaction']) },
 } as const;
 
 const LINE_FEED = 0x0a;
@@ -73,8 +74,12 @@ export const readDeltaUsage = (excerpt: Excerpt): Usage | null => readInner(exce
 /** In the `meta` of the last `response`, as Cohere's first version says it: in events or in lines. */
 export const readMetaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'meta');
 
+/** In the last `interaction`; where none came, what an event said by then. */
+export const readInteractionUsage = (excerpt: Excerpt): Usage | null =>
+  readInner(excerpt, 'interaction', 'usage') ?? readEventUsage(excerpt);
+
 /** The last count that stands in an object of its event or line, whose beginning may be lost. */
-function readInner(excerpt: Excerpt, outer: 'response' | 'delta', key: 'usage' | 'meta'): Usage | null {
+function readInner(excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | 'meta'): Usage | null {
   const tail = excerpt.tail();
   const { opening, watched: watchedOuter } = inner[outer];
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
@@ -225,6 +230,7 @@ const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
 
 /** OpenAI's shapes, older and newer, Anthropic's, and that of Cohere's chat; Voyage and Jina give the total alone. */
 function fromUsage(usage: unknown): Usage {
+  if (countAt(usage, 'total_input_tokens') !== null) return fromInteraction(usage);
   if (isMapping(fieldAt(usage, 'billed_units')) || isMapping(fieldAt(usage, 'tokens'))) return fromMeta(usage);
   const apart = passesApart(usage);
   const hit = plus(countAt(usage, 'cache_read_input_tokens'), apart?.hit);
@@ -297,6 +303,25 @@ function fromGoogle(usage: unknown): Usage {
     totalTokens,
     searchUnits: null,
     cachedTokens: countAt(usage, 'cachedContentTokenCount'),
+    ...(units !== undefined && { units }),
+  };
+}
+
+/** Google's newer names: what tools brought in is beside the prompt, thoughts are beside what was written where the total says so. */
+function fromInteraction(usage: unknown): Usage {
+  const of = (name: string): number => countAt(usage, `total_${name}tokens`) ?? 0;
+  const promptTokens = of('input_') + of('tool_use_');
+  const totalTokens = countAt(usage, 'total_tokens');
+  const written = of('output_');
+  const withThoughts = written + of('thought_');
+  const units = interactionUnitsIn(usage);
+  return {
+    promptTokens,
+    completionTokens:
+      totalTokens === null ? withThoughts : Math.max(written, Math.min(withThoughts, totalTokens - promptTokens)),
+    totalTokens,
+    searchUnits: null,
+    cachedTokens: countAt(usage, 'total_cached_tokens'),
     ...(units !== undefined && { units }),
   };
 }

@@ -22,6 +22,7 @@ import {
   readChunkUsage,
   readDeltaUsage,
   readEventUsage,
+  readInteractionUsage,
   readJsonUsage,
   readMessageUsage,
   readMetaUsage,
@@ -126,6 +127,7 @@ function countReaderFor(mediaType: string, countsIn: OperationRow['countsIn']): 
   if (countsIn === 'message') return readMessageUsage;
   if (countsIn === 'chunks') return readChunkUsage;
   if (countsIn === 'delta') return readDeltaUsage;
+  if (countsIn === 'interaction') return readInteractionUsage;
   return countsIn === 'response' ? readResponseUsage : readEventUsage;
 }
 
