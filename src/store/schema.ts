@@ -12,8 +12,10 @@ export interface Schema {
   readonly audit: AuditTable;
   readonly settings: SettingTable;
   readonly ledger: LedgerTable;
-  /** In SQLite alone. */
+  /** In SQLite alone, as are the next two. */
   readonly ledger_slices: LedgerSliceTable;
+  readonly ledger_places: LedgerPlaceTable;
+  readonly ledger_rows: CompactRowTable;
   readonly usage_hours: UsageTable;
   readonly usage_days: UsageTable;
   readonly usage_key_days: KeyUsageTable;
@@ -153,6 +155,27 @@ export interface LedgerTable {
   readonly units: string | null;
   /** 32 hexadecimal digits. */
   readonly trace_id: string | null;
+}
+
+/** What many rows have in common. */
+export interface LedgerPlaceTable
+  extends Pick<
+    LedgerTable,
+    | ('node' | 'key' | 'project' | 'route' | 'operation' | 'label' | 'model' | 'upstream' | 'upstream_model')
+    | ('outcome' | 'status' | 'error' | 'is_estimated' | 'cache')
+  > {
+  readonly id: number;
+  /** No row with it began more than a day later. */
+  readonly used_at: number;
+}
+
+/** Of its further columns `ledger-compact.ts` knows. */
+interface CompactRowTable {
+  /** The time, and some of what an ID has after that. */
+  readonly seq: number;
+  /** What the ID has after the time. */
+  readonly rest: string;
+  readonly place: number;
 }
 
 /** One where rows of this name began within this slice of time. */

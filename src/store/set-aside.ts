@@ -2,9 +2,10 @@
 
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
+import { moveCompactBack } from './ledger/ledger-compact.ts';
 import { isSqlite } from './ledger/ledger-insert.ts';
 import { resumeRollup, rollUpForGood } from './ledger/ledger-rollup.ts';
-import { lastStepOf, passedOver, usageRollupStep } from './migrations/releases.ts';
+import { compactStep, lastStepOf, passedOver, usageRollupStep } from './migrations/releases.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
 
@@ -32,6 +33,7 @@ export async function setAside(
     db,
   );
   if (later.includes(usageRollupStep) && isSqlite(db)) await rollUpForGood(db);
+  if (later.includes(compactStep) && isSqlite(db)) await moveCompactBack(db);
   await move(db, later, DEFAULT_MIGRATION_TABLE, table);
   return later;
 }

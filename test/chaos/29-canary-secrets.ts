@@ -188,7 +188,7 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
     async () => JSON.parse(await run('usage', '--outcome', 'lost', '--json')).total.requests > 0,
   );
   found.stores.push(...(await place.steal()), ...readJournals(scene.journal));
-  const rows = await place.run('select distinct key from ledger');
+  const rows = await place.run('select distinct key from usage_hours');
   // One of the keys has two secrets.
   const missing = rows.length < keys.length - 1 ? [`only ${rows.map(({ key }) => key).join(', ')}`] : [];
 

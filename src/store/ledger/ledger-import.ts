@@ -5,6 +5,7 @@ import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyUsageTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
 import { bookCosts } from './ledger-booking.ts';
+import { CompactInsert } from './ledger-compact.ts';
 import {
   compareTexts,
   createInsertOfEach,
@@ -24,6 +25,7 @@ import { addUpUnits, toUnitDays } from './ledger-unit-sums.ts';
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
   const insertFresh = createInsertOfFresh(db);
+  const compact = isSqlite(db) ? new CompactInsert(db, insertFresh) : undefined;
   const insertSlices = isSqlite(db) ? createInsertOfSlices(db) : undefined;
   const addHours = createAddition(db, 'usage_hours');
   const addDays = createAddition(db, 'usage_days');
@@ -32,17 +34,18 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   const addUnitDays = createAddition(db, 'usage_unit_days');
 
   return (journal, rows, { segment, offset }) => {
-    const sorted = toEntries(rows);
+    const entries = compact === undefined ? inOrder(rows) : rows.map(toEntry);
     // Beforehand, as others may wait for what the transaction holds; nearly always all of them are fresh.
-    const sumsOfAll = addUp(sorted);
-    // The first statement writes: SQLite cannot let one go on to write that began by reading while another wrote.
-    return db.transaction().execute(async (trx) => {
-      const fresh = await insertFresh(trx, sorted);
+    const sumsOfAll = compact === undefined ? addUp(entries) : undefined;
+    const work = async (trx: Transaction<Schema>): Promise<number> => {
+      // What is not rolled up yet is added to its day later.
+      const before = compact === undefined ? Number.POSITIVE_INFINITY : await rollUpHours(trx, clock.nowMs());
+      // For good where a former version is to run on the store.
+      const isCompact = compact !== undefined && before < Number.MAX_SAFE_INTEGER;
+      const fresh = isCompact ? await compact.run(trx, entries) : await insertFresh(trx, entries);
       if (fresh.length > 0) {
-        const { hours, unitHours } = fresh.length === sorted.length ? sumsOfAll : addUp(fresh);
-        await insertSlices?.(trx, toRows(fresh));
-        // What is not rolled up yet is added to its day later.
-        const before = insertSlices === undefined ? Number.POSITIVE_INFINITY : await rollUpHours(trx, clock.nowMs());
+        const { hours, unitHours } = (fresh.length === entries.length ? sumsOfAll : undefined) ?? addUp(fresh);
+        await insertSlices?.(trx, fresh);
         const days = toDays(hours.filter(({ span }) => span < before));
         await addHours(trx, hours);
         await addDays(trx, days);
@@ -59,19 +62,34 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
         .onConflict((conflict) => conflict.column('id').doUpdateSet(place))
         .execute();
       return fresh.length;
-    });
+    };
+    return db
+      .transaction()
+      .execute(work)
+      .catch((thrown: unknown) => {
+        compact?.forget();
+        throw thrown;
+      });
   };
 }
 
 interface Entry extends Pick<ImportedRow, 'accounts' | 'capture'> {
   readonly row: LedgerTable;
+  /** The same of rows that have their names in common; in SQLite, once it is known. */
+  place: object | undefined;
 }
+
+const toEntry = ({ row, accounts, capture }: ImportedRow): Entry => ({
+  row: toTableRow(row),
+  accounts,
+  capture,
+  place: undefined,
+});
 
 const toRows = (entries: readonly Entry[]): LedgerTable[] => entries.map(({ row }) => row);
 
 function addUp(entries: readonly Entry[]) {
-  const rows = toRows(entries);
-  return { hours: addUpRows(rows), unitHours: addUpUnits(rows) };
+  return { hours: addUpRows(entries), unitHours: addUpUnits(toRows(entries)) };
 }
 
 /** Gives back those that were not there yet. */
@@ -108,11 +126,9 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
  * Each ID once: of two rows with one ID the first counts. In the order of the IDs: whoever imports at the same time locks in
  * the same order, so that they wait for each other and never in a circle.
  */
-function toEntries(rows: readonly ImportedRow[]): Entry[] {
+function inOrder(rows: readonly ImportedRow[]): Entry[] {
   const byId = new Map<string, Entry>();
-  for (const { row, accounts, capture } of rows) {
-    if (!byId.has(row.id)) byId.set(row.id, { row: toTableRow(row), accounts, capture });
-  }
+  for (const row of rows) if (!byId.has(row.row.id)) byId.set(row.row.id, toEntry(row));
   return [...byId.values()].sort((a, b) => compareTexts(a.row.id, b.row.id));
 }
 

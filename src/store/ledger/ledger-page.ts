@@ -3,10 +3,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, LedgerPage } from '../../core/store/ledger.ts';
 import type { LedgerTable, Schema } from '../schema.ts';
+import { compactColumns, firstSeqOf, fromCompact, readCompactExtent, toRest, toSeq } from './ledger-compact.ts';
 import { findStretch, isRarelyTogether, type Stretch } from './ledger-days.ts';
-import { isSqlite } from './ledger-insert.ts';
-import { firstIdOf, fromTableRow, isId, toConditions, toName } from './ledger-rows.ts';
-import { selectFromSlices } from './ledger-slices.ts';
+import { compareTexts, isSqlite } from './ledger-insert.ts';
+import { firstIdOf, fromTableRow, isId, toConditions, toName, toTimeOf } from './ledger-rows.ts';
+import { isInSlice, isInSliceOfCompact, toSliceConditions } from './ledger-slices.ts';
 
 const mostRowsPerPage = 1_000;
 
@@ -32,23 +33,84 @@ export async function readPage(
     stretch = await findStretch(db, filter, stretch, limit + 1);
   if (stretch === undefined) return { rows: [], next: undefined };
 
-  const end = Number.isFinite(stretch.toMs) ? firstIdOf(stretch.toMs) : undefined;
-  const bound = end === undefined || (before !== undefined && before < end) ? before : end;
-  const fits = toFits(filter);
-  if (stretch.fromMs > 0) fits.push(sql`ledger.id >= ${firstIdOf(stretch.fromMs)}`);
-  if (bound !== undefined) fits.push(sql`ledger.id < ${bound}`);
-  const fit = fits.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(fits, sql` and `)}`;
-  const fromSlices = isSqlite(db) && clientRequestId === undefined ? selectFromSlices(db, filter, stretch) : undefined;
-  const query =
-    fromSlices === undefined
-      ? db.selectFrom('ledger').selectAll().where(fit).orderBy('id', 'desc')
-      : fromSlices.where(fit).orderBy('ledger.id', 'desc');
-
+  const found = { filter, stretch, before, fits: toFits(filter), most: limit + 1 };
   // One more than asked for tells whether there is a next page.
-  const rows: readonly LedgerTable[] = await query.limit(limit + 1).execute();
+  const compact = isSqlite(db) ? await readCompact(db, found) : [];
+  // Of the other table only what is newer than the last of these can be on the page.
+  const others = await readOthers(db, found, compact.length > limit ? compact.at(-1)?.id : undefined);
+  const rows = [...compact, ...others].sort((a, b) => compareTexts(b.id, a.id));
   const shown = rows.slice(0, limit);
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
+
+const nothing = sql``;
+const sliced = sql`ledger_slices cross join`;
+const bySlice = sql`ledger_slices.slice desc,`;
+
+interface Wanted {
+  readonly filter: LedgerFilter;
+  readonly stretch: Stretch;
+  readonly before: string | undefined;
+  readonly fits: readonly RawBuilder<boolean>[];
+  readonly most: number;
+}
+
+async function readCompact(
+  db: Kysely<Schema>,
+  { filter, stretch, before, fits, most }: Wanted,
+): Promise<readonly LedgerTable[]> {
+  const extent = await readCompactExtent(db);
+  if (extent === undefined) return [];
+  const within = {
+    fromMs: Math.max(stretch.fromMs, extent.firstMs),
+    toMs: Math.min(stretch.toMs, extent.lastMs + 1),
+  };
+  const slices = filter.clientRequestId === undefined ? toSliceConditions(filter, within) : undefined;
+  const seq = boundOf(slices, 'ledger_rows.seq');
+  const conditions = [
+    ...fits,
+    sql<boolean>`${seq} >= ${firstSeqOf(within.fromMs)}`,
+    sql<boolean>`${seq} < ${firstSeqOf(within.toMs)}`,
+  ];
+  const end = before === undefined ? undefined : toSeq(before);
+  if (before !== undefined && end !== undefined) {
+    conditions.push(sql`${seq} <= ${end} and (${seq} < ${end} or rest < ${toRest(before)})`);
+  }
+  if (slices !== undefined) conditions.push(...slices, isInSliceOfCompact(sql.ref('ledger_slices.slice')));
+  const { rows } = await sql<LedgerTable>`
+    select ${compactColumns} from ${slices === undefined ? nothing : sliced} ${fromCompact} where ${sql.join(conditions, sql` and `)}
+    order by ${slices === undefined ? nothing : bySlice} ledger_rows.seq desc limit ${most}`.execute(db);
+  return rows;
+}
+
+/** Of the table `ledger`; `after` is the ID of a row that stands before all that are wanted. */
+async function readOthers(
+  db: Kysely<Schema>,
+  { filter, stretch, before, fits, most }: Wanted,
+  after: string | undefined,
+): Promise<readonly LedgerTable[]> {
+  const { toMs } = stretch;
+  const fromMs = after === undefined ? stretch.fromMs : Math.max(stretch.fromMs, toTimeOf(after));
+  const slices =
+    isSqlite(db) && filter.clientRequestId === undefined ? toSliceConditions(filter, { fromMs, toMs }) : undefined;
+  const id = boundOf(slices, 'ledger.id');
+  const end = Number.isFinite(toMs) ? firstIdOf(toMs) : undefined;
+  const bound = end === undefined || (before !== undefined && before < end) ? before : end;
+  const conditions = [...fits];
+  if (after !== undefined) conditions.push(sql`${id} > ${after}`);
+  else if (fromMs > 0) conditions.push(sql`${id} >= ${firstIdOf(fromMs)}`);
+  if (bound !== undefined) conditions.push(sql`${id} < ${bound}`);
+  if (slices !== undefined) conditions.push(...slices, isInSlice(sql.ref('ledger_slices.slice')));
+  const fit = conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+  const { rows } = await sql<LedgerTable>`
+    select ledger.* from ${slices === undefined ? nothing : sliced} ledger where ${fit}
+    order by ${slices === undefined ? nothing : bySlice} ledger.id desc limit ${most}`.execute(db);
+  return rows;
+}
+
+/** With slices, those lead to the rows: SQLite would read all between the bounds for each slice, where it could. */
+const boundOf = (slices: unknown, column: string) =>
+  slices === undefined ? sql.ref(column) : sql`+${sql.ref(column)}`;
 
 function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
   const { clientRequestId, status, outcome } = filter;
@@ -67,8 +129,7 @@ function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
 }
 
 /** When everything has begun that stands before this row. */
-const endOf = (id: string | undefined): number =>
-  id === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(id.slice(0, 12), 16) + 1;
+const endOf = (id: string | undefined): number => (id === undefined ? Number.POSITIVE_INFINITY : toTimeOf(id) + 1);
 
 /** Where there is none of a thing, it is empty text in sums, and null in most rows. */
 const isEmpty = (column: string) => sql<boolean>`coalesce(${sql.ref(column)}, '') = ''`;

@@ -4,8 +4,15 @@ import type { Kysely, Transaction } from 'kysely';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { Schema } from '../schema.ts';
 import { readJson } from '../stored-json.ts';
+import {
+  countCompactBefore,
+  deleteCompact,
+  deletePlaces,
+  readCompactExtent,
+  readCompactTime,
+} from './ledger-compact.ts';
 import { isSqlite } from './ledger-insert.ts';
-import { firstIdOf } from './ledger-rows.ts';
+import { firstIdOf, toTimeOf } from './ledger-rows.ts';
 import { deleteSlices, slicedColumns } from './ledger-slices.ts';
 
 const rowsAtOnce = 2_000;
@@ -25,7 +32,7 @@ export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<n
       .values({ id: pruningId, before })
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ before }).where('pruning.before', '<', before))
       .execute();
-    const rows = await deleteRows(trx, end);
+    const rows = isSqlite(trx) ? await deleteSqliteRows(trx, before) : await deleteRows(trx, end);
     const { numDeletedRows: captures } = await trx
       .deleteFrom('captures')
       .where('id', 'in', trx.selectFrom('captures').select('id').where('id', '<', end).orderBy('id').limit(rowsAtOnce))
@@ -38,9 +45,25 @@ async function deleteRows(trx: Transaction<Schema>, end: string): Promise<number
   const deletion = trx
     .deleteFrom('ledger')
     .where('id', 'in', trx.selectFrom('ledger').select('id').where('id', '<', end).orderBy('id').limit(rowsAtOnce));
-  if (!isSqlite(trx)) return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows);
-  const rows = await deletion.returning(slicedColumns).execute();
+  return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows);
+}
+
+/** Of both tables up to the same time, as they share their slices. */
+async function deleteSqliteRows(trx: Transaction<Schema>, before: number): Promise<number> {
+  const other = await trx
+    .selectFrom('ledger')
+    .select('id')
+    .where('id', '<', firstIdOf(before))
+    .orderBy('id')
+    .limit(1)
+    .offset(rowsAtOnce - 1)
+    .executeTakeFirst();
+  const compactMs = await readCompactTime(trx, before, rowsAtOnce);
+  const toMs = Math.min(before, (compactMs ?? before) + 1, other === undefined ? before : toTimeOf(other.id) + 1);
+  const others = await trx.deleteFrom('ledger').where('id', '<', firstIdOf(toMs)).returning(slicedColumns).execute();
+  const rows = [...others, ...(await deleteCompact(trx, toMs))];
   if (rows.length > 0) await deleteSlices(trx, rows);
+  else await deletePlaces(trx, before);
   return rows.length;
 }
 
@@ -109,13 +132,17 @@ export async function countBefore(db: Kysely<Schema>, beforeMs: number): Promise
     .select((column) => column.fn.countAll().as('rows'))
     .where('id', '<', firstIdOf(Math.ceil(beforeMs)))
     .executeTakeFirstOrThrow();
-  return Number(rows);
+  return Number(rows) + (isSqlite(db) ? await countCompactBefore(db, beforeMs) : 0);
 }
 
 /** Where a former version kept none, the newest row says when the store was in use last. */
 async function firstMark(db: Kysely<Schema>, nowMs: number): Promise<number> {
   const newest = await db.selectFrom('ledger').select('started_at').orderBy('id', 'desc').limit(1).executeTakeFirst();
-  return newest === undefined ? nowMs : Math.min(nowMs, newest.started_at + mostPerStartMs);
+  const lastMs = Math.max(
+    newest?.started_at ?? 0,
+    (isSqlite(db) ? await readCompactExtent(db) : undefined)?.lastMs ?? 0,
+  );
+  return lastMs === 0 ? nowMs : Math.min(nowMs, lastMs + mostPerStartMs);
 }
 
 async function writeMark(db: Kysely<Schema>, { atMs, startedAtMs }: Mark): Promise<void> {

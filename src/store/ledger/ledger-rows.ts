@@ -26,13 +26,17 @@ export const sumColumns = [
   'duration_ms',
 ] as const;
 
+/** An ID begins with the time, in hex digits. */
+export const idDigitsOfTime = 12;
+export const toTimeOf = (id: string): number => Number.parseInt(id.slice(0, idDigitsOfTime), 16);
+
 /** As many milliseconds as the 12 hex digits at the beginning of an ID can say. */
 const lastIdMs = 2 ** 48 - 1;
 
 /** Every ID that was made at this time or later is at least this; whole milliseconds. */
 export function firstIdOf(ms: number): string {
   const whole = Math.ceil(Math.min(Math.max(ms, 0), lastIdMs));
-  return whole.toString(16).padStart(12, '0');
+  return whole.toString(16).padStart(idDigitsOfTime, '0');
 }
 
 export const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);

@@ -3,13 +3,15 @@
  * those every row changes pages all over the file, of this the first of a slice does.
  */
 
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerSliceTable, LedgerTable, Schema } from '../schema.ts';
 import { withEach } from '../sqlite/sqlite-statements.ts';
+import { compactColumns, epochMs, fromCompact, perMs } from './ledger-compact.ts';
 import type { Stretch } from './ledger-days.ts';
 import { createInsertOfEach, type Insert } from './ledger-insert.ts';
 import { toConditions } from './ledger-rows.ts';
+import type { PlacedRow } from './ledger-sums.ts';
 
 /** Narrow enough that the rows of a busy one are soon looked through, and wide enough that many rows share it. */
 const sliceMs = 1_024;
@@ -30,7 +32,7 @@ type SlicedRow = Pick<LedgerTable, Kind | 'started_at'>;
 const isCommon = (kind: Kind, name: string): boolean =>
   (kind === 'outcome' && name === 'ok') || (kind === 'status' && name === '200');
 
-export function createInsertOfSlices(db: Kysely<Schema>): Insert<SlicedRow, unknown> {
+export function createInsertOfSlices(db: Kysely<Schema>): Insert<PlacedRow, unknown> {
   const insert = createInsertOfEach((slice: LedgerSliceTable) =>
     db
       .insertInto('ledger_slices')
@@ -38,7 +40,7 @@ export function createInsertOfSlices(db: Kysely<Schema>): Insert<SlicedRow, unkn
       .onConflict((conflict) => conflict.doNothing())
       .compile(),
   );
-  return (trx, rows) => insert(trx, toSlices(rows));
+  return (trx, rows) => insert(trx, toSlices(oneOfEach(rows)));
 }
 
 /** Those of rows that were deleted, the oldest there were; the newest slice keeps what of it is left. */
@@ -48,13 +50,28 @@ export async function deleteSlices(trx: Transaction<Schema>, rows: readonly Slic
   const left = await trx
     .selectFrom('ledger')
     .select(slicedColumns)
-    .where(isIn(sql.lit(last)))
+    .where(isInSlice(sql.lit(last)))
     .execute();
-  const kept = new Set(toSlices(left).map(({ kind, name, slice }) => `${kind} ${slice} ${name}`));
+  const { rows: compact } = await sql<SlicedRow>`
+    select ${compactColumns} from ${fromCompact} where ${isInSliceOfCompact(sql.lit(last))}`.execute(trx);
+  const kept = new Set(toSlices([...left, ...compact]).map(({ kind, name, slice }) => `${kind} ${slice} ${name}`));
   const gone = slices.filter(({ kind, name, slice }) => !kept.has(`${kind} ${slice} ${name}`));
   const lists = gone.map(({ kind, name, slice }) => [kind, name, slice]);
   const deletion = trx.deleteFrom('ledger_slices').where('kind', '=', '').where('name', '=', '').where('slice', '=', 0);
   await trx.executeQuery(withEach(deletion.compile(), lists));
+}
+
+/** Of each place one row in each slice: the others are in the same slices. */
+function oneOfEach(rows: readonly PlacedRow[]): SlicedRow[] {
+  const bySlice = new Map<number, Set<object>>();
+  return rows.flatMap(({ row, place }) => {
+    const slice = sliceAt(row.started_at);
+    const seen = bySlice.get(slice) ?? new Set();
+    if (seen.size === 0) bySlice.set(slice, seen);
+    if (seen.has(place ?? row)) return [];
+    seen.add(place ?? row);
+    return row;
+  });
 }
 
 /** Each once, whatever the number of rows; always with the same columns in the same order. */
@@ -89,34 +106,30 @@ function toKinds(filter: LedgerFilter): { kind: Kind; name: string }[] {
   });
 }
 
-/** The rows of the slices that may hold some that fit, to be read from the newest to the oldest; undefined where any slice may. */
-export function selectFromSlices(db: Kysely<Schema>, filter: LedgerFilter, { fromMs, toMs }: Stretch) {
+/** Of the slices that may hold rows that fit; undefined where any slice may. */
+export function toSliceConditions(filter: LedgerFilter, { fromMs, toMs }: Stretch): RawBuilder<boolean>[] | undefined {
   const [first, ...others] = toKinds(filter);
   if (first === undefined) return undefined;
-  // SQLite goes from the left to the right of a cross join: through the slices, and through the rows of each.
-  let query = db
-    .selectFrom('ledger_slices')
-    .crossJoin('ledger')
-    .where('ledger_slices.kind', '=', first.kind)
-    .where('ledger_slices.name', '=', first.name)
-    .where('ledger_slices.slice', '>=', sliceAt(fromMs))
-    .where(isIn(sql.ref('ledger_slices.slice')));
-  if (Number.isFinite(toMs)) query = query.where('ledger_slices.slice', '<=', sliceAt(toMs));
+  const conditions = [
+    sql<boolean>`ledger_slices.kind = ${first.kind}`,
+    sql<boolean>`ledger_slices.name = ${first.name}`,
+    sql<boolean>`ledger_slices.slice >= ${sliceAt(fromMs)}`,
+  ];
+  if (Number.isFinite(toMs)) conditions.push(sql<boolean>`ledger_slices.slice <= ${sliceAt(toMs)}`);
   for (const { kind, name } of others) {
-    query = query.where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('ledger_slices as other')
-          .select('other.slice')
-          .where('other.kind', '=', kind)
-          .where('other.name', '=', name)
-          .whereRef('other.slice', '=', 'ledger_slices.slice'),
-      ),
-    );
+    conditions.push(sql<boolean>`exists (select 1 from ledger_slices as other
+      where other.kind = ${kind} and other.name = ${name} and other.slice = ledger_slices.slice)`);
   }
-  return query.orderBy('ledger_slices.slice', 'desc').selectAll('ledger');
+  return conditions;
 }
 
 /** IDs begin with the time, in 12 hex digits. */
-const isIn = (slice: ReturnType<typeof sql.ref>) => sql<boolean>`
+export const isInSlice = (slice: RawBuilder<unknown>) => sql<boolean>`
   ledger.id >= printf('%012x', ${slice} * ${sql.lit(sliceMs)})
   and ledger.id < printf('%012x', (${slice} + 1) * ${sql.lit(sliceMs)})`;
+
+export const isInSliceOfCompact = (slice: RawBuilder<unknown>) => sql<boolean>`
+  ledger_rows.seq >= ${seqOfSlice(slice)} and ledger_rows.seq < ${seqOfSlice(sql`(${slice} + 1)`)}`;
+
+const seqOfSlice = (slice: RawBuilder<unknown>) =>
+  sql`(${slice} * ${sql.lit(sliceMs)} - ${sql.lit(epochMs)}) * ${sql.lit(perMs)}`;

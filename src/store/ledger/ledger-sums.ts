@@ -10,15 +10,26 @@ type Figures = Omit<KeySums, 'span' | 'key' | 'project' | 'errors'>;
 
 type ByName<T> = Map<string, T>;
 
+export interface PlacedRow {
+  readonly row: LedgerTable;
+  /** The same of rows that have their names in common, where it is known: to make a text of all of them takes longer. */
+  readonly place: object | undefined;
+}
+
 /** By hour. As all of these, with the same columns in the same order each time. */
-export function addUpRows(rows: readonly LedgerTable[]): readonly UsageTable[] {
+export function addUpRows(rows: readonly PlacedRow[]): readonly UsageTable[] {
   const sums: ByName<Sums> = new Map();
-  for (const row of rows) {
+  const ofPlaces = new Map<object, Sums>();
+  for (const { row, place } of rows) {
     const span = row.started_at - (row.started_at % hourMs);
-    const name = nameOf(span, row);
-    const sum = sums.get(name);
-    if (sum === undefined) sums.set(name, ofRow(row, span));
-    else addRow(sum, row);
+    const ofPlace = place === undefined ? undefined : ofPlaces.get(place);
+    const name = ofPlace?.span === span ? '' : nameOf(span, row);
+    let sum = ofPlace?.span === span ? ofPlace : sums.get(name);
+    if (sum === undefined) {
+      sum = ofRow(row, span);
+      sums.set(name, sum);
+    } else addRow(sum, row);
+    if (place !== undefined && sum !== ofPlace) ofPlaces.set(place, sum);
   }
   return inOrder(sums);
 }

@@ -3,8 +3,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { toolPrefix } from '../../core/accounting/units.ts';
 import type { Schema } from '../schema.ts';
+import { rowsOfTime } from './ledger-compact.ts';
 import { isSqlite } from './ledger-insert.ts';
-import { dayMs, firstIdOf, hourMs } from './ledger-rows.ts';
+import { dayMs, hourMs } from './ledger-rows.ts';
 import { unitLeaves } from './unit-leaves.ts';
 
 /** Sums of fractions depend on the order in which they were added up. */
@@ -21,8 +22,8 @@ export function compareUnitHour(db: Kysely<Schema>, hour: number): Promise<UnitD
   const rows = sql`
     select key, coalesce(project, '') as project, route, operation, coalesce(model, '') as model,
       coalesce(upstream, '') as upstream, outcome, unit, amount
-    from (${unitLeaves(isSqlite(db))}) as leaves
-    where id >= ${firstIdOf(hour)} and id < ${firstIdOf(hour + hourMs)} and unit <> 'cachedTokens'`;
+    from (${unitLeaves(isSqlite(db), sql`(${rowsOfTime(isSqlite(db), hour, hour + hourMs)})`)}) as leaves
+    where unit <> 'cachedTokens'`;
   return compare(
     db,
     rows,

@@ -3,7 +3,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { toDollars } from '../../lib/money.ts';
 import type { Schema } from '../schema.ts';
-import { dayMs, firstIdOf, hourMs } from './ledger-rows.ts';
+import { readCompactExtent, rowsOfTime } from './ledger-compact.ts';
+import { isSqlite } from './ledger-insert.ts';
+import { dayMs, hourMs } from './ledger-rows.ts';
 import { compareUnitDay, compareUnitHour, toUnitWords } from './ledger-verify-units.ts';
 
 /** Sums of durations depend on the order in which they were added up, in the last digits. */
@@ -67,11 +69,12 @@ async function readExtent(db: Kysely<Schema>) {
       (select started_at from ledger order by id desc limit 1) as last_row,
       (select max(before) from pruning) as pruned`.execute(db);
   const [found] = rows;
+  const compact = isSqlite(db) ? await readCompactExtent(db) : undefined;
   const floor = (ms: number): number => Math.floor(ms / hourMs) * hourMs;
   const known = (...times: (number | null | undefined)[]) => times.filter((ms) => typeof ms === 'number').map(floor);
   return {
-    first: Math.min(...known(found?.hour, found?.day, found?.first_row)),
-    last: Math.max(...known(found?.last_hour, found?.last_day, found?.last_row)),
+    first: Math.min(...known(found?.hour, found?.day, found?.first_row, compact?.firstMs)),
+    last: Math.max(...known(found?.last_hour, found?.last_day, found?.last_row, compact?.lastMs)),
     firstWithRows: Math.ceil((found?.pruned ?? 0) / hourMs) * hourMs,
   };
 }
@@ -114,7 +117,7 @@ function compareHour(db: Kysely<Schema>, hour: number): Promise<Difference[]> {
         then 1 else 0 end) as unpriced,
       sum(is_estimated) as estimated, sum(request_bytes) as request_bytes, sum(response_bytes) as response_bytes,
       sum(duration_ms) as duration_ms
-    from ledger where id >= ${firstIdOf(hour)} and id < ${firstIdOf(hour + hourMs)}
+    from (${rowsOfTime(isSqlite(db), hour, hour + hourMs)}) as ledger
     group by key, project, route, operation, model, upstream, outcome`;
   return compare(db, rows, lessOf('usage_hours', hour, hour + hourMs));
 }

@@ -33,6 +33,8 @@ describeLedgerStore('the ledger in memory', async (t, clock) => {
   return store;
 });
 
+const isOfKey = (key: string) => `place IN (SELECT id FROM ledger_places WHERE key = '${key}')`;
+
 /** When all that the tests import is rolled up at once. */
 const laterMs = startMs + 3 * dayMs;
 
@@ -49,20 +51,23 @@ async function verifyAfter(t: TestContext, sql: string): Promise<string[]> {
 }
 
 test('a row that was deleted by hand is found, with its hour and what is missing', async (t) => {
-  const found = await verifyAfter(t, "DELETE FROM ledger WHERE key = 'a'");
+  const found = await verifyAfter(t, `DELETE FROM ledger_rows WHERE ${isOfKey('a')}`);
   assert.deepEqual(found, [
     '2027-01-01T00:00Z, key a, route /v1/embeddings, operation embeddings, model bge-m3, upstream near, outcome ok: against the sums, the rows have 1 requests less, 10 input tokens less, 1 items less, 1.5 dollars less, 100 request bytes less, 2000 response bytes less, 12.5 ms of duration less',
   ]);
 });
 
 test('a row whose cost was changed by hand is found', async (t) => {
-  const [found = '', ...others] = await verifyAfter(t, "UPDATE ledger SET cost_nanos = cost_nanos + 1 WHERE key = 'b'");
+  const [found = '', ...others] = await verifyAfter(
+    t,
+    `UPDATE ledger_rows SET cost_nanos = cost_nanos + 1 WHERE ${isOfKey('b')}`,
+  );
   assert.match(found, /^2027-01-01T01:00Z, key b, project p, .* the rows have 0\.000000001 dollars more$/);
   assert.deepEqual(others, []);
 });
 
 test('a row that was made someone else’s is found on both sides', async (t) => {
-  const found = await verifyAfter(t, "UPDATE ledger SET key = 'c' WHERE key = 'b'");
+  const found = await verifyAfter(t, "UPDATE ledger_places SET key = 'c' WHERE key = 'b'");
   assert.equal(found.length, 2);
   assert.match(found[0] ?? '', /key b, .*1 requests less/);
   assert.match(found[1] ?? '', /key c, .*1 requests more/);
@@ -94,7 +99,7 @@ test('what was counted beside tokens is compared too, by hour and by day', async
     return store.ledger.verify(0, startMs + dayMs);
   };
   const [rows = '', ...others] = await verifyUnits(
-    `UPDATE ledger SET units = '{"images":1,"toolCalls":{"web_search":2}}'`,
+    `UPDATE ledger_rows SET more = json_set(more, '$.units', '{"images":1,"toolCalls":{"web_search":2}}')`,
   );
   assert.match(rows, /^2027-01-01T00:00Z, key a, .*: against the sums, the rows have 2 images less$/);
   assert.deepEqual(others, []);
@@ -108,13 +113,16 @@ test('what was counted beside tokens is compared too, by hour and by day', async
 });
 
 test('rows that are gone although nothing was pruned are found even where no older row is left', async (t) => {
-  assert.equal((await verifyAfter(t, 'DELETE FROM ledger')).length, 2);
+  assert.equal((await verifyAfter(t, 'DELETE FROM ledger_rows')).length, 2);
 });
 
-const dropRollup = `DROP VIEW usage_all_days; DROP VIEW usage_all_key_days; DROP VIEW usage_all_unit_days;
+/** Of what the way back has set aside. */
+const dropSetAside = `INSERT INTO kysely_migration SELECT name, timestamp FROM migrations_set_aside; DELETE FROM migrations_set_aside;
+  DROP TABLE ledger_rows; DROP TABLE ledger_places;
+  DROP VIEW usage_all_days; DROP VIEW usage_all_key_days; DROP VIEW usage_all_unit_days;
   DROP TABLE usage_rollup`;
 const dropSecretKeys = 'ALTER TABLE node_reports DROP COLUMN secret_keys';
-const dropUnitSums = `${dropRollup}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
+const dropUnitSums = `${dropSetAside}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
 
 /** The tables as they were before there were slices. */
 const undoSlices = `
@@ -124,6 +132,8 @@ const undoSlices = `
   ${['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status']
     .map((column) => `CREATE INDEX ledger_${column} ON ledger (${column}, id)`)
     .join(';')}`;
+
+const goBack = (file: string) => migrateStore(`sqlite:${file}`, { cwd: '/nowhere' }, '0.1.0');
 
 function readSlices(file: string): string[] {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -143,6 +153,7 @@ test('of every slice of time it is known what rows it has: as they come, from be
   assert.ok(imported.length > 100 && imported.length < 300, String(imported.length));
 
   await store.close();
+  await goBack(file);
   tamper(file, `${undoSlices}; DELETE FROM kysely_migration WHERE name >= '0013'`);
   const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
   t.after(() => again.close());
@@ -174,6 +185,7 @@ test('a store of a version without sums of what is counted beside tokens gets th
   const before = await readAll(store);
   assert.equal(before.flat().length, 6);
   await store.close();
+  await goBack(file);
   tamper(file, `${dropUnitSums}; DELETE FROM kysely_migration WHERE name >= '0021'`);
   const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
   t.after(() => again.close());
@@ -191,6 +203,7 @@ test('a store of a version without the sums of each key alone gets them from tho
   await store.ledger.import('j', rows, { segment: 1, offset: 1 });
   const before = await store.ledger.usage({}, ['key', 'day']);
   await store.close();
+  await goBack(file);
   tamper(
     file,
     `${undoSlices}; DROP TABLE usage_key_days; DROP TABLE budget_nodes; ALTER TABLE sessions DROP COLUMN proved_at;
@@ -219,7 +232,7 @@ test('the way back rolls all hours up, and imports add to the days at once until
   assert.deepEqual(readDays(file), []);
   await store.close();
 
-  await migrateStore(`sqlite:${file}`, { cwd: '/nowhere' }, '0.1.0');
+  await goBack(file);
   assert.deepEqual(readDays(file), ['a 1']);
   const tables = ['usage_hours', 'usage_days', 'usage_key_days'];
   tamper(file, tables.map((table) => `UPDATE ${table} SET requests = 2`).join(';'));
@@ -237,8 +250,99 @@ test('the way back rolls all hours up, and imports add to the days at once until
 test('a process that runs on while the way back is taken adds to the days at once', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'a' })], { segment: 1, offset: 1 });
-  await migrateStore(`sqlite:${file}`, { cwd: '/nowhere' }, '0.1.0');
+  await goBack(file);
   await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'b' })], { segment: 1, offset: 2 });
   assert.deepEqual(readDays(file), ['a 1', 'b 1']);
   assert.deepEqual(await store.ledger.verify(0, startMs + dayMs), []);
+});
+
+/** Of IDs as a gateway makes them. */
+const withId = (row: LedgerRow, index: number): ImportedRow => {
+  const chance = ((index * 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0');
+  return toImported({ ...row, id: row.startedAtMs.toString(16).padStart(12, '0') + chance.padEnd(20, '0') });
+};
+
+function count(file: string, table: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const found = database.prepare(`SELECT count(*) AS rows FROM ${table}`).get();
+  database.close();
+  return Number(found?.rows);
+}
+
+test('rows of a former version and those of this one are read, verified and pruned as if they were in one table', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const rows = [...spreadRows({ ...spread, rows: 600, toMs: startMs + 10_000 })].map(withId);
+  const formers = rows.filter((_, index) => index % 3 === 0);
+  await store.ledger.import('j', formers, { segment: 1, offset: 1 });
+  assert.equal(count(file, 'ledger_rows'), formers.length);
+  await store.close();
+  await goBack(file);
+  assert.equal(count(file, 'ledger'), formers.length);
+
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
+  t.after(() => again.close());
+  const { ledger } = again;
+  // One has a twin in all that the table of numbers knows of its time.
+  const twin = toImported({ ...(rows[1] as ImportedRow).row, id: `${(rows[1] as ImportedRow).row.id.slice(0, 31)}f` });
+  const fresh = rows.length - formers.length + 1;
+  assert.equal(await ledger.import('j', [...rows, twin], { segment: 1, offset: 2 }), fresh);
+  assert.equal(await ledger.import('j', [...rows, twin], { segment: 1, offset: 2 }), 0);
+  assert.equal(count(file, 'ledger'), formers.length + 1);
+
+  const all = [...rows, twin].map(({ row }) => row).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const readAll = async (filter: Parameters<typeof ledger.page>[0]) => {
+    const read: LedgerRow[] = [];
+    for (let before: string | undefined, isFirst = true; isFirst || before !== undefined; isFirst = false) {
+      const page = await ledger.page(filter, { before, limit: 7 });
+      read.push(...page.rows);
+      before = page.next;
+    }
+    return read;
+  };
+  const { key, model } = (rows[5] as ImportedRow).row;
+  assert.deepEqual(await readAll({}), all);
+  assert.deepEqual(
+    await readAll({ key, model: model ?? '' }),
+    all.filter((row) => row.key === key && row.model === model),
+  );
+  assert.deepEqual(
+    await readAll({ status: 502, fromMs: startMs + 1_000, toMs: startMs + 9_000 }),
+    all.filter((row) => row.status === 502 && row.startedAtMs >= startMs + 1_000 && row.startedAtMs < startMs + 9_000),
+  );
+  assert.deepEqual(await ledger.get(twin.row.id), twin.row);
+  assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+
+  const beforeMs = startMs + 6_500;
+  assert.equal(await ledger.countBefore(beforeMs), all.filter(({ startedAtMs }) => startedAtMs < beforeMs).length);
+  while ((await ledger.prune(beforeMs)) > 0);
+  const left = all.filter(({ startedAtMs }) => startedAtMs >= beforeMs);
+  assert.deepEqual(await readAll({}), left);
+  const { store: other, file: otherFile } = await openFile(t, createFakeClock());
+  await other.ledger.import('j', left.map(toImported), { segment: 1, offset: 1 });
+  assert.deepEqual(readSlices(file), readSlices(otherFile));
+});
+
+test('an import that failed leaves nothing that a later one counts on', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  tamper(file, "CREATE TRIGGER full BEFORE INSERT ON journals BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const row = imported({ startedAtMs: startMs });
+  await assert.rejects(store.ledger.import('j', [row], { segment: 1, offset: 1 }));
+  assert.equal(count(file, 'ledger_places'), 0);
+  tamper(file, 'DROP TRIGGER full');
+  assert.equal(await store.ledger.import('j', [row], { segment: 1, offset: 1 }), 1);
+  assert.deepEqual((await store.ledger.page({}, { limit: 10 })).rows, [row.row]);
+});
+
+test('what rows have in common goes with the last of them, and comes back with the next', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const { ledger } = store;
+  await ledger.import('j', [imported({ startedAtMs: startMs })], { segment: 1, offset: 1 });
+  await ledger.import('j', [imported({ startedAtMs: startMs + 2 * dayMs })], { segment: 1, offset: 2 });
+  while ((await ledger.prune(startMs + dayMs)) > 0);
+  assert.equal(count(file, 'ledger_places'), 1);
+  while ((await ledger.prune(startMs + 9 * dayMs)) > 0);
+  assert.equal(count(file, 'ledger_places'), 0);
+  const row = imported({ startedAtMs: startMs + 10 * dayMs });
+  await ledger.import('j', [row], { segment: 1, offset: 3 });
+  assert.deepEqual(await ledger.get(row.row.id), row.row);
 });

@@ -4,7 +4,9 @@ import type { Kysely } from 'kysely';
 import type { LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Schema } from '../schema.ts';
+import { getCompact } from './ledger-compact.ts';
 import { createLedgerImport } from './ledger-import.ts';
+import { isSqlite } from './ledger-insert.ts';
 import { readPage } from './ledger-page.ts';
 import { countBefore, moveMark, pruneCaptures, pruneRows, readMark, setMark } from './ledger-prune.ts';
 import { fromTableRow, isId } from './ledger-rows.ts';
@@ -24,7 +26,8 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
 
     async get(id) {
       if (!isId(id)) return undefined;
-      const row = await db.selectFrom('ledger').selectAll().where('id', '=', id).executeTakeFirst();
+      const compact = isSqlite(db) ? await getCompact(db, id) : undefined;
+      const row = compact ?? (await db.selectFrom('ledger').selectAll().where('id', '=', id).executeTakeFirst());
       return row && fromTableRow(row);
     },
 

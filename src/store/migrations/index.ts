@@ -24,6 +24,7 @@ import { nodeDrift } from './0020-node-drift.ts';
 import { usageUnits } from './0021-usage-units.ts';
 import { nodeSecretKeys } from './0022-node-secret-keys.ts';
 import { usageRollup } from './0023-usage-rollup.ts';
+import { ledgerCompact } from './0024-ledger-compact.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -49,4 +50,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0021-usage-units': usageUnits,
   '0022-node-secret-keys': nodeSecretKeys,
   '0023-usage-rollup': usageRollup,
+  '0024-ledger-compact': ledgerCompact,
 };

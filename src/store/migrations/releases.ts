@@ -6,6 +6,7 @@ export const lastStepOf: Readonly<Record<string, string>> = {
 };
 
 export const usageRollupStep = '0023-usage-rollup';
+export const compactStep = '0024-ledger-compact';
 
 /** Steps that add tables, or columns that may be empty, or that can be undone as they are set aside: a version that does not know them runs on beside them. */
 export const passedOver: ReadonlySet<string> = new Set([
@@ -19,4 +20,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   '0021-usage-units',
   '0022-node-secret-keys',
   usageRollupStep,
+  compactStep,
 ]);

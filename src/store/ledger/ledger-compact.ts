@@ -1,0 +1,255 @@
+/**
+ * In SQLite, rows of the ledger as numbers, in the order of their time. A row that has no place there is in `ledger`, as are all that
+ * other versions wrote; both tables are read.
+ */
+
+import type { SQLInputValue } from 'node:sqlite';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import type { LedgerTable, Schema } from '../schema.ts';
+import { createInsertOfEach, type Insert } from './ledger-insert.ts';
+import { Places } from './ledger-places.ts';
+import { dayMs, firstIdOf, idDigitsOfTime, isId, toTimeOf } from './ledger-rows.ts';
+
+/** `seq` is the milliseconds since then, and 13 bits of what an ID has after its time; all of it a number holds exactly. */
+export const epochMs = Date.UTC(2020, 0, 1);
+export const perMs = 2 ** 13;
+const endMs = epochMs + 2 ** 40;
+/** Hex digits of which `seq` has the upper 13 bits. */
+const digits = 4;
+const spareBits = 3;
+
+/** Every row that began at this time or later has at least this; whole milliseconds. */
+export const firstSeqOf = (ms: number): number => (Math.ceil(Math.min(Math.max(ms, epochMs), endMs)) - epochMs) * perMs;
+
+/** Undefined where there is none for such an ID. */
+export function toSeq(id: string): number | undefined {
+  return isId(id) ? seqAt(toTimeOf(id), id) : undefined;
+}
+
+function seqAt(ms: number, id: string): number | undefined {
+  if (!(ms >= epochMs && ms < endMs)) return undefined;
+  const chance = Number.parseInt(id.slice(idDigitsOfTime, idDigitsOfTime + digits), 16);
+  return (ms - epochMs) * perMs + (chance >> spareBits);
+}
+
+export const toRest = (id: string): string => id.slice(idDigitsOfTime);
+
+const startedAt = sql`(ledger_rows.seq / ${sql.lit(perMs)} + ${sql.lit(epochMs)})`;
+const id = sql`(printf('%012x', ${startedAt}) || ledger_rows.rest)`;
+const rare = (name: string) => sql`json_extract(ledger_rows.more, ${sql.lit(`$.${name}`)})`;
+
+/** All columns of `ledger`, for a statement that selects from `fromCompact`. */
+export const compactColumns: RawBuilder<LedgerTable> = sql`
+  ${id} as id, client_request_id, ${startedAt} as started_at, node, key, project, route, operation, label, model, upstream,
+  upstream_model, attempts, ${rare('tries')} as tries, outcome, status, error, prompt_tokens, completion_tokens, total_tokens,
+  ${rare('search_units')} as search_units, cached_tokens, billed_input_tokens, billed_output_tokens, billed_search_units,
+  is_estimated, items, cost_nanos, request_bytes, response_bytes, duration_ms, first_byte_ms, upstream_ms, cache,
+  ${rare('client_address')} as client_address, ${rare('units')} as units, ${rare('trace_id')} as trace_id`;
+
+/** SQLite goes from the left to the right of a cross join. */
+export const fromCompact = sql`ledger_rows cross join ledger_places on ledger_places.id = ledger_rows.place`;
+
+/** Of all rows that began then, whichever table they are in, as `ledger` has them. */
+export function rowsOfTime(isSqlite: boolean, fromMs: number, toMs: number): RawBuilder<unknown> {
+  const others = sql`select * from ledger where id >= ${firstIdOf(fromMs)} and id < ${firstIdOf(toMs)}`;
+  if (!isSqlite) return others;
+  return sql`${others} union all select ${compactColumns} from ${fromCompact}
+    where ledger_rows.seq >= ${firstSeqOf(fromMs)} and ledger_rows.seq < ${firstSeqOf(toMs)}`;
+}
+
+export async function getCompact(db: Kysely<Schema>, rowId: string): Promise<LedgerTable | undefined> {
+  const seq = toSeq(rowId);
+  if (seq === undefined) return undefined;
+  const { rows } = await sql<LedgerTable>`
+    select ${compactColumns} from ${fromCompact} where seq = ${seq} and rest = ${toRest(rowId)}`.execute(db);
+  return rows[0];
+}
+
+/** When the first and the last of them began; undefined where there are none. */
+export async function readCompactExtent(
+  db: Kysely<Schema>,
+): Promise<{ readonly firstMs: number; readonly lastMs: number } | undefined> {
+  const { rows } = await sql<Record<'first' | 'last', number | null>>`
+    select (select min(seq) from ledger_rows) as first, (select max(seq) from ledger_rows) as last`.execute(db);
+  const { first = null, last = null } = rows[0] ?? {};
+  if (first === null || last === null) return undefined;
+  return { firstMs: Math.floor(first / perMs) + epochMs, lastMs: Math.floor(last / perMs) + epochMs };
+}
+
+/** When the row at this place from the oldest on began, of those that began before; undefined where there are fewer. */
+export async function readCompactTime(
+  db: Kysely<Schema>,
+  beforeMs: number,
+  place: number,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ at: number }>`
+    select ${startedAt} as at from ledger_rows where seq < ${firstSeqOf(beforeMs)}
+    order by seq limit 1 offset ${place - 1}`.execute(db);
+  return rows[0]?.at;
+}
+
+export async function countCompactBefore(db: Kysely<Schema>, beforeMs: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from ledger_rows where seq < ${firstSeqOf(beforeMs)}`.execute(db);
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Gives back what they were. */
+export async function deleteCompact(trx: Kysely<Schema>, beforeMs: number): Promise<readonly LedgerTable[]> {
+  const { rows } = await sql<LedgerTable>`
+    select ${compactColumns} from ${fromCompact} where seq < ${firstSeqOf(beforeMs)}`.execute(trx);
+  await sql`delete from ledger_rows where seq < ${firstSeqOf(beforeMs)}`.execute(trx);
+  return rows;
+}
+
+/** Those of which no row is left, where none is left that began before. */
+export async function deletePlaces(trx: Kysely<Schema>, beforeMs: number): Promise<void> {
+  await trx
+    .deleteFrom('ledger_places')
+    .where('used_at', '<', beforeMs - dayMs)
+    .execute();
+}
+
+/** For a version that knows nothing of them; lines of places stay. */
+export async function moveCompactBack(trx: Kysely<Schema>): Promise<void> {
+  await sql`insert into ledger select ${compactColumns} from ${fromCompact}`.execute(trx);
+  await sql`delete from ledger_rows`.execute(trx);
+}
+
+/** For rows in the order of their time: many have one prefix. */
+function createSeqs(): (row: LedgerTable) => number | undefined {
+  let latestMs = Number.NaN;
+  let prefix = '';
+  return ({ id, started_at }) => {
+    if (started_at !== latestMs) {
+      latestMs = started_at;
+      prefix = firstIdOf(started_at);
+    }
+    return id.startsWith(prefix) && isId(id) ? seqAt(started_at, id) : undefined;
+  };
+}
+
+interface Entry {
+  readonly row: LedgerTable;
+  /** Set as soon as it is known. */
+  place: object | undefined;
+}
+
+interface Placed<E> {
+  readonly entry: E;
+  readonly seq: number;
+}
+
+/** `insertOther` takes those that have no place in the table. Both give back the rows that were not there yet. */
+export class CompactInsert<E extends Entry> {
+  readonly #places: Places;
+  readonly #insert: Insert<SQLInputValue[], number>;
+  readonly #insertOther: Insert<E, E>;
+
+  constructor(db: Kysely<Schema>, insertOther: Insert<E, E>) {
+    this.#places = new Places(db);
+    this.#insert = createInsertOfEach(
+      (values: SQLInputValue[]) =>
+        sql`insert into ledger_rows values (${sql.join(values)}) on conflict do nothing`.compile(db),
+      (values) => values,
+    );
+    this.#insertOther = insertOther;
+  }
+
+  /** After a transaction that failed. */
+  forget(): void {
+    this.#places.forget();
+  }
+
+  async run(trx: Transaction<Schema>, entries: readonly E[]): Promise<readonly E[]> {
+    const known = await readOthers(trx, entries);
+    const seqOf = createSeqs();
+    const placed: Placed<E>[] = [];
+    const others: E[] = [];
+    for (const entry of entries) {
+      if (known.size > 0 && known.has(entry.row.id)) continue;
+      const seq = seqOf(entry.row);
+      if (seq === undefined) others.push(entry);
+      else placed.push({ entry, seq });
+    }
+    const places = await this.#places.find(
+      trx,
+      placed.map(({ entry }) => entry.row),
+    );
+    const written = await this.#insert(
+      trx,
+      placed.map(({ entry, seq }, index) => {
+        const place = places[index];
+        entry.place = place;
+        return toValues(seq, place?.id ?? 0, entry.row);
+      }),
+    );
+    const taken = placed.filter((_, index) => written[index] !== 1);
+    if (taken.length === 0 && others.length === 0 && known.size === 0) return entries;
+    const rests = await readRests(trx, taken);
+    const collided = taken.filter(({ entry, seq }) => rests.get(seq) !== toRest(entry.row.id));
+    const inOther = await this.#insertOther(trx, [...others, ...collided.map(({ entry }) => entry)]);
+    const fresh = new Set([...placed.filter((_, index) => written[index] === 1).map(({ entry }) => entry), ...inOther]);
+    return entries.filter((entry) => fresh.has(entry));
+  }
+}
+
+/** Which of them are in the other table. It has few rows, or none of this time. */
+async function readOthers(trx: Kysely<Schema>, entries: readonly Entry[]): Promise<ReadonlySet<string>> {
+  let [first, last] = ['g', ''];
+  for (const { row } of entries) {
+    if (row.id < first) first = row.id;
+    if (row.id > last) last = row.id;
+  }
+  const any = await trx
+    .selectFrom('ledger')
+    .select('id')
+    .where('id', '>=', first)
+    .where('id', '<=', last)
+    .limit(1)
+    .execute();
+  if (any.length === 0) return new Set();
+  const ids = entries.map(({ row }) => row.id);
+  const { rows } = await sql<{ id: string }>`
+    select id from ledger where id in (select value from json_each(${JSON.stringify(ids)}))`.execute(trx);
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function readRests(trx: Kysely<Schema>, placed: readonly Placed<Entry>[]): Promise<ReadonlyMap<number, string>> {
+  const seqs = JSON.stringify(placed.map(({ seq }) => seq));
+  const { rows } = await sql<{ seq: number; rest: string }>`
+    select seq, rest from ledger_rows where seq in (select value from json_each(${seqs}))`.execute(trx);
+  return new Map(rows.map(({ seq, rest }) => [seq, rest]));
+}
+
+/** In the order of the table's columns. */
+const toValues = (seq: number, place: number, row: LedgerTable): SQLInputValue[] => [
+  seq,
+  toRest(row.id),
+  place,
+  row.attempts,
+  row.prompt_tokens,
+  row.completion_tokens,
+  row.total_tokens,
+  row.cached_tokens,
+  row.billed_input_tokens,
+  row.billed_output_tokens,
+  row.billed_search_units,
+  row.items,
+  row.cost_nanos,
+  row.request_bytes,
+  row.response_bytes,
+  row.duration_ms,
+  row.first_byte_ms,
+  row.upstream_ms,
+  row.client_request_id,
+  toMore(row),
+];
+
+/** What few rows have, as a JSON object; null where there is nothing of it. */
+function toMore({ tries, search_units, client_address, units, trace_id }: LedgerTable): string | null {
+  if (tries === null && search_units === null && client_address === null && units === null && trace_id === null) {
+    return null;
+  }
+  return JSON.stringify({ tries, search_units, client_address, units, trace_id });
+}
