@@ -21,6 +21,7 @@ import { embeddedConfiguration } from './read/embedded.ts';
 import { createFaultList, type Fault, type FaultList, withMaskedFault } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
 import { withIncluded } from './read/include.ts';
+import { withPlace } from './read/layers.ts';
 import { readSideFiles } from './read/side-files.ts';
 import { type Place, type Source, toSource } from './read/source.ts';
 import { readSourceFile } from './read/source-file.ts';
@@ -146,7 +147,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     file,
     setOutside: places,
     files,
-    warnings: warnings.map(withMasks),
+    warnings: warnings.map((warning) => withMasks(withPlace(warning, positionOf))),
     misplacedSecrets,
     credentialCounts,
     declared: createDeclared(source, substitution.tree, file),

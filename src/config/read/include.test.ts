@@ -70,6 +70,29 @@ test('what is wrong is told by its file and line', async (t) => {
   );
 });
 
+test('a warning about what stands in an included file names that file, its line, and the path there', async (t) => {
+  const up = '{ id: up, family: openai, api_key: k }';
+  const ranks = (id: string) => `{ id: ${id}, operations: [completions], space: s, targets: [{ upstream: up, model: x }] }`;
+  const { load } = await startWith(t, {
+    'postern.yaml': `include: ["conf.d/*.yaml"]\nupstreams: [${up}]\nmodels:\n  - ${ranks('own')}\n`,
+    'conf.d/a.yaml': `models:\n  - { id: good, operations: [embeddings], targets: [{ upstream: up }] }\n  - ${ranks('r')}\n`,
+    'conf.d/b.yaml': `upstreams:\n  - { id: bare, family: openai }\nmodels:\n  - ${ranks('s')}\n`,
+  });
+  const found = await load();
+  if (!found.ok) assert.fail(JSON.stringify(found.faults));
+  const says = 'has no effect, as the model does not serve embeddings';
+  const [a, b] = [join('conf.d', 'a.yaml'), join('conf.d', 'b.yaml')];
+  const expected = [`models[0].space ${says}`, `${a}:3 models[1].space ${says}`, `${b}:4 models[0].space ${says}`];
+  assert.deepEqual(
+    found.warnings.filter((warning) => warning.endsWith(says)),
+    expected,
+  );
+  assert.ok(
+    found.warnings.some((warning) => warning.startsWith(`${b}:2 upstreams[0] has no credential`)),
+    found.warnings.join('\n'),
+  );
+});
+
 test('a file that appears is noticed', async (t) => {
   const { cwd, load } = await startWith(t, { 'postern.yaml': 'include: ["conf.d/*.yaml"]\n' });
   await mkdir(join(cwd, 'conf.d'));

@@ -2,7 +2,7 @@
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { emptyMapping } from './empty-mapping.ts';
-import { createFaultList, type Fault, type FaultList, type Path, type Position } from './faults.ts';
+import { createFaultList, type Fault, type FaultList, type Path, type Position, toPathText } from './faults.ts';
 import type { Source } from './source.ts';
 
 export interface Layer {
@@ -65,6 +65,29 @@ export function withLayers(source: Source, tree: unknown, layers: readonly Layer
       },
     },
   };
+}
+
+/** As `toPathText` writes it, where a text begins with it. */
+const leadingPath = /^[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*/;
+const oneStep = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
+/** What stands in the store has a place of its own. */
+const ofTheStore = 'store: ';
+
+/** A warning about a value of an included file, with the name of that file, the line, and the path that the value has there. */
+export function withPlace(warning: string, positionOf: Source['positionOf']): string {
+  const [text = ''] = warning.startsWith(ofTheStore) ? [] : (leadingPath.exec(warning) ?? []);
+  const path = [...text.matchAll(oneStep)].map(([, index, quoted, name = '']) =>
+    index === undefined ? (quoted === undefined ? name : String(JSON.parse(quoted))) : Number(index),
+  );
+  // Of what is missing, that is told in which it is missing.
+  for (let length = path.length; length > 0; length -= 1) {
+    const position = positionOf(path.slice(0, length));
+    if (position === undefined) continue;
+    const { place, line, pathThere } = position;
+    if (pathThere === undefined) return warning;
+    return `${place}:${line} ${toPathText([...pathThere, ...path.slice(length)])}${warning.slice(text.length)}`;
+  }
+  return warning;
 }
 
 const toFaultList = (layer: Layer): FaultList => createFaultList((path) => layer.positionOf(path));
