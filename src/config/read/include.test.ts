@@ -72,7 +72,8 @@ test('what is wrong is told by its file and line', async (t) => {
 
 test('a warning about what stands in an included file names that file, its line, and the path there', async (t) => {
   const up = '{ id: up, family: openai, api_key: k }';
-  const ranks = (id: string) => `{ id: ${id}, operations: [completions], space: s, targets: [{ upstream: up, model: x }] }`;
+  const ranks = (id: string) =>
+    `{ id: ${id}, operations: [completions], space: s, targets: [{ upstream: up, model: x }] }`;
   const { load } = await startWith(t, {
     'postern.yaml': `include: ["conf.d/*.yaml"]\nupstreams: [${up}]\nmodels:\n  - ${ranks('own')}\n`,
     'conf.d/a.yaml': `models:\n  - { id: good, operations: [embeddings], targets: [{ upstream: up }] }\n  - ${ranks('r')}\n`,

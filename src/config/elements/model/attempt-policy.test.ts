@@ -143,7 +143,7 @@ for (const [fields, line, path, says] of [
 
 test('a hedge is refused for exactly the operations whose routes are not replayable, unless retry is always', async (t) => {
   for (const { operation, label } of routes) {
-    const family = label === 'anthropic' || label === 'gemini' ? label : 'openai';
+    const family = label === 'anthropic' ? label : label === 'gemini' || label === 'interactions' ? 'gemini' : 'openai';
     const text = (retry: string) => `upstreams: [{ id: a, family: ${family} }, { id: b, family: ${family} }]
 models:
   - id: m
