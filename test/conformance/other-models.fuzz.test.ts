@@ -33,8 +33,16 @@ const oneOf = <T>(chance: Chance, list: readonly [T, ...T[]] | readonly T[]): T 
 /** What may reach an upstream is called so and no otherwise; no content of a request says any of the others. */
 const forbidden = /dear|nobody|faraway|public-/i;
 
-const familyOf = (route: Route): string =>
-  route.label === 'anthropic' || route.label === 'gemini' ? route.label : 'openai';
+const familiesOf: Readonly<Partial<Record<Route['label'], string>>> = {
+  anthropic: 'anthropic',
+  gemini: 'gemini',
+  interactions: 'gemini',
+  cohere: 'cohere',
+  cohere_v1: 'cohere',
+};
+
+/** Of those that pass at a front door, whoever speaks its wire. */
+const familyOf = ({ label, entry }: Route): string => familiesOf[entry?.passing?.route.label ?? label] ?? 'openai';
 
 const modelsOf = (family: string) => ({
   judged: `public-judged-${family}`,
@@ -181,6 +189,7 @@ test(`no model reaches an upstream but those that were judged (seed ${seed}, ${r
     ],
     anthropic: ['messages', 'count_tokens'],
     gemini: ['generate', 'embeddings'],
+    cohere: ['chat', 'embeddings', 'rerank'],
   };
   const families = Object.keys(operations);
   const rig = await startRig(t, {
