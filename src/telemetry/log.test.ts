@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { standardLog } from '../../test/support/gateways/log-settings.ts';
+import { patientMs } from '../../test/support/time/patience.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { createLog, openLog } from './log.ts';
@@ -99,7 +100,7 @@ test('a file that was moved away is followed by a new one, and no line is lost',
   log.info('between');
   log.reopen();
   log.info('after');
-  const deadlineMs = performance.now() + 10_000;
+  const deadlineMs = performance.now() + patientMs(2_500);
   const all = async () => [
     ...(await messagesIn(`${file}.1`)),
     ...(await messagesIn(file).catch(() => [] as unknown[])),

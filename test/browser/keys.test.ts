@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import { patientMs } from '../support/time/patience.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const hostile = "\"'><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
@@ -44,8 +45,8 @@ async function call(rig: ConsoleRig, secret: string): Promise<{ status: number; 
   return { status: answer.status, code: Reflect.get(Object(error), 'code') };
 }
 
-/** Asks until it is so; fails after two seconds, as long as a gateway may take to hear of a change, and a little for the test. */
-async function soon(what: string, check: () => Promise<boolean>, withinMs = 2_500): Promise<void> {
+/** Asks until it is so; fails after two seconds, as long as a gateway may take to hear of a change, and what the test needs on this machine. */
+async function soon(what: string, check: () => Promise<boolean>, withinMs = patientMs(2_500)): Promise<void> {
   const endMs = performance.now() + withinMs;
   while (!(await check())) {
     assert.ok(performance.now() < endMs, `not soon enough: ${what}`);

@@ -11,6 +11,7 @@ import { type RawResponse, request, toRequestBytes } from '../support/clients/ra
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
+import { patientMs } from '../support/time/patience.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const key = 'the-first-key-with-enough-characters';
@@ -64,14 +65,14 @@ async function change(
 ): Promise<Record<string, unknown>> {
   const said = gateway.log().filter(isReload).length;
   await put();
-  const deadlineMs = performance.now() + 10_000;
+  const deadlineMs = performance.now() + patientMs(2_500);
   while (performance.now() < deadlineMs) {
     const lines = gateway.log().filter(isReload).slice(said);
     const line = lines.find((one) => expected.every((text) => text.test(JSON.stringify(one))));
     if (line !== undefined) return line;
     await wait(10);
   }
-  throw new Error(`no ${expected.join(' and ')} within 10 s; the log ends: ${gateway.stdout().slice(-1000)}`);
+  throw new Error(`no ${expected.join(' and ')} in time; the log ends: ${gateway.stdout().slice(-1000)}`);
 }
 
 /** A log line that names just these settings. */

@@ -4,7 +4,11 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { patientMs } from '../../../test/support/time/patience.ts';
 import { Turns, within } from './reading-time.ts';
+
+const mostMs = patientMs(20);
+const longerMs = 1.5 * mostMs;
 
 /** Holds up this thread, and nobody else. */
 function holdUp(ms: number): void {
@@ -34,13 +38,13 @@ function ask(socket: Socket): Promise<void> {
 }
 
 for (const [when, delay] of [
-  ['before the question leaves', async () => holdUp(120)],
+  ['before the question leaves', async () => holdUp(longerMs)],
   [
     'after it has left',
     async () => {
       await turn();
       await turn();
-      holdUp(120);
+      holdUp(longerMs);
     },
   ],
   ['at any time', async () => undefined],
@@ -48,9 +52,9 @@ for (const [when, delay] of [
   test(`an answer that came in time is in time, however late this thread is ${when}`, async (t) => {
     const socket = await startEcho(t);
     for (let time = 0; time < 5; time += 1) {
-      const answer = within(ask(socket), 80);
+      const answer = within(ask(socket), mostMs);
       await delay();
-      if (when === 'at any time') setTimeout(holdUp, 1, 120);
+      if (when === 'at any time') setTimeout(holdUp, 1, longerMs);
       await answer;
     }
   });
