@@ -228,9 +228,12 @@ export class SegmentReader {
   }
 }
 
-/** Without the zeros at the end. */
+const blockBytes = 4_096;
+
+/** Without the zeros at the end, of which a segment is made with megabytes. */
 function usedBytes(bytes: Buffer): number {
   let end = bytes.length;
+  while (end >= blockBytes && bytes.compare(zeros, 0, blockBytes, end - blockBytes, end) === 0) end -= blockBytes;
   while (end > 0 && bytes[end - 1] === 0) end--;
   return end;
 }
