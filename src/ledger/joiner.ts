@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
-import { ItemReader } from './journal-items.ts';
+import { ItemReader, idNumberOf } from './journal-items.ts';
 import { type FramePlace, type JournalLine, parseLine } from './journal-records.ts';
 
 /** What came of a piece of journal. */
@@ -18,16 +18,48 @@ export function nothingJoined(): Joined {
 }
 
 interface OpenIntent {
+  readonly id: string;
   /** Of a line of text as it stands in the journal: most are never needed again. */
   readonly intent: IntentRecord | string;
   readonly segment: number;
+}
+
+/** By the numbers of their IDs, as texts would have to be hashed: by the text where two have one number. */
+class OpenIntents {
+  readonly #intents = new Map<number | string, OpenIntent>();
+  #hasTexts = false;
+
+  get size(): number {
+    return this.#intents.size;
+  }
+
+  values(): Iterable<OpenIntent> {
+    return this.#intents.values();
+  }
+
+  set(intent: OpenIntent, number: number): void {
+    const other = this.#intents.get(number);
+    const isTaken = other !== undefined && other.id !== intent.id;
+    if (isTaken) this.#hasTexts = true;
+    this.#intents.set(isTaken ? intent.id : number, intent);
+  }
+
+  delete(id: string, number: number): void {
+    if (this.#intents.get(number)?.id === id) this.#intents.delete(number);
+    if (this.#hasTexts) this.#intents.delete(id);
+  }
+
+  clear(): void {
+    this.#intents.clear();
+    this.#hasTexts = false;
+  }
 }
 
 /** How the ledger writes intents. */
 const intentStart = '{"kind":"intent","row":{"id":"';
 
 export class Joiner {
-  readonly #open = new Map<string, OpenIntent>();
+  readonly #open = new OpenIntents();
   readonly #items = new ItemReader();
   /** Whose names are known. */
   #itemsSegment = 0;
@@ -60,7 +92,7 @@ export class Joiner {
         if (record.places.some((place) => this.#wasRead(place))) return;
         isLate = record.isLate;
       } else {
-        this.#join(record, segment, isLate, into);
+        this.#join(record, typeof item === 'string' ? undefined : this.#items.idNumber, segment, isLate, into);
       }
     }
   }
@@ -72,7 +104,7 @@ export class Joiner {
     for (const line of lines) {
       const id = this.#quickId(line);
       if (id !== undefined) {
-        this.#open.set(id, { intent: line, segment });
+        this.#open.set({ id, intent: line, segment }, idNumberOf(id));
         continue;
       }
       const record = parseLine(line);
@@ -84,7 +116,7 @@ export class Joiner {
         if (record.places.some((place) => this.#wasRead(place))) return;
         isLate = record.isLate;
       } else {
-        this.#join(record, segment, isLate, into);
+        this.#join(record, undefined, segment, isLate, into);
       }
     }
   }
@@ -105,15 +137,21 @@ export class Joiner {
     this.#items.clear();
   }
 
-  #join(record: Exclude<JournalLine, { kind: 'again' }>, segment: number, isLate: boolean, into: Joined): void {
+  #join(
+    record: Exclude<JournalLine, { kind: 'again' }>,
+    idNumber: number | undefined,
+    segment: number,
+    isLate: boolean,
+    into: Joined,
+  ): void {
     switch (record.kind) {
       case 'intent':
         this.#enter(record.row.node, into);
-        this.#open.set(record.row.id, { intent: record, segment });
+        this.#open.set({ id: record.row.id, intent: record, segment }, idNumber ?? idNumberOf(record.row.id));
         break;
       case 'settlement': {
         this.#enter(record.row.node, into);
-        this.#open.delete(record.row.id);
+        this.#open.delete(record.row.id, idNumber ?? idNumberOf(record.row.id));
         const row = isLate ? toLateRow(record.row) : record.row;
         into.rows.push({ row, accounts: record.accounts, capture: record.capture });
         break;
@@ -132,7 +170,7 @@ export class Joiner {
         this.endAll(into);
         break;
       case 'void':
-        for (const id of record.ids) this.#open.delete(id);
+        for (const id of record.ids) this.#open.delete(id, idNumberOf(id));
         break;
     }
   }

@@ -19,7 +19,7 @@ const stretchBytes = 256 * 1024;
 /** In each stretch it stands in so many frames: with one of them damaged, the other ones are still read. */
 const framesPerStretch = 2;
 
-/** Of a name's number in its item. */
+/** Of a name's number in its item, and of an ID's. */
 const numberBytes = 6;
 let lastNumber = 0;
 
@@ -112,9 +112,14 @@ const unnamed: NameFields = {};
 const none: readonly string[] = [];
 const noTries: LedgerRow['tries'] = [];
 
+/** Of its last digits; 0 where they are none. */
+export const idNumberOf = (id: string): number => Number.parseInt(id.slice(-2 * numberBytes), 16) || 0;
+
 /** Reads the items of one segment, frame by frame. */
 export class ItemReader {
   readonly #names = new Map<number, NameFields>();
+  /** Six bytes of the ID of what was read last, by which it is found sooner than by its text. */
+  idNumber = 0;
   #payload: Buffer = Buffer.alloc(0);
   #at = 0;
   #end = 0;
@@ -150,7 +155,8 @@ export class ItemReader {
     const reservedNanos = this.#count() ?? 0;
     const accounts = this.#accounts();
     if (row === undefined || accounts === undefined) return undefined;
-    Object.assign(row, this.#rare()?.row);
+    const rare = this.#rare();
+    if (rare !== undefined) this.#addRare(row, rare.row);
     return { kind: 'intent', row, reservedNanos, accounts };
   }
 
@@ -205,12 +211,13 @@ export class ItemReader {
     if (accounts === undefined) return undefined;
     const rare = this.#rare();
     if (rare === undefined) return { kind: 'settlement', row, accounts };
-    Object.assign(row, rare.row);
+    this.#addRare(row, rare.row);
     return { kind: 'settlement', row, accounts, ...(rare.capture === undefined ? {} : { capture: rare.capture }) };
   }
 
   #head(): IntentRecord['row'] | undefined {
     const id = this.#payload.toString('hex', this.#at, this.#at + idBytes);
+    this.idNumber = this.#payload.readUIntBE(this.#at + idBytes - numberBytes, numberBytes);
     this.#at += idBytes;
     const startedAtMs = this.#count() ?? 0;
     const node = this.#name()?.node;
@@ -254,6 +261,11 @@ export class ItemReader {
   #rare(): { readonly row: Partial<LedgerRow>; readonly capture?: SettlementRecord['capture'] } | undefined {
     if (this.#at >= this.#end) return undefined;
     return JSON.parse(this.#payload.toString('utf8', this.#at, this.#end));
+  }
+
+  #addRare(row: object, rare: Partial<LedgerRow>): void {
+    Object.assign(row, rare);
+    if (rare?.id !== undefined) this.idNumber = idNumberOf(rare.id);
   }
 
   #byte(): number {

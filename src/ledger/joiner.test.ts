@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { intentLine, settlementLine } from '../../test/support/ledger/journal-lines.ts';
+import { Joiner, nothingJoined } from './joiner.ts';
+import { type RowItem, toPayload } from './journal-items.ts';
+import { toItem } from './journal-records.ts';
+
+/** Their last digits are the same, as are their numbers. */
+const one = '0123456789abcdef0000000000000001';
+const other = '0123456789abcdee0000000000000001';
+/** These are written out, and have no number. */
+const words = ['first', 'second'] as const;
+
+/** What a journal with these items leaves open, and in which order; rows of those that were settled come first. */
+function join(...makers: (() => RowItem)[]): string[] {
+  const joiner = new Joiner();
+  const joined = nothingJoined();
+  for (const [index, make] of makers.entries()) {
+    joiner.take(toPayload(make()), 1, index + 1, joined);
+  }
+  joiner.endAll(joined);
+  assert.deepEqual(joined.damage, []);
+  return joined.rows.map(({ row }) => `${row.outcome} ${row.id}`);
+}
+
+test('of two exchanges whose IDs end alike, the one without an end is lost, whichever it is', () => {
+  for (const [a, b] of [[one, other], words] as const) {
+    const intents = [() => intentLine(a), () => intentLine(b)];
+    assert.deepEqual(
+      join(...intents, () => settlementLine(a)),
+      [`ok ${a}`, `lost ${b}`],
+    );
+    assert.deepEqual(
+      join(...intents, () => settlementLine(b)),
+      [`ok ${b}`, `lost ${a}`],
+    );
+    const both = [() => settlementLine(a), () => settlementLine(b)];
+    assert.deepEqual(join(...intents, ...both), [`ok ${a}`, `ok ${b}`]);
+  }
+});
+
+test('an intent that is taken back leaves no row, and one whose ID ends alike does', () => {
+  for (const [a, b] of [[one, other], words] as const) {
+    const taken = () => toItem({ kind: 'void', ids: [a] });
+    assert.deepEqual(
+      join(
+        () => intentLine(a),
+        () => intentLine(b),
+        taken,
+      ),
+      [`lost ${b}`],
+    );
+    assert.deepEqual(
+      join(
+        () => intentLine(b),
+        () => intentLine(a),
+        taken,
+      ),
+      [`lost ${b}`],
+    );
+  }
+});
