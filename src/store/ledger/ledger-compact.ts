@@ -5,7 +5,7 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import type { LedgerTable, Schema } from '../schema.ts';
+import type { LedgerPlaceTable, LedgerTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert } from './ledger-insert.ts';
 import { Places } from './ledger-places.ts';
 import { dayMs, firstIdOf, idDigitsOfTime, isId, toTimeOf } from './ledger-rows.ts';
@@ -131,27 +131,23 @@ function createSeqs(): (row: LedgerTable) => number | undefined {
 
 interface Entry {
   readonly row: LedgerTable;
-  /** Set as soon as it is known. */
-  place: object | undefined;
-}
-
-interface Placed<E> {
-  readonly entry: E;
-  readonly seq: number;
+  /** Set as soon as it is known, as is its number. */
+  place: LedgerPlaceTable | undefined;
+  seq: number | undefined;
 }
 
 /** `insertOther` takes those that have no place in the table. Both give back the rows that were not there yet. */
 export class CompactInsert<E extends Entry> {
   readonly #places: Places;
-  readonly #insert: Insert<SQLInputValue[], number>;
+  readonly #insert: Insert<E, number>;
   readonly #insertOther: Insert<E, E>;
 
   constructor(db: Kysely<Schema>, insertOther: Insert<E, E>) {
     this.#places = new Places(db);
+    const toList = ({ row, place, seq }: E) => toValues(seq ?? null, place?.id ?? null, row);
     this.#insert = createInsertOfEach(
-      (values: SQLInputValue[]) =>
-        sql`insert into ledger_rows values (${sql.join(values)}) on conflict do nothing`.compile(db),
-      (values) => values,
+      (entry: E) => sql`insert into ledger_rows values (${sql.join(toList(entry))}) on conflict do nothing`.compile(db),
+      toList,
     );
     this.#insertOther = insertOther;
   }
@@ -163,33 +159,22 @@ export class CompactInsert<E extends Entry> {
 
   async run(trx: Transaction<Schema>, entries: readonly E[]): Promise<readonly E[]> {
     const known = await readOthers(trx, entries);
-    const seqOf = createSeqs();
-    const placed: Placed<E>[] = [];
+    const toSeqOf = createSeqs();
+    const placed: E[] = [];
     const others: E[] = [];
     for (const entry of entries) {
       if (known.size > 0 && known.has(entry.row.id)) continue;
-      const seq = seqOf(entry.row);
-      if (seq === undefined) others.push(entry);
-      else placed.push({ entry, seq });
+      entry.seq = toSeqOf(entry.row);
+      if (entry.seq === undefined) others.push(entry);
+      else placed.push(entry);
     }
-    const places = await this.#places.find(
-      trx,
-      placed.map(({ entry }) => entry.row),
-    );
-    const written = await this.#insert(
-      trx,
-      placed.map(({ entry, seq }, index) => {
-        const place = places[index];
-        entry.place = place;
-        return toValues(seq, place?.id ?? 0, entry.row);
-      }),
-    );
+    await this.#places.find(trx, placed);
+    const written = await this.#insert(trx, placed);
     const taken = placed.filter((_, index) => written[index] !== 1);
     if (taken.length === 0 && others.length === 0 && known.size === 0) return entries;
-    const rests = await readRests(trx, taken);
-    const collided = taken.filter(({ entry, seq }) => rests.get(seq) !== toRest(entry.row.id));
-    const inOther = await this.#insertOther(trx, [...others, ...collided.map(({ entry }) => entry)]);
-    const fresh = new Set([...placed.filter((_, index) => written[index] === 1).map(({ entry }) => entry), ...inOther]);
+    const ids = await readTaken(trx, taken);
+    const inOther = await this.#insertOther(trx, [...others, ...taken.filter(({ row }) => !ids.has(row.id))]);
+    const fresh = new Set([...placed.filter((_, index) => written[index] === 1), ...inOther]);
     return entries.filter((entry) => fresh.has(entry));
   }
 }
@@ -215,15 +200,16 @@ async function readOthers(trx: Kysely<Schema>, entries: readonly Entry[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-async function readRests(trx: Kysely<Schema>, placed: readonly Placed<Entry>[]): Promise<ReadonlyMap<number, string>> {
-  const seqs = JSON.stringify(placed.map(({ seq }) => seq));
-  const { rows } = await sql<{ seq: number; rest: string }>`
-    select seq, rest from ledger_rows where seq in (select value from json_each(${seqs}))`.execute(trx);
-  return new Map(rows.map(({ seq, rest }) => [seq, rest]));
+/** Of rows with the same numbers, which may be they themselves. */
+async function readTaken(trx: Kysely<Schema>, entries: readonly Entry[]): Promise<ReadonlySet<string>> {
+  const seqs = JSON.stringify(entries.map(({ seq }) => seq));
+  const { rows } = await sql<{ id: string }>`
+    select ${id} as id from ledger_rows where seq in (select value from json_each(${seqs}))`.execute(trx);
+  return new Set(rows.map((row) => row.id));
 }
 
 /** In the order of the table's columns. */
-const toValues = (seq: number, place: number, row: LedgerTable): SQLInputValue[] => [
+const toValues = (seq: number | null, place: number | null, row: LedgerTable): SQLInputValue[] => [
   seq,
   toRest(row.id),
   place,

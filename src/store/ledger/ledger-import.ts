@@ -3,7 +3,7 @@
 import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
 import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { KeyUsageTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
+import type { KeyUsageTable, LedgerPlaceTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
 import { bookCosts } from './ledger-booking.ts';
 import { CompactInsert } from './ledger-compact.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { rollUpHours, sumTables } from './ledger-rollup.ts';
 import { toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
 import { createInsertOfSlices } from './ledger-slices.ts';
-import { addUpRows, toDays, toKeyDays } from './ledger-sums.ts';
+import { addUpRows, inOrder, toDays, toKeyDays } from './ledger-sums.ts';
 import { addUpUnits, toUnitDays } from './ledger-unit-sums.ts';
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
@@ -34,7 +34,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   const addUnitDays = createAddition(db, 'usage_unit_days');
 
   return (journal, rows, { segment, offset }) => {
-    const entries = compact === undefined ? inOrder(rows) : rows.map(toEntry);
+    const entries = compact === undefined ? toEntries(rows) : rows.map(toEntry);
     // Beforehand, as others may wait for what the transaction holds; nearly always all of them are fresh.
     const sumsOfAll = compact === undefined ? addUp(entries) : undefined;
     const work = async (trx: Transaction<Schema>): Promise<number> => {
@@ -46,8 +46,8 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
       if (fresh.length > 0) {
         const { hours, unitHours } = (fresh.length === entries.length ? sumsOfAll : undefined) ?? addUp(fresh);
         await insertSlices?.(trx, fresh);
-        const days = toDays(hours.filter(({ span }) => span < before));
-        await addHours(trx, hours);
+        const days = toDays(inOrder(hours.filter(({ span }) => span < before)));
+        await addHours(trx, compact === undefined ? inOrder(hours) : hours);
         await addDays(trx, days);
         await addKeyDays(trx, toKeyDays(days));
         await addUnitHours(trx, unitHours);
@@ -76,7 +76,8 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
 interface Entry extends Pick<ImportedRow, 'accounts' | 'capture'> {
   readonly row: LedgerTable;
   /** The same of rows that have their names in common; in SQLite, once it is known. */
-  place: object | undefined;
+  place: LedgerPlaceTable | undefined;
+  seq: number | undefined;
 }
 
 const toEntry = ({ row, accounts, capture }: ImportedRow): Entry => ({
@@ -84,6 +85,7 @@ const toEntry = ({ row, accounts, capture }: ImportedRow): Entry => ({
   accounts,
   capture,
   place: undefined,
+  seq: undefined,
 });
 
 const toRows = (entries: readonly Entry[]): LedgerTable[] => entries.map(({ row }) => row);
@@ -126,7 +128,7 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
  * Each ID once: of two rows with one ID the first counts. In the order of the IDs: whoever imports at the same time locks in
  * the same order, so that they wait for each other and never in a circle.
  */
-function inOrder(rows: readonly ImportedRow[]): Entry[] {
+function toEntries(rows: readonly ImportedRow[]): Entry[] {
   const byId = new Map<string, Entry>();
   for (const row of rows) if (!byId.has(row.row.id)) byId.set(row.row.id, toEntry(row));
   return [...byId.values()].sort((a, b) => compareTexts(a.row.id, b.row.id));

@@ -24,9 +24,12 @@ export function createInsertOfEach<T extends object>(
     const [first] = rows;
     if (first === undefined) return [];
     statement ??= compile(first);
-    const lists = rows.map(toValues);
-    return (await trx.executeQuery<number>(withEach(statement, lists))).rows;
+    return (await trx.executeQuery<number>(withEach(statement, eachOf(rows, toValues)))).rows;
   };
+}
+
+function* eachOf<T>(rows: readonly T[], toValues: (row: T) => SQLInputValue[]): Generator<SQLInputValue[]> {
+  for (const row of rows) yield toValues(row);
 }
 
 /** For PostgreSQL: the statement takes all rows as one JSON text, see `rowsOfJson`. Gives back what it does. */

@@ -36,15 +36,17 @@ export class Places {
     this.#used.clear();
   }
 
-  /** The place of each row, in their order; all are in the store then. */
-  async find(trx: Transaction<Schema>, rows: readonly LedgerTable[]): Promise<readonly LedgerPlaceTable[]> {
+  /** Sets the place of each row; all are in the store then. */
+  async find(
+    trx: Transaction<Schema>,
+    entries: readonly { readonly row: LedgerTable; place: LedgerPlaceTable | undefined }[],
+  ): Promise<void> {
     if (this.#count > mostKnown) this.forget();
     this.#byKey ??= await this.#read(trx);
     const byKey = this.#byKey;
-    const found = rows.map((row) => this.#placeOf(row, byKey));
+    for (const entry of entries) entry.place = this.#placeOf(entry.row, byKey);
     if (this.#used.size > 0) await this.#noteUse(trx);
     if (this.#added.length > 0) await this.#add(trx);
-    return found;
   }
 
   async #read(trx: Transaction<Schema>): Promise<PlacesByKey> {

@@ -1,4 +1,4 @@
-/** Adds the rows of an import up: by hour, by day, and by the day of each key. Lists are in the order of what tells their sums apart. */
+/** Adds the rows of an import up: by hour, by day, and by the day of each key. */
 
 import type { KeyUsageTable, LedgerTable, UsageTable } from '../schema.ts';
 import { dayMs, hourMs } from './ledger-rows.ts';
@@ -16,7 +16,7 @@ export interface PlacedRow {
   readonly place: object | undefined;
 }
 
-/** By hour. As all of these, with the same columns in the same order each time. */
+/** By hour, in no order. As all of these, with the same columns in the same order each time. */
 export function addUpRows(rows: readonly PlacedRow[]): readonly UsageTable[] {
   const sums: ByName<Sums> = new Map();
   const ofPlaces = new Map<object, Sums>();
@@ -31,7 +31,15 @@ export function addUpRows(rows: readonly PlacedRow[]): readonly UsageTable[] {
     } else addRow(sum, row);
     if (place !== undefined && sum !== ofPlace) ofPlaces.set(place, sum);
   }
-  return inOrder(sums);
+  return [...sums.values()];
+}
+
+/** As `toDays` takes them, and as they are locked where others write as well. */
+export function inOrder(sums: Iterable<UsageTable>): readonly UsageTable[] {
+  // By code units, as a sort without a word does it; what compares entries takes several times as long.
+  const byName = new Map<string, UsageTable>();
+  for (const sum of sums) byName.set(nameOf(sum.span, sum), sum);
+  return [...byName.keys()].sort().flatMap((name) => byName.get(name) ?? []);
 }
 
 export function toDays(hours: readonly UsageTable[]): readonly UsageTable[] {
@@ -50,7 +58,7 @@ export function toDays(hours: readonly UsageTable[]): readonly UsageTable[] {
     if (sum === undefined) sums.set(name, { ...hour, span });
     else addFigures(sum, hour);
   }
-  return inOrder(sums);
+  return inOrder(sums.values());
 }
 
 /** Those of one key follow one another. */
@@ -125,11 +133,6 @@ function addRow(sum: Figures, row: LedgerTable): void {
 function addCounts(one: number | bigint, other: number | bigint): number | bigint {
   if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other)) return one + other;
   return BigInt(one) + BigInt(other);
-}
-
-/** By code units, as a sort without a word does it; what compares entries takes several times as long. */
-function inOrder<T>(sums: ByName<T>): T[] {
-  return [...sums.keys()].sort().flatMap((name) => sums.get(name) ?? []);
 }
 
 function ofRow(row: LedgerTable, span: number): Sums {

@@ -12,7 +12,7 @@ import {
 } from 'kysely';
 import { keepPrepared, listsOf, runEach, toBound, toRow } from './sqlite-statements.ts';
 
-type RunLists = (sql: string, lists: readonly SQLInputValue[][]) => number[];
+type RunLists = (sql: string, lists: Iterable<SQLInputValue[]>) => number[];
 
 /** Kysely's own, and what it does not know: a statement for each of many lists. */
 class ListConnection implements DatabaseConnection {
@@ -91,7 +91,7 @@ export function createSqliteDialect(
   }
 
   interface Adapted extends SqliteStatement {
-    each(lists: readonly SQLInputValue[][]): number[];
+    each(lists: Iterable<SQLInputValue[]>): number[];
   }
 
   function adapt(statement: StatementSync): Adapted {

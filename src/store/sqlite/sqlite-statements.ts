@@ -8,22 +8,26 @@ export type Row = Record<string, SQLOutputValue>;
 
 /** A statement that writes, to be run once with each of the lists, in one call. The result's rows say how many rows each wrote. */
 export interface EachQuery extends CompiledQuery<number> {
-  readonly lists: readonly SQLInputValue[][];
+  readonly lists: Iterable<SQLInputValue[]>;
 }
 
 /**
  * To run one many times takes two thirds of the time of one with as many rows, and a third of one that gives back what it wrote.
  * In a transaction: of lists that stand alone, those before one that fails stay written.
  */
-export function withEach({ sql, query, queryId }: CompiledQuery, lists: readonly SQLInputValue[][]): EachQuery {
+export function withEach({ sql, query, queryId }: CompiledQuery, lists: Iterable<SQLInputValue[]>): EachQuery {
   return { sql, query, queryId, parameters: [], lists };
 }
 
-export const listsOf = (query: CompiledQuery): readonly SQLInputValue[][] | undefined =>
+export const listsOf = (query: CompiledQuery): Iterable<SQLInputValue[]> | undefined =>
   'lists' in query ? (query as EachQuery).lists : undefined;
 
-export const runEach = (statement: StatementSync, lists: readonly SQLInputValue[][]): number[] =>
-  lists.map((list) => Number(statement.run(...list).changes));
+/** A list that is made when it is its turn is garbage at once. */
+export function runEach(statement: StatementSync, lists: Iterable<SQLInputValue[]>): number[] {
+  const written: number[] = [];
+  for (const list of lists) written.push(Number(statement.run(...list).changes));
+  return written;
+}
 
 export interface SqliteResult {
   readonly rows: Row[] | number[];
@@ -46,8 +50,8 @@ export function keepPrepared<T>(database: DatabaseSync, make: (statement: Statem
       return known;
     }
     const statement = database.prepare(sql);
-    // Else a number past 2^53 could be written and never read again.
-    statement.setReadBigInts(true);
+    // Else a number past 2^53 could be written and never read again. Where nothing is read, counts would be made in vain.
+    if (statement.columns().length > 0) statement.setReadBigInts(true);
     const made = make(statement);
     kept.set(sql, made);
     const [oldest] = kept.keys();
@@ -59,7 +63,7 @@ export function keepPrepared<T>(database: DatabaseSync, make: (statement: Statem
 /** Runs statements on the connection, each prepared once. */
 export function createStatements(
   database: DatabaseSync,
-): (sql: string, parameters: SQLInputValue[], lists?: readonly SQLInputValue[][]) => SqliteResult {
+): (sql: string, parameters: SQLInputValue[], lists?: Iterable<SQLInputValue[]>) => SqliteResult {
   const prepare = keepPrepared(database, (statement) => ({ statement, isReader: statement.columns().length > 0 }));
   return (sql, parameters, lists) => {
     const { statement, isReader } = prepare(sql);

@@ -87,7 +87,8 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
     if (worker === undefined && performance.now() < restsUntilMs) return Promise.reject(broken(place, undefined));
     worker ??= start();
     const { sql, parameters } = query;
-    return enqueue(worker, { session, sql, parameters: toBound(parameters), lists: listsOf(query) });
+    const lists = listsOf(query);
+    return enqueue(worker, { session, sql, parameters: toBound(parameters), lists: lists && [...lists] });
   }
 
   function enqueue(to: Worker, call: Omit<SqliteCall, 'id'>) {
