@@ -13,8 +13,8 @@ import { fileURLToPath } from 'node:url';
 const directory = fileURLToPath(new URL('../clients/', import.meta.url));
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A set each of what fits together: `now`, and what of then is still in use. */
-export const pythonEnvironments = ['now', 'then'] as const;
+/** A set each of what fits together: the newest, what LiteLLM goes with, what has not moved on yet, and what of then is still in use. */
+export const pythonEnvironments = ['newest', 'litellm', 'now', 'then'] as const;
 
 const made = (name: string): string => join(repository, 'node_modules/.cache/clients', name);
 export const pythonIn = (name: string): string => made(`python-${name}/bin/python`);

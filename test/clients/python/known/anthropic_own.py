@@ -1,7 +1,7 @@
 """Anthropic's own client."""
 
 NAME = "anthropic (Python)"
-ENVIRONMENT = "now"
+ENVIRONMENT = "newest"
 PACKAGE = "anthropic"
 SET_UP = "Anthropic(base_url='https://postern', api_key=key)"
 

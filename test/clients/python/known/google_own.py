@@ -1,7 +1,7 @@
 """Google's own client."""
 
 NAME = "google-genai (Python)"
-ENVIRONMENT = "now"
+ENVIRONMENT = "newest"
 PACKAGE = "google-genai"
 SET_UP = "genai.Client(api_key=key, http_options={'base_url': 'https://postern/gemini'})"
 

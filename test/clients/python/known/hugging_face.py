@@ -1,7 +1,7 @@
 """Hugging Face's client, pointed at an endpoint of one's own."""
 
 NAME = "huggingface-hub (Python)"
-ENVIRONMENT = "now"
+ENVIRONMENT = "newest"
 PACKAGE = "huggingface-hub"
 SET_UP = "InferenceClient(base_url='https://postern/hf/models/{model}', api_key=key)"
 REMARK = "chat at `https://postern/v1`"

@@ -1,7 +1,7 @@
 """LiteLLM as a client."""
 
 NAME = "litellm (Python)"
-ENVIRONMENT = "now"
+ENVIRONMENT = "litellm"
 PACKAGE = "litellm"
 SET_UP = "litellm.embedding(model=f'openai/{m}', api_base='https://postern/v1', api_key=key)"
 REMARK = "`rerank` with `cohere/{m}` and `api_base='https://postern'`, completions with `text-completion-openai/{m}`"

@@ -3,7 +3,7 @@
 import json
 
 NAME = "openai (Python)"
-ENVIRONMENT = "now"
+ENVIRONMENT = "newest"
 PACKAGE = "openai"
 SET_UP = "OpenAI(base_url='https://postern/v1', api_key=key)"
 
