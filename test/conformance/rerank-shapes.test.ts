@@ -296,7 +296,7 @@ test('errors have what the client reads beside what every client gets', async (t
   const rows: readonly (readonly [RawResponse, status: number, member: 'detail' | 'message'])[] = [
     [await post('/voyage/v1/rerank', good('openai'), 'a-key-that-nobody-knows-here'), 401, 'detail'],
     [await post('/voyage/v1/nowhere', '{}'), 404, 'detail'],
-    [await post('/cohere/v1/chat', '{}'), 404, 'message'],
+    [await post('/cohere/v1/classify', '{}'), 404, 'message'],
     [await pair.rig.get('/jina/v1/rerank'), 405, 'detail'],
     [await post('/v1/rerank', '{"model":"openai"}', voyageKey), 400, 'detail'],
     [await post('/v1/rerank', good('nobody'), voyageKey), 404, 'detail'],
