@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { HeaderField } from '../support/clients/http-message.ts';
+import { connect } from '../support/clients/raw-connection.ts';
 import { embedder } from '../support/gateways/doors.ts';
-import { startPair } from '../support/gateways/pair.ts';
+import { questionBytes, startPair } from '../support/gateways/pair.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { startTranslated } from '../support/gateways/translated.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
@@ -160,6 +161,28 @@ test('of an answer that is long, or comes in pieces, the first vector is judged 
     await assertBilled(rig, 90, String(pieces));
     assert.equal(upstream.requests.length, 2);
   }
+});
+
+test('a client that leaves while a long answer of a wrong width is read takes no place with it', async (t) => {
+  const input = Array.from({ length: 40 }, (_, i) => `text ${i}`);
+  const whole = wide(input.length, 500);
+  const stalling: Handler = async (_request, reply) => {
+    await reply.raw(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${whole.length}\r\n\r\n`);
+    await reply.raw(whole.slice(0, 80_000));
+  };
+  const pair = await startPair(t, [stalling, (_request, reply) => reply.bytes(200, [json], whole)], {
+    model: { operations: ['embeddings'], price, targets: [{ upstream: 'up' }] },
+    upstream: { limits: { concurrency: 1, queue: 0 } },
+  });
+  const body = (dimensions: number): string => JSON.stringify({ model: 'm', input, dimensions });
+  const client = await connect(pair.rig.port);
+  await client.write(questionBytes(body(501)));
+  await pair.upstream.nextRequest();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  client.destroy();
+  const { outcome, bill } = await pair.rig.exchange(1);
+  assert.deepEqual([outcome, bill?.isEstimated], ['aborted', true]);
+  assert.equal((await pair.rig.post('/v1/embeddings', body(500))).status, 200);
 });
 
 test('a first vector that is not whole at first passes as it comes', async (t) => {

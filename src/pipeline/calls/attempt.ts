@@ -18,7 +18,7 @@ import { withoutUsageEvent } from '../answers/counted-answer.ts';
 import { discard } from '../answers/discard.ts';
 import { Leftovers } from '../answers/leftovers.ts';
 import { pass } from '../answers/pass.ts';
-import { failureOf, faultIn } from '../answers/short-list.ts';
+import { type Fault, failureOf, faultIn } from '../answers/short-list.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { shareOf } from '../lists/shares.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
@@ -211,8 +211,18 @@ class Attempts {
     const found = outcome.kind === 'answered' ? faultIn(this.#plan, outcome.answer) : undefined;
     const fault = found instanceof Promise ? await found : found;
     if (fault === undefined || outcome.kind !== 'answered') return this.#judge(turn, outcome, startedMs);
-    const failure = await failureOf(fault, this.#plan, outcome.answer);
+    const failure = await this.#failureOf(fault, turn, outcome.answer);
     return this.#judge(turn, { kind: 'unknown', failure }, startedMs);
+  }
+
+  async #failureOf(fault: Fault, turn: Turn, answer: Answer): Promise<Failure> {
+    try {
+      return await failureOf(fault, this.#plan, answer);
+    } catch (error) {
+      // The client has left while the rest was read.
+      turn.dropped();
+      throw error;
+    }
   }
 
   /** An answer that is good by its head may not be by its body. */
