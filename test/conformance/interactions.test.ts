@@ -183,6 +183,18 @@ test('what Google keeps is for the project that made it: to go on with, to fetch
   }
 });
 
+test('the revision that a client asks for is forwarded', async (t) => {
+  const { rig, up } = await startHouse(t);
+  const headers: [string, string][] = [
+    ['x-goog-api-key', secrets.one],
+    ['Content-Type', 'application/json'],
+    ['Api-Revision', '2026-05-20'],
+  ];
+  await rig.post('/v1beta/interactions', { model: 'flash', input: 'a' }, { headers });
+  const sent = (await up.nextRequest()).headers.find(([name]) => name.toLowerCase() === 'api-revision');
+  assert.equal(sent?.[1], '2026-05-20');
+});
+
 test('an interaction that is not stored is known to nobody', async (t) => {
   const { up, ask } = await startHouse(t);
   await ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', store: false });
