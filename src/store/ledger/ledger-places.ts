@@ -1,6 +1,6 @@
 /** What many rows of the ledger have in common, by number: their names, and how they ended. In SQLite alone. */
 
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerPlaceTable, LedgerTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, inParts, mostPerStatement } from './ledger-insert.ts';
 import { dayMs } from './ledger-rows.ts';
@@ -80,9 +80,11 @@ export class Places {
   /** One that is gone meanwhile, as nothing was left that had it, comes anew. */
   async #noteUse(trx: Transaction<Schema>): Promise<void> {
     for (const part of inParts([...this.#used], mostPerStatement)) {
+      const usedAt = Math.max(...part.map(({ used_at }) => used_at));
       const there = await trx
         .updateTable('ledger_places')
-        .set({ used_at: Math.max(...part.map(({ used_at }) => used_at)) })
+        // Another process may have had one of them later.
+        .set({ used_at: sql<number>`max(used_at, ${usedAt})` })
         .where(
           'id',
           'in',

@@ -346,3 +346,20 @@ test('what rows have in common goes with the last of them, and comes back with t
   await ledger.import('j', [row], { segment: 1, offset: 3 });
   assert.deepEqual(await ledger.get(row.row.id), row.row);
 });
+
+test('what rows have in common stays for the newest of them, whichever process brought older ones last', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const other = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
+  t.after(() => other.close());
+  const importAt = async (to: Store, day: number) => {
+    const row = imported({ startedAtMs: startMs + day * dayMs });
+    await to.ledger.import('j', [row], { segment: 1, offset: day });
+    return row.row;
+  };
+  await importAt(store, 0);
+  await importAt(other, 0);
+  const newest = await importAt(store, 9);
+  await importAt(other, 3);
+  while ((await store.ledger.prune(startMs + 8 * dayMs)) > 0);
+  assert.deepEqual((await store.ledger.page({}, { limit: 10 })).rows, [newest]);
+});
