@@ -10,6 +10,7 @@ const calm = { maxRetries: 0 };
 export default defineClient({
   package: 'cohere-ai',
   setUp: "new CohereClientV2({ environment: 'https://postern', token })",
+  remark: '`chat` and `chatStream` of both versions reach upstreams of family `cohere` alone',
   ways: {
     rerank: {
       call: '`rerank` of `CohereClientV2` and of `CohereClient`',
