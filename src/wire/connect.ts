@@ -1,7 +1,7 @@
 /** Opens connections: TCP or a socket of this machine, and TLS on either, within a time. */
 
-import type { Buffer } from 'node:buffer';
-import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
+import { Buffer } from 'node:buffer';
+import { isIP, type LookupFunction, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as openTls, type TLSSocket } from 'node:tls';
 import { BrokenConnectionError, ConnectTimeoutError } from './client-errors.ts';
 
@@ -50,8 +50,48 @@ export function nameOf({ host, port, path }: Place): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-export function openPlain({ host, port, path }: Place, tcp: TcpOptions): Socket {
-  return path === undefined ? openTcp({ ...tcp, host, port }) : openTcp({ path });
+/** TLS may follow on it. */
+export function openPlain({ host, port, path, secure }: Place, tcp: TcpOptions): Socket {
+  const onread = secure ? undefined : new Reads();
+  const reading = onread === undefined ? {} : { onread };
+  const socket = path === undefined ? openTcp({ ...tcp, ...reading, host, port }) : openTcp({ ...reading, path });
+  if (onread !== undefined) onread.socket = socket;
+  return socket;
+}
+
+const shortBytes = 64 * 1024;
+const longBytes = 256 * 1024;
+/** Shorter than that, and the next piece is read into what all sockets share. */
+const quietBytes = 16 * 1024;
+/** What is read into it is copied before anything else is read. */
+const shared = Buffer.allocUnsafeSlow(shortBytes);
+
+/**
+ * What a socket reads into. The platform would take 64 KiB for each piece and give back what was not filled, which costs more than to
+ * copy a short piece; while long ones come, they are read in pieces of 256 KiB, which leave as they are. Somebody has to listen
+ * for data as soon as the socket is connected.
+ */
+class Reads implements OnReadOpts {
+  socket: Socket | undefined = undefined;
+  #buffer = shared;
+
+  readonly buffer = (): Buffer => this.#buffer;
+
+  readonly callback = (bytes: number): boolean => {
+    const buffer = this.#buffer;
+    let piece: Buffer;
+    if (buffer !== shared && bytes > buffer.length / 2) {
+      piece = buffer.subarray(0, bytes);
+      this.#buffer = Buffer.allocUnsafeSlow(longBytes);
+    } else {
+      piece = Buffer.allocUnsafe(bytes);
+      buffer.copy(piece, 0, 0, bytes);
+      if (bytes === buffer.length) this.#buffer = Buffer.allocUnsafeSlow(longBytes);
+      else if (bytes < quietBytes) this.#buffer = shared;
+    }
+    this.socket?.emit('data', piece);
+    return true;
+  };
 }
 
 /** TLS with whoever is trusted by these options. One session is kept, and resumed where the next connection leads there too. */
