@@ -11,12 +11,12 @@ const readAtOnce = 10_000;
 
 type Place = { -readonly [K in keyof LedgerPlaceTable]: LedgerPlaceTable[K] };
 
-/** And by model. */
-type PlacesByKey = Map<string, Map<string | null, Place[]>>;
+/** By node, key and model. */
+type KnownPlaces = Map<string, Map<string, Map<string | null, Place[]>>>;
 
 export class Places {
   readonly #insert: Insert<LedgerPlaceTable, unknown>;
-  #byKey: PlacesByKey | undefined = undefined;
+  #known: KnownPlaces | undefined = undefined;
   #count = 0;
   /** Not in the store yet. */
   #added: Place[] = [];
@@ -31,7 +31,7 @@ export class Places {
 
   /** After a transaction that failed: what it wrote is not there. */
   forget(): void {
-    this.#byKey = undefined;
+    this.#known = undefined;
     this.#added = [];
     this.#used.clear();
   }
@@ -42,29 +42,34 @@ export class Places {
     entries: readonly { readonly row: LedgerTable; place: LedgerPlaceTable | undefined }[],
   ): Promise<void> {
     if (this.#count > mostKnown) this.forget();
-    this.#byKey ??= await this.#read(trx);
-    const byKey = this.#byKey;
-    for (const entry of entries) entry.place = this.#placeOf(entry.row, byKey);
+    this.#known ??= await this.#read(trx);
+    const known = this.#known;
+    for (const entry of entries) entry.place = this.#placeOf(entry.row, known);
     if (this.#used.size > 0) await this.#noteUse(trx);
     if (this.#added.length > 0) await this.#add(trx);
   }
 
-  async #read(trx: Transaction<Schema>): Promise<PlacesByKey> {
+  async #read(trx: Transaction<Schema>): Promise<KnownPlaces> {
     const places = await trx
       .selectFrom('ledger_places')
       .selectAll()
       .orderBy('used_at', 'desc')
       .limit(readAtOnce)
       .execute();
-    const byKey: PlacesByKey = new Map();
-    for (const place of places) listOf(byKey, place).push(place);
+    const known: KnownPlaces = new Map();
+    // One text for each name: as many as places have would be compared in slow memory.
+    const texts = new Map<unknown, unknown>();
+    for (const place of places) {
+      const shared = Object.entries(place).map(([column, value]) => [column, getOrAdd(texts, value, () => value)]);
+      listOf(known, place).push(Object.assign(place, Object.fromEntries(shared)));
+    }
     this.#count = places.length;
-    return byKey;
+    return known;
   }
 
-  #placeOf(row: LedgerTable, byKey: PlacesByKey): Place {
-    const alike = listOf(byKey, row);
-    let place = alike.find((one) => isOf(row, one));
+  #placeOf(row: LedgerTable, known: KnownPlaces): Place {
+    const alike = listOf(known, row);
+    let place = findIn(alike, row);
     if (place === undefined) {
       place = toPlace(row);
       alike.push(place);
@@ -110,23 +115,38 @@ export class Places {
   }
 }
 
-function listOf(byKey: PlacesByKey, { key, model }: Pick<LedgerTable, 'key' | 'model'>): Place[] {
-  const byModel = byKey.get(key) ?? new Map<string | null, Place[]>();
-  if (byModel.size === 0) byKey.set(key, byModel);
-  const known = byModel.get(model);
-  if (known !== undefined) return known;
-  const list: Place[] = [];
-  byModel.set(model, list);
-  return list;
+function listOf(known: KnownPlaces, { node, key, model }: Pick<LedgerTable, 'node' | 'key' | 'model'>): Place[] {
+  const ofNode = getOrAdd(known, node, () => new Map());
+  const ofKey = getOrAdd(ofNode, key, () => new Map());
+  return getOrAdd(ofKey, model, () => []);
 }
 
-/** Key and model are the same. What differs most comes first. */
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const value = map.get(key);
+  if (value !== undefined) return value;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** What is found moves on by one, so that what many rows have is found first. */
+function findIn(alike: Place[], row: LedgerTable): Place | undefined {
+  const index = alike.findIndex((one) => isOf(row, one));
+  const found = alike[index];
+  const prior = alike[index - 1];
+  if (found !== undefined && prior !== undefined) {
+    alike[index - 1] = found;
+    alike[index] = prior;
+  }
+  return found;
+}
+
+/** Node, key and model are the same. What differs most comes first. */
 const isOf = (row: LedgerTable, place: Place): boolean =>
   place.upstream === row.upstream &&
   place.status === row.status &&
   place.outcome === row.outcome &&
   place.route === row.route &&
-  place.node === row.node &&
   place.cache === row.cache &&
   place.error === row.error &&
   place.is_estimated === row.is_estimated &&
