@@ -1,9 +1,11 @@
 /** Finds out from the sums between which times the rows of a page are, so that nobody looks for them where there are none. */
 
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { Schema } from '../schema.ts';
+import { isSqlite } from './ledger-insert.ts';
 import { dayMs, toConditions } from './ledger-rows.ts';
+import { rolledUpOr } from './ledger-usage.ts';
 
 /** How far back is looked each time, in days: most pages are full soon. */
 const looks = [1, 6, 23, 60, Number.POSITIVE_INFINITY];
@@ -36,7 +38,7 @@ export async function findStretch(
   for (const days of looks) {
     if (upToMs <= firstMs) break;
     const downToMs = Math.max(floorDay(upToMs - 1) - (days - 1) * dayMs, firstMs);
-    for (const { span, requests } of await readDays(db, filter, downToMs, upToMs)) {
+    for (const { day: span, requests } of await readDays(db, filter, downToMs, upToMs)) {
       newestMs ??= span;
       oldestMs = span;
       // Of the day at the end it is not known how many are before it; and no sum knows the status.
@@ -59,15 +61,27 @@ async function readEnd(db: Kysely<Schema>): Promise<number> {
 
 /** The newest first. */
 function readDays(db: Kysely<Schema>, filter: LedgerFilter, fromMs: number, toMs: number) {
+  const days = selectDays(db, 'usage_days', sql<number>`span`, filter, toMs).where('span', '>=', fromMs);
+  const hours = selectDays(db, 'usage_hours', sql<number>`span - span % ${sql.lit(dayMs)}`, filter, toMs);
+  // A day that is rolled up in part comes twice.
+  const query = isSqlite(db) ? days.unionAll(hours.where('span', '>=', rolledUpOr(fromMs))) : days;
+  return query.orderBy('day', 'desc').execute();
+}
+
+function selectDays(
+  db: Kysely<Schema>,
+  table: 'usage_days' | 'usage_hours',
+  day: RawBuilder<number>,
+  filter: LedgerFilter,
+  toMs: number,
+) {
   let query = db
-    .selectFrom('usage_all_days')
-    .select(['span', sql<number>`cast(sum(requests) as bigint)`.as('requests')])
-    .where('span', '>=', fromMs)
+    .selectFrom(table)
+    .select([day.as('day'), sql<number>`cast(sum(requests) as bigint)`.as('requests')])
     .where('span', '<', toMs)
-    .groupBy('span')
-    .orderBy('span', 'desc');
+    .groupBy(day);
   for (const { column, value } of toConditions(filter)) query = query.where(column, '=', value);
-  return query.execute();
+  return query;
 }
 
 function toStretch(oldestMs: number, newestMs: number, within: Stretch): Stretch {

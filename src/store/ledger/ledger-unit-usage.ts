@@ -7,7 +7,7 @@ import type { Schema } from '../schema.ts';
 import { toConditions } from './ledger-rows.ts';
 import { createSpanText, nameOf, type Part, type SumRow, toBy, toColumn, toParts } from './ledger-usage.ts';
 
-const tables = { usage_hours: 'usage_unit_hours', usage_all_days: 'usage_all_unit_days' } as const;
+const tables = { usage_hours: 'usage_unit_hours', usage_days: 'usage_all_unit_days' } as const;
 
 /** Throws a RangeError where the sums cannot tell. */
 export async function readUnitUsage(
