@@ -58,10 +58,20 @@ export class Places {
       .execute();
     const known: KnownPlaces = new Map();
     // One text for each name: as many as places have would be compared in slow memory.
-    const texts = new Map<unknown, unknown>();
-    for (const place of places) {
-      const shared = Object.entries(place).map(([column, value]) => [column, getOrAdd(texts, value, () => value)]);
-      listOf(known, place).push(Object.assign(place, Object.fromEntries(shared)));
+    const texts = new Map<string | null, string | null>();
+    const share = <T extends string | null>(text: T): T => getOrAdd(texts, text, () => text) as T;
+    for (const place of places as Place[]) {
+      place.node = share(place.node);
+      place.route = share(place.route);
+      place.operation = share(place.operation);
+      place.label = share(place.label);
+      place.outcome = share(place.outcome);
+      place.error = share(place.error);
+      place.cache = share(place.cache);
+      place.project = share(place.project);
+      place.upstream = share(place.upstream);
+      place.upstream_model = share(place.upstream_model);
+      listOf(known, place).push(place);
     }
     this.#count = places.length;
     return known;
