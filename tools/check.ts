@@ -33,6 +33,7 @@ const steps: readonly Step[] = [
     'bench/path.ts',
     '--check',
   ],
+  ['lines and files', 'node', '--disable-warning=ExperimentalWarning', 'tools/shape.ts', '--check'],
   ['waiting changesets', 'node', 'tools/release.ts', '--check'],
   ['runtime as written down', 'node', 'tools/runtime.ts'],
   ['docs in step with code', 'node', '--disable-warning=ExperimentalWarning', 'tools/docs.ts'],
