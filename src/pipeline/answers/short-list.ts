@@ -15,7 +15,7 @@ import type { UsageObserver } from '../usage/usage.ts';
 import { decode } from './decoding.ts';
 import { observerOf } from './relay.ts';
 import { untilGone } from './until-gone.ts';
-import { behindName, vectorKey, type Width, widthFor, widthIn, wrongWidth } from './vector-width.ts';
+import { behindName, otherWidthIn, vectorKey, type Width, widthFor, wrongWidth } from './vector-width.ts';
 
 /** Of longer ones, the first vector alone is looked at. */
 const mostBytes = 64 * 1024;
@@ -50,7 +50,7 @@ export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise
   if (wanted === 0 && width === undefined) return undefined;
   const isWhole = answer.ended && lengthOf(answer.waiting) <= mostBytes;
   const codings = codingsOf(answer.headers);
-  if (!isWhole) return width !== undefined && codings.length === 0 ? judgeWidth(firstOf(answer), width) : undefined;
+  if (!isWhole) return width !== undefined && codings.length === 0 ? otherWidthIn(firstOf(answer), width) : undefined;
   const bytes = inOnePiece(answer.waiting);
   if (codings.length === 0) return judge(plan, bytes, wanted, width);
   return decoded(bytes, codings).then((plain) => plain && judge(plan, plain, wanted, width));
@@ -99,12 +99,7 @@ function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefin
     const count = countResults(bytes, lists);
     if (count !== undefined && count < wanted) return misfit(`${count} ${words[0]} for ${wanted} ${words[1]}`);
   }
-  return width && judgeWidth(bytes, width);
-}
-
-function judgeWidth(bytes: Buffer, width: Width): Fault | undefined {
-  const came = widthIn(bytes, width.kinds);
-  return came === undefined || came === width.count ? undefined : { width, came };
+  return width && otherWidthIn(bytes, width);
 }
 
 /** As far as so many. */

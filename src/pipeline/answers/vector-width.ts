@@ -77,7 +77,7 @@ export function behindName(bytes: Buffer, at: number): number {
 }
 
 /** Of the first vector, by its commas; undefined where it is none of numbers, or not whole. */
-export function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number | undefined {
+function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number | undefined {
   let at = -1;
   for (let name = bytes.indexOf(vectorKey); name !== -1 && at === -1; name = bytes.indexOf(vectorKey, name + 1)) {
     at = behindName(bytes, name + vectorKey.length);
@@ -92,6 +92,15 @@ export function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number
   for (let next = inside.indexOf(COMMA); next !== -1; next = inside.indexOf(COMMA, next + 1)) commas += 1;
   const isEmpty = commas === 0 && inside.toString('latin1').trim() === '';
   return isEmpty ? 0 : numbersInList(list, commas + 1, inside.includes(DOT));
+}
+
+/** A first vector of another width, with the width that it has to have; undefined where it is right, or not judged. */
+export function otherWidthIn(
+  bytes: Buffer,
+  width: Width,
+): { readonly width: Width; readonly came: number } | undefined {
+  const came = widthIn(bytes, width.kinds);
+  return came === undefined || came === width.count ? undefined : { width, came };
 }
 
 function numbersInText(bytes: Buffer, at: number, kind: string): number | undefined {

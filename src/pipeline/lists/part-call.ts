@@ -18,7 +18,7 @@ import { heldBytes } from '../answers/held-answer.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { observerOf } from '../answers/relay.ts';
 import { untilGone } from '../answers/until-gone.ts';
-import { type Width, widthFor, widthIn, wrongWidth } from '../answers/vector-width.ts';
+import { otherWidthIn, type Width, widthFor, wrongWidth } from '../answers/vector-width.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { type Judged, NoPlace, type Plan } from '../calls/plan.ts';
@@ -138,8 +138,10 @@ export class PartCall implements PartWork {
     } catch (error) {
       if (error instanceof NoPlace) return { kind: 'no place' };
       const { placeOf } = this.#part;
-      if (exchange.outcome !== 'aborted') this.#leaveOwed();
-      if (exchange.outcome !== 'aborted') throw placeOf === undefined ? error : renumbered(error, placeOf);
+      if (exchange.outcome !== 'aborted') {
+        this.#leaveOwed();
+        throw placeOf === undefined ? error : renumbered(error, placeOf);
+      }
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'unheard', exchange };
     } finally {
@@ -210,9 +212,8 @@ export class PartCall implements PartWork {
   /** What is translated was judged as it was read. */
   async #wrongWidthIn(answer: Answer, bytes: Buffer, width: Width | undefined): Promise<Failure | undefined> {
     if (width === undefined || answer.translated !== undefined) return undefined;
-    const came = widthIn(bytes, width.kinds);
-    if (came === undefined || came === width.count) return undefined;
-    return wrongWidth(width, came, await countIn(this.#exchange, asWhole(answer, bytes), bytes));
+    const other = otherWidthIn(bytes, width);
+    return other && wrongWidth(width, other.came, await countIn(this.#exchange, asWhole(answer, bytes), bytes));
   }
 
   async #failureIn(bytes: Buffer): Promise<Failure | undefined> {
