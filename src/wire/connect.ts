@@ -52,10 +52,11 @@ export function nameOf({ host, port, path }: Place): string {
 
 /** TLS may follow on it. */
 export function openPlain({ host, port, path, secure }: Place, tcp: TcpOptions): Socket {
-  const onread = secure ? undefined : new Reads();
-  const reading = onread === undefined ? {} : { onread };
-  const socket = path === undefined ? openTcp({ ...tcp, ...reading, host, port }) : openTcp({ ...reading, path });
-  if (onread !== undefined) onread.socket = socket;
+  const where = path === undefined ? { ...tcp, host, port } : { path };
+  if (secure) return openTcp(where);
+  const onread = new Reads();
+  const socket = openTcp({ ...where, onread });
+  onread.socket = socket;
   return socket;
 }
 
