@@ -21,10 +21,10 @@ interface KnownHead {
   /** Before and behind the digits. */
   readonly before: Buffer;
   readonly behind: Buffer;
+  readonly hash: number;
 }
 
 interface SharedHead extends KnownHead {
-  readonly hash: number;
   readonly owner: HeadMemo;
 }
 
@@ -95,9 +95,7 @@ export class HeadMemo {
   #share(): void {
     const last = this.#last;
     if (!this.#isNew || last === undefined || last.head.fields.made === undefined) return;
-    const { before, behind } = last;
-    const hash = addTo(addTo(0, before, 0, before.length), behind, 0, behind.length);
-    this.#shared.put({ ...last, hash, owner: this });
+    this.#shared.put({ ...last, owner: this });
     this.#isNew = false;
   }
 
@@ -107,7 +105,7 @@ export class HeadMemo {
     this.#share();
     const before = Buffer.from(bytes.subarray(0, place.start));
     const behind = Buffer.from(bytes.subarray(place.end, endsAt));
-    this.#last = { head, limits, before, behind };
+    this.#last = { head, limits, before, behind, hash: hashOf(bytes, place.start, place.end, endsAt) };
     this.#isNew = true;
   }
 }
