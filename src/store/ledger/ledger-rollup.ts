@@ -6,7 +6,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { plus } from './ledger-insert.ts';
-import { hourMs, sumColumns } from './ledger-rows.ts';
+import { dayMs, hourMs, sumColumns } from './ledger-rows.ts';
 
 /** Most exchanges of an hour are in the store by then. What comes later is added to the day at once. */
 const afterMs = 300_000;
@@ -55,7 +55,7 @@ async function rollUp(trx: Kysely<Schema>, from: number, to: number): Promise<vo
   for (const [days, { hours, columns }] of Object.entries(dayTables)) {
     const { keys, added } = sumTables[days as keyof typeof dayTables];
     const values = columns.map((column) => {
-      if (column === 'span') return sql`span - span % 86400000`;
+      if (column === 'span') return sql`span - span % ${sql.lit(dayMs)}`;
       return column === 'errors' ? sql`case when outcome = 'ok' then 0 else requests end` : sql.ref(column);
     });
     await sql`
