@@ -3,28 +3,26 @@
  * made-up rows; docs/images/terminal.svg plays commands with what they printed. Needs Chromium, and ports 4000 and 4001.
  */
 
-import { spawn } from 'node:child_process';
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
+import { findProgram } from '../bench/children.ts';
 import type { LedgerRow } from '../src/core/accounting/ledger-row.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { createAccounts } from '../test/support/console/console-accounts.ts';
-import {
-  type GatewayProcess,
-  launcher,
-  standardStore,
-  startGatewayProcess,
-} from '../test/support/gateways/gateway-process.ts';
+import { launcher, standardStore, startGatewayProcess } from '../test/support/gateways/gateway-process.ts';
 import { imported } from '../test/support/ledger/ledger-rows.ts';
 import { startFakeUpstream } from '../test/support/upstreams/fake-upstream.ts';
 import { buildConsole } from './build-console.ts';
 
 const images = fileURLToPath(new URL('../docs/images/', import.meta.url));
 mkdirSync(images, { recursive: true });
+const run = promisify(execFile);
 
 // The console.
 
@@ -97,29 +95,23 @@ async function shootConsole(): Promise<void> {
       usage: { prompt_tokens: 9, total_tokens: 9 },
     }),
   );
-  const served = (id: string, of: string) => ({
-    id,
-    operations: [models.find((one) => one.id === id)?.operation],
-    targets: [{ upstream: of }],
-  });
   const upstreams = ['openai', 'tei', 'cohere'].map((id) => ({
     id,
     family: 'openai',
     base_url: upstream.url,
     api_key: 'sk-picture-key',
   }));
-  const gateway: GatewayProcess = await startGatewayProcess({
+  const gateway = await startGatewayProcess({
     config: {
       upstreams,
-      models: models.map(({ id, upstream: of }) => ({ ...served(id, of), price: 'free' })),
+      models: models.map(({ id, operation, upstream: of }) => ({
+        ...{ id, operations: [operation], targets: [{ upstream: of }], price: 'free' },
+      })),
       projects: teams.map((id) => ({ id, budgets: [{ every: 'month', amount: 250 }] })),
       keys: teams.map((id) => ({ id, secret: `key-of-the-team-${id}-for-pictures`, project: id })),
     },
   });
-  const program = (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((path) => join(path, 'chromium'))
-    .find(isThere);
+  const program = findProgram('chromium');
   if (program === undefined) throw new Error('the pictures need Chromium (Debian: apt-get install chromium)');
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-gpu'] });
   try {
@@ -149,15 +141,6 @@ async function shootConsole(): Promise<void> {
     await browser.close();
     await gateway.stop();
     await upstream.close();
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -221,12 +204,12 @@ async function record(): Promise<void> {
     const listening = out.split('\n').find((line) => line.includes('"listening"')) ?? '';
     show('$ postern serve &', true);
     show(listening, false);
-    for (const { command, run = command, pick = (lines: string[]) => lines } of scenes) {
+    for (const { command, run: asked = command, pick = (lines: string[]) => lines } of scenes) {
       // Rows reach the store a moment after the answer.
       await wait(1_500);
       atMs += 900;
       show(`$ ${command}`, true);
-      const printed = await outputOf(run, directory, env);
+      const printed = await outputOf(asked, directory, env);
       for (const line of pick(printed)) show(line, false);
     }
   } finally {
@@ -237,14 +220,9 @@ async function record(): Promise<void> {
   writeFileSync(join(images, 'terminal.svg'), toSvg(shown, atMs + 4_000));
 }
 
-function outputOf(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-c', command], { cwd, env });
-    let out = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (out += String(chunk)));
-    child.once('error', reject);
-    child.once('close', () => resolve(out.trimEnd().split('\n')));
-  });
+async function outputOf(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const { stdout } = await run('bash', ['-c', `${command} 2>&1`], { cwd, env });
+  return stdout.trimEnd().split('\n');
 }
 
 /** Each line appears at its time; once the window is full, the lines move up. It begins again at the end. */

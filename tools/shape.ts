@@ -26,7 +26,7 @@ if (values.check) {
     process.exitCode = 1;
   }
 } else {
-  console.table({ ...shapes });
+  console.table(shapes);
   console.table({ 'docs, without generated pages': docs() });
 }
 
