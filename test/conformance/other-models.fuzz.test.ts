@@ -41,7 +41,7 @@ const familiesOf: Readonly<Partial<Record<Route['label'], string>>> = {
   cohere_v1: 'cohere',
 };
 
-/** Of those that pass at a front door, whoever speaks its wire. */
+/** Of those that pass from a client API: all that speak its format. */
 const familyOf = ({ label, entry }: Route): string => familiesOf[entry?.passing?.route.label ?? label] ?? 'openai';
 
 const modelsOf = (family: string) => ({
