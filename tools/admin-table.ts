@@ -1,4 +1,4 @@
-/** The table of docs/admin-api.md, from the endpoints themselves. */
+/** The table of docs/reference/admin-api.md, from the endpoints themselves. */
 
 import { toTemplate } from '../src/admin/api/openapi.ts';
 import type { Endpoint } from '../src/admin/endpoint.ts';

@@ -1,4 +1,4 @@
-/** The figures of a chaos run for people: a table on the terminal, and the one in docs/reliability.md. */
+/** The figures of a chaos run for people: a table on the terminal, and the one in docs/reference/reliability-figures.md. */
 
 import { styleText } from 'node:util';
 import type { Figure, Scale } from '../test/chaos/promise.ts';

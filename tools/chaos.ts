@@ -23,11 +23,11 @@ const usage = `npm run chaos -- [options]
   --short       smaller counts, seconds instead of minutes
   --seed N      repeats the randomness of an earlier run
   --json FILE   writes the figures there too
-  --write       puts the figures into docs/reliability.md`;
+  --write       puts the figures into docs/reference/reliability-figures.md`;
 
 const storySeconds: Readonly<Record<Scale, number>> = { short: 16, long: 40 };
 const moneyStorySeconds: Readonly<Record<Scale, number>> = { short: 10, long: 45 };
-const documentFile = 'docs/reliability.md';
+const documentFile = 'docs/reference/reliability-figures.md';
 /** Where each line stays, a line every so often says enough. */
 const plainProgressIntervalMs = 10_000;
 

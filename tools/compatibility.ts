@@ -1,4 +1,4 @@
-/** `npm run compatibility`: installs the clients, tries each at each family, and writes docs/compatibility.md. */
+/** `npm run compatibility`: installs the clients, tries each at each family, and writes docs/reference/compatibility.md. */
 
 import { writeFileSync } from 'node:fs';
 import { type Cell, render } from '../test/matrix/document.ts';
@@ -8,7 +8,7 @@ import { foreignPrograms, officialClients, otherClients } from '../test/matrix/k
 import { listenAnywhere, sumUp, tryFamily } from '../test/matrix/matrix.ts';
 import { proveDeadEnds } from '../test/matrix/run.ts';
 
-const page = 'docs/compatibility.md';
+const page = 'docs/reference/compatibility.md';
 
 await installClients();
 await installForeign({ needsAll: true });

@@ -13,20 +13,20 @@ const commands = await Promise.all(commandNames.map(loadCommand));
 
 const faults: string[] = [];
 
-checkErrors(readFileSync('docs/errors.md', 'utf8'));
-checkRoutes(readFileSync('docs/routes.md', 'utf8'));
-checkDoors(readFileSync('docs/doors.md', 'utf8'));
-checkCommands(readFileSync('docs/command-line.md', 'utf8'));
-checkMetrics(readFileSync('docs/metrics.md', 'utf8'));
-checkProblems(readFileSync('docs/admin-api.md', 'utf8'));
+checkErrors(readFileSync('docs/reference/errors.md', 'utf8'));
+checkRoutes(readFileSync('docs/reference/routes.md', 'utf8'));
+checkDoors(readFileSync('docs/reference/client-apis.md', 'utf8'));
+checkCommands(readFileSync('docs/reference/command-line.md', 'utf8'));
+checkMetrics(readFileSync('docs/reference/metrics.md', 'utf8'));
+checkProblems(readFileSync('docs/reference/admin-api.md', 'utf8'));
 checkShownFiles(readFileSync('CONTRIBUTING.md', 'utf8'));
-checkReleases(readFileSync('docs/releases.md', 'utf8'));
-checkSupported(readFileSync('SECURITY.md', 'utf8'), readFileSync('docs/releases.md', 'utf8'));
+checkReleases(readFileSync('docs/reference/releases.md', 'utf8'));
+checkSupported(readFileSync('SECURITY.md', 'utf8'), readFileSync('docs/reference/releases.md', 'utf8'));
 
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** Rows of docs/errors.md: `| 400 | invalid_request_error | `invalid_json` | ... |`. */
+/** Rows of docs/reference/errors.md: `| 400 | invalid_request_error | `invalid_json` | ... |`. */
 function checkErrors(text: string): void {
   const documented = new Map<string, { status: string; type: string }>();
   const [own = ''] = text.split('\n## An upstream');
@@ -36,20 +36,20 @@ function checkErrors(text: string): void {
   for (const code of Object.keys(errorTable) as ErrorCode[]) {
     const row = documented.get(code);
     const { status, type } = errorTable[code];
-    if (row === undefined) faults.push(`docs/errors.md: the error code ${code} is missing`);
+    if (row === undefined) faults.push(`docs/reference/errors.md: the error code ${code} is missing`);
     else if (row.status !== String(status) || (row.type !== type && status !== 499)) {
-      faults.push(`docs/errors.md: ${code} is ${status} ${type} in the code, ${row.status} ${row.type} here`);
+      faults.push(`docs/reference/errors.md: ${code} is ${status} ${type} in the code, ${row.status} ${row.type} here`);
     }
   }
   for (const code of upstreamCodes) {
-    if (!text.includes(`| \`${code}\` |`)) faults.push(`docs/errors.md: the error code ${code} is missing`);
+    if (!text.includes(`| \`${code}\` |`)) faults.push(`docs/reference/errors.md: the error code ${code} is missing`);
   }
   for (const code of documented.keys()) {
-    if (!(code in errorTable)) faults.push(`docs/errors.md: there is no error code ${code}`);
+    if (!(code in errorTable)) faults.push(`docs/reference/errors.md: there is no error code ${code}`);
   }
 }
 
-/** Rows of docs/admin-api.md: `| 412 | `changed_meanwhile` | Someone else changed it meanwhile | ... |`. */
+/** Rows of docs/reference/admin-api.md: `| 412 | `changed_meanwhile` | Someone else changed it meanwhile | ... |`. */
 function checkProblems(text: string): void {
   const documented = new Map<string, string>();
   for (const [, status = '', code = '', title = ''] of text.matchAll(/^\| (\d{3}) \| `(\w+)` \| ([^|]+) \|/gm)) {
@@ -57,13 +57,13 @@ function checkProblems(text: string): void {
   }
   for (const [code, { status, title }] of Object.entries(problemTable)) {
     const found = documented.get(code);
-    if (found === undefined) faults.push(`docs/admin-api.md: the problem ${code} is missing`);
+    if (found === undefined) faults.push(`docs/reference/admin-api.md: the problem ${code} is missing`);
     else if (found !== `${status} ${title}`) {
-      faults.push(`docs/admin-api.md: ${code} is "${status} ${title}" in the code, "${found}" here`);
+      faults.push(`docs/reference/admin-api.md: ${code} is "${status} ${title}" in the code, "${found}" here`);
     }
   }
   for (const code of documented.keys()) {
-    if (!(code in problemTable)) faults.push(`docs/admin-api.md: there is no problem ${code}`);
+    if (!(code in problemTable)) faults.push(`docs/reference/admin-api.md: there is no problem ${code}`);
   }
 }
 
@@ -74,10 +74,10 @@ function checkRoutes(text: string): void {
       .flatMap((route) => [route.path, ...route.aliases]),
   );
   for (const path of known) {
-    if (!text.includes(`\`${path}\``)) faults.push(`docs/routes.md: the path ${path} is missing`);
+    if (!text.includes(`\`${path}\``)) faults.push(`docs/reference/routes.md: the path ${path} is missing`);
   }
   for (const [, path] of text.matchAll(/^\| `POST (\/\S+)` \|/gm)) {
-    if (path !== undefined && !known.has(path)) faults.push(`docs/routes.md: there is no route ${path}`);
+    if (path !== undefined && !known.has(path)) faults.push(`docs/reference/routes.md: there is no route ${path}`);
   }
 }
 
@@ -90,7 +90,7 @@ function checkDoors(text: string): void {
   const pages = doors.flatMap((door) => [...door.pages.flatMap(({ paths }) => paths), ...door.modelLists, door.prefix]);
   for (const path of [...ways, ...pages]) {
     if (!text.includes(`\`${path}\``) && !text.includes(` ${path}\``)) {
-      faults.push(`docs/doors.md: the path ${path} is missing`);
+      faults.push(`docs/reference/client-apis.md: the path ${path} is missing`);
     }
   }
 }
@@ -100,23 +100,24 @@ function checkCommands(text: string): void {
   for (const { name, options } of commands) {
     const section = text.split(/^## /m).find((part) => part.startsWith(`\`postern ${name}`));
     if (section === undefined) {
-      faults.push(`docs/command-line.md: the command ${name} is missing`);
+      faults.push(`docs/reference/command-line.md: the command ${name} is missing`);
       continue;
     }
     const documented = new Set([...section.matchAll(/`--([a-z-]+)/g)].map(([, option]) => option ?? ''));
     for (const option of Object.keys(options)) {
-      if (!documented.has(option)) faults.push(`docs/command-line.md: ${name} --${option} is missing`);
+      if (!documented.has(option)) faults.push(`docs/reference/command-line.md: ${name} --${option} is missing`);
     }
     for (const option of documented) {
-      if (!(option in options)) faults.push(`docs/command-line.md: ${name} has no option --${option}`);
+      if (!(option in options)) faults.push(`docs/reference/command-line.md: ${name} has no option --${option}`);
     }
   }
   for (const [, name] of text.matchAll(/^## `postern (\w+)/gm)) {
-    if (name !== undefined && !names.has(name)) faults.push(`docs/command-line.md: there is no command ${name}`);
+    if (name !== undefined && !names.has(name))
+      faults.push(`docs/reference/command-line.md: there is no command ${name}`);
   }
 }
 
-/** Rows of docs/metrics.md: `| `name` | gauge, summed | `label`, `label` | unit | meaning |`, with the labels in their order. */
+/** Rows of docs/reference/metrics.md: `| `name` | gauge, summed | `label`, `label` | unit | meaning |`, with the labels in their order. */
 function checkMetrics(text: string): void {
   const across = { sum: 'summed', most: 'highest', least: 'lowest' } as const;
   const documented = new Map<string, string>();
@@ -129,15 +130,16 @@ function checkMetrics(text: string): void {
     const { type, labels, across: sense } = definitions[name];
     const wanted = `${type === 'gauge' ? `gauge, ${across[sense]}` : type}: ${labels.join(', ')}`;
     const found = documented.get(name);
-    if (found === undefined) faults.push(`docs/metrics.md: the metric ${name} is missing`);
-    else if (found !== wanted) faults.push(`docs/metrics.md: ${name} is "${wanted}" in the code, "${found}" here`);
+    if (found === undefined) faults.push(`docs/reference/metrics.md: the metric ${name} is missing`);
+    else if (found !== wanted)
+      faults.push(`docs/reference/metrics.md: ${name} is "${wanted}" in the code, "${found}" here`);
   }
   for (const name of documented.keys()) {
-    if (!(name in definitions)) faults.push(`docs/metrics.md: there is no metric ${name}`);
+    if (!(name in definitions)) faults.push(`docs/reference/metrics.md: there is no metric ${name}`);
   }
   for (const [name] of text.matchAll(/\bpostern_[a-z_]+/g)) {
     const base = name.replace(/_(bucket|sum|count)$/, '');
-    if (!(base in definitions)) faults.push(`docs/metrics.md: there is no metric ${name}`);
+    if (!(base in definitions)) faults.push(`docs/reference/metrics.md: there is no metric ${name}`);
   }
 }
 
@@ -155,14 +157,14 @@ function checkShownFiles(text: string): void {
   }
 }
 
-/** Rows of docs/releases.md: `| 1.2.3 | 2026-01-31 | 40 hex digits |`; the commit is looked at where the history is here. */
+/** Rows of docs/reference/releases.md: `| 1.2.3 | 2026-01-31 | 40 hex digits |`; the commit is looked at where the history is here. */
 function checkReleases(text: string): void {
   for (const row of text.split('\n').filter((line) => /^\| (?!version|-)/.test(line))) {
     const [, version = '', commit = ''] =
       /^\| (\d+\.\d+\.\d+) \| \d{4}-\d\d-\d\d \| `([0-9a-f]{40})` \|$/.exec(row) ?? [];
-    if (version === '') faults.push(`docs/releases.md: "${row}" is no row of a version, a day and a commit`);
+    if (version === '') faults.push(`docs/reference/releases.md: "${row}" is no row of a version, a day and a commit`);
     else if (existsSync('.git') && versionAt(commit) !== version) {
-      faults.push(`docs/releases.md: the commit ${commit} is not here, or is not that of ${version}`);
+      faults.push(`docs/reference/releases.md: the commit ${commit} is not here, or is not that of ${version}`);
     }
   }
 }

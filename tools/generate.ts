@@ -20,14 +20,14 @@ const end = '<!-- /generated -->';
 
 const files: readonly (readonly [path: string, generate: (present: string) => string])[] = [
   ['postern.schema.json', () => `${JSON.stringify(toJsonSchema(families), null, 2)}\n`],
-  ['docs/configuration.md', (present) => withSection(present, renderReference(families))],
-  ['docs/command-line.md', (present) => withSection(present, renderKeyOptions())],
-  ['docs/prices.md', (present) => withSection(present, renderPrices())],
-  ['docs/admin-api.md', (present) => withSection(present, renderEndpoints(endpoints))],
-  ['docs/architecture.md', (present) => withSection(present, renderRooms())],
-  ['docs/rooms.svg', () => drawMap(findRoomImports(readSources()))],
-  ['docs/routes.md', (present) => withSection(present, renderModelFields())],
-  ['docs/families.md', (present) => withSection(present, renderFamilies(families))],
+  ['docs/reference/configuration.md', (present) => withSection(present, renderReference(families))],
+  ['docs/reference/command-line.md', (present) => withSection(present, renderKeyOptions())],
+  ['docs/guides/prices.md', (present) => withSection(present, renderPrices())],
+  ['docs/reference/admin-api.md', (present) => withSection(present, renderEndpoints(endpoints))],
+  ['docs/explanations/architecture.md', (present) => withSection(present, renderRooms())],
+  ['docs/images/rooms.svg', () => drawMap(findRoomImports(readSources()))],
+  ['docs/reference/routes.md', (present) => withSection(present, renderModelFields())],
+  ['docs/reference/families.md', (present) => withSection(present, renderFamilies(families))],
 ];
 
 const checkOnly = process.argv.includes('--check');

@@ -1,4 +1,4 @@
-/** The options of `postern keys` in docs/command-line.md, written from the terms of a key. */
+/** The options of `postern keys` in docs/reference/command-line.md, written from the terms of a key. */
 
 import { takingOptions } from '../src/cli/keys/key-options.ts';
 import { keyOptions } from '../src/config/elements/key/terms.ts';

@@ -33,5 +33,7 @@ if (release === undefined) {
     'deploy/chart/Chart.yaml',
     chart.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${release.newVersion}`),
   );
-  console.log(`${release.newVersion}: commit, tag it v${release.newVersion}, and add its row to docs/releases.md`);
+  console.log(
+    `${release.newVersion}: commit, tag it v${release.newVersion}, and add its row to docs/reference/releases.md`,
+  );
 }

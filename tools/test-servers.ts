@@ -20,7 +20,7 @@ for (const [name, value] of Object.entries(env)) {
   const isKnown = places.some(({ family, variable }) =>
     [toVariable(family.id), variable].some((one) => [one, `${one}_MODEL`, `${one}_KEY`].includes(name)),
   );
-  if (!isKnown) refuse(`${name} is no place of a family; the families are in docs/families.md`);
+  if (!isKnown) refuse(`${name} is no place of a family; the families are in docs/reference/families.md`);
   if (!/_(?:MODEL|KEY)$/.test(name) && !URL.canParse(value ?? '')) refuse(`${name} is no URL`);
 }
 

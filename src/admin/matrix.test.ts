@@ -355,7 +355,7 @@ test('an owner changes everybody but themselves, and never the last owner', asyn
 });
 
 test('what each role may is told to people as the code has it', async () => {
-  const text = await readFile(new URL('../../docs/access.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('../../docs/guides/access.md', import.meta.url), 'utf8');
   const told = Array.from(text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm), ([, role, may]) => [role, may]);
   assert.deepEqual(told, Object.entries(roleFacts));
 });

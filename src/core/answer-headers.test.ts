@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { commandsLoading, toHeaderList, whyWithheld, withheldClasses } from './answer-headers.ts';
 
 test('every name of the table stands in the documents', async () => {
-  const docs = (await readFile(new URL('../../docs/routes.md', import.meta.url), 'utf8')).toLowerCase();
+  const docs = (await readFile(new URL('../../docs/reference/routes.md', import.meta.url), 'utf8')).toLowerCase();
   // Those of one service are written with their beginning once.
   const written = docs.replaceAll(/`-([a-z-]+)`/g, '`x-envoy-$1`');
   for (const name of withheldClasses.flatMap(({ names }) => names)) assert.ok(written.includes(`\`${name}\``), name);

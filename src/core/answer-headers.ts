@@ -9,7 +9,7 @@ interface HeaderClass {
   readonly form?: RegExp;
 }
 
-/** The order is that of docs/routes.md, which has the same table. */
+/** The order is that of docs/reference/routes.md, which has the same table. */
 export const withheldClasses: readonly HeaderClass[] = [
   {
     why: 'belongs to one connection',

@@ -143,7 +143,7 @@ test('refuses a body that is no JSON object on every operation', async () => {
   }
 });
 
-const page = readFileSync(new URL('../../docs/local-models.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/local-models.md', import.meta.url), 'utf8');
 
 test('is documented: every model, and how many rules the word list has', () => {
   for (const { id } of models) assert.ok(page.includes(`## \`${id}\``), id);

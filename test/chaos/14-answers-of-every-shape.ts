@@ -55,7 +55,7 @@ const interims: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** What docs/routes.md names as held back, beside framing. */
+/** What docs/reference/routes.md names as held back, beside framing. */
 const withheld: readonly HeaderField[] = [
   ['Set-Cookie', 'a=b'],
   ['Server', 'inner'],

@@ -17,7 +17,7 @@ export interface Figure {
 }
 
 export interface PromiseUnderTest {
-  /** Its number in docs/reliability.md. */
+  /** Its number in docs/reference/reliability-figures.md. */
   readonly no: number;
   /** What is done to the gateway, in a few words. */
   readonly title: string;

@@ -17,13 +17,15 @@ import { takenPaths } from '../../src/routes/index.ts';
 import { localhostCertificate } from '../support/upstreams/localhost-certificate.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const blocks = [...globSync('docs/*.md', { cwd: root }), 'README.md'].toSorted().flatMap((page) => {
-  const text = readFileSync(join(root, page), 'utf8');
-  return [...text.matchAll(/^```ya?ml\n(.*?)^```/gms)].map(({ index, 1: yaml = '' }) => ({
-    where: `${page}:${text.slice(0, index).split('\n').length}`,
-    yaml,
-  }));
-});
+const blocks = [...globSync('docs/{guides,reference,explanations}/*.md', { cwd: root }), 'README.md']
+  .toSorted()
+  .flatMap((page) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    return [...text.matchAll(/^```ya?ml\n(.*?)^```/gms)].map(({ index, 1: yaml = '' }) => ({
+      where: `${page}:${text.slice(0, index).split('\n').length}`,
+      yaml,
+    }));
+  });
 
 /** Blocks that are no part of a configuration, by their first key. */
 const foreign: ReadonlySet<string | undefined> = new Set(['scrape_configs', 'rules', 'replicas', 'settings']);

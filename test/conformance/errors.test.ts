@@ -61,9 +61,12 @@ test('every row of the error table is provoked here, and stands in the documents
   const covered = new Set<string>([...errorRows.map(({ code }) => code), 'client_closed']);
   assert.deepEqual([...covered].toSorted(), Object.keys(errorTable).toSorted());
 
-  const documents = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const documents = await readFile(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
   for (const [code, { status, type }] of Object.entries(errorTable)) {
     const shownType = code === 'client_closed' ? '-' : type;
-    assert.ok(documents.includes(`| ${status} | ${shownType} | \`${code}\` |`), `${code} is not in docs/errors.md so`);
+    assert.ok(
+      documents.includes(`| ${status} | ${shownType} | \`${code}\` |`),
+      `${code} is not in docs/reference/errors.md so`,
+    );
   }
 });

@@ -37,8 +37,8 @@ test('there is an example for what people come with, each named in the list of t
   assert.deepEqual(examples, ['gitops', 'kubernetes', 'multi-tenant', 'self-hosted', 'three-providers', 'vault-agent']);
   const list = readFileSync(join(root, 'README.md'), 'utf8');
   for (const name of examples) assert.ok(list.includes(`](${name}/README.md)`), `${name} is not in the list`);
-  const docs = readFileSync(join(root, '../docs/production.md'), 'utf8');
-  assert.ok(docs.includes('](../examples/README.md)'));
+  const docs = readFileSync(join(root, '../docs/guides/deploy.md'), 'utf8');
+  assert.ok(docs.includes('](../../examples/README.md)'));
 });
 
 for (const name of examples) {

@@ -1,4 +1,4 @@
-/** The clients that most people use at every family: those columns of docs/compatibility.md. */
+/** The clients that most people use at every family: those columns of docs/reference/compatibility.md. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { listenAnywhere, tryFamily } from '../matrix/matrix.ts';
 import { proveDeadEnds } from '../matrix/run.ts';
 
 const clients = await officialClients();
-const page = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/compatibility.md', import.meta.url), 'utf8');
 
 for (const trial of trials) {
-  test(`the official clients at ${trial.name}: as docs/compatibility.md says`, async (t) => {
+  test(`the official clients at ${trial.name}: as docs/reference/compatibility.md says`, async (t) => {
     for (const { task, client, outcome } of await tryFamily(t, trial, clients)) {
       await t.test(`${task} by ${client}`, () => {
         if (outcome.kind === 'wrong') assert.fail(outcome.fact);
         const said = marksIn(page, task)(trial.name, client);
-        assert.equal(said, outcome.kind, 'docs/compatibility.md says another thing: npm run compatibility');
+        assert.equal(said, outcome.kind, 'docs/reference/compatibility.md says another thing: npm run compatibility');
       });
     }
   });

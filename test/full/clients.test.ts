@@ -1,4 +1,4 @@
-/** Every client for Node of docs/compatibility.md at every family, and what the page says of them. `npm run test:full` installs them first. */
+/** Every client for Node of docs/reference/compatibility.md at every family, and what the page says of them. `npm run test:full` installs them first. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -40,8 +40,8 @@ for (const client of clients) {
   });
 }
 
-test('docs/compatibility.md says what this run gave', () => {
-  const page = readFileSync(new URL('docs/compatibility.md', repository), 'utf8');
+test('docs/reference/compatibility.md says what this run gave', () => {
+  const page = readFileSync(new URL('docs/reference/compatibility.md', repository), 'utf8');
   assert.equal(onlyOf(page, ['Node']), render(trials, clients, cells), 'it says another thing: npm run compatibility');
 });
 

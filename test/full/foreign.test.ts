@@ -1,4 +1,4 @@
-/** Every client for Python and Go of docs/compatibility.md at every family, and what the page says of them. `npm run test:full` installs them first. */
+/** Every client for Python and Go of docs/reference/compatibility.md at every family, and what the page says of them. `npm run test:full` installs them first. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -53,8 +53,8 @@ for (const trial of clients.length === 0 ? [] : trials) {
   });
 }
 
-test('docs/compatibility.md says of them what this run gave', () => {
-  const page = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8');
+test('docs/reference/compatibility.md says of them what this run gave', () => {
+  const page = readFileSync(new URL('../../docs/reference/compatibility.md', import.meta.url), 'utf8');
   const languages = [...new Set(clients.map(({ language }) => language))];
   assert.equal(onlyOf(page, languages), render(trials, clients, cells), 'it says another thing: npm run compatibility');
 });

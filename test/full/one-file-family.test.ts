@@ -77,7 +77,7 @@ test('a new family takes one file, and is in the registry, the schema, the docum
   await t.test('in the documents and the schema', async () => {
     await inCopy(copy, process.execPath, ['tools/generate.ts']);
     const [schema, configuration, families] = await Promise.all(
-      ['postern.schema.json', 'docs/configuration.md', 'docs/families.md'].map((file) =>
+      ['postern.schema.json', 'docs/reference/configuration.md', 'docs/reference/families.md'].map((file) =>
         readFile(join(copy, file), 'utf8'),
       ),
     );

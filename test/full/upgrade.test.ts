@@ -106,9 +106,9 @@ test('what is written of the last release is what its commit has', { skip: whyNo
   assert.equal(lastStepOf[release], steps.toSorted().at(-1));
 });
 
-/** The last row of docs/releases.md. */
+/** The last row of docs/reference/releases.md. */
 function lastRelease(): readonly [version: string, commit: string] {
-  const row = readFileSync(join(repository, 'docs/releases.md'), 'utf8').trimEnd().split('\n').at(-1);
+  const row = readFileSync(join(repository, 'docs/reference/releases.md'), 'utf8').trimEnd().split('\n').at(-1);
   const [, version = '', hash = ''] = /^\| (\S+) \| \S+ \| `([0-9a-f]{40})` \|/.exec(row ?? '') ?? [];
   return [version, hash];
 }

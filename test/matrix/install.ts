@@ -97,7 +97,7 @@ export async function installForeign({ needsAll = process.env.CI === 'true' } = 
     else {
       const message = `the clients in ${title} need ${lacking}`;
       if (needsAll) throw new Error(message);
-      console.error(`\n!!! SKIPPED: ${message}; what docs/compatibility.md says of them is not tested !!!\n`);
+      console.error(`\n!!! SKIPPED: ${message}; what docs/reference/compatibility.md says of them is not tested !!!\n`);
     }
   }
 }

@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { version } from '../../src/version.ts';
 import { escapeHtml, type Rendered, render } from './markdown.ts';
-import { findPages, type Group, type Page } from './pages.ts';
+import { findPages, type Group, movedPages, type Page } from './pages.ts';
 import type { Section } from './search.ts';
 
 const repositoryUrl = 'https://github.com/postern/postern';
@@ -33,6 +33,7 @@ export function buildSite(root: string, target: string): number {
     write(join(target, page.path), toDocument(page, content, groups, titles));
     sections.push(...content.sections.map((section) => ({ page: page.path, title: content.title, ...section })));
   }
+  for (const [from, to] of Object.entries(movedPages)) write(join(target, `${from}.html`), toRedirect(`${to}.html`));
   for (const image of images) cpSync(join(root, image), join(target, imagePath(image)));
   write(join(target, marker), JSON.stringify(sections));
   const beside = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -103,6 +104,20 @@ ${lists.join('\n')}
 ${html}
 </main>
 </body>
+</html>
+`;
+}
+
+function toRedirect(to: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="refresh" content="0; url=${to}">
+<title>Moved</title>
+</head>
+<body><a href="${to}">This page has moved.</a></body>
 </html>
 `;
 }

@@ -12,29 +12,86 @@ export interface Page {
 }
 
 const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
+  ['Start', ['README.md', 'examples/README.md', 'CHANGELOG.md']],
   [
-    'Begin',
-    [
-      'README.md',
-      'docs/local-models.md',
-      'examples/README.md',
-      'docs/production.md',
-      'docs/coming-from.md',
-      'CHANGELOG.md',
-    ],
+    'Guides: run it',
+    toDocs('guides', ['deploy', 'migrate', 'store', 'workers', 'secrets', 'resources', 'console', 'access']),
   ],
   [
-    'What clients ask',
-    ['routes', 'doors', 'errors', 'compatibility', 'batches', 'lists', 'kept-objects', 'own-routes', 'moderations'].map(
-      toDocs,
-    ),
+    'Guides: upstreams and traffic',
+    toDocs('guides', [
+      'load-balancing',
+      'batching-and-caching',
+      'batches',
+      'emulation',
+      'custom-routes',
+      'stored-objects',
+      'upstream-addresses',
+    ]),
   ],
-  ['Services behind', ['families', 'targets', 'bridges', 'upstream-addresses', 'prices'].map(toDocs)],
-  ['Setting up', ['configuration', 'command-line', 'resources', 'secrets', 'store', 'workers'].map(toDocs)],
-  ['Who may do what', ['keys', 'limits', 'budgets', 'ledger', 'console', 'access', 'admin-api'].map(toDocs)],
-  ['Watching', ['metrics', 'opentelemetry', 'reliability', 'performance', 'releases'].map(toDocs)],
-  ['The project', ['docs/architecture.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md']],
+  ['Guides: keys, limits and money', toDocs('guides', ['keys', 'limits', 'budgets', 'prices', 'opentelemetry'])],
+  [
+    'Reference',
+    toDocs('reference', [
+      'configuration',
+      'command-line',
+      'routes',
+      'client-apis',
+      'families',
+      'compatibility',
+      'errors',
+      'metrics',
+      'ledger',
+      'admin-api',
+      'moderations',
+      'local-models',
+      'reliability-figures',
+      'releases',
+    ]),
+  ],
+  ['Explanations', toDocs('explanations', ['reliability', 'architecture', 'performance'])],
+  ['Project', ['CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md']],
 ];
+
+/** Former addresses of pages, which redirect: without `.html`. */
+export const movedPages: Readonly<Record<string, string>> = {
+  access: 'guides/access',
+  'admin-api': 'reference/admin-api',
+  architecture: 'explanations/architecture',
+  batches: 'guides/batches',
+  bridges: 'guides/emulation',
+  budgets: 'guides/budgets',
+  'coming-from': 'guides/migrate',
+  'command-line': 'reference/command-line',
+  compatibility: 'reference/compatibility',
+  configuration: 'reference/configuration',
+  console: 'guides/console',
+  doors: 'reference/client-apis',
+  errors: 'reference/errors',
+  families: 'reference/families',
+  'kept-objects': 'guides/stored-objects',
+  keys: 'guides/keys',
+  ledger: 'reference/ledger',
+  limits: 'guides/limits',
+  lists: 'guides/batching-and-caching',
+  'local-models': 'reference/local-models',
+  metrics: 'reference/metrics',
+  moderations: 'reference/moderations',
+  opentelemetry: 'guides/opentelemetry',
+  'own-routes': 'guides/custom-routes',
+  performance: 'explanations/performance',
+  prices: 'guides/prices',
+  production: 'guides/deploy',
+  releases: 'reference/releases',
+  reliability: 'explanations/reliability',
+  resources: 'guides/resources',
+  routes: 'reference/routes',
+  secrets: 'guides/secrets',
+  store: 'guides/store',
+  targets: 'guides/load-balancing',
+  'upstream-addresses': 'guides/upstream-addresses',
+  workers: 'guides/workers',
+};
 
 /** Pages that another page lists. */
 const listedElsewhere = ['docs/adr/*.md', 'examples/*/README.md'];
@@ -44,18 +101,20 @@ export interface Group {
   readonly pages: readonly Page[];
 }
 
-/** Those under their heads; what nobody has put under one comes last, so that no page is lost. */
+/** The pages under their heads; a page without a head comes last, so that none is lost. */
 export function findPages(root: string): { readonly groups: readonly Group[]; readonly pages: readonly Page[] } {
   const known = new Set(groups.flatMap(([, names]) => names));
-  const rest = globSync('docs/*.md', { cwd: root }).filter((name) => !known.has(name));
+  const rest = globSync(['docs/*.md', 'docs/{guides,reference,explanations}/*.md'], { cwd: root }).filter(
+    (name) => !known.has(name),
+  );
   const all = rest.length === 0 ? groups : [...groups, ['More', rest.toSorted()] as const];
   const listed = all.map(([head, names]) => ({ head, pages: names.map(toPage) }));
   const others = listedElsewhere.flatMap((pattern) => globSync(pattern, { cwd: root })).toSorted();
   return { groups: listed, pages: [...listed.flatMap(({ pages }) => pages), ...others.map(toPage)] };
 }
 
-function toDocs(name: string): string {
-  return `docs/${name}.md`;
+function toDocs(kind: 'guides' | 'reference' | 'explanations', names: readonly string[]): readonly string[] {
+  return names.map((name) => `docs/${kind}/${name}.md`);
 }
 
 function toPage(source: string): Page {

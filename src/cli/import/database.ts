@@ -34,7 +34,7 @@ export async function toDatabase(written: string, cwd: string): Promise<string |
   if (isPostgres(written)) return written;
   if (/^(?:mysql|mariadb):|@tcp\(/.test(written)) {
     throw new UserFault(
-      'MySQL is not read: write its tables as JSON, {"channels": [...], "tokens": [...]}, and give that file (docs/coming-from.md)',
+      'MySQL is not read: write its tables as JSON, {"channels": [...], "tokens": [...]}, and give that file (docs/guides/migrate.md)',
     );
   }
   if (written.startsWith(prefix)) return written.slice(prefix.length);

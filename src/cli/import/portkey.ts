@@ -39,7 +39,7 @@ function addConfig(config: Part, draft: Draft, place: Place): boolean {
     );
   });
   addRetry(config, draft);
-  strategy.rest('is judged for each code by itself here (docs/targets.md)');
+  strategy.rest('is judged for each code by itself here (docs/guides/load-balancing.md)');
   config.pass('weight');
   config.rest();
   return targets.length > 0;
@@ -104,5 +104,5 @@ function addRetry(config: Part, draft: Draft): void {
   const retry = config.part('retry');
   const attempts = retry.number('attempts');
   if (attempts !== undefined) draft.attemptAll(attempts + 1);
-  retry.rest('is judged for each code by itself here (docs/targets.md)');
+  retry.rest('is judged for each code by itself here (docs/guides/load-balancing.md)');
 }

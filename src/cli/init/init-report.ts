@@ -10,7 +10,9 @@ export function initReport(families: readonly Family[], env: Environment, keyFau
   const missing: string[] = [];
   for (const { id, starter, environment = [] } of families) {
     for (const name of environment.filter((one) => env[one])) {
-      leftOut.push(`Left out: ${name}; family ${id} needs more than a key to begin with, see docs/families.md.`);
+      leftOut.push(
+        `Left out: ${name}; family ${id} needs more than a key to begin with, see docs/reference/families.md.`,
+      );
     }
     if (starter === undefined) continue;
     if (env[starter.apiKeyEnv]) found.push(foundText(id, starter));

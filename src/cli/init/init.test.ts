@@ -165,7 +165,7 @@ test('what was found, what was left out and what was looked for in vain is said,
   const { lines } = await run(t, { env, families: [...sampleFamilies, needy] });
   assert.deepEqual(lines, [
     'Found OPENAI_API_KEY: upstream openai, with embed-large, 4.1-instruct.',
-    'Left out: NEEDY_TOKEN; family needy needs more than a key to begin with, see docs/families.md.',
+    'Left out: NEEDY_TOKEN; family needy needs more than a key to begin with, see docs/reference/families.md.',
     'Left out: POSTERN_KEY; it has 5 characters, and a key needs at least 24.',
     'Not in the environment: RANKER_API_KEY.',
     'postern.yaml is written; postern check shows what it comes to.',

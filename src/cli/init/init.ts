@@ -67,7 +67,7 @@ function starterFile(families: readonly Family[], env: CommandContext['env']): s
   const models = starterModels(starts);
   const blocks = [
     '# The configuration of Postern. "postern check" validates it and shows what it comes to; a running gateway',
-    '# reloads it when it changes. Every key is described in docs/configuration.md.',
+    '# reloads it when it changes. Every key is described in docs/reference/configuration.md.',
     '',
     ...serverBlock,
     '',

@@ -1,4 +1,4 @@
-/** The reference of configuration keys in docs/configuration.md, written from the schema. */
+/** The reference of configuration keys in docs/reference/configuration.md, written from the schema. */
 
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../core/family.ts';
 import { describeConfiguration, notesOf, type SchemaNode } from './json-schema.ts';

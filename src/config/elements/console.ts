@@ -53,7 +53,7 @@ export const consoleSchema = mapping({
     ),
   oidc: oidcSchema
     .optional()
-    .meta(is('An identity provider through which members may sign in; see [access.md](access.md).')),
+    .meta(is('An identity provider through which members may sign in; see [access.md](../guides/access.md).')),
 });
 
 export function toConsoleSettings(

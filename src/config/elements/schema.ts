@@ -41,13 +41,13 @@ export const settingsSchema = mapping({
   log: logSchema.prefault({}).meta(is('What is written to the log, how, and where.')),
   otel: otelSchema
     .optional()
-    .meta(is('The collector that traces and metrics are sent to. See [opentelemetry.md](opentelemetry.md).')),
+    .meta(is('The collector that traces and metrics are sent to. See [opentelemetry.md](../guides/opentelemetry.md).')),
   alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),
   upstream_addresses: upstreamAddressesSchema
     .prefault({})
     .meta(
       is(
-        'Where upstreams of the store may be, as IP addresses and CIDR ranges; those of this file may be anywhere. See [upstream-addresses.md](upstream-addresses.md).',
+        'Where upstreams of the store may be, as IP addresses and CIDR ranges; those of this file may be anywhere. See [upstream-addresses.md](../guides/upstream-addresses.md).',
       ),
     ),
   upstreams: anything,
@@ -68,7 +68,7 @@ export const configurationSchema = settingsSchema.extend({
     .meta(is('What several keys have in common: limits and budgets for all of them.')),
   routes: list(routeSchema)
     .default([])
-    .meta(is('Routes of your own, whose bytes pass. See [own-routes.md](own-routes.md).')),
+    .meta(is('Routes of your own, whose bytes pass. See [own-routes.md](../guides/custom-routes.md).')),
   keys: list(keySchema)
     .default([])
     .meta(is('The keys that clients come with. Further ones are made with `postern keys create`.')),

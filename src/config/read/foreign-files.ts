@@ -74,5 +74,5 @@ function runsNewApi(tree: unknown): boolean {
 export function foreignFileFault(tree: unknown): string | undefined {
   const format = formats.find(({ fits }) => fits(tree));
   if (format === undefined) return undefined;
-  return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/coming-from.md); postern import ${format.imported} brings it over, postern init writes a file to start from`;
+  return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/guides/migrate.md); postern import ${format.imported} brings it over, postern init writes a file to start from`;
 }

@@ -1,4 +1,4 @@
-/** Every metric: its name, what it says, its labels, and what several processes come to together. docs/metrics.md says the same. */
+/** Every metric: its name, what it says, its labels, and what several processes come to together. docs/reference/metrics.md says the same. */
 
 export interface Definition {
   readonly type: 'counter' | 'gauge' | 'histogram';

@@ -24,15 +24,15 @@ function recentlyOf(context: AdminContext): Recently {
 }
 
 const docs = [
-  { title: 'Configuration', path: 'docs/configuration.md' },
-  { title: 'Routes', path: 'docs/routes.md' },
-  { title: 'Upstream families', path: 'docs/families.md' },
-  { title: 'Limits', path: 'docs/limits.md' },
-  { title: 'Budgets', path: 'docs/budgets.md' },
-  { title: 'Ledger', path: 'docs/ledger.md' },
-  { title: 'Reliability', path: 'docs/reliability.md' },
-  { title: 'Metrics', path: 'docs/metrics.md' },
-  { title: 'Errors', path: 'docs/errors.md' },
+  { title: 'Configuration', path: 'docs/reference/configuration.md' },
+  { title: 'Routes', path: 'docs/reference/routes.md' },
+  { title: 'Upstream families', path: 'docs/reference/families.md' },
+  { title: 'Limits', path: 'docs/guides/limits.md' },
+  { title: 'Budgets', path: 'docs/guides/budgets.md' },
+  { title: 'Ledger', path: 'docs/reference/ledger.md' },
+  { title: 'Reliability', path: 'docs/explanations/reliability.md' },
+  { title: 'Metrics', path: 'docs/reference/metrics.md' },
+  { title: 'Errors', path: 'docs/reference/errors.md' },
 ] as const;
 
 const storeKinds = { memory: 'memory', file: 'sqlite', postgres: 'postgres' } as const;

@@ -1,4 +1,4 @@
-/** What each maker's moderation categories are called at OpenAI. The one table: docs/moderations.md is compared with it. */
+/** What each maker's moderation categories are called at OpenAI. The one table: docs/reference/moderations.md is compared with it. */
 
 /** In the order in which answers have them. */
 export const openaiCategories = [

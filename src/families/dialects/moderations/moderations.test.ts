@@ -208,8 +208,8 @@ test('the tables hold names as they are looked up', () => {
   assert.equal(new Set(openaiCategories).size, 13);
 });
 
-test('docs/moderations.md has every row of the tables, and no other', () => {
-  const page = readFileSync(new URL('../../../../docs/moderations.md', import.meta.url), 'utf8');
+test('docs/reference/moderations.md has every row of the tables, and no other', () => {
+  const page = readFileSync(new URL('../../../../docs/reference/moderations.md', import.meta.url), 'utf8');
   const makers: readonly (readonly [title: string, table: Categories])[] = [
     ['Mistral', mistralCategories],
     ['Azure AI Content Safety', azureCategories],
