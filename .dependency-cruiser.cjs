@@ -20,7 +20,7 @@ const plainData =
   '^src/(core/(caps|accounting/ledger-row|operations/[^/]+|resource-desk|role)|admin/[^/]+/facts)\\.ts$';
 
 /** In src/admin: shapes, paths and roles, and nothing that acts on them. */
-const saidOfEndpoints = '([^/]+/(contract/|facts\\.ts$)|shapes/|endpoint\\.ts$|roles\\.ts$|playground/routes\\.ts$)';
+const saidOfEndpoints = '([^/]+/(contract/|facts\\.ts$)|shapes/|endpoint\\.ts$|roles\\.ts$)';
 
 const featureRules = features.map((feature) => ({
   name: `${feature}-stands-alone`,

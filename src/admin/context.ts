@@ -1,20 +1,19 @@
 /** What the endpoints work with. `serve/admin.ts` fills it; a test brings its own. */
 
-import type { Family } from '../core/family.ts';
+import type { Family, ListedModel } from '../core/family.ts';
 import type { KeyJudge } from '../core/key-judge.ts';
 import type { Log } from '../core/log.ts';
 import type { ResourceDesk } from '../core/resource-desk.ts';
-import type { Snapshot } from '../core/snapshot.ts';
+import type { Snapshot, Upstream } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
-import type { OidcDesk } from './access/oidc-desk.ts';
+import type { OidcDesk } from './access/oidc.ts';
 import type { Passkeys } from './access/passkeys.ts';
 import type { EventStreams } from './api/event-stream.ts';
 import type { LedgerTail } from './ledger/tail.ts';
 import type { LiveSource } from './overview/live/sampler.ts';
 import type { GatewayCalls } from './playground/gateway-calls.ts';
-import type { UpstreamProbe } from './upstreams/probe.ts';
 
 export interface AdminContext {
   readonly store: Store;
@@ -63,4 +62,36 @@ export interface ConfigurationView {
   warnings(): readonly string[];
   /** Secrets of services that stand where none belongs, by the masks that are shown in their place. */
   misplacedSecrets(): ReadonlyMap<string, string>;
+}
+
+interface ProbeProblem {
+  readonly message: string;
+  readonly advice: string;
+  /** Of the upstream's document. */
+  readonly field: string | undefined;
+}
+
+interface ProbeReport {
+  readonly ok: boolean;
+  readonly steps: readonly {
+    readonly name: 'look-up' | 'connect' | 'secure' | 'ask';
+    readonly state: 'passed' | 'failed' | 'skipped';
+    readonly ms: number | undefined;
+    readonly detail: string;
+  }[];
+  readonly credentials: readonly { readonly id: string; readonly status: number; readonly ok: boolean }[];
+  readonly problem: ProbeProblem | undefined;
+  /** How many it lists; undefined where it has no list. */
+  readonly models: number | undefined;
+}
+
+type FoundModels =
+  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
+  | { readonly kind: 'no-list' }
+  | { readonly kind: 'failed'; readonly problem: ProbeProblem };
+
+/** Asked of whoever can connect to an upstream. Never a secret in what comes back. */
+interface UpstreamProbe {
+  test(upstream: Upstream, signal: AbortSignal): Promise<ProbeReport>;
+  models(upstream: Upstream, signal: AbortSignal): Promise<FoundModels>;
 }

@@ -6,30 +6,18 @@
 
 import type * as z from 'zod';
 import type { FieldFault } from '../core/field-fault.ts';
-import type * as joining from './access/contract/joining.ts';
-import type * as me from './access/contract/me.ts';
 import type * as members from './access/contract/members.ts';
-import type * as oidc from './access/contract/oidc.ts';
-import type * as passkeys from './access/contract/passkeys.ts';
-import type * as proof from './access/contract/proof.ts';
 import type * as session from './access/contract/session.ts';
-import type * as tokens from './access/contract/tokens.ts';
 import type { Asked, Endpoint } from './endpoint.ts';
 import type * as keys from './keys/contract/keys.ts';
-import type * as projects from './keys/contract/projects.ts';
-import type * as spending from './keys/contract/spending.ts';
-import type * as audit from './ledger/contract/audit.ts';
 import type * as ledger from './ledger/contract/ledger.ts';
 import type * as usage from './ledger/contract/usage.ts';
 import type * as models from './models/contract/models.ts';
-import type * as live from './overview/contract/live.ts';
-import type * as overview from './overview/contract/overview.ts';
 import type * as state from './overview/contract/state.ts';
 import type * as playground from './playground/contract/playground.ts';
 import type { ProblemCode } from './problem.ts';
 import type * as settings from './settings/contract/settings.ts';
-import type { written } from './shapes/resources.ts';
-import type * as families from './upstreams/contract/families.ts';
+import type { written } from './shapes/common.ts';
 import type * as upstreams from './upstreams/contract/upstreams.ts';
 
 export { rowOutcomes } from '../core/accounting/ledger-row.ts';
@@ -52,27 +40,15 @@ export { keyManagers, keyStates } from './keys/facts.ts';
 export type { ProblemCode } from './problem.ts';
 
 type Contracts =
-  | typeof joining
-  | typeof me
-  | typeof members
-  | typeof oidc
-  | typeof passkeys
-  | typeof proof
   | typeof session
-  | typeof tokens
+  | typeof members
   | typeof keys
-  | typeof projects
-  | typeof spending
-  | typeof audit
   | typeof ledger
   | typeof usage
   | typeof models
-  | typeof live
-  | typeof overview
   | typeof state
   | typeof playground
   | typeof settings
-  | typeof families
   | typeof upstreams;
 
 type EndpointsIn<C> = C extends unknown ? Extract<C[keyof C], Endpoint> : never;
@@ -98,17 +74,17 @@ export interface Page<T> {
 
 export type Member = z.output<typeof session.member>;
 export type Session = z.output<typeof session.session>;
-export type LookedUpLink = z.output<typeof joining.lookedUp>;
+export type LookedUpLink = z.output<typeof session.lookedUp>;
 export type Invitation = z.output<typeof members.invitation>;
 export type MadeLink = z.output<typeof members.madeLink>;
-export type OwnSession = z.output<typeof me.ownSession>;
-export type ApiToken = z.output<typeof tokens.apiToken>;
-export type MadeApiToken = z.output<typeof tokens.madeApiToken>;
+export type OwnSession = z.output<typeof members.ownSession>;
+export type ApiToken = z.output<typeof members.apiToken>;
+export type MadeApiToken = z.output<typeof members.madeApiToken>;
 
-export type Passkey = z.output<typeof passkeys.passkey>;
+export type Passkey = z.output<typeof session.passkey>;
 export type Setting = z.output<typeof settings.setting>;
 
-export type { GatewayRoute } from './playground/routes.ts';
+export type { GatewayRoute } from './playground/contract/playground.ts';
 export type PlaygroundModel = z.output<typeof playground.playgroundModel>;
 export type PlaygroundTry = z.output<typeof playground.playgroundTry>;
 
@@ -123,10 +99,10 @@ export type KeyDetail = z.output<typeof keys.keyDetail>;
 export type KeyDocument = z.output<typeof keys.keyDocument>;
 export type KeyWithSecret = z.output<typeof keys.keyWithSecret>;
 export type BudgetState = z.output<typeof keys.budgetState>;
-export type BurnDown = z.output<typeof spending.burnDown>;
-export type Project = z.output<typeof projects.project>;
-export type ProjectWritten = z.output<typeof projects.projectWritten>;
-export type AuditEntry = z.output<typeof audit.auditEntry>;
+export type BurnDown = z.output<typeof keys.burnDown>;
+export type Project = z.output<typeof keys.project>;
+export type ProjectWritten = z.output<typeof keys.projectWritten>;
+export type AuditEntry = z.output<typeof ledger.auditEntry>;
 
 export type Written = z.output<typeof written>;
 export type Model = z.output<typeof models.model>;
@@ -135,18 +111,18 @@ export type ModelPage = z.output<typeof models.modelPage>;
 export type ModelDetail = z.output<typeof models.modelDetail>;
 export type ModelTestAnswer = z.output<typeof models.modelTestAnswer>;
 
-export type LiveSample = z.output<typeof live.liveSample>;
-export type LiveUpstream = z.output<typeof live.liveUpstream>;
-export type LiveEvent = z.output<typeof live.liveEvent>;
-export type Overview = z.output<typeof overview.overview>;
-export type OverviewSums = z.output<typeof overview.overviewSums>;
+export type LiveSample = z.output<typeof state.liveSample>;
+export type LiveUpstream = z.output<typeof state.liveUpstream>;
+export type LiveEvent = z.output<typeof state.liveEvent>;
+export type Overview = z.output<typeof state.overview>;
+export type OverviewSums = z.output<typeof state.overviewSums>;
 export type Health = z.output<typeof state.health>;
 export type HealthTarget = z.output<typeof state.healthTarget>;
 export type About = z.output<typeof state.about>;
 export type Notice = z.output<typeof state.notice>;
 export type FirstSteps = z.output<typeof state.firstSteps>;
 
-export type FamilyFacts = z.output<typeof families.family>;
+export type FamilyFacts = z.output<typeof upstreams.family>;
 export type FamilyOption = FamilyFacts['options'][number];
 export type Upstream = z.output<typeof upstreams.upstream>;
 export type UpstreamDetail = z.output<typeof upstreams.upstreamDetail>;

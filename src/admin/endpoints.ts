@@ -1,18 +1,20 @@
-/** Every endpoint: a file in the folder `endpoints/` of a feature has some, and the rest derives from the list. */
+/** Every endpoint: the files in the folders `endpoints/` of the features export them, and the rest derives from the list. */
 
 import { readdir } from 'node:fs/promises';
-import { withDescription } from './api/describing.ts';
-import { tags } from './endpoint.ts';
-import type { Implemented } from './implement.ts';
+import * as z from 'zod';
+import { inTurns } from '../lib/turns.ts';
+import { describing } from './api/openapi.ts';
+import { defineEndpoint, tags } from './endpoint.ts';
+import { type Implemented, implement } from './implement.ts';
 
-export const endpoints: readonly Implemented[] = withDescription(await readEndpoints());
-
-/** In the order of the document: by tag, and within one by file. */
+/** In the order of the document: by tag, and within one by path; a word stands before a parameter, which would match it too. */
 async function readEndpoints(): Promise<Implemented[]> {
   const files = await readdir(import.meta.dirname, { recursive: true });
   const modules = files.filter(hasEndpoints).toSorted().map(load);
   const found = (await Promise.all(modules)).flat();
-  return found.toSorted((one, other) => tags.indexOf(one.tag) - tags.indexOf(other.tag));
+  const orderOf = ({ tag, path, method }: Implemented): string =>
+    [String(tags.indexOf(tag)).padStart(2, '0'), path.replaceAll(':', '~'), method].join(' ');
+  return found.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 }
 
 /** In a checkout as TypeScript, in the published package as JavaScript. */
@@ -21,6 +23,33 @@ function hasEndpoints(path: string): boolean {
 }
 
 async function load(path: string): Promise<readonly Implemented[]> {
-  const { default: endpoints } = await import(`./${path.replaceAll('\\', '/')}`);
-  return endpoints;
+  const exported = await import(`./${path.replaceAll('\\', '/')}`);
+  return Object.values<unknown>(exported).filter(isImplemented);
 }
+
+const isImplemented = (value: unknown): value is Implemented =>
+  typeof value === 'object' && value !== null && 'run' in value && 'method' in value;
+
+const describe = defineEndpoint({
+  method: 'GET',
+  path: '/api/openapi.json',
+  summary: 'Describe this API as OpenAPI 3.1',
+  tag: 'About',
+  needs: 'viewer',
+  answer: z.record(z.string(), z.unknown()),
+});
+
+/** It stands in the description as well. The text is made once: it is the same for everybody. */
+function withDescription(others: readonly Implemented[]): readonly Implemented[] {
+  let text: Promise<string> | undefined;
+  const all: readonly Implemented[] = [
+    ...others,
+    implement(describe, async ({ context }) => {
+      text ??= inTurns(describing(all, context.version)).then((document) => JSON.stringify(document));
+      return new Response(await text, { headers: { 'content-type': 'application/json' } });
+    }),
+  ];
+  return all;
+}
+
+export const endpoints: readonly Implemented[] = withDescription(await readEndpoints());

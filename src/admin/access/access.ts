@@ -5,11 +5,10 @@ import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf, isSecretWith } from '../../lib/secrets/key-secret.ts';
 import { type Caller, nobody } from '../caller.ts';
-import { createFailedSignIns, type FailedSignIns } from './failed-sign-ins.ts';
 import { createLinks, type Links } from './links.ts';
 import { createPasswords, type Passwords, type ScryptCost, standardCost } from './passwords.ts';
 import { createSessions, type Sessions } from './sessions.ts';
-import { createSignIn, type SignIn } from './sign-in.ts';
+import { createFailedSignIns, createSignIn, type FailedSignIns, type SignIn } from './sign-in.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
 export interface Access {

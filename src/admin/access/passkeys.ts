@@ -1,5 +1,6 @@
 /** Passkeys: a device of the member proves who it is, and the gateway keeps only what it can check that with. */
 
+import { randomBytes } from 'node:crypto';
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -8,7 +9,6 @@ import type { StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
-import { createChallenges } from './challenges.ts';
 
 /** As the browser's own API gives it; the library judges it. */
 type BrowserJson = Readonly<Record<string, unknown>>;
@@ -151,4 +151,40 @@ function needHost(consoleUrl: string): string {
 
 function notFitting(why: string): Problem {
   return new Problem('sign_in_failed', { detail: `The passkey ${why}.` });
+}
+
+const goodMs = 5 * 60_000;
+const mostOpen = 10_000;
+const bytes = 32;
+
+/** What a device has to sign: made here, good for a few minutes, and once. */
+interface Challenges {
+  /** For one purpose, such as a member's registration. */
+  create(purpose: string): string;
+  /** False where it was not made for that, was taken before, or is too old. */
+  take(challenge: string, purpose: string): boolean;
+}
+
+/** In memory: a sign-in ends where it began, at the same process. */
+function createChallenges(clock: Pick<Clock, 'monotonicMs'>): Challenges {
+  const open = new Map<string, { readonly purpose: string; readonly atMs: number }>();
+
+  return {
+    create(purpose) {
+      const nowMs = clock.monotonicMs();
+      for (const [challenge, { atMs }] of open) {
+        if (nowMs - atMs < goodMs && open.size < mostOpen) break;
+        open.delete(challenge);
+      }
+      const challenge = randomBytes(bytes).toString('base64url');
+      open.set(challenge, { purpose, atMs: nowMs });
+      return challenge;
+    },
+
+    take(challenge, purpose) {
+      const found = open.get(challenge);
+      open.delete(challenge);
+      return found !== undefined && found.purpose === purpose && clock.monotonicMs() - found.atMs < goodMs;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultOfPassword } from './password-rule.ts';
+import { faultOfPassword } from './passwords.ts';
 
 const email = 'ada.lovelace@example.com';
 

@@ -26,6 +26,12 @@ export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs
   });
 }
 
+/** The gate has seen to it that it is one. */
+export function asMember(caller: Caller): MemberCaller {
+  if (caller.kind === 'member') return caller;
+  throw signedOut();
+}
+
 /** Throws a Problem that says what to do first. */
 export function checkProof(caller: Caller, nowMs: number): void {
   if (caller.kind === 'token') {

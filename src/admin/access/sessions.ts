@@ -6,7 +6,6 @@ import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { Problem } from '../problem.ts';
-import { readCookie, toClearingCookie, toCookie } from './cookie.ts';
 
 /** From where somebody asks. */
 export interface Origin {
@@ -39,7 +38,7 @@ export interface Sessions {
   clearingCookie(): string;
 }
 
-export interface SessionDeps {
+interface SessionDeps {
   readonly store: Pick<Store, 'sessions' | 'members'>;
   readonly clock: Clock;
   /** Whether people reach the console over https. */
@@ -116,3 +115,38 @@ export const signedOut = () => new Problem('sign_in_needed', { detail: 'You are 
 
 /** Only who holds the cookie's secret can tell it, so it is not kept anywhere; and it says nothing of the secret. */
 const toCsrfToken = (secret: string): string => hash('sha256', `csrf token of ${secret}`, 'base64url');
+
+const oneDaySeconds = 24 * 60 * 60;
+/** As long as a session may last; the server ends it before where it has to. */
+const maxAgeSeconds = 7 * oneDaySeconds;
+
+/**
+ * Over https no other host, path or unencrypted page can set a cookie of that name. On plain http, as on this machine, the prefix
+ * is not to be had.
+ */
+const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-postern' : 'postern_session');
+
+/** Strict is enough: the pages are files that need no cookie, and they ask for everything else from the same site. */
+const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+
+function toCookie(secret: string, isSecure: boolean): string {
+  return `${nameOf(isSecure)}=${secret}; Max-Age=${maxAgeSeconds}; ${attributesOf(isSecure)}`;
+}
+
+function toClearingCookie(isSecure: boolean): string {
+  return `${nameOf(isSecure)}=; Max-Age=0; ${attributesOf(isSecure)}`;
+}
+
+const readCookie = (headers: Headers, isSecure: boolean): string | undefined =>
+  readOnlyCookie(headers, nameOf(isSecure));
+
+/** Undefined where there is none, or more than one: then somebody else put one there too. */
+export function readOnlyCookie(headers: Headers, cookie: string): string | undefined {
+  const name = `${cookie}=`;
+  const found = (headers.get('cookie') ?? '')
+    .split(/[;,]/)
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(name))
+    .map((pair) => pair.slice(name.length));
+  return found.length === 1 ? found[0] : undefined;
+}

@@ -1,14 +1,15 @@
-/** Signing in by e-mail address and password: the same time and the same words whoever it is, and an entry in the audit log. */
+/** Signing in by e-mail address and password, in the same time and words whoever it is; every sign-in and every failure is in the audit log. */
 
-import { foldEmail } from '../../core/store/members.ts';
+import { foldEmail, type SessionMethod } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { actorNamed, actorOf, type MemberCaller } from '../caller.ts';
-import type { FailedSignIns } from './failed-sign-ins.ts';
+import { Problem } from '../problem.ts';
 import type { Passwords } from './passwords.ts';
 import { type OpenedSession, type Origin, type Sessions, signInFailed } from './sessions.ts';
 import type { Throttle } from './throttle.ts';
 
-export interface SignInDeps {
+interface SignInDeps {
   readonly store: Pick<Store, 'members' | 'audit'>;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
@@ -50,4 +51,57 @@ export async function tellSignIn(audit: Store['audit'], { member, session }: Ope
 export async function tellSignOut(audit: Store['audit'], caller: MemberCaller): Promise<void> {
   const entry = { action: 'console.sign_out', subject: caller.name, before: null, after: null };
   await audit.add({ actor: actorOf(caller), ...entry });
+}
+
+interface Attempt {
+  /** As the audit log names it; to sign in, where it is left out. */
+  readonly action?: 'console.sign_in_failed' | 'console.proof_failed';
+  readonly method: SessionMethod;
+  readonly address: string;
+}
+
+/** Attempts to sign in, or to prove who one is, that failed, by whichever way, in the audit log. */
+export interface FailedSignIns {
+  /** `email` of the member, where there is one: what nobody knows may be a password that was typed into the wrong field. */
+  tell(email: string | undefined, attempt: Attempt): Promise<void>;
+  /** Tells of it where the proof is refused, and passes the refusal on. */
+  watch<T>(attempt: Attempt, prove: () => Promise<T>, email?: string): Promise<T>;
+}
+
+/** Whoever guesses must not fill the audit log: beyond this many failures an hour, only their number is told with the next. */
+const mostAnHour = 100;
+const hourMs = 60 * 60_000;
+
+export function createFailedSignIns(audit: Pick<Store['audit'], 'add'>, clock: Clock): FailedSignIns {
+  let hour = { startedAtMs: clock.monotonicMs(), written: 0 };
+  let untold = 0;
+
+  async function tell(
+    email: string | undefined,
+    { action = 'console.sign_in_failed', method, address }: Attempt,
+  ): Promise<void> {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - hour.startedAtMs >= hourMs) hour = { startedAtMs: nowMs, written: 0 };
+    if (hour.written >= mostAnHour) {
+      untold += 1;
+      return;
+    }
+    hour.written += 1;
+    const after = { method, address, ...(untold > 0 && { notTold: untold }) };
+    untold = 0;
+    const subject = email ?? '(no member)';
+    await audit.add({ actor: 'console', action, subject, before: null, after });
+  }
+
+  return {
+    tell,
+    async watch(attempt, prove, email) {
+      try {
+        return await prove();
+      } catch (error) {
+        if (error instanceof Problem) await tell(email, attempt);
+        throw error;
+      }
+    },
+  };
 }

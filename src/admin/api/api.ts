@@ -14,7 +14,6 @@ import { type Call, type Implemented, Reply } from '../implement.ts';
 import { Problem } from '../problem.ts';
 import { checkAccess } from './gate.ts';
 import { createOnce } from './once.ts';
-import { readBody } from './request-body.ts';
 
 /** What the listener hands over beside the request. */
 interface Surroundings {
@@ -223,3 +222,24 @@ function toResponse(problem: Problem): Response {
 
 /** The store's own kind of error is not ours to import. */
 const isStoreAway = (error: Error): boolean => error.name === 'StoreError';
+
+/** Reads a body up to a limit. */
+export async function readBody(request: Request, limitBytes: number): Promise<Buffer> {
+  const tooLarge = (): Problem =>
+    new Problem('body_too_large', { detail: `The body may have ${limitBytes} bytes at most; send less.` });
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > limitBytes) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    // Whoever hangs up early must not fill the log: nobody is there any more, and nothing is wrong here.
+    throw new Problem('malformed_request', { detail: 'The body broke off; send it again.' });
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../problem.ts';
-import { readBody } from './request-body.ts';
+import { readBody } from './api.ts';
 
 function withBody(body: ReadableStream<Uint8Array>): Request {
   return new Request('http://localhost/', { method: 'POST', body, duplex: 'half' });

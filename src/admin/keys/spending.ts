@@ -8,8 +8,7 @@ import type { LedgerFilter, UsageSums } from '../../core/store/ledger.ts';
 import { toDollars } from '../../lib/money.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
-import type { budgetState } from './contract/keys.ts';
-import type { burnDown, spend } from './contract/spending.ts';
+import type { budgetState, burnDown, spend } from './contract/keys.ts';
 
 type BudgetState = z.input<typeof budgetState>;
 

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
-import { checkToken } from './guard.ts';
+import { checkToken } from './listener.ts';
 
 const token = 'a-token-of-the-operators';
 const settings = { host: '127.0.0.1', port: 0, isPortGiven: false, url: undefined, oidc: undefined };

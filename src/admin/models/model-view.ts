@@ -1,14 +1,17 @@
 /** A model as operators see it: what is written of it, what holds, and how its targets are. */
 
+import type { Price } from '../../core/accounting/price.ts';
 import { type Operation, operations } from '../../core/operations/index.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-desk.ts';
 import { type ScoreScale, scoreScales } from '../../core/scores.ts';
-import type { Model } from '../../core/snapshot.ts';
-import { type TargetState, targetStates } from '../../core/target-state.ts';
+import type { Model, Target } from '../../core/snapshot.ts';
+import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
+import { toDollars } from '../../lib/money.ts';
+import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
+import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import { toInstant } from '../shapes/common.ts';
 import type { SnapshotIndex, TargetReports } from '../target-index.ts';
-import { targetsIn, toPriceView } from './price-view.ts';
 
 /** What is said of every element, whatever it is. */
 export function toManaged({ managedBy, place, version, updatedAtMs, inForce }: Omit<ConfiguredElement, 'document'>) {
@@ -123,4 +126,87 @@ const textsIn = (value: unknown): string[] =>
 function operationsIn(value: unknown): Operation[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return operations.filter((operation) => value.includes(operation));
+}
+
+/** What operators see of a model's lists: what is set, and whether it is what it was. */
+export function toListView(model: Model | undefined, id: string, reports: readonly HealthReport[]) {
+  const { cache, dedupes = false, coalesce, shadow, canary } = model ?? {};
+  return {
+    cache: cache ? { ttl: fromMilliseconds(cache.ttlMs), scope: cache.scope, max: fromBytes(cache.maxBytes) } : null,
+    dedupe: dedupes,
+    coalesce: coalesce ? { window: fromMilliseconds(coalesce.windowMs), maxItems: coalesce.maxItems } : null,
+    shadow: shadow ? { ...shadow } : null,
+    canary: canary ? { texts: canary.texts.length, every: fromMilliseconds(canary.everyMs) } : null,
+    agreements: reports.flatMap(({ node, drift }) =>
+      (drift?.shadows ?? [])
+        .filter((one) => one.model === id)
+        .map(({ model: _, ...agreement }) => ({ node, ...agreement })),
+    ),
+    canaries: reports.flatMap(({ node, drift }) =>
+      (drift?.canaries ?? [])
+        .filter((one) => one.model === id)
+        .map(({ model: _, checkedAtS, ...state }) => ({
+          node,
+          ...state,
+          checkedAt: checkedAtS === null ? null : toInstant(checkedAtS * 1_000),
+        })),
+    ),
+  };
+}
+
+type Source = 'target' | 'model' | PriceOrigin['from'] | 'inside' | 'unknown';
+
+/** `document` is the model as it is written. */
+function toPriceView({ upstream, model, price, offers }: Target, document: ElementDocument) {
+  const list = price === undefined ? undefined : listOf(price);
+  return {
+    source: sourceOf(),
+    amounts: price === undefined ? null : toAmounts(price),
+    isFree: price !== undefined && Object.values(price).every((nanos) => nanos === 0 || nanos === undefined),
+    listed: list === undefined ? null : { source: list.source, asOf: list.asOf, verified: list.verified },
+  };
+
+  function sourceOf(): Source {
+    if (list !== undefined) return list.from;
+    const written = targetsIn(document).find(
+      (one) => one.upstream === upstream.id && (one.model ?? document.id) === model,
+    );
+    if (isSet(written?.price)) return 'target';
+    if (isSet(document.price)) return 'model';
+    return price !== undefined && offers.values().some(({ make }) => make !== undefined) ? 'inside' : 'unknown';
+  }
+}
+
+const isSet = (written: unknown): boolean => written !== undefined && written !== null;
+
+function targetsIn({ targets }: ElementDocument): Readonly<Record<string, unknown>>[] {
+  return Array.isArray(targets) ? targets.filter((one) => typeof one === 'object' && one !== null) : [];
+}
+
+const names = [
+  'input',
+  'cachedInput',
+  'cacheWrite',
+  'cacheWriteHour',
+  'audioInput',
+  'imageInput',
+  'output',
+  'audioOutput',
+  'imageOutput',
+  'searchUnit',
+  'request',
+  'item',
+  'image',
+  'minute',
+  'character',
+] as const;
+type Amounts = Partial<Record<(typeof names)[number], string>>;
+
+function toAmounts(price: Price): Amounts {
+  const amounts: Amounts = {};
+  for (const name of names) {
+    const nanos = price[name];
+    if (nanos !== undefined) amounts[name] = toDollars(nanos);
+  }
+  return amounts;
 }

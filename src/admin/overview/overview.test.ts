@@ -7,9 +7,8 @@ import { imported } from '../../../test/support/ledger/ledger-rows.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { Store } from '../../core/store/store.ts';
 import { toDollars } from '../../lib/money.ts';
-import { readOverview } from './overview.ts';
-import { createRecently } from './recently.ts';
-import { toStretch } from './stretch.ts';
+import { createRecently } from './endpoints/state.ts';
+import { readOverview, toStretch } from './overview.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

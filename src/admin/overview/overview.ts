@@ -1,17 +1,15 @@
 /** Answers what happened in a stretch of time, from the sums of the ledger, and from its rows where the stretch is short. */
 
 import type * as z from 'zod';
-import { type LedgerRow, rowOutcomes } from '../../core/accounting/ledger-row.ts';
+import { type LedgerRow, type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import { addSums, noSums } from '../../core/accounting/usage-sums.ts';
 import type { LedgerFilter, LedgerStore, UsageSums } from '../../core/store/ledger.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toInstant } from '../shapes/common.ts';
-import type { overview, overviewBucket, overviewQuery, overviewSums } from './contract/overview.ts';
-import { idOf, type Line, toSumsOfRow } from './row-lines.ts';
-import { bucketsOf, dayMs, hourMs, minuteMs, type Stretch, toStretch } from './stretch.ts';
+import type { Breakdown, overview, overviewBucket, overviewQuery, overviewSums, Range } from './contract/state.ts';
 
-export type OverviewQuery = z.output<typeof overviewQuery>;
-export type Overview = z.input<typeof overview>;
+type OverviewQuery = z.output<typeof overviewQuery>;
+type Overview = z.input<typeof overview>;
 type Ledger = Pick<LedgerStore, 'usage' | 'page'>;
 
 /** Of as many are percentiles. */
@@ -170,4 +168,70 @@ function toFigures(sums: UsageSums): z.input<typeof overviewSums> {
   const { requests, errors, inputTokens, outputTokens, costNanos, unpriced, durationMs } = sums;
   const meanMs = requests === 0 ? null : durationMs / requests;
   return { requests, errors, inputTokens, outputTokens, cost: toDollars(costNanos), unpriced, meanMs };
+}
+
+/** What a chart and a list are made of, wherever it comes from. */
+interface Line {
+  readonly atMs: number;
+  readonly outcome: RowOutcome;
+  readonly sums: UsageSums;
+}
+
+/** As the import adds a row to the sums. */
+function toSumsOfRow(row: LedgerRow): UsageSums {
+  const isUnpriced = row.costNanos === null && (row.billedInputTokens !== null || row.outcome === 'lost');
+  return {
+    requests: 1,
+    errors: row.outcome === 'ok' ? 0 : 1,
+    inputTokens: row.billedInputTokens ?? 0,
+    outputTokens: row.billedOutputTokens ?? 0,
+    searchUnits: row.billedSearchUnits ?? 0,
+    items: row.items,
+    costNanos: BigInt(row.costNanos ?? 0),
+    unpriced: isUnpriced ? 1 : 0,
+    estimated: row.isEstimated ? 1 : 0,
+    requestBytes: row.requestBytes,
+    responseBytes: row.responseBytes,
+    durationMs: row.durationMs,
+  };
+}
+
+function idOf(row: LedgerRow, by: Breakdown): string {
+  return row[by] ?? '';
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly bucket: 'minute' | 'hour' | 'day';
+  /** The whole hours in it, and the same hours one stretch earlier; the hour that is running is in neither. */
+  readonly whole: { readonly fromMs: number; readonly toMs: number; readonly earlierByMs: number };
+}
+
+const lengths: Readonly<Record<Range, number>> = { '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs };
+
+export function toStretch(range: Range, nowMs: number): Stretch {
+  const lengthMs = lengths[range];
+  const hourNow = Math.floor(nowMs / hourMs) * hourMs;
+  if (range === '1h') {
+    const whole = { fromMs: hourNow - hourMs, toMs: hourNow, earlierByMs: hourMs };
+    return { fromMs: hourNow - hourMs, toMs: nowMs, bucket: 'hour', whole };
+  }
+  const dayNow = Math.floor(nowMs / dayMs) * dayMs;
+  const fromMs = range === '24h' ? hourNow - lengthMs + hourMs : dayNow - lengthMs + dayMs;
+  const whole = { fromMs, toMs: hourNow, earlierByMs: lengthMs };
+  return { fromMs, toMs: nowMs, bucket: range === '30d' ? 'day' : 'hour', whole };
+}
+
+/** The beginnings of all buckets, so that those without a request are there too. */
+function bucketsOf({ fromMs, toMs, bucket }: Pick<Stretch, 'fromMs' | 'toMs' | 'bucket'>): number[] {
+  const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs }[bucket];
+  const first = Math.floor(fromMs / stepMs) * stepMs;
+  const starts: number[] = [];
+  for (let at = first; at < toMs; at += stepMs) starts.push(at);
+  return starts;
 }

@@ -8,8 +8,7 @@ import { type RigDocument, startRig, testKey } from '../../../test/support/gatew
 import { type Handler, startFakeUpstream } from '../../../test/support/upstreams/fake-upstream.ts';
 import { localhostCertificate, localhostKey } from '../../../test/support/upstreams/localhost-certificate.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createConsoleKey } from './console-key.ts';
-import { createGatewayCalls, type GatewayCall, toReachable } from './gateway-calls.ts';
+import { createConsoleKey, createGatewayCalls, type GatewayCall, toReachable } from './gateway-calls.ts';
 
 const local = { upstreams: [{ id: 'local', family: 'local' }] };
 const nowMs = (): number => systemClock.nowMs();

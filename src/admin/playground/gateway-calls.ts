@@ -1,16 +1,19 @@
 /** Calls the gateway through its own front door, as a client would: the same key check, limits, ledger and headers. */
 
+import type { UnderlyingByteSource } from 'node:stream/web';
 import { createSecureContext } from 'node:tls';
+import type { StoredKey } from '../../core/store/keys.ts';
+import type { Store } from '../../core/store/store.ts';
 import { isSocketUrl, socketHost, socketOf, toSocketOrigin, toSocketUrl } from '../../lib/addresses/socket-origin.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
+import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { codeOf } from '../../lib/thrown.ts';
+import type { AnswerHandler, ClientCall, ClientRequest } from '../../wire/client-call.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
 import { createDirectConnector, TlsClient, toPlace } from '../../wire/connect.ts';
 import { Wheel } from '../../wire/wheel.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleKey } from './console-key.ts';
-import { askGateway, type GatewayAnswer } from './gateway-answer.ts';
-import { type GatewayRoute, toGatewayPath } from './routes.ts';
+import { type GatewayRoute, toGatewayPath } from './contract/playground.ts';
 
 export interface GatewayCall {
   readonly route: GatewayRoute;
@@ -32,7 +35,7 @@ export interface GatewayCalls {
   send(call: GatewayCall): Promise<Response>;
 }
 
-export interface GatewayCallsDeps {
+interface GatewayCallsDeps {
   readonly consoleKey: ConsoleKey;
   /** Where clients are served, such as `http://0.0.0.0:4000/ai`, or `unix:/run/postern.sock:/ai`. */
   clientUrl(): string;
@@ -171,4 +174,160 @@ function toResponse({ status, headers, body }: GatewayAnswer, text?: string): Re
 
 function toPlainType(type = ''): string {
   return plainTypes.test(type) ? type : 'text/plain; charset=utf-8';
+}
+
+/** An answer whose body is read as it comes. */
+interface GatewayAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Whoever cancels it ends the call. */
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/** Resolves when the head is here; rejects where none comes, or the signal says so, which ends the body as well. */
+function askGateway(pool: ClientPool, request: ClientRequest, signal: AbortSignal): Promise<GatewayAnswer> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    new Asking(signal, resolve, reject).send(pool, request);
+  });
+}
+
+class Asking implements AnswerHandler, UnderlyingByteSource {
+  readonly type = 'bytes';
+  readonly #signal: AbortSignal;
+  readonly #resolve: (answer: GatewayAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  #call: ClientCall | undefined = undefined;
+  #body: ReadableByteStreamController | undefined = undefined;
+
+  constructor(signal: AbortSignal, resolve: (answer: GatewayAnswer) => void, reject: (error: unknown) => void) {
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  send(pool: ClientPool, request: ClientRequest): void {
+    this.#call = pool.send(request, this);
+    this.#signal.addEventListener('abort', this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#call?.abort();
+    this.onError(this.#signal.reason);
+  };
+
+  #settle(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  // What the connection tells.
+
+  onStart(): void {}
+
+  onSent(): void {}
+
+  onFirstByte(): void {}
+
+  onHead(status: number, _statusText: string, headers: readonly string[]): void {
+    this.#resolve({ status, headers, body: new ReadableStream(this) });
+  }
+
+  onBody(piece: Buffer): void {
+    // What is handed over belongs to the stream, and this may be a part of something larger.
+    this.#body?.enqueue(new Uint8Array(piece));
+    if ((this.#body?.desiredSize ?? 0) <= 0) this.#call?.pause();
+  }
+
+  onEnd(): void {
+    this.#settle();
+    this.#body?.close();
+    this.#body?.byobRequest?.respond(0);
+  }
+
+  onError(error: unknown): void {
+    this.#settle();
+    this.#body?.error(error);
+    this.#reject(error);
+  }
+
+  // What the stream asks.
+
+  start(body: ReadableByteStreamController): void {
+    this.#body = body;
+  }
+
+  pull(): void {
+    this.#call?.resume();
+  }
+
+  cancel(): void {
+    this.#settle();
+    this.#call?.abort();
+  }
+}
+
+const purposeName = 'postern.console';
+const purpose = 'playground';
+const hostName = 'postern.host';
+const actor = 'console: playground';
+
+/** One of the console's own, of whichever host. */
+export const isConsoleKey = ({ metadata }: Pick<StoredKey, 'metadata'>): boolean => metadata[purposeName] === purpose;
+
+interface ConsoleKey {
+  secret(): Promise<string>;
+  /** The gateway knows this secret no more: the next one is another. */
+  forget(secret: string): void;
+}
+
+interface ConsoleKeyDeps {
+  readonly store: Pick<Store, 'keys'>;
+  /** Where this process runs: two hosts with one store take nothing from each other. */
+  readonly host: string;
+  nowMs(): number;
+}
+
+export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDeps): ConsoleKey {
+  let held: Promise<string> | undefined;
+  let heldSecret: string | undefined;
+
+  async function obtain(): Promise<string> {
+    const secret = createSecret();
+    const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
+    const mine = (await keys.list()).find(isMine);
+    // Nobody holds the former secret: whoever did has ended.
+    const rotated = mine === undefined ? undefined : await keys.rotate(mine.id, fresh, nowMs(), actor);
+    if (rotated !== undefined) return secret;
+    const metadata = { [purposeName]: purpose, [hostName]: host };
+    await keys.create({ ...fresh, name: `Playground (${host})`, models: ['*'], metadata }, actor);
+    return secret;
+  }
+
+  /** By its metadata: people may give it another name. */
+  const isMine = ({ metadata, revokedAtMs }: StoredKey): boolean =>
+    revokedAtMs === undefined && metadata[purposeName] === purpose && metadata[hostName] === host;
+
+  async function hold(): Promise<string> {
+    try {
+      heldSecret = await obtain();
+      return heldSecret;
+    } catch (error) {
+      // Tried again by whoever asks next.
+      held = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    secret() {
+      held ??= hold();
+      return held;
+    },
+    forget(secret) {
+      if (heldSecret !== secret) return;
+      held = undefined;
+      heldSecret = undefined;
+    },
+  };
 }

@@ -1,6 +1,7 @@
 /** Shapes that many endpoints share. */
 
 import * as z from 'zod';
+import { managers } from '../../core/resource-desk.ts';
 
 /** Milliseconds since the epoch are given as text that every language reads: 2026-11-21T12:00:00.000Z. */
 export const instant = z.iso.datetime().meta({ description: 'A time in UTC.' });
@@ -23,3 +24,31 @@ export function pageOf<T extends z.ZodType>(item: T) {
 
 /** Money is decimal US dollars as text, exact to the nano-dollar. */
 export const dollars = z.string().meta({ description: 'US dollars, decimal and exact.' });
+
+export const place = z.object({
+  file: z.string(),
+  line: z.number().int(),
+});
+
+/** Beside whatever else is known of an upstream, a model or a project. */
+export const managed = {
+  managedBy: z.enum(managers).meta({
+    description:
+      'The configuration file, the store (edited here), the configuration that holds where there is no file, or the family of an upstream that brings it along.',
+  }),
+  place: place.nullable().meta({ description: 'Where the file declares it.' }),
+  version: z.number().int().nullable().meta({ description: 'What to send as `If-Match`; null outside of the store.' }),
+  updatedAt: instant.nullable(),
+  inForce: z.boolean().meta({ description: 'False for a moment after a change, until this gateway goes by it.' }),
+};
+
+/** An element of the configuration file's list, in its own words. */
+export const elementDocument = z.record(z.string(), z.unknown()).meta({
+  description: 'As an element of the list in the configuration file. Secrets say `(sealed)`; sent back, they stay.',
+});
+
+export const written = z.object({
+  outcome: z.enum(['created', 'changed', 'unchanged']),
+  version: z.number().int(),
+  warnings: z.array(z.string()).meta({ description: 'Legal, and perhaps not meant.' }),
+});

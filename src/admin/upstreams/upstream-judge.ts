@@ -6,7 +6,7 @@ import type { ConfiguredElement, ElementDocument, ResourceDesk } from '../../cor
 import type { Upstream } from '../../core/snapshot.ts';
 import { faultsProblem } from '../resource-write.ts';
 
-export interface JudgedUpstream {
+interface JudgedUpstream {
   readonly warnings: readonly string[];
   /** As it would be; undefined where other faults keep the configuration from being in force. */
   readonly upstream: Upstream | undefined;

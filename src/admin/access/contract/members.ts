@@ -1,11 +1,10 @@
-/** Members, and those who are invited to be. */
+/** Members and those who are invited, what members change about themselves, and API tokens. */
 
 import * as z from 'zod';
-import { memberMeans } from '../../../core/store/members.ts';
+import { memberMeans, sessionMethods } from '../../../core/store/members.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, instant } from '../../shapes/common.ts';
-import { email, name } from './fields.ts';
-import { member, role } from './session.ts';
+import { email, member, name, password, role, session } from './session.ts';
 
 export const invitation = z.object({
   id: z.string(),
@@ -111,4 +110,124 @@ export const resetMember = defineEndpoint({
   answer: madeLink,
   status: 201,
   once: true,
+});
+
+const ownChange = z.strictObject({ name });
+
+const passwordChange = z.strictObject({
+  /** Left out by who has none yet. */
+  current: password.optional(),
+  next: password,
+});
+
+export const ownSession = z.object({
+  id: z.string(),
+  /** The one that asks. */
+  current: z.boolean(),
+  method: z.enum(sessionMethods),
+  address: z.string(),
+  userAgent: z.string(),
+  createdAt: instant,
+  lastSeenAt: instant,
+  expiresAt: instant,
+});
+
+const ownSessions = z.object({ items: z.array(ownSession) });
+
+export const changeMe = defineEndpoint({
+  method: 'PATCH',
+  path: '/api/me',
+  summary: 'Change your name',
+  tag: 'Me',
+  needs: 'member',
+  body: ownChange,
+  answer: member,
+});
+
+export const changePassword = defineEndpoint({
+  method: 'POST',
+  path: '/api/me/password',
+  summary: 'Set another password: every other session ends, and this one gets a new cookie',
+  tag: 'Me',
+  needs: 'member',
+  body: passwordChange,
+  answer: session,
+});
+
+export const listOwnSessions = defineEndpoint({
+  method: 'GET',
+  path: '/api/me/sessions',
+  summary: 'List where you are signed in',
+  tag: 'Me',
+  needs: 'member',
+  answer: ownSessions,
+});
+
+export const endOwnSession = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/me/sessions/:id',
+  summary: 'Sign out somewhere else',
+  tag: 'Me',
+  needs: 'member',
+  params: idParam,
+});
+
+export const apiToken = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** The first characters of the secret. */
+  hint: z.string(),
+  role,
+  memberId: z.string(),
+  memberName: z.string(),
+  createdAt: instant,
+  expiresAt: instant.nullable(),
+  lastUsedAt: instant.nullable(),
+  revokedAt: instant.nullable(),
+});
+
+const apiTokens = z.object({ items: z.array(apiToken) });
+
+const newApiToken = z.strictObject({
+  name,
+  role,
+  expiresAt: instant.nullable().optional().meta({ description: 'Left out or null: it holds until it is revoked.' }),
+});
+
+export const madeApiToken = z.object({
+  token: apiToken,
+  /** Shown only now. */
+  secret: z.string(),
+});
+
+export const listTokens = defineEndpoint({
+  method: 'GET',
+  path: '/api/tokens',
+  summary: "List your API tokens, or everybody's where you are an owner",
+  tag: 'Tokens',
+  needs: 'member',
+  answer: apiTokens,
+});
+
+export const createToken = defineEndpoint({
+  method: 'POST',
+  path: '/api/tokens',
+  summary: 'Make an API token: its secret is shown only in the answer',
+  tag: 'Tokens',
+  // No program makes itself another token that outlives its own.
+  needs: 'member',
+  proof: true,
+  body: newApiToken,
+  answer: madeApiToken,
+  status: 201,
+  once: true,
+});
+
+export const revokeToken = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/tokens/:id',
+  summary: 'Revoke an API token, for good',
+  tag: 'Tokens',
+  needs: 'member',
+  params: idParam,
 });

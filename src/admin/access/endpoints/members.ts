@@ -1,13 +1,19 @@
-/** Members and their roles: everybody sees them, owners change them. */
+/** Members and their roles, what members do about themselves, and API tokens. */
 
+import type { StoredToken } from '../../../core/store/members.ts';
+import { createSecretWith, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf, type Caller } from '../../caller.ts';
-import { implement } from '../../implement.ts';
+import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
+import { reaches } from '../../roles.ts';
 import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/members.ts';
-import { toMemberView } from '../views.ts';
+import { checkPassword } from '../passwords.ts';
+import { asMember, checkProof } from '../proof.ts';
+import { signedOut } from '../sessions.ts';
+import { toMemberView, toSessionView } from '../views.ts';
 
-const listMembers = implement(contract.listMembers, async ({ context: { store } }) => {
+export const listMembers = implement(contract.listMembers, async ({ context: { store } }) => {
   const [all, invitations] = await Promise.all([store.members.list(), store.invitations.list()]);
   const open = invitations.filter(({ kind }) => kind === 'invitation');
   return {
@@ -18,7 +24,7 @@ const listMembers = implement(contract.listMembers, async ({ context: { store } 
   };
 });
 
-const inviteMember = implement(contract.inviteMember, async ({ context: { access }, body, caller, headers }) => {
+export const inviteMember = implement(contract.inviteMember, async ({ context: { access }, body, caller, headers }) => {
   const made = await access.links.invite(access.consoleUrl(headers), body, actorOf(caller));
   if (made === 'taken') {
     const fields = [{ path: 'email', message: 'Somebody with this address is a member already.' }];
@@ -27,12 +33,15 @@ const inviteMember = implement(contract.inviteMember, async ({ context: { access
   return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
 });
 
-const withdrawInvitation = implement(contract.withdrawInvitation, async ({ context: { store }, params, caller }) => {
-  if (await store.invitations.withdraw(params.id, actorOf(caller))) return undefined;
-  throw new Problem('not_found', { detail: 'There is no such invitation; it was used, or it is over.' });
-});
+export const withdrawInvitation = implement(
+  contract.withdrawInvitation,
+  async ({ context: { store }, params, caller }) => {
+    if (await store.invitations.withdraw(params.id, actorOf(caller))) return undefined;
+    throw new Problem('not_found', { detail: 'There is no such invitation; it was used, or it is over.' });
+  },
+);
 
-const changeMember = implement(contract.changeMember, async ({ context: { store }, params, body, caller }) => {
+export const changeMember = implement(contract.changeMember, async ({ context: { store }, params, body, caller }) => {
   if (body.role !== undefined || body.disabled !== undefined) refuseOneself(caller, params.id);
   const changed = await store.members.change(params.id, body, { actor: actorOf(caller) });
   switch (changed) {
@@ -46,7 +55,7 @@ const changeMember = implement(contract.changeMember, async ({ context: { store 
   }
 });
 
-const removeMember = implement(contract.removeMember, async ({ context: { store }, params, caller }) => {
+export const removeMember = implement(contract.removeMember, async ({ context: { store }, params, caller }) => {
   refuseOneself(caller, params.id);
   const removed = await store.members.remove(params.id, actorOf(caller));
   if (removed === 'absent') throw noSuchMember();
@@ -54,14 +63,15 @@ const removeMember = implement(contract.removeMember, async ({ context: { store 
   return undefined;
 });
 
-const resetMember = implement(contract.resetMember, async ({ context: { access }, params, body, caller, headers }) => {
-  const person = { memberId: params.id, kept: body?.keep };
-  const made = await access.links.reset(access.consoleUrl(headers), person, actorOf(caller));
-  if (made === undefined) throw noSuchMember();
-  return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
-});
-
-export default [listMembers, inviteMember, withdrawInvitation, changeMember, removeMember, resetMember];
+export const resetMember = implement(
+  contract.resetMember,
+  async ({ context: { access }, params, body, caller, headers }) => {
+    const person = { memberId: params.id, kept: body?.keep };
+    const made = await access.links.reset(access.consoleUrl(headers), person, actorOf(caller));
+    if (made === undefined) throw noSuchMember();
+    return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
+  },
+);
 
 /** Nobody locks themselves out by a slip of the hand, nor makes themselves more. */
 function refuseOneself(caller: Caller, memberId: string): void {
@@ -73,3 +83,143 @@ const noSuchMember = () => new Problem('not_found', { detail: 'There is no such 
 
 const lastOwner = () =>
   new Problem('last_owner', { detail: 'This is the only owner who can sign in; make somebody else an owner first.' });
+
+export const changeMe = implement(contract.changeMe, async ({ context: { store }, body, caller }) => {
+  const { memberId, sessionId } = asMember(caller);
+  const changed = await store.members.change(memberId, body, { actor: actorOf(caller), keepSession: sessionId });
+  if (typeof changed === 'string') throw signedOut();
+  return toMemberView(changed);
+});
+
+export const changePassword = implement(
+  contract.changePassword,
+  async ({ context, body, caller, headers, address }) => {
+    const { store, access } = context;
+    const { memberId } = asMember(caller);
+    const live = await access.sessions.find(headers);
+    if (live === undefined || live.member.id !== memberId) throw signedOut();
+    await proveOneself(live.member.passwordHash, body.current, { context, address, caller });
+    checkPassword(body.next, live.member.email, 'next');
+    const passwordHash = await access.passwords.hash(body.next);
+    const changed = await store.members.change(memberId, { passwordHash }, { actor: actorOf(caller) });
+    if (typeof changed === 'string') throw signedOut();
+    const opened = await access.sessions.open(
+      changed,
+      live.session.method,
+      { headers, address },
+      context.clock.nowMs(),
+    );
+    return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+  },
+);
+
+export const listOwnSessions = implement(
+  contract.listOwnSessions,
+  async ({ context: { store, clock, access }, caller }) => {
+    const { memberId, sessionId } = asMember(caller);
+    const live = (await store.sessions.listOf(memberId)).filter((one) => access.sessions.isAlive(one, clock.nowMs()));
+    return {
+      items: live.map(({ id, method, address, userAgent, createdAtMs, seenAtMs, expiresAtMs }) => ({
+        id,
+        current: id === sessionId,
+        method,
+        address,
+        userAgent,
+        createdAt: toInstant(createdAtMs),
+        lastSeenAt: toInstant(seenAtMs),
+        expiresAt: toInstant(expiresAtMs),
+      })),
+    };
+  },
+);
+
+export const endOwnSession = implement(contract.endOwnSession, async ({ context: { store }, params, caller }) => {
+  const { memberId } = asMember(caller);
+  if (!(await store.sessions.end(params.id, memberId))) {
+    throw new Problem('not_found', { detail: 'You have no such session; it is over already.' });
+  }
+  const entry = { action: 'console.sign_out', subject: caller.kind === 'member' ? caller.name : '' };
+  await store.audit.add({ actor: actorOf(caller), ...entry, before: null, after: { session: params.id } });
+  return undefined;
+});
+
+async function proveOneself(
+  passwordHash: string | undefined,
+  current: string | undefined,
+  { context: { access, clock }, address, caller }: Pick<Call, 'context' | 'address' | 'caller'>,
+): Promise<void> {
+  if (passwordHash === undefined) {
+    checkProof(caller, clock.nowMs());
+    return;
+  }
+  const account = asMember(caller).name;
+  await access.throttle.begin(account, address);
+  if (!(await access.passwords.verify(current ?? '', passwordHash))) {
+    const fields = [{ path: 'current', message: 'This is not the password that you have now.' }];
+    throw new Problem('invalid_fields', { detail: 'Look at current.', fields });
+  }
+  await access.throttle.succeeded(account, address);
+}
+
+export const listTokens = implement(contract.listTokens, async ({ context: { store }, caller }) => {
+  const [tokens, members] = await Promise.all([store.tokens.list(scopeOf(caller)), store.members.list()]);
+  const names = new Map(members.map(({ id, name }) => [id, name]));
+  return { items: tokens.map((token) => toTokenView(token, names.get(token.memberId) ?? '')) };
+});
+
+export const createToken = implement(
+  contract.createToken,
+  async ({ context: { store, clock }, body: { name, role, expiresAt }, caller }) => {
+    if (caller.kind !== 'member') throw noSuchToken();
+    if (!reaches(caller.role, role)) {
+      throw wrongField('role', `A token may not more than its member, and you have ${caller.role}.`);
+    }
+    const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(expiresAt);
+    if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())
+      throw wrongField('expiresAt', 'This is over already.');
+    const secret = createSecretWith('psa_');
+    const { memberId } = caller;
+    const facts = { digest: digestOf(secret), hint: hintOf(secret), memberId, name, role, expiresAtMs };
+    const token = await store.tokens.create(facts, actorOf(caller));
+    const member = await store.members.get(memberId);
+    if (token === undefined || member === undefined) throw noSuchToken();
+    return { token: toTokenView(token, member.name), secret };
+  },
+);
+
+export const revokeToken = implement(contract.revokeToken, async ({ context: { store }, params, caller }) => {
+  const token = await store.tokens.get(params.id);
+  const scope = scopeOf(caller);
+  if (token === undefined || (scope !== undefined && token.memberId !== scope)) throw noSuchToken();
+  await store.tokens.revoke(token.id, actorOf(caller));
+  return undefined;
+});
+
+/** Whose tokens the caller may see; undefined for everybody's. */
+function scopeOf(caller: Caller): string | undefined {
+  if (caller.kind === 'nobody') return '';
+  return caller.role === 'owner' ? undefined : caller.memberId;
+}
+
+function toTokenView(token: StoredToken, memberName: string) {
+  const { id, name, hint, role, memberId, createdAtMs, expiresAtMs, lastUsedAtMs, revokedAtMs } = token;
+  const toTime = (ms: number | undefined) => (ms === undefined ? null : toInstant(ms));
+  return {
+    id,
+    name,
+    hint,
+    role,
+    memberId,
+    memberName,
+    createdAt: toInstant(createdAtMs),
+    expiresAt: toTime(expiresAtMs),
+    lastUsedAt: toTime(lastUsedAtMs),
+    revokedAt: toTime(revokedAtMs),
+  };
+}
+
+function wrongField(path: string, message: string): Problem {
+  return new Problem('invalid_fields', { detail: message, fields: [{ path, message }] });
+}
+
+const noSuchToken = () => new Problem('not_found', { detail: 'You have no such token; reload the list.' });

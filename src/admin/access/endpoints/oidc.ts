@@ -5,12 +5,10 @@ import type { Caller } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
-import { admitPerson, isPerson } from '../admit-person.ts';
-import * as contract from '../contract/oidc.ts';
-import { readOnlyCookie } from '../cookie.ts';
-import type { OidcMemo, OidcProver } from '../oidc.ts';
+import * as contract from '../contract/session.ts';
+import { admitPerson, isPerson, type OidcMemo, type OidcProver } from '../oidc.ts';
 import { checkAuthentication, tellProof } from '../proof.ts';
-import { type OpenedSession, signedOut } from '../sessions.ts';
+import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
 import { tellSignIn } from '../sign-in.ts';
 
 const { path } = contract.beginOidc;
@@ -29,7 +27,7 @@ const memo = z.object({
   proves: z.object({ memberId: z.string(), sessionId: z.string() }).optional(),
 });
 
-const beginOidc = implement(contract.beginOidc, ({ query, context, headers, caller }) =>
+export const beginOidc = implement(contract.beginOidc, ({ query, context, headers, caller }) =>
   leading(query.proof === undefined ? '/' : toPage(query.page), async () => {
     const url = `${context.access.consoleUrl(headers)}${path}/callback`;
     const prover = query.proof === undefined ? undefined : toProver(caller);
@@ -38,7 +36,7 @@ const beginOidc = implement(contract.beginOidc, ({ query, context, headers, call
   }),
 );
 
-const endOidc = implement(contract.endOidc, async (call) => {
+export const endOidc = implement(contract.endOidc, async (call) => {
   const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
   const kept = readMemo(call.headers, isSecure);
   return leading(kept?.proves === undefined ? '/' : toPage(kept.page), async () => {
@@ -160,5 +158,3 @@ function toJson(text: string): unknown {
     return undefined;
   }
 }
-
-export default [beginOidc, endOidc];

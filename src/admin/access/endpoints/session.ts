@@ -1,20 +1,29 @@
-/** Who is signed in; signing in and out. */
+/** Signing in and out: with a password, a link or a passkey; and proving that it is oneself before what gives lasting power. */
 
-import { implement, replyWith } from '../../implement.ts';
+import type { StoredMember } from '../../../core/store/members.ts';
+import { digestOf } from '../../../lib/secrets/key-secret.ts';
+import { actorOf } from '../../caller.ts';
+import type { AdminContext } from '../../context.ts';
+import { type Call, implement, replyWith } from '../../implement.ts';
+import { Problem } from '../../problem.ts';
+import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/session.ts';
-import { tellSignOut } from '../sign-in.ts';
+import { checkPassword } from '../passwords.ts';
+import { asMember, proveByPassword, tellProof } from '../proof.ts';
+import type { OpenedSession } from '../sessions.ts';
+import { tellSignIn, tellSignOut } from '../sign-in.ts';
 import { toSessionView } from '../views.ts';
 
-const getSession = implement(contract.getSession, async ({ context, headers }) =>
+export const getSession = implement(contract.getSession, async ({ context, headers }) =>
   toSessionView(await context.access.sessions.find(headers), context),
 );
 
-const openSession = implement(contract.openSession, async ({ context, body, headers, address }) => {
+export const openSession = implement(contract.openSession, async ({ context, body, headers, address }) => {
   const opened = await context.access.signIn(body, { headers, address });
   return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
 });
 
-const endSession = implement(contract.endSession, async ({ context, caller }) => {
+export const endSession = implement(contract.endSession, async ({ context, caller }) => {
   const { access, store } = context;
   if (caller.kind === 'member' && (await store.sessions.end(caller.sessionId, caller.memberId))) {
     await tellSignOut(store.audit, caller);
@@ -22,4 +31,157 @@ const endSession = implement(contract.endSession, async ({ context, caller }) =>
   return replyWith(undefined, { headers: { 'set-cookie': access.sessions.clearingCookie() } });
 });
 
-export default [getSession, openSession, endSession];
+export const setUpFirst = implement(contract.setUpFirst, async (call) => accept('set-up', call.body, call));
+
+export const look = implement(contract.look, async ({ context, body }) => {
+  const found = await context.store.invitations.find(digestOf(body.token));
+  if (found === undefined) throw linkIsOver();
+  const { kind, email, role, expiresAtMs, memberId } = found;
+  const member = memberId === undefined ? undefined : await context.store.members.get(memberId);
+  return { kind, email: email ?? null, name: member?.name ?? null, role, expiresAt: toInstant(expiresAtMs) };
+});
+
+export const acceptInvitation = implement(contract.acceptInvitation, async (call) =>
+  accept('invited', call.body, call),
+);
+
+interface Person {
+  readonly token: string;
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
+  readonly password: string;
+}
+
+async function accept(
+  way: 'set-up' | 'invited',
+  person: Person,
+  { context, headers, address }: Pick<Call, 'context' | 'headers' | 'address'>,
+) {
+  const { store, access } = context;
+  const digest = digestOf(person.token);
+  // Before anything that takes long.
+  const found = await store.invitations.find(digest);
+  if (found === undefined || (found.kind === 'set-up') !== (way === 'set-up')) throw linkIsOver();
+  const email = found.email ?? person.email ?? '';
+  checkPassword(person.password, email, 'password');
+  if (found.kind !== 'reset' && person.name === undefined) {
+    const fields = [{ path: 'name', message: 'Say how others call you.' }];
+    throw new Problem('invalid_fields', { detail: 'Look at name.', fields });
+  }
+  await access.throttle.begin(undefined, address);
+  const passwordHash = await access.passwords.hash(person.password);
+  const member = await store.invitations.accept(digest, { email, name: person.name ?? '', passwordHash });
+  if (member === 'absent') throw linkIsOver();
+  if (member === 'taken') {
+    throw new Problem('already_there', {
+      detail: `${email} is a member already; sign in, or ask an owner for a new password.`,
+    });
+  }
+  // Who comes with a link of an owner's starts without what others tried at the account.
+  await access.throttle.succeeded(member.email, address);
+  const opened = await access.sessions.open(member, 'link', { headers, address });
+  await tellSignIn(store.audit, opened);
+  return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+}
+
+function linkIsOver(): Problem {
+  return new Problem('not_found', {
+    detail: 'This link was used, is too old, or was replaced by another; ask an owner for a new one.',
+  });
+}
+
+export const beginSignIn = implement(contract.beginSignIn, ({ context, headers }) =>
+  context.passkeys.beginSignIn(context.access.consoleUrl(headers)),
+);
+
+export const signIn = implement(contract.signIn, async (call) => {
+  const { context, headers, address, body } = call;
+  const { throttle, failures, consoleUrl } = context.access;
+  await throttle.begin(undefined, address);
+  const attempt = { method: 'passkey', address } as const;
+  const member = await failures.watch(attempt, () => context.passkeys.signIn(body, consoleUrl(headers)));
+  await throttle.succeeded(undefined, address);
+  const opened = await context.access.sessions.open(member, 'passkey', call);
+  await tellSignIn(context.store.audit, opened);
+  return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+});
+
+export const listPasskeys = implement(contract.listPasskeys, async (call) => {
+  const { context, headers } = call;
+  const found = await context.store.passkeys.listOf((await self(call)).id);
+  return {
+    items: found.map(({ id, name, createdAtMs, lastUsedAtMs }) => ({
+      id,
+      name,
+      createdAt: toInstant(createdAtMs),
+      lastUsedAt: lastUsedAtMs === undefined ? null : toInstant(lastUsedAtMs),
+    })),
+    possible: context.passkeys.isPossible(context.access.consoleUrl(headers)),
+  };
+});
+
+export const beginAdding = implement(contract.beginAdding, async (call) => {
+  const { context, headers } = call;
+  return context.passkeys.beginAdding(await self(call), context.access.consoleUrl(headers));
+});
+
+export const addPasskey = implement(contract.addPasskey, async (call) => {
+  const { context, headers, body, caller } = call;
+  const url = context.access.consoleUrl(headers);
+  await context.passkeys.add(await self(call), body.answer, body.name, url, actorOf(caller));
+  return undefined;
+});
+
+export const renamePasskey = implement(contract.renamePasskey, async (call) => {
+  const { context, params, body, caller } = call;
+  const { passkeys } = context.store;
+  if (!(await passkeys.rename(params.id, (await self(call)).id, body.name, actorOf(caller)))) throw unknown();
+  return undefined;
+});
+
+export const removePasskey = implement(contract.removePasskey, async (call) => {
+  const { context, params, caller } = call;
+  const member = await self(call);
+  const others = (await context.store.passkeys.listOf(member.id)).filter(({ id }) => id !== params.id);
+  if (others.length === 0 && member.passwordHash === undefined && member.oidcSubject === undefined) {
+    throw new Problem('in_use', {
+      detail: 'It is your only way to sign in; set a password first, or add another passkey.',
+    });
+  }
+  if (!(await context.store.passkeys.remove(params.id, member.id, actorOf(caller)))) throw unknown();
+  return undefined;
+});
+
+async function self({ caller, context }: Pick<Call, 'caller' | 'context'>): Promise<StoredMember> {
+  const member = caller.kind === 'member' ? await context.store.members.get(caller.memberId) : undefined;
+  if (member !== undefined) return member;
+  throw new Problem('sign_in_needed', { detail: 'Sign in first.' });
+}
+
+const unknown = (): Problem => new Problem('not_found', { detail: 'You have no such passkey.' });
+
+export const byPassword = implement(contract.byPassword, async ({ context, caller, body, headers, address }) => {
+  const origin = { headers, address };
+  return toReply(await proveByPassword(asMember(caller), body.password, { context, origin }), context);
+});
+
+export const beginPasskey = implement(contract.beginPasskey, ({ context, caller, headers }) =>
+  context.passkeys.beginProof(asMember(caller).memberId, context.access.consoleUrl(headers)),
+);
+
+export const byPasskey = implement(contract.byPasskey, async ({ context, caller, body, headers, address }) => {
+  const { memberId, name } = asMember(caller);
+  const { throttle, failures, sessions, consoleUrl } = context.access;
+  await throttle.begin(name, address);
+  const attempt = { action: 'console.proof_failed', method: 'passkey', address } as const;
+  const prove = () => context.passkeys.prove(memberId, body, consoleUrl(headers));
+  const member = await failures.watch(attempt, prove, name);
+  await throttle.succeeded(name, address);
+  const opened = await sessions.open(member, 'passkey', { headers, address });
+  await tellProof(opened, context.store.audit);
+  return toReply(opened, context);
+});
+
+async function toReply(opened: OpenedSession, context: AdminContext) {
+  return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+}

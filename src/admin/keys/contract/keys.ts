@@ -1,11 +1,11 @@
-/** Virtual keys: what they may do, in the words of the file, and how far they have come. */
+/** Keys, projects, and what they spend. */
 
 import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
+import { managers } from '../../../core/resource-desk.ts';
 import { defineEndpoint } from '../../endpoint.ts';
-import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
-import { place } from '../../shapes/resources.ts';
+import { dollars, idParam, instant, pageOf, pageQuery, place } from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';
 
 const managedBy = z.enum(keyManagers);
@@ -144,4 +144,144 @@ export const revokeKey = defineEndpoint({
   needs: 'admin',
   params: idParam,
   answer: keyDetail,
+});
+
+export const project = z.object({
+  id: z.string(),
+  managedBy: z.enum(managers),
+  place: place.nullable(),
+  version: z.number().int().nullable(),
+  updatedAt: instant.nullable(),
+  inForce: z.boolean().meta({ description: 'What was just written takes a moment.' }),
+  document: z.record(z.string(), z.unknown()).meta({ description: 'As an element of `projects` in the file.' }),
+  keys: z.number().int().meta({ description: 'Keys that belong to it, and are not revoked.' }),
+  budgets: z.array(budgetState),
+});
+
+const projectPage = pageOf(project);
+
+export const projectWritten = project.extend({ warnings: z.array(z.string()) });
+
+const writtenProject = z.record(z.string(), z.unknown()).meta({
+  description: 'As an element of `projects` in the configuration file; without `id`, or with the one of the path.',
+  examples: [{ name: 'Search', limits: { requests_per_minute: 6000 }, budgets: [{ every: 'month', amount: '500' }] }],
+});
+
+export const listProjects = defineEndpoint({
+  method: 'GET',
+  path: '/api/projects',
+  summary: 'List the projects, with how far their budgets have come',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  answer: projectPage,
+});
+
+export const getProject = defineEndpoint({
+  method: 'GET',
+  path: '/api/projects/:id',
+  summary: 'Show one project',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  params: idParam,
+  answer: project,
+});
+
+export const putProject = defineEndpoint({
+  method: 'PUT',
+  path: '/api/projects/:id',
+  summary: 'Make a project, or change one',
+  tag: 'Keys and projects',
+  needs: 'admin',
+  params: idParam,
+  body: writtenProject,
+  answer: projectWritten,
+});
+
+export const deleteProject = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/projects/:id',
+  summary: 'Remove a project to which no key belongs',
+  tag: 'Keys and projects',
+  needs: 'admin',
+  params: idParam,
+});
+
+const spendQuery = z.object({ days: z.coerce.number().int().min(1).max(366).default(30) });
+
+const spending = {
+  requests: z.number(),
+  errors: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cost: dollars,
+  unpriced: z.number().meta({ description: 'Requests whose cost is not known, and is not in the sum.' }),
+};
+
+export const spend = z.object({
+  days: z
+    .array(z.object({ day: z.iso.date(), ...spending }))
+    .meta({ description: 'Every day in UTC, the oldest first.' }),
+  total: z.object(spending),
+});
+
+const burnDownQuery = z.object({
+  period: z.enum(budgetPeriods).optional().meta({ description: 'Whose budget; the first one where none is named.' }),
+});
+
+export const burnDown = z.object({
+  budget: budgetState,
+  step: z.enum(['hour', 'day']),
+  points: z
+    .array(z.object({ at: instant, spent: dollars.meta({ description: 'Since the beginning of the period.' }) }))
+    .meta({ description: 'What was spent by the end of each step, up to now.' }),
+  projected: z.object({
+    atEnd: dollars
+      .nullable()
+      .meta({ description: 'What will be spent by the end at the pace so far; null for a total.' }),
+    runsOutAt: instant.nullable().meta({ description: 'Null where it lasts.' }),
+  }),
+});
+
+export const showKeyUsage = defineEndpoint({
+  method: 'GET',
+  path: '/api/keys/:id/usage',
+  summary: 'Show what a key used on each of the last days',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  params: idParam,
+  query: spendQuery,
+  answer: spend,
+});
+
+export const showKeyBurnDown = defineEndpoint({
+  method: 'GET',
+  path: '/api/keys/:id/burn-down',
+  summary: 'Show how a budget of a key is spent within its period, and whether it lasts at this pace',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  params: idParam,
+  query: burnDownQuery,
+  answer: burnDown,
+});
+
+export const showProjectUsage = defineEndpoint({
+  method: 'GET',
+  path: '/api/projects/:id/usage',
+  summary: 'Show what a project used on each of the last days',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  params: idParam,
+  query: spendQuery,
+  answer: spend,
+});
+
+export const showProjectBurnDown = defineEndpoint({
+  method: 'GET',
+  path: '/api/projects/:id/burn-down',
+  summary: 'Show how a budget of a project is spent within its period, and whether it lasts at this pace',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  params: idParam,
+  query: burnDownQuery,
+  answer: burnDown,
 });

@@ -1,24 +1,34 @@
-/** Virtual keys: made, shown, changed, given another secret, and ended. */
+/** Keys, projects, and what they spend. */
 
 import type * as z from 'zod';
+import type { BudgetPeriod, Holder } from '../../../core/caps.ts';
+import type { ConfiguredElement } from '../../../core/resource-desk.ts';
 import type { StoredKey } from '../../../core/store/keys.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
-import { expectedVersion, faultsProblem, toTag } from '../../resource-write.ts';
+import {
+  absentProblem,
+  expectedVersion,
+  faultsProblem,
+  removeResource,
+  toTag,
+  writeResource,
+} from '../../resource-write.ts';
 import { toInstant } from '../../shapes/common.ts';
-import type { keyDetail, keyQuery } from '../contract/keys.ts';
+import type { keyDetail, keyQuery, project } from '../contract/keys.ts';
 import * as contract from '../contract/keys.ts';
 import { type AnyKey, findKey, findStoredKey, isStored, listKeys, stateOf, toKey, unknownKey } from '../key-view.ts';
+import { readBurnDown, readSpend, toBudgetStates } from '../spending.ts';
 
 const keysAtOnce = 20;
 
 /** What holds a secret is kept by nobody on the way. */
 const unkept = { 'cache-control': 'no-store' };
 
-const listKeysEndpoint = implement(contract.listKeys, async ({ query: { before, limit, ...filter }, context }) => {
+export const listAllKeys = implement(contract.listKeys, async ({ query: { before, limit, ...filter }, context }) => {
   const nowMs = context.clock.nowMs();
   const all = await listKeys(context);
   const found = all.slice(startAfter(all, before)).filter((key) => fits(key, filter, nowMs));
@@ -57,7 +67,7 @@ function fits(
   return texts.some((text) => text.toLowerCase().includes(wanted));
 }
 
-const createKey = implement(contract.createKey, async ({ body, caller, context }) => {
+export const createKey = implement(contract.createKey, async ({ body, caller, context }) => {
   const { store, keyTerms, clock } = context;
   const { terms, faults } = keyTerms.parseNew(body, { nowMs: clock.nowMs(), projects: await projectIds(context) });
   if (faults !== undefined) throw faultsProblem(faults);
@@ -67,11 +77,11 @@ const createKey = implement(contract.createKey, async ({ body, caller, context }
   return replyWith({ ...(await toDetail(key, context)), secret }, { headers });
 });
 
-const getKey = implement(contract.getKey, async ({ params: { id }, context }) =>
+export const getKey = implement(contract.getKey, async ({ params: { id }, context }) =>
   replyWithDetail(await findKey(id, context), context),
 );
 
-const changeKey = implement(contract.changeKey, async ({ params: { id }, body, caller, context, headers }) => {
+export const changeKey = implement(contract.changeKey, async ({ params: { id }, body, caller, context, headers }) => {
   const { store, keyTerms, clock } = context;
   const before = await findStoredKey(id, context);
   const expected = expectedVersion(headers);
@@ -89,7 +99,7 @@ const changeKey = implement(contract.changeKey, async ({ params: { id }, body, c
   return replyWithDetail(after, context);
 });
 
-const rotateKey = implement(contract.rotateKey, async ({ params: { id }, body, caller, context }) => {
+export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, body, caller, context }) => {
   const { store, keyTerms, clock } = context;
   const overlap = keyTerms.parseOverlap(body.overlap.trim());
   if (typeof overlap !== 'number') throw faultsProblem([{ path: 'overlap', message: overlap.fault }]);
@@ -103,13 +113,11 @@ const rotateKey = implement(contract.rotateKey, async ({ params: { id }, body, c
   return replyWith({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
 });
 
-const revokeKey = implement(contract.revokeKey, async ({ params: { id }, caller, context }) => {
+export const revokeKey = implement(contract.revokeKey, async ({ params: { id }, caller, context }) => {
   await findStoredKey(id, context);
   if (!(await context.store.keys.revoke(id, actorOf(caller)))) throw unknownKey();
   return replyWithDetail(await findKey(id, context), context);
 });
-
-export default [listKeysEndpoint, createKey, getKey, changeKey, rotateKey, revokeKey];
 
 async function replyWithDetail(key: AnyKey, context: AdminContext) {
   const headers = isStored(key) ? { etag: toTag(key.version) } : {};
@@ -141,3 +149,104 @@ async function changedProblem({ id }: StoredKey, context: AdminContext): Promise
     headers: { etag: toTag(now?.version) },
   });
 }
+
+export const listProjects = implement(contract.listProjects, async ({ context }) => {
+  const elements = await context.desk.list('project');
+  const counts = await countKeys(context);
+  return { items: await Promise.all(elements.map((one) => toProject(one, counts, context))), next: null };
+});
+
+export const getProject = implement(contract.getProject, async ({ params: { id }, context }) => {
+  const element = await context.desk.get('project', id);
+  if (element === undefined) throw absentProblem('project', id);
+  const headers = element.version === undefined ? {} : { etag: toTag(element.version) };
+  return replyWith(await toProject(element, await countKeys(context), context), { headers });
+});
+
+export const putProject = implement(contract.putProject, async ({ params: { id }, body, caller, context, headers }) => {
+  const { outcome, version, warnings } = await writeResource('project', id, body, { caller, context, headers });
+  const element = await context.desk.get('project', id);
+  if (element === undefined) throw absentProblem('project', id);
+  const status = outcome === 'created' ? 201 : 200;
+  const written = { ...(await toProject(element, await countKeys(context), context)), warnings: [...warnings] };
+  return replyWith(written, { status, headers: { etag: toTag(version) } });
+});
+
+export const deleteProject = implement(contract.deleteProject, async ({ params: { id }, caller, context, headers }) => {
+  const keys = (await countKeys(context)).get(id) ?? 0;
+  if (keys > 0) {
+    const some = keys === 1 ? 'One key belongs' : `${keys} keys belong`;
+    throw new Problem('in_use', { detail: `${some} to the project ${id}; move or revoke them first.` });
+  }
+  await removeResource('project', id, { caller, context, headers });
+  return undefined;
+});
+
+/** How many keys that are not revoked belong to each project. */
+async function countKeys({ store, configuration }: AdminContext): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const key of [...configuration.snapshot().keys.values(), ...(await store.keys.list())]) {
+    if (key.project === undefined || key.revokedAtMs !== undefined) continue;
+    counts.set(key.project, (counts.get(key.project) ?? 0) + 1);
+  }
+  return counts;
+}
+
+async function toProject(
+  { id, managedBy, place, version, updatedAtMs, inForce, document }: ConfiguredElement,
+  counts: ReadonlyMap<string, number>,
+  context: AdminContext,
+): Promise<z.input<typeof project>> {
+  const caps = context.configuration.snapshot().projects.get(id)?.caps;
+  return {
+    id,
+    managedBy,
+    place: place ?? null,
+    version: version ?? null,
+    updatedAt: updatedAtMs === undefined ? null : toInstant(updatedAtMs),
+    inForce,
+    document: { ...document },
+    keys: counts.get(id) ?? 0,
+    budgets: caps === undefined ? [] : await toBudgetStates({ kind: 'project', id, caps }, context),
+  };
+}
+
+const findKeyHolder = async (id: string, context: AdminContext): Promise<Holder> => ({
+  kind: 'key',
+  id,
+  caps: (await findKey(id, context)).caps,
+});
+
+function findProjectHolder(id: string, { configuration }: AdminContext): Holder {
+  const project = configuration.snapshot().projects.get(id);
+  if (project === undefined) throw absentProblem('project', id);
+  return { kind: 'project', id, caps: project.caps };
+}
+
+function showBurnDown({ kind, id, caps }: Holder, period: BudgetPeriod | undefined, context: AdminContext) {
+  const { budgets } = caps;
+  const budget = period === undefined ? budgets[0] : budgets.find((one) => one.period === period);
+  if (budget !== undefined) return readBurnDown({ kind, id, caps }, budget, context);
+  const which = period === undefined ? 'a budget' : `a budget by ${period}`;
+  throw new Problem('not_found', { detail: `This ${kind} has not got ${which}; set one first.` });
+}
+
+export const showKeyUsage = implement(contract.showKeyUsage, async ({ params: { id }, query: { days }, context }) =>
+  readSpend(await findKeyHolder(id, context), days, context),
+);
+
+export const showKeyBurnDown = implement(
+  contract.showKeyBurnDown,
+  async ({ params: { id }, query: { period }, context }) =>
+    showBurnDown(await findKeyHolder(id, context), period, context),
+);
+
+export const showProjectUsage = implement(contract.showProjectUsage, ({ params: { id }, query: { days }, context }) =>
+  readSpend(findProjectHolder(id, context), days, context),
+);
+
+export const showProjectBurnDown = implement(
+  contract.showProjectBurnDown,
+  async ({ params: { id }, query: { period }, context }) =>
+    showBurnDown(findProjectHolder(id, context), period, context),
+);

@@ -1,13 +1,93 @@
-/** What the ledger says of a request, and by what one can look for some. */
+/** Who used what, and what was asked: the ledger, its rows as a file and as they come, and the audit log. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant, pageOf } from '../../shapes/common.ts';
-import { checkSpan, fromTime, toTimeOf } from './span.ts';
+
+const dayMs = 86_400_000;
+const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+const asked = z.string().max(40);
+
+/** A time, or the beginning of a day in UTC. */
+const fromTime = asked
+  .transform((text, issues) => toTime(text, issues))
+  .optional()
+  .meta({ description: 'A time such as 2026-11-21T09:00Z, or a day in UTC such as 2026-11-21.' });
+
+/** A time, or the end of a day in UTC. */
+const toTimeOf = asked
+  .transform((text, issues) => toTime(text, issues) + (text.length === 'yyyy-mm-dd'.length ? dayMs : 0))
+  .optional()
+  .meta({ description: 'Before this time; a day in UTC is included whole.' });
+
+function toTime(text: string, issues: z.RefinementCtx): number {
+  const ms = time.test(text) ? Date.parse(text) : Number.NaN;
+  if (ms >= 0 && isRealDay(text)) return ms;
+  issues.addIssue(`"${text}" is no time since 1970; write it such as 2026-11-21 or 2026-11-21T09:00Z.`);
+  return z.NEVER;
+}
+
+/** There is no 30th of February, whatever a date makes of it. */
+function isRealDay(text: string): boolean {
+  const day = text.slice(0, 'yyyy-mm-dd'.length);
+  const ms = Date.parse(day);
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(day);
+}
+
+interface Span {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** Says it of `from`, the one that is more often wrong. */
+export function checkSpan({ from, to }: Span, issues: z.RefinementCtx): void {
+  if (from !== undefined && to !== undefined && from >= to) {
+    issues.addIssue({ code: 'custom', path: ['from'], message: '"from" has to be before "to".' });
+  }
+}
+
+export const auditEntry = z.object({
+  id: z.string(),
+  at: instant,
+  actor: z.string().meta({ description: 'Such as `command line` or `console: ada@example.com`.' }),
+  action: z.string().meta({ description: 'Such as `key.create`.' }),
+  subject: z.string(),
+  before: z.unknown().meta({ description: 'As it was, without secrets; null where there was nothing.' }),
+  after: z.unknown().meta({ description: 'As it is since, without secrets; null where there is nothing.' }),
+});
+
+const auditPage = pageOf(auditEntry);
 
 const name = z.string().min(1).max(256).optional();
+
+const auditQuery = z
+  .strictObject({
+    from: fromTime,
+    to: toTimeOf,
+    actor: name,
+    action: name.meta({ description: 'How the action begins: `key.` for all that is done to keys.' }),
+    subject: name,
+    before: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/, 'This is no cursor of the audit log; give the `next` of the page before as it came.')
+      .optional()
+      .meta({ description: 'The `next` of the page before.' }),
+    limit: z.coerce.number().int().min(1).max(200).default(50),
+  })
+  .superRefine(checkSpan);
+
+export const listAudit = defineEndpoint({
+  method: 'GET',
+  path: '/api/audit',
+  summary: 'List who changed what, the newest first, with before and after',
+  tag: 'Audit',
+  needs: 'admin',
+  query: auditQuery,
+  answer: auditPage,
+});
 
 /** What sums know as well. */
 export const usageFilters = {

@@ -5,8 +5,7 @@ import { priceSources } from '../../../core/accounting/price.ts';
 import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
-import { unitCounts, usageFilters } from './ledger.ts';
-import { checkSpan } from './span.ts';
+import { checkSpan, unitCounts, usageFilters } from './ledger.ts';
 
 const groups = z
   .string()

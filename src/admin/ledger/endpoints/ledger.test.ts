@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
 import { imported, rowId } from '../../../../test/support/ledger/ledger-rows.ts';
 import type { LedgerRow } from '../../../core/accounting/ledger-row.ts';
-import { exportRows } from '../export.ts';
+import { exportRows } from '../query.ts';
 
 const atMs = Date.UTC(2026, 10, 20, 12);
 const at = (number: number) => ({ id: rowId(atMs + number, number), startedAtMs: atMs + number });

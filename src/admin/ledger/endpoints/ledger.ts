@@ -1,25 +1,27 @@
-/** The ledger: requests by filter, one of them with its calls, what was kept of its bodies, as a file, and as they come. */
+/** The ledger: requests by filter, one of them with its calls, what was kept of its bodies, as a file, and as they come; and the audit log. */
 
+import type * as z from 'zod';
+import type { AuditEntry } from '../../../core/store/audit.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
+import type { auditEntry } from '../contract/ledger.ts';
 import * as contract from '../contract/ledger.ts';
-import { exportRows } from '../export.ts';
-import { readRows, toDetail, toFilter, toRow } from '../query.ts';
+import { exportRows, readRows, toDetail, toFilter, toRow } from '../query.ts';
 import type { TailEvent } from '../tail.ts';
 
-const listLedger = implement(contract.listLedger, async ({ query: { before, limit, ...query }, context }) => {
+export const listLedger = implement(contract.listLedger, async ({ query: { before, limit, ...query }, context }) => {
   const { rows, next } = await readRows(context.store.ledger, query, { before, limit });
   return { items: rows.map(toRow), next: next ?? null };
 });
 
-const exportLedger = implement(contract.exportLedger, ({ query: { format, ...query }, context }) =>
+export const exportLedger = implement(contract.exportLedger, ({ query: { format, ...query }, context }) =>
   exportRows(context.store.ledger, query, format),
 );
 
-const tailLedger = implement(contract.tailLedger, ({ query, context, caller, headers, signal }) => {
+export const tailLedger = implement(contract.tailLedger, ({ query, context, caller, headers, signal }) => {
   const lastId = headers.get('last-event-id') ?? undefined;
   const from = lastId !== undefined && /^[0-9a-f]{32}$/.test(lastId) ? lastId : undefined;
   const { streams, tail } = context;
@@ -35,7 +37,7 @@ async function* toEvents(events: AsyncIterable<TailEvent>): AsyncGenerator<Serve
   }
 }
 
-const listLedgerChoices = implement(contract.listLedgerChoices, async ({ context }) => {
+export const listLedgerChoices = implement(contract.listLedgerChoices, async ({ context }) => {
   const { keys, projects, models, upstreams } = context.configuration.snapshot();
   const stored = await context.store.keys.list();
   const declared = [...keys.values()].map(({ id }) => ({ id, name: id }));
@@ -47,13 +49,13 @@ const listLedgerChoices = implement(contract.listLedgerChoices, async ({ context
   };
 });
 
-const getLedgerRow = implement(contract.getLedgerRow, async ({ params: { id }, context: { store } }) => {
+export const getLedgerRow = implement(contract.getLedgerRow, async ({ params: { id }, context: { store } }) => {
   const row = await store.ledger.get(id);
   if (row === undefined) throw noSuchRow();
   return toDetail(row, (await store.ledger.capture(id)) !== undefined);
 });
 
-const getCapture = implement(contract.getCapture, async ({ params: { id }, context: { store }, caller }) => {
+export const getCapture = implement(contract.getCapture, async ({ params: { id }, context: { store }, caller }) => {
   const found = await store.ledger.capture(id);
   if (found === undefined) {
     throw new Problem('not_found', {
@@ -71,4 +73,16 @@ function noSuchRow(): Problem {
   });
 }
 
-export default [listLedger, exportLedger, tailLedger, listLedgerChoices, getLedgerRow, getCapture];
+export const listAudit = implement(
+  contract.listAudit,
+  async ({ query: { from, to, before, limit, ...filter }, context: { store } }) => {
+    // One more than asked for tells whether there is a next page.
+    const entries = await store.audit.page({ ...filter, fromMs: from, toMs: to, before, limit: limit + 1 });
+    const items = entries.slice(0, limit);
+    return { items: items.map(toEntry), next: entries.length > limit ? (items.at(-1)?.id ?? null) : null };
+  },
+);
+
+function toEntry({ atMs, ...entry }: AuditEntry): z.input<typeof auditEntry> {
+  return { ...entry, at: toInstant(atMs) };
+}

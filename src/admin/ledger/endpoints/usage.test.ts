@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
 import { imported } from '../../../../test/support/ledger/ledger-rows.ts';
-import usageEndpoints from './usage.ts';
+import { getUsage } from './usage.ts';
 
 const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
@@ -75,7 +75,6 @@ test('where there was no project, it is null and not empty', async (t) => {
 
 test('as CSV it has one line a group', async (t) => {
   const { context } = await open(t);
-  const [getUsage] = usageEndpoints;
   assert.ok(getUsage);
   const query = { by: ['key'], format: 'csv' } as const;
   const answer = await getUsage.run({ query: { ...query, by: ['key'] }, context } as never);
@@ -97,8 +96,7 @@ test('what else was counted stands beside it, in CSV with a column for each', as
     [{}, counted],
   );
   assert.deepEqual(json.total.units, counted);
-  const [getUsage] = usageEndpoints;
-  const csv = await getUsage?.run({ query: { by: ['key'], format: 'csv' }, context } as never);
+  const csv = await getUsage.run({ query: { by: ['key'], format: 'csv' }, context } as never);
   assert.ok(csv instanceof Response);
   const [head = [], ...rows] = (await csv.text()).split('\r\n').map((line) => line.split(','));
   const column = (name: string) => rows.slice(0, 2).map((row) => row[head.indexOf(name)]);

@@ -21,7 +21,7 @@ const standardSpanMs = 30 * dayMs;
 const longestByHourMs = 62 * dayMs;
 const mostLines = 20_000;
 
-const getUsage = implement(
+export const getUsage = implement(
   contract.getUsage,
   async ({ query: { by, from, to, format, ...filter }, context: { store, clock, configuration } }) => {
     const endMs = to ?? clock.nowMs();
@@ -85,5 +85,3 @@ function toCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): Resp
     },
   });
 }
-
-export default [getUsage];

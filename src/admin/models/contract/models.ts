@@ -7,8 +7,16 @@ import { managers } from '../../../core/resource-desk.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { defineEndpoint } from '../../endpoint.ts';
-import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
-import { elementDocument, managed, written } from '../../shapes/resources.ts';
+import {
+  dollars,
+  elementDocument,
+  idParam,
+  instant,
+  managed,
+  pageOf,
+  pageQuery,
+  written,
+} from '../../shapes/common.ts';
 
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 

@@ -21,15 +21,14 @@ import {
 import { indexOf, readTargetReports } from '../../target-index.ts';
 import type { modelParams, modelQuery, visibility } from '../contract/models.ts';
 import * as contract from '../contract/models.ts';
-import { toListView } from '../list-view.ts';
-import { type ModelSketch, toModelSketch, toModelView } from '../model-view.ts';
+import { type ModelSketch, toListView, toModelSketch, toModelView } from '../model-view.ts';
 
 /** Of those who change another thing of the same model, some are quicker now and then. */
 const mostAttempts = 5;
 const longestExcerpt = 600;
 const longestTryMs = 60_000;
 
-const listModels = implement(contract.listModels, async ({ query, context }) => {
+export const listModels = implement(contract.listModels, async ({ query, context }) => {
   const [elements, index, reports] = await Promise.all([
     context.desk.list('model'),
     indexOf(context.configuration.snapshot()),
@@ -54,7 +53,7 @@ function fits(model: ModelSketch, { q, operation, upstream, visible, managedBy }
   return names.some((name) => name.toLowerCase().includes(wanted));
 }
 
-const getModel = implement(contract.getModel, async ({ params: { id }, context }) => {
+export const getModel = implement(contract.getModel, async ({ params: { id }, context }) => {
   const element = await context.desk.get('model', id);
   if (element === undefined) throw absentProblem('model', id);
   const snapshot = context.configuration.snapshot();
@@ -77,7 +76,7 @@ const getModel = implement(contract.getModel, async ({ params: { id }, context }
   return replyWith(detail, { headers: { etag: toTag(element.version) } });
 });
 
-const putModel = implement(contract.putModel, async (call) => {
+export const putModel = implement(contract.putModel, async (call) => {
   const put = await writeResource('model', call.params.id, call.body, call);
   return replyWith(put, {
     status: put.outcome === 'created' ? 201 : 200,
@@ -85,12 +84,12 @@ const putModel = implement(contract.putModel, async (call) => {
   });
 });
 
-const deleteModel = implement(contract.deleteModel, async (call) => {
+export const deleteModel = implement(contract.deleteModel, async (call) => {
   await removeResource('model', call.params.id, call);
   return undefined;
 });
 
-const patchModel = implement(contract.patchModel, async (call) => {
+export const patchModel = implement(contract.patchModel, async (call) => {
   const expected = expectedVersion(call.headers);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -115,30 +114,33 @@ async function setVisible(call: Call<typeof modelParams, undefined, typeof visib
   return writeResource('model', id, next, call, expected ?? element.version ?? 0);
 }
 
-const testModel = implement(contract.testModel, async ({ params: { id }, body: { operation }, context, signal }) => {
-  const requestId = `test.${randomBytes(6).toString('hex')}`;
-  const startedMs = context.clock.monotonicMs();
-  const response = await context.gatewayCalls.send({
-    route: operation,
-    body: Buffer.from(JSON.stringify(bodyOf(operation, id, operationRows[operation].trial))),
-    model: id,
-    requestId,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
-  });
-  const text = await readBeginning(response);
-  const attempts = Number(response.headers.get('x-postern-attempts') ?? Number.NaN);
-  return {
-    ok: response.ok,
-    status: response.status,
-    durationMs: Math.round(context.clock.monotonicMs() - startedMs),
-    excerpt: text,
-    upstream: response.headers.get('x-postern-upstream'),
-    attempts: Number.isInteger(attempts) ? attempts : null,
-    requestId,
-  };
-});
+export const testModel = implement(
+  contract.testModel,
+  async ({ params: { id }, body: { operation }, context, signal }) => {
+    const requestId = `test.${randomBytes(6).toString('hex')}`;
+    const startedMs = context.clock.monotonicMs();
+    const response = await context.gatewayCalls.send({
+      route: operation,
+      body: Buffer.from(JSON.stringify(bodyOf(operation, id, operationRows[operation].trial))),
+      model: id,
+      requestId,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
+    });
+    const text = await readBeginning(response);
+    const attempts = Number(response.headers.get('x-postern-attempts') ?? Number.NaN);
+    return {
+      ok: response.ok,
+      status: response.status,
+      durationMs: Math.round(context.clock.monotonicMs() - startedMs),
+      excerpt: text,
+      upstream: response.headers.get('x-postern-upstream'),
+      attempts: Number.isInteger(attempts) ? attempts : null,
+      requestId,
+    };
+  },
+);
 
-const forgetItems = implement(contract.forgetItems, async ({ params: { id }, context, caller }) => {
+export const forgetItems = implement(contract.forgetItems, async ({ params: { id }, context, caller }) => {
   const { cache } = await modelIn(id, context.configuration.snapshot());
   if (cache === undefined)
     throw new Problem('not_found', { detail: `Of the items of ${id} nothing is remembered (models[].cache).` });
@@ -146,7 +148,7 @@ const forgetItems = implement(contract.forgetItems, async ({ params: { id }, con
   return undefined;
 });
 
-const acceptModel = implement(contract.acceptModel, async ({ params: { id }, context, caller }) => {
+export const acceptModel = implement(contract.acceptModel, async ({ params: { id }, context, caller }) => {
   const model = await modelIn(id, context.configuration.snapshot());
   if (model.canary === undefined) throw new Problem('not_found', { detail: `${id} has no canary (models[].canary).` });
   await acceptAsItIs(context.store.settings, model, actorOf(caller));
@@ -170,5 +172,3 @@ async function readBeginning(response: Response): Promise<string> {
   }
   return text;
 }
-
-export default [listModels, getModel, putModel, deleteModel, patchModel, forgetItems, acceptModel, testModel];

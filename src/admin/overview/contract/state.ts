@@ -1,9 +1,12 @@
-/** How the gateway is: its targets, its nodes, what it stands on, and what an operator may want to look at. */
+/** How the gateway is, what it did over a span of time, and what happens just now. */
 
 import * as z from 'zod';
+import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { defineEndpoint } from '../../endpoint.ts';
-import { instant } from '../../shapes/common.ts';
+import { usageSums } from '../../ledger/contract/usage.ts';
+import { dollars, instant } from '../../shapes/common.ts';
 
 export const healthTarget = z.object({
   upstream: z.string(),
@@ -159,4 +162,150 @@ export const getFirstSteps = defineEndpoint({
   tag: 'Overview',
   needs: 'viewer',
   answer: firstSteps,
+});
+
+const count = z.number();
+
+const percentiles = z.object({ p50: z.number(), p95: z.number(), p99: z.number() }).meta({
+  description: 'Milliseconds, estimated from counts in buckets.',
+});
+
+/** What happened between the reading before and this one; `inFlight` and what follows the loop delay are as they were at its end. */
+export const liveSample = z.object({
+  at: instant,
+  spanMs: z.number().meta({ description: 'How long ago the reading before was: counts by this are rates.' }),
+  requests: count,
+  byOutcome: z.partialRecord(z.enum(rowOutcomes), count),
+  byStatus: z.record(z.string(), count).meta({ description: 'By class, such as 2xx.' }),
+  byOperation: z.record(z.string(), count).meta({ description: '`none`: paths that are no client route.' }),
+  latency: percentiles.nullable().meta({ description: 'Of what ended in the ten seconds up to then.' }),
+  firstByte: percentiles.nullable().meta({ description: 'Of what ended in the ten seconds up to then.' }),
+  inputTokens: count,
+  outputTokens: count,
+  cost: dollars,
+  items: count.meta({ description: 'Inputs, prompts and documents that upstreams were asked for.' }),
+  savedItems: count.meta({ description: 'Items of lists that nobody was asked for, as they were known.' }),
+  saved: dollars.meta({ description: 'What these would have cost.' }),
+  unpriced: count,
+  attempts: z.record(z.string(), count).meta({ description: 'Calls to upstreams, by what came of them.' }),
+  retries: count.meta({ description: 'Calls beyond one for each request.' }),
+  limitHits: count,
+  budgetHits: count,
+  inFlight: count,
+  loopDelayMs: z.number().nullable().meta({ description: 'How late timers fired: the 99th percentile of 10 seconds.' }),
+  cpuShare: z.number().nullable().meta({ description: 'Of one core, all processes together.' }),
+  memoryBytes: z.number().nullable(),
+  journalBytes: z.number().nullable(),
+  journalOldestMs: z.number().nullable(),
+});
+
+const targetCounts = z.object({
+  healthy: z.number(),
+  probing: z.number(),
+  loading: z.number(),
+  resting: z.number(),
+  failing: z.number(),
+});
+
+export const liveUpstream = z.object({
+  id: z.string(),
+  answered: count.meta({ description: 'Calls that were answered since the reading before.' }),
+  otherwise: count.meta({ description: 'Calls of which something else came.' }),
+  firstByteMs: z.number().nullable().meta({ description: 'Mean of the ten seconds up to then.' }),
+  inFlight: count,
+  waiting: count,
+  targets: targetCounts.meta({ description: 'With workers: how many of them see it so.' }),
+});
+
+/** The first event of the stream has what was seen so far; each later one has one sample. */
+export const liveEvent = z.object({
+  isHistory: z.boolean(),
+  samples: z.array(liveSample).meta({ description: 'The oldest first.' }),
+  upstreams: z.array(liveUpstream),
+  isBehind: z.boolean().meta({ description: 'True while no reading can be had.' }),
+});
+
+export const getLive = defineEndpoint({
+  method: 'GET',
+  path: '/api/live',
+  summary: 'Follow rates, latency, tokens and cost as they are: five minutes of history, then a sample a second',
+  tag: 'Overview',
+  needs: 'viewer',
+  streams: 'text/event-stream',
+});
+
+const ranges = ['1h', '24h', '7d', '30d'] as const;
+export type Range = (typeof ranges)[number];
+
+const breakdowns = ['operation', 'model', 'key', 'project', 'upstream'] as const;
+export type Breakdown = (typeof breakdowns)[number];
+
+const orders = ['cost', 'requests', 'errors'] as const;
+
+const name = z.string().min(1).max(256).optional();
+
+export const overviewQuery = z.strictObject({
+  range: z.enum(ranges).default('24h'),
+  by: z.enum(breakdowns).default('model'),
+  order: z.enum(orders).default('requests'),
+  key: name,
+  project: name,
+  model: name,
+  upstream: name,
+  operation: z.enum(operations).optional(),
+});
+
+const figures = usageSums.pick({
+  requests: true,
+  errors: true,
+  inputTokens: true,
+  outputTokens: true,
+  cost: true,
+  unpriced: true,
+});
+
+export const overviewSums = figures.extend({
+  meanMs: z.number().nullable().meta({ description: 'How long a request took on average; null where there was none.' }),
+});
+
+export const overviewBucket = overviewSums.extend({
+  at: instant.meta({ description: 'When it begins.' }),
+  byOutcome: z.partialRecord(z.enum(rowOutcomes), z.number()),
+});
+
+const overviewLine = overviewSums.extend({
+  id: z.string().nullable().meta({ description: 'Null: requests that have none.' }),
+});
+
+export const overview = z.object({
+  from: instant,
+  to: instant,
+  bucket: z.enum(['minute', 'hour', 'day']).meta({
+    description: 'Minutes come from the rows, where an hour has few of them; hours and days, in UTC, from the sums.',
+  }),
+  total: overviewSums,
+  buckets: z.array(overviewBucket),
+  top: z.array(overviewLine).meta({ description: 'Ten at most, the first by the order that was asked for.' }),
+  others: overviewSums.extend({ count: z.number() }).nullable().meta({ description: 'All behind the first ten.' }),
+  comparison: z
+    .object({ from: instant, to: instant, now: overviewSums, before: overviewSums })
+    .nullable()
+    .meta({ description: 'The whole hours of this stretch, and the same hours of the one before it.' }),
+  latency: z
+    .object({ rows: z.number(), isAll: z.boolean(), duration: percentiles, firstByte: percentiles.nullable() })
+    .nullable()
+    .meta({ description: 'Of the newest requests of the stretch, 1,000 at most.' }),
+  today: z
+    .object({ from: instant, total: overviewSums, hours: z.array(z.object({ at: instant, cost: z.string() })) })
+    .meta({ description: 'Since midnight, UTC; whatever the filters.' }),
+});
+
+export const getOverview = defineEndpoint({
+  method: 'GET',
+  path: '/api/overview',
+  summary: 'Say what happened in the last hour, day, week or month: sums over time, the top ten, and latency',
+  tag: 'Overview',
+  needs: 'viewer',
+  query: overviewQuery,
+  answer: overview,
 });

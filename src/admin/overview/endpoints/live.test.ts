@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
 import type { AdminContext } from '../../context.ts';
 import type { LiveFrame, LiveSource } from '../live/sampler.ts';
-import liveEndpoints from './live.ts';
+import { getLive } from './state.ts';
 
 test('begins with the history, goes on with each sample, and stops watching when the reader is gone', async (t) => {
   const { context } = await openAdmin(t);
@@ -28,8 +28,6 @@ test('begins with the history, goes on with each sample, and stops watching when
   const gone = new AbortController();
   const own: AdminContext = { ...context, live };
   const caller = await context.access.identify(new Headers());
-  const [getLive] = liveEndpoints;
-  assert.ok(getLive);
   const response = await getLive.run({
     params: undefined,
     query: undefined,

@@ -1,27 +1,36 @@
-/** How the gateway is, what it is, and what an operator may want to look at. */
+/** How the gateway is, what it did over a span of time, what happens just now, and what an operator may want to look at. */
 
+import type * as z from 'zod';
+import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../../core/operations/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { inTurns } from '../../../lib/turns.ts';
+import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
+import { isConsoleKey } from '../../playground/gateway-calls.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import { isSilent, readTargetReports } from '../../target-index.ts';
-import { toAgreements } from '../agreements.ts';
+import type { firstSteps } from '../contract/state.ts';
 import * as contract from '../contract/state.ts';
-import { readFirstSteps } from '../first-steps.ts';
-import { toTargets } from '../node-reports.ts';
+import type { LiveFrame, LiveSample, LiveUpstream } from '../live/sampler.ts';
+import { toAgreements, toTargets } from '../node-reports.ts';
 import { backedUpKey, readBackup, readNotices } from '../notices.ts';
-import { createRecently, type Recently } from '../recently.ts';
+import { readOverview } from '../overview.ts';
 
-const keptMs = 2_000;
-const recent = new WeakMap<AdminContext, Recently>();
-
-function recentlyOf(context: AdminContext): Recently {
-  const known = recent.get(context) ?? createRecently(context.clock, keptMs);
-  recent.set(context, known);
-  return known;
+/** Of each context its own. */
+function createRecentlyOf(keptMs: number): (context: AdminContext) => Recently {
+  const recent = new WeakMap<AdminContext, Recently>();
+  return (context) => {
+    const known = recent.get(context) ?? createRecently(context.clock, keptMs);
+    recent.set(context, known);
+    return known;
+  };
 }
+
+const recentlyOf = createRecentlyOf(2_000);
+const recentOverviewOf = createRecentlyOf(3_000);
 
 const docs = [
   { title: 'Configuration', path: 'docs/reference/configuration.md' },
@@ -37,7 +46,7 @@ const docs = [
 
 const storeKinds = { memory: 'memory', file: 'sqlite', postgres: 'postgres' } as const;
 
-const getHealth = implement(contract.getHealth, ({ context }) =>
+export const getHealth = implement(contract.getHealth, ({ context }) =>
   recentlyOf(context)('health', () => readHealth(context)),
 );
 
@@ -69,7 +78,7 @@ async function readHealth(context: AdminContext) {
   };
 }
 
-const getAbout = implement(
+export const getAbout = implement(
   contract.getAbout,
   async ({ context: { store, live, clock, instance, configuration, version, clientUrl } }) => {
     const [state, bytes, keys] = await Promise.all([live.state(), instance.storeBytes(), store.keys.list()]);
@@ -101,21 +110,127 @@ const getAbout = implement(
   },
 );
 
-const getNotices = implement(contract.getNotices, async ({ context, caller }) => {
+export const getNotices = implement(contract.getNotices, async ({ context, caller }) => {
   const items = await recentlyOf(context)('notices', () => readNotices(context));
   const isOwner = caller.kind !== 'nobody' && caller.role === 'owner';
   return { items: isOwner ? [...(await readBackup(context)), ...items] : items };
 });
 
-const confirmBackup = implement(contract.confirmBackup, async ({ context: { store, instance }, caller }) => {
+export const confirmBackup = implement(contract.confirmBackup, async ({ context: { store, instance }, caller }) => {
   const key = await instance.ownKey();
   if (key === undefined) throw new Problem('not_found', { detail: 'There is no secret key beside the database.' });
   await store.settings.set(backedUpKey, key.id, actorOf(caller));
   return undefined;
 });
 
-const getFirstSteps = implement(contract.getFirstSteps, ({ context }) =>
+export const getFirstSteps = implement(contract.getFirstSteps, ({ context }) =>
   recentlyOf(context)('first steps', () => readFirstSteps(context)),
 );
 
-export default [getHealth, getAbout, getNotices, confirmBackup, getFirstSteps];
+export const getOverview = implement(contract.getOverview, ({ query, context }) =>
+  recentOverviewOf(context)(JSON.stringify(query), () =>
+    readOverview(context.store.ledger, query, context.clock.nowMs()),
+  ),
+);
+
+/** For a reader that is behind: older ones are of no use any more. */
+const mostWaiting = 30;
+
+export const getLive = implement(contract.getLive, ({ context, caller, headers, signal }) =>
+  context.streams.open({ caller, headers, signal, context }, 'viewer', (over) => follow(context.live, over)),
+);
+
+interface LiveEvent {
+  readonly isHistory: boolean;
+  readonly samples: readonly LiveSample[];
+  readonly upstreams: readonly LiveUpstream[];
+  readonly isBehind: boolean;
+}
+
+const toEvent = (data: LiveEvent): ServerEvent => ({ data });
+
+async function* follow(live: AdminContext['live'], signal: AbortSignal): AsyncGenerator<ServerEvent> {
+  const waiting: LiveFrame[] = [];
+  let wake: () => void = () => undefined;
+  const watch = live.watch((frame) => {
+    if (waiting.length >= mostWaiting) waiting.shift();
+    waiting.push(frame);
+    wake();
+  });
+  signal.addEventListener('abort', () => wake(), { once: true });
+  try {
+    yield toEvent({ isHistory: true, samples: watch.history, upstreams: watch.upstreams, isBehind: false });
+    while (!signal.aborted) {
+      const frame = waiting.shift();
+      if (frame === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      const { sample, upstreams } = frame;
+      const samples = sample === undefined ? [] : [sample];
+      yield toEvent({ isHistory: false, samples, upstreams, isBehind: sample === undefined });
+    }
+  } finally {
+    watch.close();
+  }
+}
+
+const spanMs = 30 * 86_400_000;
+
+/** How far a new gateway has come: a key, a first request, a first try in the Playground. */
+async function readFirstSteps(context: AdminContext): Promise<z.input<typeof firstSteps>> {
+  const { store, clock, configuration } = context;
+  const snapshot = configuration.snapshot();
+  const [keys, lines] = await Promise.all([
+    store.keys.list(),
+    store.ledger.usage({ fromMs: clock.nowMs() - spanMs }, ['key']),
+  ]);
+  const own = new Set(keys.filter(isConsoleKey).map(({ id }) => id));
+  const works = keys.filter(({ id, revokedAtMs }) => !own.has(id) && revokedAtMs === undefined);
+  const count = (isOwn: boolean): number =>
+    lines.reduce((sum, { by, sums }) => (own.has(by.key ?? '') === isOwn ? sum + sums.requests : sum), 0);
+  return {
+    hasKey: works.length > 0 || snapshot.keys.size > 0,
+    requests: count(false),
+    tries: count(true),
+    sample: toSample(context),
+  };
+}
+
+function toSample({ configuration }: AdminContext): z.input<typeof firstSteps>['sample'] {
+  const models = configuration.snapshot().models.all.filter(({ id, visible }) => visible && !id.includes('*'));
+  for (const operation of operationsAsOffered) {
+    const model = models.find(({ operations }) => operations.includes(operation));
+    if (model === undefined || !canBeShown(operation)) continue;
+    const { sample } = operationRows[operation];
+    return { path: pathOf(operation, model.id), body: JSON.stringify(bodyOf(operation, model.id, sample.body)) };
+  }
+  return null;
+}
+
+interface Kept {
+  readonly atMs: number;
+  readonly answer: Promise<unknown>;
+}
+
+/** A cache of a few seconds, so that many who ask for the same wait for one answer. A failure is not kept. */
+type Recently = <T>(name: string, ask: () => Promise<T>) => Promise<T>;
+
+const mostKept = 100;
+
+export function createRecently(clock: Pick<Clock, 'monotonicMs'>, keptMs: number): Recently {
+  const kept = new Map<string, Kept>();
+  return <T>(name: string, ask: () => Promise<T>): Promise<T> => {
+    const nowMs = clock.monotonicMs();
+    const found = kept.get(name);
+    // A name stands for one kind of answer.
+    if (found !== undefined && nowMs - found.atMs < keptMs) return found.answer as Promise<T>;
+    for (const [other, { atMs }] of kept) if (nowMs - atMs >= keptMs || kept.size >= mostKept) kept.delete(other);
+    const answer = ask();
+    kept.set(name, { atMs: nowMs, answer });
+    answer.catch(() => kept.delete(name));
+    return answer;
+  };
+}

@@ -2,8 +2,10 @@
 
 import { type RowOutcome, rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { type TargetState, targetStates } from '../../../core/target-state.ts';
-import { type Buckets, growth, growthOfBuckets } from './histogram.ts';
 import {
+  type Buckets,
+  growth,
+  growthOfBuckets,
   type LabelReader,
   type LiveHistogram,
   type LiveMetric,

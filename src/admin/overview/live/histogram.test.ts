@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { addBuckets, growth, growthOfBuckets, toPercentiles } from './histogram.ts';
+import { addBuckets, growth, growthOfBuckets, toPercentiles } from './reading.ts';
 
 const bounds = [0.1, 0.2, 0.5];
 /** Three buckets, the one above them, and the sum of what was observed. */

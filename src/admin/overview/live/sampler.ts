@@ -6,11 +6,19 @@
 import type * as z from 'zod';
 import type { Clock } from '../../../lib/clock.ts';
 import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
-import type { liveSample, liveUpstream } from '../contract/live.ts';
+import type { liveSample, liveUpstream } from '../contract/state.ts';
 import { type Digest, type DigestDeps, digest } from './digest.ts';
-import { addBuckets, type Buckets, toPercentiles } from './histogram.ts';
-import { type ProcessState, toProcessState } from './process-state.ts';
-import { createLabelReader, type LiveMetric, liveMetrics, type Reading, stateMetrics } from './reading.ts';
+import {
+  addBuckets,
+  type Buckets,
+  createLabelReader,
+  type LiveMetric,
+  liveMetrics,
+  plainOf,
+  type Reading,
+  stateMetrics,
+  toPercentiles,
+} from './reading.ts';
 
 export type LiveSample = z.output<typeof liveSample>;
 export type LiveUpstream = z.output<typeof liveUpstream>;
@@ -35,7 +43,7 @@ export interface LiveSource {
   close(): void;
 }
 
-export interface SamplerDeps {
+interface SamplerDeps {
   /** Asks the process for some of its metrics, or all processes. */
   read(metrics: ReadonlySet<LiveMetric>): Promise<Reading>;
   boundsOf: DigestDeps['boundsOf'];
@@ -202,3 +210,48 @@ function laterByTimer(work: () => void, ms: number): () => void {
   const timer = setTimeout(work, ms).unref();
   return () => clearTimeout(timer);
 }
+
+/** Undefined where nobody tells: no Redis is configured, no journal is written. */
+interface ProcessState {
+  readonly workers: number;
+  readonly workerRestarts: number;
+  readonly loopDelayMs: number | undefined;
+  readonly memoryBytes: number | undefined;
+  readonly journalBytes: number | undefined;
+  /** That are not in the store yet. */
+  readonly journalRows: number | undefined;
+  readonly journalOldestMs: number | undefined;
+  readonly isJournalFailing: boolean;
+  readonly isStoreUp: boolean | undefined;
+  readonly isRedisUp: boolean | undefined;
+  /** Processes that count limits on their own. */
+  readonly redisFallback: number;
+  /** The last change of the store that is in force. */
+  readonly revision: number | undefined;
+}
+
+function toProcessState(reading: Reading): ProcessState {
+  const redis = plainOf(reading, 'postern_redis_up');
+  const store = plainOf(reading, 'postern_store_up');
+  return {
+    workers: plainOf(reading, 'postern_workers') ?? 0,
+    workerRestarts: plainOf(reading, 'postern_worker_restarts_total') ?? 0,
+    loopDelayMs: loopDelayOf(reading),
+    memoryBytes: plainOf(reading, 'process_resident_memory_bytes'),
+    journalBytes: plainOf(reading, 'postern_journal_bytes'),
+    journalRows: plainOf(reading, 'postern_journal_waiting_rows'),
+    journalOldestMs: toMs(plainOf(reading, 'postern_journal_oldest_seconds')),
+    isJournalFailing: plainOf(reading, 'postern_journal_failing') === 1,
+    isStoreUp: store === undefined ? undefined : store === 1,
+    isRedisUp: redis === undefined ? undefined : redis === 1,
+    redisFallback: plainOf(reading, 'postern_redis_fallback') ?? 0,
+    revision: plainOf(reading, 'postern_config_revision'),
+  };
+}
+
+function loopDelayOf(reading: Reading): number | undefined {
+  const value = reading.nodejs_eventloop_delay_seconds?.['{percentile="99"}'];
+  return typeof value === 'number' ? value * 1000 : undefined;
+}
+
+const toMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000);

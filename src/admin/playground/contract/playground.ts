@@ -1,10 +1,21 @@
 /** What can be tried in the playground, and what the ledger says of a try. */
 
 import * as z from 'zod';
-import { operations } from '../../../core/operations/index.ts';
+import { hasModelInPath, operationRows, operations, pathOf } from '../../../core/operations/index.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars } from '../../shapes/common.ts';
-import { gatewayRoutes } from '../routes.ts';
+
+const gatewayRoutes = [...operations, 'engines-embeddings'] as const;
+export type GatewayRoute = (typeof gatewayRoutes)[number];
+
+/** Whether the model stands in the path and not in the body. */
+export const namesModelInPath = (route: GatewayRoute): boolean =>
+  route === 'engines-embeddings' || hasModelInPath(operationRows[route]);
+
+/** Under the address of the clients' listener. The model counts where it stands in the path. */
+export const toGatewayPath = (route: GatewayRoute, model = ''): string =>
+  // One encoded segment: a model's name cannot lead elsewhere.
+  route === 'engines-embeddings' ? `/v1/engines/${encodeURIComponent(model)}/embeddings` : pathOf(route, model);
 
 const playgroundRoute = z.object({ route: z.enum(gatewayRoutes) });
 

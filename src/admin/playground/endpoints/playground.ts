@@ -8,8 +8,8 @@ import { actorOf, type Caller } from '../../caller.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/playground.ts';
+import { namesModelInPath } from '../contract/playground.ts';
 import { toReachable } from '../gateway-calls.ts';
-import { namesModelInPath } from '../routes.ts';
 
 const keyHeader = 'x-postern-key';
 const keyForm = /^[\x21-\x7e]{1,512}$/;
@@ -17,11 +17,15 @@ const longestName = 64;
 const formType = /^multipart\/form-data;[\x20-\x7e]{1,200}$/i;
 const mostFormBytes = 32 * 1024 * 1024;
 
-const listPlaygroundModels = implement(contract.listPlaygroundModels, async ({ query: { operation }, context }) => {
-  const models = context.configuration.snapshot().models.all;
-  const fitting = operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
-  return { items: await inTurns(toPlaygroundModels(fitting)), clientUrl: toReachable(context.clientUrl()) };
-});
+export const listPlaygroundModels = implement(
+  contract.listPlaygroundModels,
+  async ({ query: { operation }, context }) => {
+    const models = context.configuration.snapshot().models.all;
+    const fitting =
+      operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
+    return { items: await inTurns(toPlaygroundModels(fitting)), clientUrl: toReachable(context.clientUrl()) };
+  },
+);
 
 function* toPlaygroundModels(models: readonly Model[]) {
   const items: ReturnType<typeof toPlaygroundModel>[] = [];
@@ -44,7 +48,7 @@ function toPlaygroundModel({ id, aliases, operations, visible, space, targets }:
   };
 }
 
-const callPlayground = implement(
+export const callPlayground = implement(
   contract.callPlayground,
   async ({ params: { route }, query: { model }, context, caller, headers, signal, raw }) => {
     if (namesModelInPath(route) && model === undefined) {
@@ -81,7 +85,7 @@ function readKey(headers: Headers): string | undefined {
   throw new Problem('invalid_fields', { detail: message, fields: [{ path: keyHeader, message }] });
 }
 
-const getPlaygroundTry = implement(contract.getPlaygroundTry, async ({ params: { requestId }, context }) => {
+export const getPlaygroundTry = implement(contract.getPlaygroundTry, async ({ params: { requestId }, context }) => {
   const { rows } = await context.store.ledger.page({ clientRequestId: requestId }, { limit: 1 });
   const [row] = rows;
   if (row === undefined) return { item: null };
@@ -103,5 +107,3 @@ const getPlaygroundTry = implement(contract.getPlaygroundTry, async ({ params: {
     },
   };
 });
-
-export default [listPlaygroundModels, callPlayground, getPlaygroundTry];

@@ -11,11 +11,11 @@ import { type setting, settingIds } from '../contract/settings.ts';
 
 const dayMs = 86_400_000;
 
-const listSettings = implement(contract.listSettings, async ({ context }) => ({
+export const listSettings = implement(contract.listSettings, async ({ context }) => ({
   items: await Promise.all(settingIds.map((id) => toSetting(id, context))),
 }));
 
-const putSetting = implement(contract.putSetting, async ({ params: { id }, body, caller, context, headers }) => {
+export const putSetting = implement(contract.putSetting, async ({ params: { id }, body, caller, context, headers }) => {
   const { version, warnings } = await writeResource(
     'setting',
     id,
@@ -26,12 +26,10 @@ const putSetting = implement(contract.putSetting, async ({ params: { id }, body,
   return replyWith({ version, warnings: [...warnings] }, { headers: { etag: toTag(version) } });
 });
 
-const deleteSetting = implement(contract.deleteSetting, async ({ params: { id }, caller, context, headers }) => {
+export const deleteSetting = implement(contract.deleteSetting, async ({ params: { id }, caller, context, headers }) => {
   await removeResource('setting', id, { caller, context, headers });
   return undefined;
 });
-
-export default [listSettings, putSetting, deleteSetting];
 
 async function toSetting(id: (typeof settingIds)[number], context: AdminContext): Promise<z.input<typeof setting>> {
   const found = await context.desk.get('setting', id);

@@ -1,5 +1,8 @@
-/** Upstreams: shown, put in, changed, taken out, judged before they are written, tested, and asked for their models. */
+/** Upstreams and the families that they are of. */
 
+import { type Family, isMadeHere, type Offer, offersOf, standardOptions } from '../../../core/family.ts';
+import { labels } from '../../../core/label.ts';
+import { operations } from '../../../core/operations/index.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import type { AdminContext } from '../../context.ts';
 import { toElementPage } from '../../element-page.ts';
@@ -25,14 +28,17 @@ import {
   type UpstreamSketch,
 } from '../upstream-view.ts';
 
-const listUpstreams = implement(contract.listUpstreams, async ({ query: { before, limit, ...filter }, context }) => {
-  const [elements, surroundings] = await Promise.all([context.desk.list('upstream'), lookAround(context)]);
-  const page = { before, limit };
-  return toElementPage(elements, page, {
-    fits: (element) => fits(toUpstreamSketch(element, surroundings), filter),
-    toView: (element) => toUpstreamView(element, surroundings),
-  });
-});
+export const listUpstreams = implement(
+  contract.listUpstreams,
+  async ({ query: { before, limit, ...filter }, context }) => {
+    const [elements, surroundings] = await Promise.all([context.desk.list('upstream'), lookAround(context)]);
+    const page = { before, limit };
+    return toElementPage(elements, page, {
+      fits: (element) => fits(toUpstreamSketch(element, surroundings), filter),
+      toView: (element) => toUpstreamView(element, surroundings),
+    });
+  },
+);
 
 async function lookAround(context: AdminContext): Promise<Surroundings> {
   const snapshot = context.configuration.snapshot();
@@ -50,14 +56,14 @@ function fits(
   return [id, family.id, family.title, address ?? ''].some((text) => text.toLowerCase().includes(wanted));
 }
 
-const getUpstream = implement(contract.getUpstream, async ({ params: { id }, context }) => {
+export const getUpstream = implement(contract.getUpstream, async ({ params: { id }, context }) => {
   const element = await context.desk.get('upstream', id);
   if (element === undefined) throw absentProblem('upstream', id);
   const view = toUpstreamView(element, await lookAround(context));
   return replyWith({ ...view, document: element.document }, { headers: { etag: toTag(element.version) } });
 });
 
-const putUpstream = implement(contract.putUpstream, async (call) => {
+export const putUpstream = implement(contract.putUpstream, async (call) => {
   const { params, body, context, headers } = call;
   // Without the version that was seen, another credential might be there than the one that is judged here.
   const expected = neededVersion(headers);
@@ -69,44 +75,47 @@ const putUpstream = implement(contract.putUpstream, async (call) => {
   return replyWith(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
 });
 
-const deleteUpstream = implement(contract.deleteUpstream, async (call) => {
+export const deleteUpstream = implement(contract.deleteUpstream, async (call) => {
   await removeResource('upstream', call.params.id, call);
   return undefined;
 });
 
-const testDraft = implement(contract.testDraft, async ({ body: { id, document }, context, signal }) => {
+export const testDraft = implement(contract.testDraft, async ({ body: { id, document }, context, signal }) => {
   const { upstream } = await judgeUpstream(context.desk, id, document);
   return test(needed(upstream), context, signal);
 });
 
-const testUpstream = implement(contract.testUpstream, async ({ params: { id }, context, signal }) => {
+export const testUpstream = implement(contract.testUpstream, async ({ params: { id }, context, signal }) => {
   return test(await compiled(id, context), context, signal);
 });
 
 /** Bounded: a list is read by people, and some services have tens of thousands. */
 const mostModels = 5_000;
 
-const listUpstreamModels = implement(contract.listUpstreamModels, async ({ params: { id }, context, signal }) => {
-  const upstream = await compiled(id, context);
-  const found = await context.probe.models(upstream, signal);
-  if (found.kind === 'failed') {
-    throw new Problem('upstream_failed', { detail: `${found.problem.message} ${found.problem.advice}` });
-  }
-  if (found.kind === 'no-list') {
-    return { listed: false, note: 'This service has no list of models; write the name as it has it.', items: [] };
-  }
-  const known = (await indexOf(context.configuration.snapshot())).byUpstream.get(id)?.names;
-  const items = found.models
-    .slice(0, mostModels)
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .map((model) => ({
-      id: model.id,
-      operations: model.operations === undefined ? null : [...model.operations],
-      models: [...(known?.get(model.id) ?? [])],
-    }));
-  const more = found.models.length - items.length;
-  return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, items };
-});
+export const listUpstreamModels = implement(
+  contract.listUpstreamModels,
+  async ({ params: { id }, context, signal }) => {
+    const upstream = await compiled(id, context);
+    const found = await context.probe.models(upstream, signal);
+    if (found.kind === 'failed') {
+      throw new Problem('upstream_failed', { detail: `${found.problem.message} ${found.problem.advice}` });
+    }
+    if (found.kind === 'no-list') {
+      return { listed: false, note: 'This service has no list of models; write the name as it has it.', items: [] };
+    }
+    const known = (await indexOf(context.configuration.snapshot())).byUpstream.get(id)?.names;
+    const items = found.models
+      .slice(0, mostModels)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map((model) => ({
+        id: model.id,
+        operations: model.operations === undefined ? null : [...model.operations],
+        models: [...(known?.get(model.id) ?? [])],
+      }));
+    const more = found.models.length - items.length;
+    return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, items };
+  },
+);
 
 /** The one in force, or where it was only just written, as it will be. */
 async function compiled(id: string, { desk, configuration }: AdminContext): Promise<Upstream> {
@@ -137,4 +146,67 @@ async function test(upstream: Upstream, { probe }: AdminContext, signal: AbortSi
   };
 }
 
-export default [listUpstreams, getUpstream, putUpstream, deleteUpstream, testDraft, testUpstream, listUpstreamModels];
+export const listFamilies = implement(contract.listFamilies, ({ context }) => ({
+  items: context.families.map(toFamilyView),
+}));
+
+/** A family as people see it: everything from its own facts, nothing from its name. */
+function toFamilyView(family: Family) {
+  const { id, title, baseUrl, options = {}, chat, modelList, starter, builtIn = [] } = family;
+  const standard = standardOptions(family);
+  const offers = offersOf(family, standard);
+  const auth = typeof family.auth === 'function' ? family.auth(standard) : family.auth;
+  return {
+    id,
+    title,
+    kind: kindOf(family, isMadeHere(offers)),
+    baseUrl: baseUrl ?? null,
+    needsAddress: baseUrl === undefined && !isMadeHere(offers),
+    credential: credentialOf(family, auth !== undefined),
+    header: auth?.header ?? null,
+    options: Object.entries(options).map(([name, option]) => ({
+      name,
+      description: option.description,
+      values: option.values === undefined ? null : [...option.values],
+      pattern: option.pattern?.source ?? null,
+      form: option.form ?? null,
+      default: option.default ?? null,
+      required: option.required === true,
+    })),
+    offers: labels.flatMap((label) =>
+      operations.flatMap((operation) => {
+        const offer = offers[label]?.[operation];
+        if (offer === undefined) return [];
+        return [{ label, operation, path: offer.path, way: wayOf(offer), facts: offer.facts ?? null }];
+      }),
+    ),
+    listsModels: modelList !== undefined,
+    bridges: chat !== undefined,
+    takesLegacyEngines: offers.engines !== undefined,
+    builtIn: builtIn.map(toModel),
+    starter: starter === undefined ? null : { apiKeyEnv: starter.apiKeyEnv, models: starter.models.map(toModel) },
+  };
+}
+
+const toModel = ({ id, operations: served }: { id: string; operations: readonly (typeof operations)[number][] }) => ({
+  id,
+  operations: [...served],
+});
+
+function kindOf({ baseUrl, addressFor }: Family, isBuiltIn: boolean): 'built-in' | 'own-server' | 'service' | 'cloud' {
+  if (isBuiltIn) return 'built-in';
+  if (baseUrl === undefined || addressFor !== undefined || baseUrl.includes('{')) return 'cloud';
+  return URL.parse(baseUrl)?.hostname === '127.0.0.1' ? 'own-server' : 'service';
+}
+
+function credentialOf({ signer, credential }: Family, hasHeader: boolean): 'none' | 'key' | 'document' | 'signed' {
+  if (credential === 'document') return 'document';
+  if (signer !== undefined) return 'signed';
+  return hasHeader ? 'key' : 'none';
+}
+
+function wayOf({ make, translation }: Offer): 'passes' | 'adapts' | 'translated' | 'made here' {
+  if (make !== undefined) return 'made here';
+  if (translation === undefined) return 'passes';
+  return translation.isNeeded === undefined ? 'translated' : 'adapts';
+}
