@@ -1,5 +1,6 @@
 /** The composition root: reads the environment, finds the command, and turns its end into an exit code. */
 
+import { registerHooks } from 'node:module';
 import { parseArgs } from 'node:util';
 import { type CommandContext, toConfigSources } from './cli/command.ts';
 import { toHelp, toOptionFault } from './cli/help.ts';
@@ -24,6 +25,20 @@ for (const out of [process.stdout, process.stderr]) {
     if (out === process.stdout) unread.abort();
   });
 }
+
+/**
+ * Every file of ours lies where its importer says, and is of one kind: to look for each of 600 on disk, and for a package.json around
+ * it, took a quarter of a command's CPU.
+ */
+const here = new URL('.', import.meta.url).href;
+const format = import.meta.url.endsWith('.ts') ? 'module-typescript' : 'module';
+registerHooks({
+  resolve(specifier, context, next) {
+    if (!/^(?:\.|node:)/.test(specifier) || !context.conditions.includes('import')) return next(specifier, context);
+    const url = new URL(specifier, context.parentURL).href;
+    return { url, format: url.startsWith(here) ? format : undefined, shortCircuit: true };
+  },
+});
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -57,17 +72,14 @@ async function run(name: CommandName, args: readonly string[]): Promise<ExitCode
   try {
     const { env, cwd } = process;
     // Only what runs needs them: help, and an option that is not known, do not.
-    const [{ families }, { takenPaths }] = await Promise.all([
-      import('./families/index.ts'),
-      import('./routes/index.ts'),
-    ]);
+    const { families } = await import('./families/index.ts');
     return await command.run({
       ...parsed,
       ...toConfigSources(parsed.values),
       env,
       cwd: cwd(),
       families,
-      takenPaths,
+      loadTakenPaths: async () => (await import('./routes/index.ts')).takenPaths,
       stdout,
       stderr,
       terminal: process.stdout.isTTY ? stdout : process.stderr.isTTY ? stderr : undefined,

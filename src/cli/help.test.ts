@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
@@ -75,21 +78,33 @@ test('a command loads what it needs, and no server, console or pipeline beside i
   }
 });
 
+test('a command reads a plain file without the YAML library, and without the routes where the file adds none', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-loads-'));
+  t.after(() => rm(directory, { recursive: true }));
+  await writeFile(join(directory, 'postern.yaml'), 'upstreams:\n  - { id: here, family: local }\n');
+  const plain = await modulesLoadedBy(['check'], directory);
+  assert.deepEqual(
+    plain.filter((path) => /\/node_modules\/yaml\/|\/src\/(?:routes|doors)\//.test(path)),
+    [],
+  );
+  await writeFile(join(directory, 'postern.yaml'), 'upstreams: [&here { id: here, family: local }]\nroutes: [{}]\n');
+  const other = await modulesLoadedBy(['check'], directory);
+  assert.ok(other.some((path) => path.includes('/node_modules/yaml/')));
+});
+
 /** The files that `postern` loads to its end. */
-async function modulesLoadedBy(args: readonly string[]): Promise<string[]> {
+async function modulesLoadedBy(args: readonly string[], cwd?: string): Promise<string[]> {
   const watching = `data:text/javascript,${encodeURIComponent(`
     import { writeSync } from 'node:fs';
     import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSync(1, 'LOADED ' + url + '\\n'); return next(url, context); } });
   `)}`;
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const run = promisify(execFile)(process.execPath, [
-    '--disable-warning=ExperimentalWarning',
-    '--import',
-    watching,
-    main,
-    ...args,
-  ]);
+  const run = promisify(execFile)(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--import', watching, main, ...args],
+    { cwd },
+  );
   const { stdout } = await run.catch((error: { readonly stdout: string }) => error);
   return [...stdout.matchAll(/^LOADED (.*)$/gm)].map(([, url = '']) => url);
 }

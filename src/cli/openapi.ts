@@ -12,7 +12,7 @@ import { type DoorEntry, type Route, routeOfOwn } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { doors } from '../doors/index.ts';
 import { writeJson } from '../lib/json/json-text.ts';
-import { objectRoutes, routes, takenPaths } from '../routes/index.ts';
+import { objectRoutes, routes } from '../routes/index.ts';
 import { version } from '../version.ts';
 import { type Command, type CommandContext, configOptions, toConfigSources } from './command.ts';
 import { printFaults } from './faults.ts';
@@ -41,7 +41,7 @@ export const openapi: Command = {
 
 /** Those of a configuration that is named, or its faults. */
 async function ownRoutesIn(context: CommandContext) {
-  const loaded = await loadConfiguration({ ...context, ...toConfigSources(context.values), takenPaths });
+  const loaded = await loadConfiguration({ ...context, ...toConfigSources(context.values) });
   return loaded.ok ? loaded.snapshot.ownRoutes.map(routeOfOwn) : loaded;
 }
 

@@ -40,8 +40,8 @@ export interface LoadOptions {
   readonly refusesUnknownVariables?: boolean | undefined;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Paths that mean something already, for custom routes. */
-  readonly takenPaths?: readonly TakenPath[] | undefined;
+  /** Loads the paths that mean something already; only a configuration with custom routes needs them. */
+  readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
   /** What the store holds, to be one configuration with the file. */
   readonly resources?: readonly Resource[];
   /** What someone is about to put into the store. */
@@ -84,7 +84,7 @@ export interface FaultyConfiguration {
 
 /** Every fault at once. Whatever the file and the store hold, this does not throw, and holds nobody up for long. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const { families, takenPaths = [], cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
+  const { families, loadTakenPaths, cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
   const { file, passedOver, awaited } = await findConfiguration(options);
   const sealed = toElements(resources, added);
@@ -120,7 +120,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { isSubstituted } = substitution;
   const compilation = compiling(document, {
     families,
-    takenPaths,
+    takenPaths: document.routes.length === 0 ? [] : ((await loadTakenPaths?.()) ?? []),
     sideFiles,
     nowMs: nowMs(),
     availableBytes,

@@ -15,7 +15,7 @@ import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Surroundings } from './surroundings.ts';
 
-type Sources = Pick<Surroundings, 'configPath' | 'set' | 'env' | 'cwd' | 'families' | 'takenPaths'> &
+type Sources = Pick<Surroundings, 'configPath' | 'set' | 'env' | 'cwd' | 'families' | 'loadTakenPaths'> &
   Pick<LoadOptions, 'refusesUnknownVariables'>;
 
 export interface ReadConfiguration extends RunningConfiguration {
@@ -177,7 +177,7 @@ function isThere(url: string | undefined, { cwd }: Pick<Surroundings, 'cwd'>): u
 }
 
 function loadWith(
-  { configPath, set, env, cwd, families, takenPaths, refusesUnknownVariables }: Sources,
+  { configPath, set, env, cwd, families, loadTakenPaths, refusesUnknownVariables }: Sources,
   resources: readonly Resource[],
   file?: string,
   added?: readonly Element[],
@@ -188,7 +188,7 @@ function loadWith(
     env,
     cwd,
     families,
-    takenPaths,
+    loadTakenPaths,
     refusesUnknownVariables,
     resources,
   };

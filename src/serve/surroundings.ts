@@ -11,8 +11,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Paths that mean something already, for custom routes. */
-  readonly takenPaths?: readonly TakenPath[] | undefined;
+  /** Loads the paths that mean something already, for custom routes. */
+  readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
   /** Each writes one line; the line end is added. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;

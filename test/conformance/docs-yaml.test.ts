@@ -89,7 +89,13 @@ async function faultsOf(cwd: string, text: string): Promise<string> {
   const names = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => [name, `a-value-of-${name}-long-enough`]);
   const lines: string[] = [];
   const stdout = (line: string): void => void lines.push(line);
-  const surroundings = { ...toConfigSources({}), env: Object.fromEntries(names), cwd, families, takenPaths };
+  const surroundings = {
+    ...toConfigSources({}),
+    env: Object.fromEntries(names),
+    cwd,
+    families,
+    loadTakenPaths: async () => takenPaths,
+  };
   const code = await check.run({ ...surroundings, values: {}, positionals: [], stdout, stderr: stdout });
   return code === 0 ? '' : `${lines.join('\n')}\n${text}`;
 }

@@ -46,7 +46,13 @@ for (const name of examples) {
     const cwd = await copy(t, name);
     const lines: string[] = [];
     const stdout = (line: string): void => void lines.push(line);
-    const surroundings = { ...toConfigSources({}), env: environmentAt(cwd), cwd, families, takenPaths };
+    const surroundings = {
+      ...toConfigSources({}),
+      env: environmentAt(cwd),
+      cwd,
+      families,
+      loadTakenPaths: async () => takenPaths,
+    };
     const code = await check.run({ ...surroundings, values: { json: true }, positionals: [], stdout, stderr: stdout });
     assert.equal(code, 0, lines.join('\n'));
     assert.deepEqual(report.parse(JSON.parse(lines.join('\n'))).warnings, []);

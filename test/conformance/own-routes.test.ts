@@ -318,7 +318,7 @@ test('a custom route goes before a path with one segment of another client API, 
 test('check notes a custom route at such a path, and refuses every other path that is taken', async (t) => {
   const load = (path: string) => {
     const document = documentOf('http://127.0.0.1:9', { routes: [{ path, model: { id: 'parser' } }] });
-    return loadText(t, stringify(document), { env: {}, families, takenPaths });
+    return loadText(t, stringify(document), { env: {}, families, loadTakenPaths: async () => takenPaths });
   };
   for (const path of ['/classify', '/embed', '/predict', '/similarity', '/info']) {
     const loaded = await load(path);

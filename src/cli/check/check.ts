@@ -11,7 +11,7 @@ import { type Plan, toPlan } from './plan.ts';
 export const check: Command = {
   ...words.check,
   options: { ...configOptions, brief: { type: 'boolean' }, json: { type: 'boolean' } },
-  async run({ values, configPath, set, env, cwd, families, takenPaths, stdout }) {
+  async run({ values, configPath, set, env, cwd, families, loadTakenPaths, stdout }) {
     const refusesUnknownVariables = true;
     const loaded = await loadConfiguration({
       configPath,
@@ -19,7 +19,7 @@ export const check: Command = {
       env,
       cwd,
       families,
-      takenPaths,
+      loadTakenPaths,
       refusesUnknownVariables,
     });
     const file = loaded.file && fromHere(loaded.file, cwd);

@@ -1,22 +1,13 @@
 /** Reads all of YAML, and says what is wrong with a text that is none. Bounded in depth and in size. */
 
-import {
-  type Alias,
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseAllDocuments,
-  visit,
-  type YAMLError,
-} from 'yaml';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
 import { type Columns, ColumnWriter, positionAt, type Scalar } from './columns.ts';
 import type { Path, Position } from './faults.ts';
 import type { SourceBounds } from './plain-source.ts';
+
+/** Loaded for the first text that is more than plain: to load it takes longer than to read most files. */
+let yaml: typeof Yaml;
 
 interface YamlFault {
   readonly path: Path;
@@ -36,7 +27,7 @@ const tooDeep = ({ deepest }: SourceBounds): string => `is nested more than ${de
 const tooMany = ({ mostValues }: SourceBounds): string =>
   `here the file passes the limit of ${mostValues} values, where each use of an alias counts all that its anchor holds; write less, or use fewer aliases`;
 
-const syntaxMessages: Readonly<Partial<Record<YAMLError['code'], string>>> = {
+const syntaxMessages: Readonly<Partial<Record<Yaml.YAMLError['code'], string>>> = {
   BAD_INDENT: 'the indentation does not fit, or a bracket is not closed',
   BAD_SCALAR_START: 'a value cannot begin with this character; put it in quotes',
   BAD_DQ_ESCAPE: 'there is no such escape sequence; use single quotes for text with backslashes',
@@ -48,17 +39,18 @@ const syntaxMessages: Readonly<Partial<Record<YAMLError['code'], string>>> = {
 
 export function readYaml(text: string, bounds: SourceBounds): YamlText {
   if (opensTooMuch(text)) return unreadable([{ path: [], message: tooDeep(bounds) }]);
-  const lines = new LineCounter();
+  yaml ??= createRequire(import.meta.url)('yaml');
+  const lines = new yaml.LineCounter();
   // Editors indent JSON with tabs too, which YAML forbids; a blank in its place keeps every position.
   const json = /^\s*[{[]/.test(text);
   const readable = json ? text.replace(/^[\t ]+/gm, (indent) => ' '.repeat(indent.length)) : text;
-  const parsed = parseAllDocuments(readable, {
+  const parsed = yaml.parseAllDocuments(readable, {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: false,
     logLevel: 'error',
   });
-  const documents: readonly Document.Parsed[] = Array.isArray(parsed) ? parsed : [];
+  const documents: readonly Yaml.Document.Parsed[] = Array.isArray(parsed) ? parsed : [];
 
   const errors = documents.flatMap((document) => document.errors);
   if (errors.length > 0) return unreadable(toSyntaxFaults(errors, readable, lines, bounds));
@@ -86,9 +78,9 @@ const unreadable = (faults: readonly YamlFault[]): YamlText => ({ columns: undef
 
 /** The library's own words may repeat what stands in the file, and so a secret: these do not. */
 function toSyntaxFaults(
-  errors: readonly YAMLError[],
+  errors: readonly Yaml.YAMLError[],
   text: string,
-  { lineStarts }: LineCounter,
+  { lineStarts }: Yaml.LineCounter,
   bounds: SourceBounds,
 ): YamlFault[] {
   const faults = new Map<number, YamlFault>();
@@ -105,12 +97,12 @@ function toSyntaxFaults(
 }
 
 /** The library looks for an anchor from the beginning of the text, once an alias; this is one walk for all of them. */
-function findAliased(document: Document.Parsed): Map<Alias, Node> {
-  const anchors = new Map<string, Node>();
-  const aliased = new Map<Alias, Node>();
-  visit(document, {
+function findAliased(document: Yaml.Document.Parsed): Map<Yaml.Alias, Yaml.Node> {
+  const anchors = new Map<string, Yaml.Node>();
+  const aliased = new Map<Yaml.Alias, Yaml.Node>();
+  yaml.visit(document, {
     Node(_, node) {
-      if (!isAlias(node)) {
+      if (!yaml.isAlias(node)) {
         if (node.anchor !== undefined) anchors.set(node.anchor, node);
         return;
       }
@@ -121,7 +113,7 @@ function findAliased(document: Document.Parsed): Map<Alias, Node> {
   return aliased;
 }
 
-function convert(document: Document.Parsed, lineStarts: readonly number[], bounds: SourceBounds): YamlText {
+function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], bounds: SourceBounds): YamlText {
   const writer = new ColumnWriter();
   const faults: YamlFault[] = [];
   const aliased = findAliased(document);
@@ -138,7 +130,8 @@ function convert(document: Document.Parsed, lineStarts: readonly number[], bound
   }
 
   /** `around`: where what holds it stands, should it have no place of its own. */
-  const offsetOf = (node: unknown, around: number): number => (isNode(node) && node.range ? node.range[0] : around);
+  const offsetOf = (node: unknown, around: number): number =>
+    yaml.isNode(node) && node.range ? node.range[0] : around;
 
   /** `at`: where its key stands, or itself where it has none. */
   function write(node: unknown, path: Path, at: number): void {
@@ -146,17 +139,17 @@ function convert(document: Document.Parsed, lineStarts: readonly number[], bound
     if (stopped) return;
     if (path.length > bounds.deepest) stop(path, tooDeep(bounds), at);
     else if (values > bounds.mostValues) stop(path, tooMany(bounds), at);
-    else if (isAlias(node)) writeAliased(node, path, at);
-    else if (isSeq(node)) {
+    else if (yaml.isAlias(node)) writeAliased(node, path, at);
+    else if (yaml.isSeq(node)) {
       writer.list(at);
       for (const [index, item] of node.items.entries()) write(item, [...path, index], offsetOf(item, at));
       writer.close();
-    } else if (isMap(node)) writeMapping(node.items, path, at);
-    else if (isScalar(node)) writer.scalar(toScalar(node.value, path, at), at);
+    } else if (yaml.isMap(node)) writeMapping(node.items, path, at);
+    else if (yaml.isScalar(node)) writer.scalar(toScalar(node.value, path, at), at);
     else writer.scalar(null, at);
   }
 
-  function writeAliased(alias: Alias, path: Path, at: number): void {
+  function writeAliased(alias: Yaml.Alias, path: Path, at: number): void {
     const node = aliased.get(alias);
     if (node !== undefined) {
       write(node, path, at);
@@ -171,7 +164,7 @@ function convert(document: Document.Parsed, lineStarts: readonly number[], bound
     writer.mapping(at);
     for (const { key: keyNode, value } of items) {
       if (stopped) break;
-      const keyValue = isScalar(keyNode) ? keyNode.value : undefined;
+      const keyValue = yaml.isScalar(keyNode) ? keyNode.value : undefined;
       const offset = offsetOf(keyNode, at);
       if (keyValue === undefined || keyValue === null) {
         report(path, 'a key must be plain text', offset);

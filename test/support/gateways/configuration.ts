@@ -82,7 +82,7 @@ export async function createDirectory(
 
 interface Surroundings
   extends Partial<
-    Pick<LoadOptions, 'env' | 'nowMs' | 'availableBytes' | 'availableCores' | 'families' | 'takenPaths'>
+    Pick<LoadOptions, 'env' | 'nowMs' | 'availableBytes' | 'availableCores' | 'families' | 'loadTakenPaths'>
   > {
   /** Beside the configuration file. */
   readonly files?: Readonly<Record<string, string>>;

@@ -72,7 +72,13 @@ export async function startRig(
     const server = { host: '127.0.0.1', port: 0, shedding, ...(wanted.server as object | undefined) };
     const keys = wanted.keys ?? [{ id: 'test', secret: testKey }];
     await writeFile(file, JSON.stringify({ store: 'sqlite::memory:', ...wanted, server, keys }));
-    const loaded = await loadConfiguration({ configPath: file, env, cwd: directory, families, takenPaths });
+    const loaded = await loadConfiguration({
+      configPath: file,
+      env,
+      cwd: directory,
+      families,
+      loadTakenPaths: async () => takenPaths,
+    });
     if (!loaded.ok) throw new Error(`configuration: ${JSON.stringify(loaded.faults)}`);
     return loaded.snapshot;
   }
