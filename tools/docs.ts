@@ -1,13 +1,14 @@
-/** Compares the documents with the code: error codes, routes, commands and their options, metrics, both ways. */
+/** Compares the documents with the code: error codes, routes, commands and their options, metrics, log events, both ways. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { problemTable } from '../src/admin/problem.ts';
 import { commandNames, loadCommand } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
 import { doors } from '../src/doors/index.ts';
 import { objectRoutes, routes } from '../src/routes/index.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
+import { findLogEvents } from './log-events.ts';
 
 const commands = await Promise.all(commandNames.map(loadCommand));
 
@@ -19,6 +20,7 @@ checkDoors(readFileSync('docs/reference/client-apis.md', 'utf8'));
 checkCommands(readFileSync('docs/reference/command-line.md', 'utf8'));
 checkMetrics(readFileSync('docs/reference/metrics.md', 'utf8'));
 checkProblems(readFileSync('docs/reference/admin-api.md', 'utf8'));
+checkLogEvents(readFileSync('docs/reference/logging.md', 'utf8'));
 checkShownFiles(readFileSync('CONTRIBUTING.md', 'utf8'));
 checkReleases(readFileSync('docs/reference/releases.md', 'utf8'));
 checkSupported(readFileSync('SECURITY.md', 'utf8'), readFileSync('docs/reference/releases.md', 'utf8'));
@@ -29,7 +31,7 @@ process.exitCode = faults.length === 0 ? 0 : 1;
 /** Rows of docs/reference/errors.md: `| 400 | invalid_request_error | `invalid_json` | ... |`. */
 function checkErrors(text: string): void {
   const documented = new Map<string, { status: string; type: string }>();
-  const [own = ''] = text.split('\n## An upstream');
+  const [own = ''] = text.split('\n## Upstream errors');
   for (const [, status, type, code] of own.matchAll(/^\| (\d{3}) \| (\S+) \| `(\w+)` \|/gm)) {
     documented.set(code ?? '', { status: status ?? '', type: type ?? '' });
   }
@@ -74,7 +76,9 @@ function checkRoutes(text: string): void {
       .flatMap((route) => [route.path, ...route.aliases]),
   );
   for (const path of known) {
-    if (!text.includes(`\`${path}\``)) faults.push(`docs/reference/routes.md: the path ${path} is missing`);
+    if (!text.includes(`\`${path}\``) && !text.includes(` ${path}\``)) {
+      faults.push(`docs/reference/routes.md: the path ${path} is missing`);
+    }
   }
   for (const [, path] of text.matchAll(/^\| `POST (\/\S+)` \|/gm)) {
     if (path !== undefined && !known.has(path)) faults.push(`docs/reference/routes.md: there is no route ${path}`);
@@ -140,6 +144,45 @@ function checkMetrics(text: string): void {
   for (const [name] of text.matchAll(/\bpostern_[a-z_]+/g)) {
     const base = name.replace(/_(bucket|sum|count)$/, '');
     if (!(base in definitions)) faults.push(`docs/reference/metrics.md: there is no metric ${name}`);
+  }
+}
+
+/** Rows of docs/reference/logging.md: `| `event` | level | `field`, `field` | meaning |`. A part of a name that varies is written `{part}`. */
+function checkLogEvents(text: string): void {
+  const page = 'docs/reference/logging.md';
+  const documented = new Map<string, { level: string; fields: ReadonlySet<string> }>();
+  for (const [, name = '', level = '', fields = ''] of text.matchAll(
+    /^\| `([^`]+)` \| (debug|info|warn|error) \| (.*?) ?\| .+ \|$/gm,
+  )) {
+    documented.set(name.replaceAll(/\{\w+\}/g, '{}'), { level, fields: new Set(fields.match(/[a-z_]+/g)) });
+  }
+  const written = new Map<string, { fields: Set<string>; isOpen: boolean; source: string }>();
+  for (const { file, level, name, fields, isOpen } of findLogEvents('.')) {
+    const row = documented.get(name);
+    const known = written.get(name) ?? { fields: new Set(), isOpen: false, source: '' };
+    written.set(name, {
+      fields: known.fields.union(new Set(fields)),
+      isOpen: known.isOpen || isOpen,
+      source: known.source + readFileSync(file, 'utf8'),
+    });
+    if (row === undefined) faults.push(`${page}: the event "${name}" of ${file} is missing`);
+    else {
+      if (row.level !== level) faults.push(`${page}: "${name}" is ${level} in ${file}, ${row.level} here`);
+      for (const field of fields) {
+        if (!row.fields.has(field)) faults.push(`${page}: "${name}" lacks the field ${field} of ${file}`);
+      }
+    }
+  }
+  const sources = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
+  const source = sources.map((file) => readFileSync(file, 'utf8')).join('\n');
+  for (const [name, { fields }] of documented) {
+    const event = written.get(name);
+    if (event === undefined && !source.includes(`'${name}'`)) faults.push(`${page}: there is no event "${name}"`);
+    for (const field of fields) {
+      const isThere =
+        event?.isOpen === false ? event.fields.has(field) : new RegExp(`\\b${field}\\b`).test(event?.source ?? source);
+      if (!isThere) faults.push(`${page}: "${name}" has no field ${field}`);
+    }
   }
 }
 

@@ -7,23 +7,26 @@ export function renderFamilies(families: readonly Family[]): string {
   return [offersTable(families), optionsTable(families), factsTable(families)].join('\n\n');
 }
 
+const ways = ['passes', 'adapts', 'translated', 'made here'] as const;
+
 function offersTable(families: readonly Family[]): string {
   const rows = families.map((family) => {
-    const offers = offersOf(family, standardOptions(family)).openai ?? {};
-    const cells = operations.map((operation) => wayOf(offers[operation]));
-    const bridges = family.chat === undefined ? '' : 'yes';
+    const { engines: _, openai, ...labels } = offersOf(family, standardOptions(family));
+    const offers = Object.assign({}, ...Object.values(labels), openai);
+    const cells = ways.map((way) => operations.filter((operation) => wayOf(offers[operation]) === way).join(', '));
+    const bridge = family.chat === undefined ? '' : 'yes';
     const list = family.modelList === undefined ? '' : `\`${family.modelList.path}\``;
-    return `| \`${family.id}\` | ${family.title} | ${cells.join(' | ')} | ${bridges} | ${list} |`;
+    return `| \`${family.id}\` | ${family.title} | ${cells.join(' | ')} | ${bridge} | ${list} |`;
   });
   return [
-    `| family | what it is | ${operations.join(' | ')} | bridges | lists its models at |`,
-    `|---|---|${operations.map(() => '---|').join('')}---|---|`,
+    `| family | service | ${ways.join(' | ')} | \`bridge: chat\` | model list at |`,
+    `|---|---|${ways.map(() => '---|').join('')}---|---|`,
     ...rows,
   ].join('\n');
 }
 
-function wayOf(offer: Offer | undefined): string {
-  if (offer === undefined) return '';
+function wayOf(offer: Offer | undefined): (typeof ways)[number] | undefined {
+  if (offer === undefined) return undefined;
   if (offer.make !== undefined) return 'made here';
   if (offer.translation === undefined) return 'passes';
   return offer.translation.isNeeded === undefined ? 'translated' : 'adapts';
@@ -43,7 +46,7 @@ function optionsTable(families: readonly Family[]): string {
 function scoresOf(offer: Offer | undefined): string | undefined {
   const { scale, isSwitched } = offer?.scores ?? {};
   if (scale === undefined || typeof scale === 'function') return undefined;
-  const what = scale === 'raw' ? 'scores are logits without bounds (`raw`)' : 'scores lie between 0 and 1 (`sigmoid`)';
+  const what = scale === 'raw' ? 'scores are logits (`raw`)' : 'scores are between 0 and 1 (`sigmoid`)';
   return isSwitched ? `${what} unless \`raw_scores\` is true` : what;
 }
 
@@ -51,9 +54,9 @@ function factsTable(families: readonly Family[]): string {
   const rows = families.flatMap((family) =>
     operations.flatMap((operation) => {
       const offer = offersOf(family, standardOptions(family)).openai?.[operation];
-      const facts = [offer?.facts, scoresOf(offer)].filter((one) => one !== undefined);
+      const facts = [offer?.facts, scoresOf(offer)].filter((one) => one !== undefined && one !== 'bytes pass');
       return facts.length === 0 ? [] : [`| \`${family.id}\` | ${operation} | ${facts.join('; ')} |`];
     }),
   );
-  return ['| family | operation | what to know |', '|---|---|---|', ...rows].join('\n');
+  return ['| family | operation | details |', '|---|---|---|', ...rows].join('\n');
 }

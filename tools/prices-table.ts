@@ -1,4 +1,4 @@
-/** The table of docs/guides/prices.md, from the prices that come with Postern. */
+/** The table of docs/reference/prices.md, from the prices that come with Postern. */
 
 import { type PriceList, priceTable, type WrittenPrice } from '../src/prices/table.ts';
 

@@ -341,7 +341,7 @@ test('whatever is done to the text of a good file, nothing is thrown', async (t)
 });
 
 test("the documents' first example loads as it stands", async (t) => {
-  const page = await readFile(new URL('../../docs/reference/configuration.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/guides/configuration.md', import.meta.url), 'utf8');
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? [];
   const result = await loadText(t, example, {
     env: { OPENAI_API_KEY: 'sk-0123456789', POSTERN_DEV_KEY: 'k'.repeat(24) },

@@ -149,11 +149,11 @@ for (const workers of [1, 2]) {
 test('the alerts pass `promtool check rules`, and each says what to do', { skip: whyNot }, async () => {
   const file = new URL('../../deploy/prometheus/alerts.yaml', import.meta.url);
   assert.equal(promtool(['check', 'rules', fileURLToPath(file)]), '');
-  const page = await readFile(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/guides/operate.md', import.meta.url), 'utf8');
   const { groups } = rules.parse(parse(await readFile(file, 'utf8')));
   for (const { alert, annotations } of groups.flatMap((group) => group.rules)) {
-    assert.ok(page.includes(`\n### ${alert}\n`), `docs/reference/metrics.md does not say what to do about ${alert}`);
-    assert.ok(annotations.runbook_url.endsWith(`/docs/metrics.md#${alert.toLowerCase()}`));
+    assert.ok(page.includes(`\n### ${alert}\n`), `docs/guides/operate.md does not say what to do about ${alert}`);
+    assert.ok(annotations.runbook_url.endsWith(`/docs/guides/operate.md#${alert.toLowerCase()}`));
   }
 });
 

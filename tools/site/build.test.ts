@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { endpoints } from '../../src/admin/endpoints.ts';
 import { commandNames, loadCommand } from '../../src/cli/index.ts';
+import { takenPaths } from '../../src/routes/index.ts';
 import { buildSite } from './build.ts';
 import { findPages, movedPages } from './pages.ts';
 import { find, type Section } from './search.ts';
@@ -80,26 +82,33 @@ test('the search finds a section by the beginnings of its words, the one about t
   assert.deepEqual(find(sections, '  '), []);
 });
 
-test('what the docs say to type are commands and options that there are', async () => {
+test('commands, options, scripts and paths in the docs exist', async () => {
   const commands = await Promise.all(commandNames.map(loadCommand));
+  const scripts = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts);
   const { pages } = findPages(root);
   const faults: string[] = [];
   for (const { source } of pages.filter(({ source }) => !/^docs\/adr|CHANGELOG/.test(source))) {
     const text = readFileSync(join(root, source), 'utf8');
-    for (const [, block = ''] of text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```$/gm)) {
-      const lines = block.replaceAll('\\\n', ' ').split('\n');
-      for (const said of lines.flatMap((line) => /^\$? ?(?:npx )?postern ([a-z][^#|&;]*)/.exec(line)?.[1] ?? [])) {
-        const [name = '', ...args] = said.trim().split(/\s+/);
-        const command = commands.find((one) => one.name === name);
-        const options = args.flatMap((arg) => /^--([a-z-]+)/.exec(arg)?.[1] ?? []);
-        if (command === undefined) faults.push(`${source}: postern ${name}`);
-        else
-          faults.push(
-            ...options
-              .filter((one) => !Object.hasOwn(command.options, one))
-              .map((one) => `${source}: ${said} --${one}`),
-          );
+    const lines = [...text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```$/gm)]
+      .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+      .map((line) => line.replace(/\s#.*$/, ''));
+    const inText = [...text.matchAll(/`((?:npx |bin\/)?postern [a-z][^`]*)`/g)].map(([, said = '']) => said);
+    for (const said of [...lines, ...inText].flatMap(toPosternArguments)) {
+      const [names = '', ...args] = said.trim().split(/\s+/);
+      const options = args.flatMap((arg) => /^--([a-z-]+)/.exec(arg)?.[1] ?? []);
+      const command = commands.find((one) => one.name === names);
+      if (command === undefined && names !== 'help') faults.push(`${source}: postern ${names}`);
+      for (const option of options) {
+        if (option === 'help' || Object.hasOwn(command?.options ?? {}, option)) continue;
+        faults.push(`${source}: postern ${said} has no --${option}`);
       }
+    }
+    for (const line of lines) {
+      const [, script] = /\bnpm run ([a-z:]+)/.exec(line) ?? [];
+      if (script !== undefined && !scripts.includes(script)) faults.push(`${source}: npm run ${script}`);
+      const [, url] =
+        /\bcurl\b.*?"?(https?:\/\/(?:127\.0\.0\.1:400[01]|localhost|postern\.example)\/[^\s"?]*)/.exec(line) ?? [];
+      if (url !== undefined && !isServed(new URL(url), text)) faults.push(`${source}: ${url}`);
     }
   }
   assert.deepEqual(faults, []);
@@ -109,6 +118,22 @@ test('a folder that is no site is left alone', async () => {
   await writeFile(join(dirname(site), 'mine'), 'mine');
   assert.throws(() => buildSite(root, dirname(site)), /is no site: name another folder/);
 });
+
+/** What follows `postern` in a line of a shell. */
+function toPosternArguments(line: string): string[] {
+  const [, said] = /^(?:\$ )?(?:[A-Z_]+=\S* )*(?:npx |bin\/)?postern ([a-z][^|&;>]*)/.exec(line) ?? [];
+  return said === undefined ? [] : [said];
+}
+
+/** A path of the gateway or the admin API, or a custom route that the page declares. */
+function isServed({ port, pathname }: URL, page: string): boolean {
+  if (page.includes(`- path: ${pathname} `)) return true;
+  const patterns = (port === '4001' ? endpoints : takenPaths).map(({ path }) => path);
+  return patterns.some((pattern) => {
+    const parts = pattern.split(/\{[^}]+\}|:\w+(?=\/|$)/).map((part) => RegExp.escape(part));
+    return new RegExp(`^${parts.join('[^/]+')}$`).test(pathname);
+  });
+}
 
 /** Within the site, from its root. */
 function linksOf(file: string): string[] {

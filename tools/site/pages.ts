@@ -12,10 +12,24 @@ export interface Page {
 }
 
 const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
-  ['Start', ['README.md', 'examples/README.md', 'CHANGELOG.md']],
+  [
+    'Start',
+    ['README.md', 'docs/guides/quickstart.md', 'docs/explanations/concepts.md', 'examples/README.md', 'CHANGELOG.md'],
+  ],
   [
     'Guides: run it',
-    toDocs('guides', ['deploy', 'migrate', 'store', 'workers', 'secrets', 'resources', 'console', 'access']),
+    toDocs('guides', [
+      'configuration',
+      'deploy',
+      'operate',
+      'migrate',
+      'store',
+      'workers',
+      'secrets',
+      'resources',
+      'console',
+      'access',
+    ]),
   ],
   [
     'Guides: upstreams and traffic',
@@ -40,8 +54,11 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
       'families',
       'compatibility',
       'errors',
+      'failover',
       'metrics',
+      'logging',
       'ledger',
+      'prices',
       'admin-api',
       'moderations',
       'local-models',
@@ -49,7 +66,7 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
       'releases',
     ]),
   ],
-  ['Explanations', toDocs('explanations', ['reliability', 'architecture', 'performance'])],
+  ['Explanations', toDocs('explanations', ['reliability', 'architecture', 'performance', 'comparison'])],
   ['Project', ['CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md']],
 ];
 

@@ -145,7 +145,7 @@ test('any JSON is read here, however it is set', () => {
 });
 
 test('the examples of the documentation are read here', () => {
-  const page = readFileSync(new URL('../../../docs/reference/configuration.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/guides/configuration.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
   assert.ok(examples.length > 0);
   const read = examples.filter(agrees);

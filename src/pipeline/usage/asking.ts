@@ -1,4 +1,4 @@
-/** What a request asks for, as far as its body tells beforehand: items, and what they may count. See docs/guides/prices.md. */
+/** What a request asks for, as far as its body tells beforehand: items, and what they may count. See docs/reference/prices.md. */
 
 import { Buffer } from 'node:buffer';
 import type { Asking, PriceUnit } from '../../core/accounting/price.ts';

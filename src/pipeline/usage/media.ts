@@ -1,4 +1,4 @@
-/** What pictures and sound that are asked for can count. See docs/guides/prices.md. */
+/** What pictures and sound that are asked for can count. See docs/reference/prices.md. */
 
 import type { Buffer } from 'node:buffer';
 import { type Asking, inputUnits, outputUnits, type PictureRate, type PriceUnit } from '../../core/accounting/price.ts';

@@ -263,7 +263,7 @@ export const modelSchema = mapping({
   hedge,
   price: priceField(
     'What each target costs that says nothing itself.',
-    'what the [table of prices](../guides/prices.md) says of it, else `unknown`',
+    'what the [table of prices](prices.md#built-in-prices) says of it, else `unknown`',
   ),
   shadow: mapping({
     model: modelName().meta(is('The ID of the model that is asked as well.')),
