@@ -8,8 +8,7 @@ import { ask } from '../../parts/api/client.ts';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatDuration } from '../../parts/words/format.ts';
 import { Money } from '../../parts/words/numbers.tsx';
-import { type Answer, read } from './call.ts';
-import { TimingBar } from './timing-bar.tsx';
+import { type Answer, read, toSpans } from './call.ts';
 
 const askAgainMs = 400;
 const mostAsks = 12;
@@ -139,4 +138,33 @@ function Notes({ headers }: { readonly headers: Readonly<Record<string, string>>
       {text}
     </Badge>
   ));
+}
+
+/** Where the time went, as a bar with its parts named below it. */
+function TimingBar({ answer }: { readonly answer: Answer }) {
+  const spans = toSpans(answer);
+  const total = spans.reduce((sum, { ms }) => sum + ms, 0);
+  if (total === 0) return null;
+  return (
+    <div>
+      <div className="play-timing" aria-hidden="true">
+        {spans.map(({ name, ms }) => (
+          <span key={name} className={`play-timing-${name}`} style={{ flexGrow: ms }} />
+        ))}
+      </div>
+      <Group gap="md" mt={4}>
+        {spans.map(({ name, title, ms }) => (
+          <Text key={name} size="xs" c="dimmed" className="play-legend">
+            <span className={`play-dot play-timing-${name}`} aria-hidden="true" />
+            {title} {formatDuration(ms)}
+          </Text>
+        ))}
+        {answer.isStream && (
+          <Text size="xs" c="dimmed">
+            First byte {formatDuration(answer.firstByteMs)}
+          </Text>
+        )}
+      </Group>
+    </div>
+  );
 }

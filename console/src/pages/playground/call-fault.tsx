@@ -1,12 +1,11 @@
 /** Why a call came to nothing, and what to do next. */
 
 import { Alert, Anchor, Code, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { toMessage } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { type Answer, wasSignedOut } from './call.ts';
-import { Caution } from './caution.tsx';
-import { adviceFor } from './fault-words.ts';
 
 interface CallFaultProps {
   readonly answer: Answer | undefined;
@@ -64,4 +63,101 @@ function AnswerFault({ answer }: { readonly answer: Answer | undefined }) {
       </Stack>
     </Alert>
   );
+}
+
+/** A word of warning that stays where it is: something is as it is, and should be known. */
+export function Caution({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <Alert
+      variant="default"
+      className="play-caution"
+      title={title}
+      icon={
+        <span className="tone-wait">
+          <Icon name="warning" />
+        </span>
+      }
+    >
+      {children}
+    </Alert>
+  );
+}
+
+/** What to do next, by the code of the answer. */
+interface Advice {
+  readonly text: string;
+  /** A page of the console where it can be mended. */
+  readonly link?: { readonly href: string; readonly title: string };
+}
+
+const keys = { href: '/keys', title: 'Open the keys' };
+const models = { href: '/models', title: 'Open the models' };
+const upstreams = { href: '/upstreams', title: 'Open the upstreams' };
+
+const byCode: Readonly<Record<string, Advice>> = {
+  model_not_found: {
+    text: 'Clients cannot see this model: its name is unknown, or it is hidden and this route serves visible models only.',
+    link: models,
+  },
+  operation_not_supported: {
+    text: 'Choose a model that serves this route, or give this one a target that does.',
+    link: models,
+  },
+  model_not_allowed: {
+    text: 'The key that was used may not use this model. Widen its models, or use another key.',
+    link: keys,
+  },
+  route_not_allowed: {
+    text: 'The key that was used may not use this route. Widen its routes, or use another key.',
+    link: keys,
+  },
+  ip_not_allowed: {
+    text: 'The key is tied to other addresses; the playground calls from this machine. Use another key.',
+    link: keys,
+  },
+  missing_api_key: { text: 'Give a key above, or take it away to use that of the playground.' },
+  invalid_api_key: {
+    text: 'The gateway does not know this key. Paste it again as it was shown, or use that of the playground.',
+  },
+  expired_api_key: { text: 'The key has reached its end. Give it more time, or use another one.', link: keys },
+  revoked_api_key: { text: 'The key was revoked for good. Use another one.', link: keys },
+  rate_limit_exceeded: {
+    text: 'A limit of the key, project or model is used up for the moment. Wait, or raise it.',
+    link: keys,
+  },
+  budget_exceeded: {
+    text: 'The money set aside for this key or project is spent. Raise the budget to go on.',
+    link: keys,
+  },
+  upstream_unreachable: {
+    text: 'No connection to the upstream came about. Look at its address and its health.',
+    link: upstreams,
+  },
+  upstream_protocol_error: {
+    text: 'The upstream answered with something that is no answer. Look at its address and family.',
+    link: upstreams,
+  },
+  upstream_timeout: {
+    text: 'The upstream took longer than it is given. Try again, or give it more time.',
+    link: upstreams,
+  },
+  no_upstream_available: {
+    text: 'Every target is resting after failures, or busy. Wait a moment and try again.',
+    link: upstreams,
+  },
+  body_too_large: { text: 'Send fewer or shorter texts, or raise server.body_limit.' },
+  overloaded: { text: 'The gateway is busy with other requests. Try again in a moment.' },
+};
+
+/** Undefined where the message says all there is to say. */
+function adviceFor({ fault, status }: Pick<Answer, 'fault' | 'status'>): Advice | undefined {
+  const advice = fault?.code === undefined ? undefined : byCode[fault.code];
+  if (advice !== undefined) return advice;
+  if (fault?.param !== undefined) return { text: `Look at "${fault.param}" in what was sent.` };
+  if (status === 401 || status === 403) {
+    return { text: 'The upstream refused the credential that the gateway has for it.', link: upstreams };
+  }
+  if (status >= 500)
+    return { text: 'The upstream failed. Its health tells whether it does so for everyone.', link: upstreams };
+  return undefined;
 }

@@ -2,13 +2,12 @@
 
 import { Group, Paper, Tabs, Text } from '@mantine/core';
 import { memo, useMemo } from 'react';
+import type { Operation } from '../../../../src/admin/contract.ts';
 import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
 import { formatBytes } from '../../parts/words/format.ts';
 import type { Answer, Call } from './call.ts';
-import { bodyFile, toCurl, toPath } from './curl.ts';
-import type { Operation } from './models.ts';
-import { usePlaygroundModels } from './models.ts';
-import { shorten } from './shorten.ts';
+import { bodyFile, shorten, toCurl, toPath } from './call-text.ts';
+import { usePlaygroundModels } from './model-choice.tsx';
 
 interface CallSourceProps {
   readonly operation: Operation;

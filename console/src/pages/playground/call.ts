@@ -16,8 +16,6 @@ export interface Call {
   readonly body: Readonly<Record<string, unknown>>;
   /** Instead of JSON. */
   readonly form?: readonly FormPart[];
-  /** Instead of the console's own; sent once and kept nowhere. */
-  readonly key?: string | undefined;
 }
 
 interface GatewayFault {
@@ -47,8 +45,10 @@ export interface Answer {
   readonly totalMs: number;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal: AbortSignal;
+  /** Instead of the console's own; sent once and kept nowhere. */
+  readonly key: string | undefined;
   /** Told of each event of a stream as it comes. */
   readonly onEvent?: ((event: unknown) => void) | undefined;
 }
@@ -56,9 +56,9 @@ export interface CallOptions {
 const byGateway = (response: Response): boolean => response.headers.get('x-postern-answer') === 'gateway';
 
 /** Throws where the console itself says no, or cannot be reached. */
-export async function callGateway(call: Call, { signal, onEvent }: CallOptions): Promise<Answer> {
+export async function callGateway(call: Call, { signal, key, onEvent }: CallOptions): Promise<Answer> {
   const startedMs = performance.now();
-  const { route, model, key, body, form } = call;
+  const { route, model, body, form } = call;
   const response = await send('POST /api/playground/:route', {
     params: { route },
     query: { model: namesModel(route) ? model : undefined },
@@ -229,3 +229,36 @@ function toJson(text: string): unknown {
 export const isStopped = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
 
 export const wasSignedOut = (error: unknown): boolean => error instanceof ApiError && error.code === 'sign_in_needed';
+
+/** Where the time of a call went. */
+interface Span {
+  readonly name: 'upstream' | 'gateway' | 'rest';
+  readonly title: string;
+  readonly ms: number;
+}
+
+/** `gateway;dur=1.2, upstream;dur=30` by name. */
+export function parseServerTiming(text: string): ReadonlyMap<string, number> {
+  const spans = new Map<string, number>();
+  for (const entry of text.split(',')) {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
+    const duration = parameters.find((parameter) => parameter.startsWith('dur='))?.slice('dur='.length);
+    const ms = Number(duration);
+    if (name !== '' && duration !== undefined && Number.isFinite(ms)) spans.set(name, ms);
+  }
+  return spans;
+}
+
+/** Empty where the gateway does not say. */
+export function toSpans({ headers, totalMs }: Pick<Answer, 'headers' | 'totalMs'>): Span[] {
+  const said = parseServerTiming(headers['server-timing'] ?? '');
+  const gatewayMs = said.get('gateway');
+  if (gatewayMs === undefined) return [];
+  const upstreamMs = said.get('upstream') ?? 0;
+  const spans: Span[] = [
+    { name: 'gateway', title: 'Gateway', ms: gatewayMs },
+    { name: 'upstream', title: 'Upstream', ms: upstreamMs },
+    { name: 'rest', title: 'Reading, and the way to this page', ms: Math.max(0, totalMs - gatewayMs - upstreamMs) },
+  ];
+  return spans;
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { toCurl } from './curl.ts';
+import { toCurl } from './call-text.ts';
 
 /** What the shell makes of it. */
 function argumentsOf(command: string): string[] {

@@ -1,11 +1,13 @@
-/** Chooses a model among those that serve a route, and says what it is. */
+/** The models that a tab can try: which there are, what is to be said of each, and how one or two are chosen. */
 
 import { Anchor, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useEffect } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect } from 'react';
 import { Link } from 'wouter';
-import type { PlaygroundModel } from '../../../../src/admin/contract.ts';
+import type { Operation, PlaygroundModel } from '../../../../src/admin/contract.ts';
+import { ask } from '../../parts/api/client.ts';
 import { refusesHidden } from '../../parts/words/operations.ts';
-import { aboutModel, findModel, isPattern, type Operation, usePlaygroundModels } from './models.ts';
+import { textOf, type Values } from './fields.tsx';
 
 interface ModelChoiceProps {
   /** Of several, any will do. */
@@ -19,6 +21,7 @@ interface ModelChoiceProps {
   readonly wanted?: string | undefined;
 }
 
+/** Chooses a model among those that serve a route, and says what it is. */
 export function ModelChoice({
   operation,
   value,
@@ -108,3 +111,67 @@ function ModelFacts({
     </>
   );
 }
+
+interface ModelPairProps {
+  readonly operation: Operation;
+  readonly form: Values;
+  put(change: Values): void;
+  readonly wanted: string | undefined;
+  readonly isPair: boolean;
+}
+
+/** The model that is asked, and one beside it that may be asked the same. */
+export function ModelPair({ operation, form, put, wanted, isPair }: ModelPairProps) {
+  const setModel = useCallback((model: string) => put({ model }), [put]);
+  const setOther = useCallback((other: string) => put({ other }), [put]);
+  const [model, other] = [textOf(form, 'model'), textOf(form, 'other')];
+  return (
+    <>
+      <ModelChoice key={operation} operation={operation} value={model} onChange={setModel} wanted={wanted} />
+      {isPair && <ModelChoice operation={operation} label="Compare with" value={other} onChange={setOther} optional />}
+    </>
+  );
+}
+
+/** Those that serve the operation; of several, one of them. */
+export function usePlaygroundModels(operation: Operation | readonly Operation[]) {
+  const wanted = [operation].flat();
+  return useQuery({
+    queryKey: ['playground', 'models', ...wanted],
+    queryFn: async ({ signal }) => {
+      const only = wanted.length === 1 ? wanted[0] : undefined;
+      const found = await ask('GET /api/playground/models', { query: { operation: only }, signal });
+      return {
+        ...found,
+        items: found.items.filter(({ operations }) => wanted.some((one) => operations.includes(one))),
+      };
+    },
+  });
+}
+
+/** By its name, by another name of its own, or by a pattern that the name fits. */
+export function findModel(items: readonly PlaygroundModel[], name: string): PlaygroundModel | undefined {
+  const exact = items.find(({ id, aliases }) => id === name || aliases.includes(name));
+  if (exact !== undefined || name === '') return exact;
+  return items.find(({ id }) => isPattern(id) && fits(id, name));
+}
+
+function fits(pattern: string, name: string): boolean {
+  const [start = '', end = ''] = pattern.split('*');
+  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+}
+
+/** What the gateway's own models are, said plainly. */
+const builtInFacts: Readonly<Record<string, string>> = {
+  'local/hash-embed': 'Built in: counts letters and words. It sees spelling, not meaning, and needs no network.',
+  'local/bm25': 'Built in: classic keyword ranking (BM25). It matches words, not meaning, and needs no network.',
+  'local/wordlist': 'Built in: a list of English words and phrases that anyone can read. No network, no judgement.',
+  'local/echo': 'Built in: says the prompt again, and follows a few plain edits. It does not think.',
+};
+
+function aboutModel({ id, builtIn, upstreams }: PlaygroundModel): string {
+  if (builtIn) return builtInFacts[id] ?? 'Built into the gateway; needs no network.';
+  return `Served by ${upstreams.join(', ')}.`;
+}
+
+const isPattern = (id: string): boolean => id.includes('*');

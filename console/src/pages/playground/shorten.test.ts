@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shorten } from './shorten.ts';
+import { shorten } from './call-text.ts';
 
 test('what is short is plain JSON', () => {
   const value = { a: [1, 2], b: { c: 'text' }, d: [], e: {}, f: [null, true, '<b>'] };

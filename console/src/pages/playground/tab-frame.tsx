@@ -1,8 +1,9 @@
-/** How every tab is laid out: what goes in on one side, what comes out on the other, the wire below. */
+/** How every tab is laid out: what goes in on one side, what comes out on the other, the call as text below. */
 
-import { Grid, Paper, Stack, Text } from '@mantine/core';
+import { Button, Grid, Group, Kbd, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 import type { Answer } from './call.ts';
 
 /** A share of the window's height. */
@@ -61,5 +62,74 @@ export function NothingYet({ icon, children }: NothingYetProps) {
         {children}
       </Text>
     </div>
+  );
+}
+
+interface RunBarProps {
+  readonly label: string;
+  readonly isRunning: boolean;
+  onStop(): void;
+  /** Why it cannot be sent yet. */
+  readonly missing?: string | undefined;
+}
+
+/** Starts a call, and stops it. */
+export function RunBar({ label, isRunning, onStop, missing }: RunBarProps) {
+  return (
+    <Group gap="sm">
+      <Needs role="editor">
+        <Button
+          type="submit"
+          leftSection={<Icon name="play" size={16} />}
+          disabled={missing !== undefined}
+          loading={isRunning}
+        >
+          {label}
+        </Button>
+      </Needs>
+      {isRunning ? (
+        <Button variant="default" leftSection={<Icon name="stop" size={16} />} onClick={onStop}>
+          Stop
+        </Button>
+      ) : (
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          {missing ?? (
+            <>
+              <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
+            </>
+          )}
+        </Text>
+      )}
+      <VisuallyHidden role="status">{isRunning ? 'Running' : ''}</VisuallyHidden>
+    </Group>
+  );
+}
+
+interface CallFormProps {
+  onRun(): void;
+  readonly canRun: boolean;
+  readonly children: ReactNode;
+}
+
+/** Ctrl+Enter sends it from every field. */
+export function CallForm({ onRun, canRun, children }: CallFormProps) {
+  const run = (): void => {
+    if (canRun) onRun();
+  };
+  return (
+    <form
+      className="play-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        run();
+      }}
+    >
+      {children}
+    </form>
   );
 }

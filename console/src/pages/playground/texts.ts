@@ -1,11 +1,14 @@
-/** Several texts out of one field: a JSON array, blocks with an empty line between them, or one a line. */
+/** Fields with more than a text in them: several texts, or JSON. */
 
-export interface Texts {
+import { isMapping } from '../../parts/forms/is-mapping.ts';
+
+interface Texts {
   /** Objects where a JSON array holds some: they are sent as they are. */
   readonly items: readonly unknown[];
   readonly how: 'json' | 'blocks' | 'lines';
 }
 
+/** A JSON array, blocks with an empty line between them, or one a line. */
 export function parseTexts(text: string): Texts {
   const trimmed = text.trim();
   const pasted = parseArray(trimmed);
@@ -31,4 +34,15 @@ export function toShownText(item: unknown): string {
   if (typeof item === 'string') return item;
   if (typeof item === 'object' && item !== null && 'text' in item && typeof item.text === 'string') return item.text;
   return JSON.stringify(item) ?? '';
+}
+
+/** Fields that the page has no field for, written as JSON; a sentence where it is no object. */
+export function parseFurther(text: string): Readonly<Record<string, unknown>> | string {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isMapping(value) ? value : 'Write an object: {"seed": 7}.';
+  } catch {
+    return 'This is not JSON yet.';
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseServerTiming, toSpans } from './timing.ts';
+import { parseServerTiming, toSpans } from './call.ts';
 
 test('the header is read by name, and what is no time is left out', () => {
   assert.deepEqual(

@@ -1,7 +1,10 @@
 /** A call as a part of the page sees it: running, answered, failed; stopped when asked to, or when the reader leaves. */
 
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { createContext, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { type Answer, type Call, callGateway, isStopped } from './call.ts';
+
+/** With which key the page calls; undefined: the playground's own. In memory only, so that a reload forgets it. */
+export const OwnKey = createContext<string | undefined>(undefined);
 
 interface CallState {
   readonly isRunning: boolean;
@@ -22,26 +25,34 @@ const atRest: CallState = { isRunning: false, answer: undefined, error: undefine
 export function useCall(): CallHandle {
   const [state, setState] = useState<CallState>(atRest);
   const running = useRef<AbortController>(undefined);
+  const key = useContext(OwnKey);
 
   const stop = useCallback(() => running.current?.abort(), []);
   useEffect(() => stop, [stop]);
 
-  const run = useCallback(async (call: Call, onEvent?: (event: unknown) => void): Promise<Answer | undefined> => {
-    running.current?.abort();
-    const own = new AbortController();
-    running.current = own;
-    setState(({ answer }) => ({ isRunning: true, answer, error: undefined }));
-    const isMine = (): boolean => running.current === own;
-    try {
-      const answer = await callGateway(call, { signal: own.signal, onEvent: (event) => isMine() && onEvent?.(event) });
-      if (isMine()) setState({ isRunning: false, answer, error: undefined });
-      return isMine() ? answer : undefined;
-    } catch (error) {
-      if (isMine())
-        setState(({ answer }) => ({ isRunning: false, answer, error: isStopped(error) ? undefined : error }));
-      return undefined;
-    }
-  }, []);
+  const run = useCallback(
+    async (call: Call, onEvent?: (event: unknown) => void): Promise<Answer | undefined> => {
+      running.current?.abort();
+      const own = new AbortController();
+      running.current = own;
+      setState(({ answer }) => ({ isRunning: true, answer, error: undefined }));
+      const isMine = (): boolean => running.current === own;
+      try {
+        const answer = await callGateway(call, {
+          signal: own.signal,
+          key,
+          onEvent: (event) => isMine() && onEvent?.(event),
+        });
+        if (isMine()) setState({ isRunning: false, answer, error: undefined });
+        return isMine() ? answer : undefined;
+      } catch (error) {
+        if (isMine())
+          setState(({ answer }) => ({ isRunning: false, answer, error: isStopped(error) ? undefined : error }));
+        return undefined;
+      }
+    },
+    [key],
+  );
 
   const clear = useCallback(() => {
     running.current?.abort();
@@ -50,4 +61,31 @@ export function useCall(): CallHandle {
   }, []);
 
   return { ...state, run, stop, clear };
+}
+
+export interface Pair {
+  readonly first: CallHandle;
+  readonly second: CallHandle;
+  readonly isRunning: boolean;
+  run(call: Call, other: Call | undefined): void;
+  stop(): void;
+}
+
+/** One call, and the same to another model beside it where one is chosen: begun, stopped and waited for together. */
+export function usePair(): Pair {
+  const [first, second] = [useCall(), useCall()];
+  return {
+    first,
+    second,
+    isRunning: first.isRunning || second.isRunning,
+    run(call, other) {
+      void first.run(call);
+      if (other === undefined) second.clear();
+      else void second.run(other);
+    },
+    stop() {
+      first.stop();
+      second.stop();
+    },
+  };
 }

@@ -1,29 +1,21 @@
 /** Any route that takes JSON: a body as it is written, and the answer as it comes. */
 
-import { Select, Stack, Textarea } from '@mantine/core';
+import { Select, Stack } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
-import { bodyOf, operationRows } from '../../../../../src/admin/contract.ts';
+import { bodyOf, type Operation, operationRows } from '../../../../../src/admin/contract.ts';
 import { Snippet } from '../../../parts/snippets/copy.tsx';
 import { cannotBeTried, operationChoices } from '../../../parts/words/operations.ts';
 import type { Answer, Call } from '../call.ts';
 import { CallSource } from '../call-source.tsx';
-import { parseFurther } from '../further.ts';
+import { shorten } from '../call-text.ts';
+import { type Field, FieldView, faultIn, textOf, type Values } from '../fields.tsx';
+import { useKept } from '../hooks.ts';
 import { ModelChoice } from '../model-choice.tsx';
-import type { Operation } from '../models.ts';
-import { useOwnKey } from '../own-key.tsx';
-import { PairResult } from '../pair-result.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { shorten } from '../shorten.ts';
-import { NothingYet, TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
-import { useKept } from '../use-kept.ts';
-import { usePair } from '../use-pair.ts';
-
-interface AnyForm {
-  operation: string;
-  model: string;
-  body: string;
-}
+import type { TabProps } from '../operation-tab.tsx';
+import { PairResult } from '../result.tsx';
+import { CallForm, NothingYet, RunBar, TabFrame } from '../tab-frame.tsx';
+import { parseFurther } from '../texts.ts';
+import { usePair } from '../use-call.ts';
 
 const choices = operationChoices.filter(({ value }) => !cannotBeTried(value));
 
@@ -32,19 +24,31 @@ const standard: Operation = 'count_tokens';
 
 const sampleOf = (operation: Operation): string => JSON.stringify(operationRows[operation].sample.body, null, 2);
 
+const bodyField: Field = {
+  name: 'body',
+  kind: 'text',
+  label: 'Body',
+  description: 'JSON; the model is put where the route has it',
+  rows: [8, 24],
+  faultOf: (text) => faultIn(parseFurther(text)),
+  codeClass: 'play-code',
+};
+
 export default function AnyTab({ wantedModel, wantedRoute }: TabProps) {
   const start = choices.find(({ value }) => value === wantedRoute)?.value ?? standard;
   const initial = { operation: start, model: '', body: sampleOf(start) };
-  const [form, put] = useKept<AnyForm>('any', initial, wantedRoute === undefined ? {} : initial);
+  const [form, put] = useKept<Values>('any', initial, wantedRoute === undefined ? {} : initial);
   const operation = choices.find(({ value }) => value === form.operation)?.value ?? start;
-  const key = useOwnKey();
+  const model = textOf(form, 'model');
   const pair = usePair();
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  const fields = parseFurther(form.body);
-  const fault = typeof fields === 'string' ? fields : undefined;
-  const body = bodyOf(operation, form.model, typeof fields === 'string' ? {} : fields);
-  const call: Call = { route: operation, model: form.model, body, key };
-  const missing = form.model === '' ? 'Choose a model first.' : fault;
+  const setModel = useCallback((next: string) => put({ model: next }), [put]);
+  const fields = parseFurther(textOf(form, 'body'));
+  const call: Call = {
+    route: operation,
+    model,
+    body: bodyOf(operation, model, typeof fields === 'string' ? {} : fields),
+  };
+  const missing = model === '' ? 'Choose a model first.' : faultIn(fields);
   return (
     <TabFrame
       answer={pair.first.answer}
@@ -62,25 +66,8 @@ export default function AnyTab({ wantedModel, wantedRoute }: TabProps) {
               allowDeselect={false}
               searchable
             />
-            <ModelChoice
-              key={operation}
-              operation={operation}
-              value={form.model}
-              onChange={setModel}
-              wanted={wantedModel}
-            />
-            <Textarea
-              label="Body"
-              description="JSON; the model is put where the route has it"
-              value={form.body}
-              onChange={(event) => put({ body: event.currentTarget.value })}
-              error={fault}
-              autosize
-              minRows={8}
-              maxRows={24}
-              spellCheck={false}
-              classNames={{ input: 'play-code' }}
-            />
+            <ModelChoice key={operation} operation={operation} value={model} onChange={setModel} wanted={wantedModel} />
+            <FieldView field={bodyField} form={form} put={put} />
           </Stack>
           <RunBar label="Send" isRunning={pair.isRunning} onStop={pair.stop} missing={missing} />
         </CallForm>

@@ -1,28 +1,26 @@
 /** Where a recording comes from: a file that is picked or dropped, or the microphone. It can be heard before it is sent. */
 
 import { Button, Group, Stack, Text } from '@mantine/core';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { Icon } from '../../../parts/marks/icon.tsx';
-import { FilePick } from '../file-pick.tsx';
-import { Player } from './player.tsx';
-import { useRecorder } from './use-recorder.ts';
-
-interface RecordingProps {
-  readonly file: File | undefined;
-  onChange(file: File | undefined): void;
-}
+import { formatBytes, formatDuration } from '../../../parts/words/format.ts';
+import type { FilesProps } from '../fields.tsx';
+import { FilePick, SaveLink } from '../files.tsx';
+import { useObjectUrl } from '../hooks.ts';
 
 const accept = 'audio/*,video/mp4,video/webm,.mp3,.m4a,.mp4,.mpga,.ogg,.wav,.webm,.flac';
 
-export function Recording({ file, onChange }: RecordingProps) {
-  const { isRecording, seconds, fault, start, stop } = useRecorder(onChange);
+export function Recording({ files, onChange }: FilesProps) {
+  const [file] = files;
+  const { isRecording, seconds, fault, start, stop } = useRecorder((recorded) => onChange([recorded]));
   return (
     <Stack gap="xs">
       <FilePick
         label="Recording"
         description="Choose it, drop it here, or record it; 32 MiB at most from here"
         accept={accept}
-        files={file === undefined ? [] : [file]}
-        onChange={([picked]) => onChange(picked)}
+        files={files}
+        onChange={onChange}
         most={1}
       />
       <Group gap="sm">
@@ -51,4 +49,139 @@ export function Recording({ file, onChange }: RecordingProps) {
       {file !== undefined && !isRecording && <Player sound={file} label="The recording" name={file.name} />}
     </Stack>
   );
+}
+
+interface PlayerProps {
+  readonly sound: Blob;
+  readonly label: string;
+  /** Under which it is saved. */
+  readonly name: string;
+}
+
+export function Player({ sound, label, name }: PlayerProps) {
+  const url = useObjectUrl(sound);
+  const [seconds, setSeconds] = useState<number>();
+  const [isDumb, setIsDumb] = useState(false);
+  if (url === undefined) return null;
+  return (
+    <div className="sound">
+      {/* biome-ignore lint/a11y/useMediaCaption: what is said in it stands beside it */}
+      <audio
+        controls
+        preload="metadata"
+        src={url}
+        aria-label={label}
+        // A recording that was made in pieces does not know how long it is.
+        onLoadedMetadata={({ currentTarget: { duration } }) =>
+          setSeconds(Number.isFinite(duration) ? duration : undefined)
+        }
+        onError={() => setIsDumb(true)}
+      />
+      <Group gap="xs" justify="space-between">
+        <Text size="xs" c="dimmed">
+          {[sound.type, formatBytes(sound.size), seconds === undefined ? '' : formatDuration(seconds * 1_000)]
+            .filter((part) => part !== '')
+            .join(', ')}
+        </Text>
+        <SaveLink url={url} name={name} />
+      </Group>
+      {isDumb && (
+        <Text size="sm" role="status">
+          This browser cannot play it; save it, and open it with another program.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+interface Recorder {
+  readonly isRecording: boolean;
+  readonly seconds: number;
+  /** Why there is no recording. */
+  readonly fault: string | undefined;
+  start(): void;
+  stop(): void;
+}
+
+/** The first that the browser can make. */
+const types = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];
+
+/** Records from the microphone, once it is asked to, and lets go of it when it stops or the page is left. */
+function useRecorder(onRecorded: (file: File) => void): Recorder {
+  const [isRecording, setIsRecording] = useState(false);
+  const [seconds, setSeconds] = useState(0);
+  const [fault, setFault] = useState<string>();
+  const recorder = useRef<MediaRecorder>(undefined);
+  const isGone = useRef(false);
+  const told = useRef(onRecorded);
+  told.current = onRecorded;
+
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+      recorder.current?.stop();
+    };
+  }, []);
+  useEffect(() => {
+    if (!isRecording) return;
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1_000);
+    return () => clearInterval(timer);
+  }, [isRecording]);
+
+  const start = useCallback(async (): Promise<void> => {
+    setFault(undefined);
+    setSeconds(0);
+    try {
+      // Undefined on a page that came over plain HTTP from another machine, whatever the types say.
+      const devices: MediaDevices | undefined = navigator.mediaDevices;
+      if (devices === undefined) return setFault(insecure);
+      const stream = await devices.getUserMedia({ audio: true });
+      if (isGone.current) return release(stream);
+      recorder.current = record(stream, (file) => {
+        setIsRecording(false);
+        recorder.current = undefined;
+        if (!isGone.current) told.current(file);
+      });
+      setIsRecording(true);
+    } catch (error) {
+      setFault(toWords(error));
+    }
+  }, []);
+
+  return { isRecording, seconds, fault, start: () => void start(), stop: () => recorder.current?.stop() };
+}
+
+function record(stream: MediaStream, onEnd: (file: File) => void): MediaRecorder {
+  const mimeType = types.find((type) => MediaRecorder.isTypeSupported(type));
+  const recorder = new MediaRecorder(stream, mimeType === undefined ? {} : { mimeType });
+  const pieces: Blob[] = [];
+  recorder.ondataavailable = ({ data }) => pieces.push(data);
+  recorder.onstop = () => {
+    release(stream);
+    const type = recorder.mimeType.split(';')[0] ?? 'audio/webm';
+    onEnd(new File(pieces, `recording.${type.slice('audio/'.length)}`, { type }));
+  };
+  recorder.start();
+  return recorder;
+}
+
+/** The browser shows that it listens for as long as one track is open. */
+function release(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
+}
+
+const insecure =
+  'Browsers give the microphone to pages over https, or of this machine, alone. Open the console so, or choose a file.';
+
+const words: Readonly<Record<string, string>> = {
+  NotAllowedError:
+    'The microphone was not given to this page. Allow it in what the browser says of this site, and record again; or choose a file.',
+  NotFoundError: 'No microphone was found. Connect one and record again, or choose a file.',
+  NotReadableError: 'The microphone is in use elsewhere. Close what uses it and record again, or choose a file.',
+};
+
+function toWords(error: unknown): string {
+  const name = error instanceof Error || error instanceof DOMException ? error.name : '';
+  return words[name] ?? `The microphone does not work (${name || 'no reason given'}). Choose a file instead.`;
 }

@@ -1,21 +1,112 @@
 /** What goes along with every question: models, wires, the system prompt, tools and parameters. */
 
-import { Select, Stack, Switch, Textarea } from '@mantine/core';
+import { Select, Stack } from '@mantine/core';
 import { useCallback } from 'react';
 import { operationWords } from '../../../parts/words/operations.ts';
-import { Examples } from '../examples.tsx';
-import { FurtherFields } from '../further-fields.tsx';
+import {
+  Examples,
+  type Field,
+  FieldView,
+  faultIn,
+  furtherFields,
+  initialOf,
+  Options,
+  stop,
+  stream,
+  temperature,
+  textOf,
+  topP,
+  toStopText,
+  type Values,
+} from '../fields.tsx';
 import { ModelChoice } from '../model-choice.tsx';
-import { ChoiceOption, countSet, MoreOptions, NumberOption } from '../more-options.tsx';
-import { Sampling, StopText } from '../sampling.tsx';
-import type { Put } from '../use-kept.ts';
-import { type ChatForm, chatExamples, toolChoices } from './form.ts';
-import { parseTools } from './tools.ts';
+import { parseFurther } from '../texts.ts';
+import { parseTools, type Settings, sampleTools } from './talk.ts';
 import { type WireName, wireNames } from './wires/index.ts';
 
+const toolChoices = ['auto', 'required', 'none'] as const;
+const sampleText = 'What is a postern? Answer in two sentences.';
+
+const examples = [
+  { title: 'Ask something', values: { text: sampleText, tools: '' } },
+  {
+    title: 'Give it a tool',
+    values: { text: 'What should I wear in Lisbon today?', tools: sampleTools, toolChoice: 'auto' },
+  },
+];
+
+const fields: readonly Field[] = [
+  {
+    name: 'system',
+    kind: 'text',
+    label: 'System prompt',
+    description: 'What the model is told before all else',
+    rows: [2, 10],
+  },
+  {
+    name: 'tools',
+    kind: 'text',
+    label: 'Tools',
+    description: "A JSON list, each with name, description and parameters; any wire's form will do",
+    placeholder: 'none',
+    rows: [1, 12],
+    faultOf: (text) => faultIn(parseTools(text)),
+    codeClass: 'talk-code',
+  },
+  stream,
+];
+
+const options: readonly Field[] = [
+  {
+    name: 'maxTokens',
+    kind: 'number',
+    label: 'Most tokens',
+    description: 'Where it stops at the latest',
+    range: { min: 1 },
+  },
+  temperature,
+  topP,
+  stop,
+  {
+    name: 'toolChoice',
+    kind: 'choice',
+    label: 'tool_choice',
+    description: 'Whether it calls a tool',
+    choices: toolChoices,
+  },
+  furtherFields('{"reasoning_effort": "low"}'),
+];
+
+export const sampleForm: Values = {
+  ...{ model: '', wire: '', other: '', otherWire: '', text: sampleText },
+  ...initialOf([...fields, ...options]),
+};
+
+/** A sentence where a field cannot be read. */
+export function toSettings(form: Values): Settings | string {
+  const tools = parseTools(textOf(form, 'tools'));
+  if (typeof tools === 'string') return `Tools: ${tools}`;
+  const further = parseFurther(textOf(form, 'further'));
+  if (typeof further === 'string') return `Further fields: ${further}`;
+  return {
+    system: textOf(form, 'system').trim(),
+    stream: form.stream === true,
+    tools,
+    toolChoice: toolChoices.find((choice) => choice === form.toolChoice) ?? '',
+    maxTokens: toNumber(form.maxTokens),
+    temperature: toNumber(form.temperature),
+    topP: toNumber(form.topP),
+    stop: toStopText(textOf(form, 'stop')),
+    further,
+  };
+}
+
+const toNumber = (value: string | boolean | undefined): number | undefined =>
+  value === '' || !Number.isFinite(Number(value)) ? undefined : Number(value);
+
 interface ChatFieldsProps {
-  readonly form: ChatForm;
-  readonly put: Put<ChatForm>;
+  readonly form: Values;
+  put(change: Values): void;
   readonly wantedModel: string | undefined;
   /** Those that each of the models offers. */
   readonly open: readonly WireName[];
@@ -27,14 +118,14 @@ interface ChatFieldsProps {
 export function ChatFields({ form, put, wantedModel, open, otherOpen, wire, otherWire }: ChatFieldsProps) {
   const setModel = useCallback((model: string) => put({ model }), [put]);
   const setOther = useCallback((other: string) => put({ other }), [put]);
-  const { maxTokens, temperature, topP, stop, further, toolChoice } = form;
+  const other = textOf(form, 'other');
   return (
     <Stack gap="sm">
-      <Examples examples={chatExamples} onPick={put} />
-      <ModelChoice operation={wireNames} value={form.model} onChange={setModel} wanted={wantedModel} />
+      <Examples examples={examples} onPick={put} />
+      <ModelChoice operation={wireNames} value={textOf(form, 'model')} onChange={setModel} wanted={wantedModel} />
       <WireChoice label="Over" open={open} value={wire} onChange={(next) => put({ wire: next })} />
-      <ModelChoice operation={wireNames} label="Compare with" value={form.other} onChange={setOther} optional />
-      {form.other !== '' && (
+      <ModelChoice operation={wireNames} label="Compare with" value={other} onChange={setOther} optional />
+      {other !== '' && (
         <WireChoice
           label="Compare over"
           open={otherOpen}
@@ -42,44 +133,10 @@ export function ChatFields({ form, put, wantedModel, open, otherOpen, wire, othe
           onChange={(next) => put({ otherWire: next })}
         />
       )}
-      <Textarea
-        label="System prompt"
-        description="What the model is told before all else"
-        value={form.system}
-        onChange={(event) => put({ system: event.currentTarget.value })}
-        autosize
-        minRows={2}
-        maxRows={10}
-      />
-      <Tools form={form} put={put} />
-      <Switch
-        label="Show it word by word (stream)"
-        checked={form.stream}
-        onChange={(event) => put({ stream: event.currentTarget.checked })}
-      />
-      <MoreOptions set={countSet([maxTokens, temperature, topP, stop, further, toolChoice])}>
-        <NumberOption
-          label="Most tokens"
-          description="Where it stops at the latest"
-          value={maxTokens}
-          onChange={(next) => put({ maxTokens: next })}
-          min={1}
-        />
-        <Sampling temperature={temperature} topP={topP} put={put} />
-        <StopText stop={stop} put={put} />
-        <ChoiceOption
-          label="tool_choice"
-          description="Whether it calls a tool"
-          choices={toolChoices}
-          value={toolChoice}
-          onChange={(next) => put({ toolChoice: next })}
-        />
-        <FurtherFields
-          example='{"reasoning_effort": "low"}'
-          value={further}
-          onChange={(next) => put({ further: next })}
-        />
-      </MoreOptions>
+      {fields.map((field) => (
+        <FieldView key={field.name} field={field} form={form} put={put} />
+      ))}
+      <Options fields={options} form={form} put={put} />
     </Stack>
   );
 }
@@ -104,23 +161,3 @@ function WireChoice({ label, open, value, onChange }: WireChoiceProps) {
     />
   );
 }
-
-function Tools({ form, put }: Pick<ChatFieldsProps, 'form' | 'put'>) {
-  return (
-    <Textarea
-      label="Tools"
-      description="A JSON list, each with name, description and parameters; any wire's form will do"
-      placeholder="none"
-      value={form.tools}
-      onChange={(event) => put({ tools: event.currentTarget.value })}
-      error={faultOf(parseTools(form.tools))}
-      autosize
-      minRows={1}
-      maxRows={12}
-      spellCheck={false}
-      classNames={{ input: 'talk-code' }}
-    />
-  );
-}
-
-const faultOf = (parsed: unknown): string | undefined => (typeof parsed === 'string' ? parsed : undefined);

@@ -5,42 +5,41 @@ import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { Icon } from '../../../parts/marks/icon.tsx';
 import { CallSource } from '../call-source.tsx';
-import { findModel, usePlaygroundModels } from '../models.ts';
-import { useOwnKey } from '../own-key.tsx';
+import { textOf, type Values } from '../fields.tsx';
+import { useKept } from '../hooks.ts';
+import { findModel, usePlaygroundModels } from '../model-choice.tsx';
+import type { TabProps } from '../operation-tab.tsx';
 import { NothingYet, TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
-import { useKept } from '../use-kept.ts';
-import { ChatFields } from './chat-fields.tsx';
+import { ChatFields, sampleForm, toSettings } from './chat-fields.tsx';
 import { Composer } from './composer.tsx';
-import { type ChatForm, type Place, sampleForm, toCall, toSettings } from './form.ts';
 import type { Asked, Picture, Settings, Turn } from './talk.ts';
 import { Thread } from './thread.tsx';
-import { type Asking, type Talk, turnsOf, useTalk } from './use-talk.ts';
+import { type Asking, type Place, type Talk, toCall, turnsOf, useTalk } from './use-talk.ts';
 import { chooseWire, type WireName, wireNames } from './wires/index.ts';
 
 export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
-  const [form, put] = useKept<ChatForm>('chat', sampleForm, wantedRoute === undefined ? {} : { wire: wantedRoute });
+  const [form, put] = useKept<Values>('chat', sampleForm, wantedRoute === undefined ? {} : { wire: wantedRoute });
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
-  const key = useOwnKey();
   const offered = useOffered();
   const [first, second] = [useTalk(), useTalk()];
-  const isPair = form.other !== '';
+  const [model, other, text] = [textOf(form, 'model'), textOf(form, 'other'), textOf(form, 'text')];
+  const isPair = other !== '';
   const places = {
-    first: placeOf(form.model, form.wire, offered),
-    second: placeOf(form.other, form.otherWire, offered),
+    first: placeOf(model, textOf(form, 'wire'), offered),
+    second: placeOf(other, textOf(form, 'otherWire'), offered),
   };
   const read = toSettings(form);
   const settings = typeof read === 'string' ? unread : read;
-  const asking = (place: Place): Asking => ({ place, settings, key });
-  const question: Asked = { kind: 'asked', text: form.text.trim(), pictures };
+  const asking = (place: Place): Asking => ({ place, settings });
+  const question: Asked = { kind: 'asked', text: text.trim(), pictures };
   const isRunning = first.handle.isRunning || second.handle.isRunning;
   const hasBegun = first.shown.length > 0;
   const waits = first.awaitsTools || (isPair && second.awaitsTools);
-  const missing = typeof read === 'string' ? read : whatIsMissing(form, question, waits);
+  const missing = typeof read === 'string' ? read : whatIsMissing(model, question, waits);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what the question, the settings and the place are made of
   const source = useMemo(
-    () => toCall(places.first, withQuestion(turnsOf(first.shown), question), settings, key),
-    [form, pictures, first.shown, key, places.first.wire],
+    () => toCall(places.first, withQuestion(turnsOf(first.shown), question), settings),
+    [form, pictures, first.shown, places.first.wire],
   );
 
   const send = (): void => {
@@ -85,11 +84,11 @@ export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
           put={(change) => {
             put(change);
             // Whoever joins knows what was said so far.
-            if (change.other !== undefined && change.other !== '' && form.other === '') second.become(first.shown);
+            if (change.other !== undefined && change.other !== '' && !isPair) second.become(first.shown);
           }}
           wantedModel={wantedModel}
-          open={openWires(form.model, offered)}
-          otherOpen={openWires(form.other, offered)}
+          open={openWires(model, offered)}
+          otherOpen={openWires(other, offered)}
           wire={places.first.wire}
           otherWire={places.second.wire}
         />
@@ -104,8 +103,8 @@ export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
             </SimpleGrid>
           )}
           <Composer
-            text={form.text}
-            onText={(text) => put({ text })}
+            text={text}
+            onText={(next) => put({ text: next })}
             pictures={pictures}
             onPictures={setPictures}
             onSend={send}
@@ -145,7 +144,7 @@ const isAsked = ({ text, pictures }: Asked): boolean => text !== '' || pictures.
 const withQuestion = (turns: readonly Turn[], question: Asked): readonly Turn[] =>
   isAsked(question) ? [...turns, question] : turns;
 
-function whatIsMissing({ model }: ChatForm, question: Asked, waits: boolean): string | undefined {
+function whatIsMissing(model: string, question: Asked, waits: boolean): string | undefined {
   if (model === '') return 'Choose a model first.';
   if (waits) return 'Answer for the tools first.';
   return isAsked(question) ? undefined : 'Write a question first.';

@@ -3,10 +3,9 @@
 import { Button, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { Icon } from '../../../parts/marks/icon.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { useDrop } from '../use-drop.ts';
-import { Faces } from './faces.tsx';
-import { pictureTypes, readPictures } from './pictures.ts';
+import { useDrop } from '../hooks.ts';
+import { CallForm, RunBar } from '../tab-frame.tsx';
+import { Faces, pictureTypes, readPictures } from './pictures.tsx';
 import type { Picture } from './talk.ts';
 
 interface ComposerProps {

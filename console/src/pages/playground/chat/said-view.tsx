@@ -1,9 +1,12 @@
 /** What a model said: its words as text, its thoughts folded away, and the calls of tools that it made. */
 
-import { Alert, Group, Paper, Text } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { Icon } from '../../../parts/marks/icon.tsx';
+import { Needs } from '../../../parts/session/role.tsx';
 import { CopyButton } from '../../../parts/snippets/copy.tsx';
-import type { Said, ToolCall } from './talk.ts';
+import { CallForm } from '../tab-frame.tsx';
+import type { Said, ToolAnswer, ToolCall } from './talk.ts';
 
 interface SaidViewProps {
   readonly said: Said;
@@ -92,3 +95,39 @@ const reasonWords: Readonly<Record<string, string>> = {
 };
 
 const toReasonWords = (reason: string): string => reasonWords[reason] ?? `ended: ${reason}`;
+
+interface ToolAnswersProps {
+  readonly calls: readonly ToolCall[];
+  onTell(answers: readonly ToolAnswer[]): void;
+}
+
+/** Takes what the tools answer, typed in by hand, so that the talk goes on. */
+export function ToolAnswers({ calls, onTell }: ToolAnswersProps) {
+  const [outputs, setOutputs] = useState<Readonly<Record<number, string>>>({});
+  const tell = (): void => onTell(calls.map(({ place, id, name }) => ({ id, name, output: outputs[place] ?? '' })));
+  return (
+    <CallForm onRun={tell} canRun>
+      <Stack gap="xs">
+        {calls.map(({ place, name }) => (
+          <Textarea
+            key={place}
+            label={`What ${name} answers`}
+            placeholder='{"degrees": 21}'
+            value={outputs[place] ?? ''}
+            onChange={({ currentTarget: { value } }) => setOutputs((before) => ({ ...before, [place]: value }))}
+            autosize
+            minRows={1}
+            maxRows={8}
+          />
+        ))}
+        <Group>
+          <Needs role="editor">
+            <Button type="submit" size="xs" variant="default">
+              {calls.length === 1 ? 'Send the answer' : 'Send the answers'}
+            </Button>
+          </Needs>
+        </Group>
+      </Stack>
+    </CallForm>
+  );
+}

@@ -7,13 +7,11 @@ import { Needs } from '../../../parts/session/role.tsx';
 import { formatDuration } from '../../../parts/words/format.ts';
 import { CallFacts } from '../call-facts.tsx';
 import { CallFault } from '../call-fault.tsx';
-import { toPath } from '../curl.ts';
-import { Faces } from './faces.tsx';
-import type { Place } from './form.ts';
-import { SaidView } from './said-view.tsx';
+import { toPath } from '../call-text.ts';
+import { Faces } from './pictures.tsx';
+import { SaidView, ToolAnswers } from './said-view.tsx';
 import type { ToolAnswer, Turn } from './talk.ts';
-import { ToolAnswers } from './tool-answers.tsx';
-import type { How, Shown, Talk } from './use-talk.ts';
+import type { How, Place, Shown, Talk } from './use-talk.ts';
 
 interface ThreadProps {
   readonly talk: Talk;

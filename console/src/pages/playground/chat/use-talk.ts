@@ -1,11 +1,22 @@
 /** A talk as a part of the page holds it: its turns, what is being said just now, and the ways to go on, back and anew. */
 
 import { useCallback, useState } from 'react';
-import type { Answer } from '../call.ts';
+import type { Answer, Call } from '../call.ts';
 import { type CallHandle, useCall } from '../use-call.ts';
-import { type Place, toCall } from './form.ts';
 import { type Asked, isEmpty, nothingSaid, type Said, type Settings, type ToolAnswer, type Turn } from './talk.ts';
-import { wires } from './wires/index.ts';
+import { type WireName, wires } from './wires/index.ts';
+
+export interface Place {
+  readonly model: string;
+  readonly wire: WireName;
+}
+
+/** The call that goes on from these turns. */
+export const toCall = ({ model, wire }: Place, turns: readonly Turn[], settings: Settings): Call => ({
+  route: wire,
+  model,
+  body: { model, ...wires[wire].toBody(turns, settings) },
+});
 
 /** How an answer came about. */
 export interface How {
@@ -25,7 +36,6 @@ export interface Shown {
 export interface Asking {
   readonly place: Place;
   readonly settings: Settings;
-  readonly key: string | undefined;
 }
 
 export interface Talk {
@@ -54,14 +64,14 @@ export function useTalk(): Talk {
   const { run, clear } = handle;
 
   const goOn = useCallback(
-    async (before: readonly Shown[], { place, settings, key }: Asking): Promise<void> => {
+    async (before: readonly Shown[], { place, settings }: Asking): Promise<void> => {
       const wire = wires[place.wire];
       const startedMs = performance.now();
       let said = nothingSaid;
       let firstWordMs: number | undefined;
       setShown(before);
       setSaying(said);
-      const answer = await run(toCall(place, turnsOf(before), settings, key), (event) => {
+      const answer = await run(toCall(place, turnsOf(before), settings), (event) => {
         said = wire.add(said, event);
         if (!isEmpty(said)) firstWordMs ??= performance.now() - startedMs;
         setSaying(said);

@@ -1,182 +1,186 @@
 /** Completions: where a text ends, how it goes on, word by word as it is written. */
 
 import './completions.css';
-import { Checkbox, Stack, Switch, Textarea } from '@mantine/core';
-import { useCallback, useState } from 'react';
-import type { Call } from '../call.ts';
-import { CallSource } from '../call-source.tsx';
-import { type Example, Examples } from '../examples.tsx';
-import { ModelChoice } from '../model-choice.tsx';
-import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
-import { useOwnKey } from '../own-key.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { Sampling, StopText, toStopText } from '../sampling.tsx';
-import { TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
+import { Group, Paper, Text } from '@mantine/core';
+import { useState } from 'react';
+import { CopyButton } from '../../../parts/snippets/copy.tsx';
+import { formatCount } from '../../../parts/words/format.ts';
+import { type Answer, type Call, read } from '../call.ts';
+import { severalTexts, stop, stream, temperature, topP, versions } from '../fields.tsx';
+import { type OperationSpec, OperationTab, type Result, type TabProps } from '../operation-tab.tsx';
+import { CallResult } from '../result.tsx';
 import { parseTexts, toShownText } from '../texts.ts';
-import { useCall } from '../use-call.ts';
-import { type Put, useKept } from '../use-kept.ts';
-import { CompletionsResult } from './completions-result.tsx';
-import { addPiece, nothingWritten, type Written } from './written.ts';
+import type { Pair } from '../use-call.ts';
+import { addPiece, nothingWritten, toReasonWords, type Written } from './written.ts';
 
-interface CompletionsForm {
-  model: string;
-  prompt: string;
-  several: boolean;
-  stream: boolean;
-  echo: boolean;
-  stop: string;
-  maxTokens: string;
-  temperature: string;
-  topP: string;
-  n: string;
-  seed: string;
-}
+const prompt = { name: 'prompt', rows: [6, 16], needed: 'Write the beginning of a text first.' } as const;
 
-const examples: readonly Example<CompletionsForm>[] = [
-  {
-    title: 'Let it go on',
-    values: {
-      prompt:
-        'The postern was the small gate at the back of the castle. While everyone watched the main gate, those who knew of it came and went unseen, and brought what the castle needed.',
-      several: false,
-      maxTokens: '200',
+const spec: OperationSpec = {
+  draft: 'completions',
+  operations: ['completions'],
+  isPair: false,
+  examples: [
+    {
+      title: 'Let it go on',
+      values: {
+        prompt:
+          'The postern was the small gate at the back of the castle. While everyone watched the main gate, those who knew of it came and went unseen, and brought what the castle needed.',
+        several: false,
+        maxTokens: '200',
+      },
     },
-  },
-  {
-    title: 'Several prompts at once',
-    values: {
-      prompt: ['Roses are red,', 'Once upon a time', 'The answer is'].join('\n\n'),
-      several: true,
-      maxTokens: '40',
+    {
+      title: 'Several prompts at once',
+      values: {
+        prompt: ['Roses are red,', 'Once upon a time', 'The answer is'].join('\n\n'),
+        several: true,
+        maxTokens: '40',
+      },
     },
-  },
-];
-
-const sampleForm: CompletionsForm = {
-  model: '',
-  prompt: '',
-  several: false,
-  stream: true,
-  echo: false,
-  stop: '',
-  maxTokens: '',
-  temperature: '',
-  topP: '',
-  n: '',
-  seed: '',
-  ...examples[0]?.values,
+  ],
+  fields: [
+    { ...prompt, kind: 'text', label: 'Prompt', sentAs: 'prompt', isShown: ({ several }) => several !== true },
+    {
+      ...prompt,
+      kind: 'texts',
+      label: 'Prompts',
+      description: severalTexts,
+      toBody: (texts) => ({ prompt: parseTexts(texts).items.map(toShownText) }),
+      isShown: ({ several }) => several === true,
+    },
+    stream,
+    {
+      name: 'maxTokens',
+      kind: 'number',
+      label: 'max_tokens',
+      description: 'Where it stops at the latest',
+      placeholder: 'not sent',
+      range: { min: 0 },
+    },
+  ],
+  options: [
+    temperature,
+    topP,
+    versions,
+    { name: 'seed', kind: 'number', label: 'seed', description: 'The same again' },
+    stop,
+    { name: 'several', kind: 'check', label: 'Several prompts', toBody: () => ({}) },
+    { name: 'echo', kind: 'check', label: 'echo: begin with the prompt', sentAs: 'echo' },
+  ],
+  runLabel: 'Complete',
+  nothingYet: ['bolt', 'The text goes on here, word by word as the model writes it.'],
 };
 
-export default function CompletionsTab({ wantedModel }: TabProps) {
-  const [form, put] = useKept<CompletionsForm>('completions', sampleForm);
+export default function CompletionsTab(props: TabProps) {
   const [written, setWritten] = useState<Written>(nothingWritten);
   const [asked, setAsked] = useState<Call>();
-  const key = useOwnKey();
-  const handle = useCall();
-  const call = toCall(form, key);
-  const missing = whatIsMissing(form);
-
-  const run = async (): Promise<void> => {
+  const run = async (call: Call, { first }: Pair): Promise<void> => {
     setWritten(nothingWritten);
     setAsked(call);
-    const answer = await handle.run(call, (event) => setWritten((before) => addPiece(before, event)));
+    const answer = await first.run(call, (event) => setWritten((before) => addPiece(before, event)));
     if (answer !== undefined && !answer.isStream) setWritten(addPiece(nothingWritten, answer.json));
   };
   return (
-    <TabFrame
-      answer={handle.answer}
-      form={
-        <CallForm onRun={() => void run()} canRun={missing === undefined && !handle.isRunning}>
-          <CompletionsFields form={form} put={put} wantedModel={wantedModel} />
-          <RunBar label="Complete" isRunning={handle.isRunning} onStop={handle.stop} missing={missing} />
-        </CallForm>
-      }
-      result={<CompletionsResult handle={handle} written={written} asked={asked} call={call} />}
-      source={<CallSource operation="completions" call={call} answer={handle.answer} />}
+    <OperationTab
+      {...props}
+      spec={spec}
+      onRun={(call, pair) => void run(call, pair)}
+      result={(result) => <CompletionsResult {...result} written={written} asked={asked} />}
     />
   );
 }
 
-function toCall(form: CompletionsForm, key: string | undefined): Call {
-  const { model, stream, echo, stop, several } = form;
-  const { maxTokens, temperature, topP, n, seed } = form;
-  const body = {
-    model,
-    prompt: several ? parseTexts(form.prompt).items.map(toShownText) : form.prompt,
-    ...toNumbers({ max_tokens: maxTokens, temperature, top_p: topP, n, seed }),
-    ...(stop === '' ? {} : { stop: toStopText(stop) }),
-    ...(echo ? { echo } : {}),
-    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
-  };
-  return { route: 'completions', model, body, key };
+interface CompletionsResultProps extends Result {
+  readonly written: Written;
+  /** What was sent for what is shown. */
+  readonly asked: Call | undefined;
 }
 
-function whatIsMissing({ model, prompt }: CompletionsForm): string | undefined {
-  if (model === '') return 'Choose a model first.';
-  return prompt.trim() === '' ? 'Write the beginning of a text first.' : undefined;
-}
-
-interface CompletionsFieldsProps {
-  readonly form: CompletionsForm;
-  readonly put: Put<CompletionsForm>;
-  readonly wantedModel: string | undefined;
-}
-
-function CompletionsFields({ form, put, wantedModel }: CompletionsFieldsProps) {
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  const { stop, echo, temperature, topP, n, seed } = form;
+function CompletionsResult({ written, asked, ...result }: CompletionsResultProps) {
+  const { answer, isRunning } = result.pair.first;
+  const prompts = promptsOf(asked);
+  const perPrompt = Math.max(1, written.texts.length / Math.max(1, prompts.length));
+  const isWritten = !isRunning && answer !== undefined && written.texts.length > 0;
   return (
-    <Stack gap="sm">
-      <Examples examples={examples} onPick={put} />
-      <ModelChoice operation="completions" value={form.model} onChange={setModel} wanted={wantedModel} />
-      <Textarea
-        label={form.several ? 'Prompts' : 'Prompt'}
-        {...(form.several
-          ? { description: 'One a line; blocks with an empty line between them; or a JSON array.' }
-          : {})}
-        value={form.prompt}
-        onChange={(event) => put({ prompt: event.currentTarget.value })}
-        autosize
-        minRows={6}
-        maxRows={16}
-      />
-      <Switch
-        label="Show it word by word (stream)"
-        checked={form.stream}
-        onChange={(event) => put({ stream: event.currentTarget.checked })}
-      />
-      <NumberOption
-        label="max_tokens"
-        description="Where it stops at the latest"
-        value={form.maxTokens}
-        onChange={(maxTokens) => put({ maxTokens })}
-        min={0}
-      />
-      <MoreOptions set={countSet([stop, echo, form.several, temperature, topP, n, seed])}>
-        <Sampling temperature={temperature} topP={topP} put={put} />
-        <NumberOption
-          label="n"
-          description="How many versions"
-          value={n}
-          onChange={(next) => put({ n: next })}
-          min={1}
+    <CallResult
+      {...result}
+      isLive
+      announced={isWritten ? `Written: ${written.texts.join(' ')}` : ''}
+      facts={answer !== undefined && <Speed answer={answer} written={written} />}
+    >
+      {written.texts.map((text, index) => (
+        <Choice
+          // biome-ignore lint/suspicious/noArrayIndexKey: a choice is told apart by its place
+          key={index}
+          prompt={asked?.body.echo === true ? '' : (prompts[Math.floor(index / perPrompt)] ?? '')}
+          text={text}
+          reason={written.reasons[index]}
+          isRunning={isRunning}
+          isWhole={answer?.ending === 'answered'}
         />
-        <NumberOption label="seed" description="The same again" value={seed} onChange={(next) => put({ seed: next })} />
-        <StopText stop={stop} put={put} />
-        <Stack gap="xs" justify="flex-end">
-          <Checkbox
-            label="Several prompts"
-            checked={form.several}
-            onChange={(event) => put({ several: event.currentTarget.checked })}
-          />
-          <Checkbox
-            label="echo: begin with the prompt"
-            checked={echo}
-            onChange={(event) => put({ echo: event.currentTarget.checked })}
-          />
-        </Stack>
-      </MoreOptions>
-    </Stack>
+      ))}
+    </CallResult>
   );
+}
+
+function promptsOf(call: Call | undefined): readonly string[] {
+  const prompt = call?.body.prompt;
+  if (Array.isArray(prompt)) return prompt.map(String);
+  return typeof prompt === 'string' ? [prompt] : [];
+}
+
+interface ChoiceProps {
+  readonly prompt: string;
+  readonly text: string;
+  readonly reason: string | undefined;
+  readonly isRunning: boolean;
+  readonly isWhole: boolean;
+}
+
+function Choice({ prompt, text, reason, isRunning, isWhole }: ChoiceProps) {
+  const isWriting = isRunning && reason === undefined;
+  return (
+    <Paper withBorder p="md" component="article">
+      <p className="written">
+        <span className="written-prompt">{prompt}</span>
+        <span className="written-text" data-testid="written">
+          {text}
+        </span>
+        {isWriting && <span className="written-caret" aria-hidden="true" />}
+      </p>
+      <Group justify="space-between" mt="xs">
+        <Text size="xs" c="dimmed">
+          {describeEnd(reason, isWriting, isWhole)}
+        </Text>
+        <CopyButton text={text} label="Copy what was written" />
+      </Group>
+    </Paper>
+  );
+}
+
+function describeEnd(reason: string | undefined, isWriting: boolean, isWhole: boolean): string {
+  if (isWriting) return 'Writing';
+  if (reason !== undefined) return toReasonWords(reason);
+  return isWhole ? 'ended' : 'not finished';
+}
+
+function Speed({ answer, written }: { readonly answer: Answer; readonly written: Written }) {
+  const writingMs = answer.totalMs - answer.firstByteMs;
+  const tokens = tokensOf(answer) ?? written.pieces;
+  if (!answer.isStream || tokens < 2 || writingMs < 1) return null;
+  const perSecond = formatCount(Math.round((tokens / writingMs) * 1_000));
+  return (
+    <Text size="xs" c="dimmed">
+      {perSecond} {tokensOf(answer) === undefined ? 'pieces' : 'tokens'} a second once it began
+    </Text>
+  );
+}
+
+function tokensOf({ json }: Answer): number | undefined {
+  const events = Array.isArray(json) ? json : [json];
+  for (const event of events.toReversed()) {
+    const tokens = read(read(event, 'usage'), 'completion_tokens');
+    if (typeof tokens === 'number') return tokens;
+  }
+  return undefined;
 }

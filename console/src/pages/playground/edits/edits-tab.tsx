@@ -1,164 +1,66 @@
 /** Edits: a text, an instruction, and every word that went or came. */
 
 import './edits.css';
-import { Stack, Textarea, TextInput, VisuallyHidden } from '@mantine/core';
-import { useCallback } from 'react';
-import { type Call, read, readList } from '../call.ts';
-import { CallFacts } from '../call-facts.tsx';
-import { CallFault } from '../call-fault.tsx';
-import { CallSource } from '../call-source.tsx';
-import { type Example, Examples } from '../examples.tsx';
-import { ModelChoice } from '../model-choice.tsx';
-import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
-import { useOwnKey } from '../own-key.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { StaleNote } from '../stale-note.tsx';
-import { NothingYet, TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
-import { type CallHandle, useCall } from '../use-call.ts';
-import { type Put, useKept } from '../use-kept.ts';
-import { DiffView } from './diff-view.tsx';
+import { Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { CopyButton } from '../../../parts/snippets/copy.tsx';
+import { read, readList } from '../call.ts';
+import { temperature, topP, versions } from '../fields.tsx';
+import { type OperationSpec, OperationTab, type Result, type TabProps } from '../operation-tab.tsx';
+import { CallResult } from '../result.tsx';
+import { countWords, type DiffPart, diffWords } from './word-diff.ts';
 
-interface EditsForm {
-  model: string;
-  input: string;
-  instruction: string;
-  n: string;
-  temperature: string;
-  topP: string;
-}
-
-const examples: readonly Example<EditsForm>[] = [
-  {
-    title: 'Replace a word',
-    values: {
-      input:
-        'The postern is the small gate of a castle. Through the small gate people came and went unseen, while the main gate was watched.',
-      instruction: 'Replace "small gate" with "back door"',
+const spec: OperationSpec = {
+  draft: 'edits',
+  operations: ['edits'],
+  isPair: false,
+  examples: [
+    {
+      title: 'Replace a word',
+      values: {
+        input:
+          'The postern is the small gate of a castle. Through the small gate people came and went unseen, while the main gate was watched.',
+        instruction: 'Replace "small gate" with "back door"',
+      },
     },
-  },
-  {
-    title: 'Clean up a list',
-    values: {
-      input: ['pears', 'apples', 'plums', 'apples', 'cherries', 'pears'].join('\n'),
-      instruction: 'Remove duplicate lines',
+    {
+      title: 'Clean up a list',
+      values: {
+        input: ['pears', 'apples', 'plums', 'apples', 'cherries', 'pears'].join('\n'),
+        instruction: 'Remove duplicate lines',
+      },
     },
-  },
-  {
-    title: 'Title case',
-    values: { input: 'the small gate in the wall', instruction: 'Capitalize each word' },
-  },
-];
-
-const sampleForm: EditsForm = {
-  model: '',
-  input: '',
-  instruction: '',
-  n: '',
-  temperature: '',
-  topP: '',
-  ...examples[0]?.values,
+    {
+      title: 'Title case',
+      values: { input: 'the small gate in the wall', instruction: 'Capitalize each word' },
+    },
+  ],
+  fields: [
+    { name: 'input', kind: 'text', label: 'Text', rows: [5, 14], sentAs: 'input' },
+    {
+      name: 'instruction',
+      kind: 'line',
+      label: 'Instruction',
+      sentAs: 'instruction',
+      needed: 'Write an instruction first.',
+    },
+  ],
+  options: [versions, temperature, topP],
+  runLabel: 'Edit',
+  nothingYet: ['edit', 'The text comes back edited, with every word marked that went or came.'],
 };
 
-export default function EditsTab({ wantedModel }: TabProps) {
-  const [form, put] = useKept<EditsForm>('edits', sampleForm);
-  const key = useOwnKey();
-  const handle = useCall();
-  const call = toCall(form, key);
-  const missing = whatIsMissing(form);
-  return (
-    <TabFrame
-      answer={handle.answer}
-      form={
-        <CallForm onRun={() => void handle.run(call)} canRun={missing === undefined && !handle.isRunning}>
-          <EditsFields form={form} put={put} wantedModel={wantedModel} />
-          <RunBar label="Edit" isRunning={handle.isRunning} onStop={handle.stop} missing={missing} />
-        </CallForm>
-      }
-      result={<EditsResult handle={handle} call={call} />}
-      source={<CallSource operation="edits" call={call} answer={handle.answer} />}
-    />
-  );
+export default function EditsTab(props: TabProps) {
+  return <OperationTab {...props} spec={spec} result={(result) => <EditsResult {...result} />} />;
 }
 
-function toCall({ model, input, instruction, n, temperature, topP }: EditsForm, key: string | undefined): Call {
-  return {
-    route: 'edits',
-    model,
-    body: { model, input, instruction, ...toNumbers({ n, temperature, top_p: topP }) },
-    key,
-  };
-}
-
-function whatIsMissing({ model, instruction }: EditsForm): string | undefined {
-  if (model === '') return 'Choose a model first.';
-  return instruction.trim() === '' ? 'Write an instruction first.' : undefined;
-}
-
-interface EditsFieldsProps {
-  readonly form: EditsForm;
-  readonly put: Put<EditsForm>;
-  readonly wantedModel: string | undefined;
-}
-
-function EditsFields({ form, put, wantedModel }: EditsFieldsProps) {
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  return (
-    <Stack gap="sm">
-      <Examples examples={examples} onPick={put} />
-      <ModelChoice operation="edits" value={form.model} onChange={setModel} wanted={wantedModel} />
-      <Textarea
-        label="Text"
-        value={form.input}
-        onChange={(event) => put({ input: event.currentTarget.value })}
-        autosize
-        minRows={5}
-        maxRows={14}
-      />
-      <TextInput
-        label="Instruction"
-        value={form.instruction}
-        onChange={(event) => put({ instruction: event.currentTarget.value })}
-        autoComplete="off"
-      />
-      <MoreOptions set={countSet([form.n, form.temperature, form.topP])}>
-        <NumberOption label="n" description="How many versions" value={form.n} onChange={(n) => put({ n })} min={1} />
-        <NumberOption
-          label="temperature"
-          description="Higher: more varied"
-          value={form.temperature}
-          onChange={(temperature) => put({ temperature })}
-          min={0}
-          max={2}
-          step={0.1}
-        />
-        <NumberOption label="top_p" value={form.topP} onChange={(topP) => put({ topP })} min={0} max={1} step={0.05} />
-      </MoreOptions>
-    </Stack>
-  );
-}
-
-function EditsResult({
-  handle: { answer, error, isRunning },
-  call,
-}: {
-  readonly handle: CallHandle;
-  readonly call: Call;
-}) {
-  const texts =
-    answer?.ending === 'answered'
-      ? readList(answer.json, 'choices').flatMap((choice) => {
-          const text = read(choice, 'text');
-          return typeof text === 'string' ? [text] : [];
-        })
-      : [];
+function EditsResult(result: Result) {
+  const { answer } = result.pair.first;
+  const choices = answer?.ending === 'answered' ? readList(answer.json, 'choices') : [];
+  const texts = choices.map((choice) => read(choice, 'text')).filter((text) => typeof text === 'string');
   const before = String(answer?.call.body.input ?? '');
   return (
-    <Stack gap="sm" aria-busy={isRunning}>
-      {answer !== undefined && <CallFacts answer={answer} />}
-      <CallFault answer={answer} error={error} />
-      <StaleNote answer={answer} call={call} />
-      <VisuallyHidden role="status">{texts.length === 0 ? '' : 'Edited.'}</VisuallyHidden>
+    <CallResult {...result} announced={texts.length === 0 ? '' : 'Edited.'}>
       {texts.map((text, index) => (
         <DiffView
           // biome-ignore lint/suspicious/noArrayIndexKey: a version is told apart by its place
@@ -168,9 +70,67 @@ function EditsResult({
           title={texts.length === 1 ? 'The edit' : `Version ${index + 1}`}
         />
       ))}
-      {answer === undefined && error === undefined && (
-        <NothingYet icon="edit">The text comes back edited, with every word marked that went or came.</NothingYet>
-      )}
-    </Stack>
+    </CallResult>
   );
+}
+
+/** A text and what became of it: words that went are struck out, words that came are underlined. */
+interface DiffViewProps {
+  readonly before: string;
+  readonly after: string;
+  readonly title: string;
+}
+
+const views = [
+  { value: 'changes', label: 'Changes' },
+  { value: 'sides', label: 'Side by side' },
+];
+
+function DiffView({ before, after, title }: DiffViewProps) {
+  const [view, setView] = useState('changes');
+  const parts = useMemo(() => diffWords(before, after), [before, after]);
+  return (
+    <Paper withBorder p="md" component="article">
+      <Stack gap="sm">
+        <Group justify="space-between" gap="xs">
+          <Text size="sm" c="dimmed">
+            {title}
+            {summarise(parts)}
+          </Text>
+          <Group gap="xs">
+            <SegmentedControl size="xs" data={views} value={view} onChange={setView} aria-label="How to show it" />
+            <CopyButton text={after} label="Copy the new text" />
+          </Group>
+        </Group>
+        {view === 'changes' ? (
+          <p className="diff-text">
+            <Parts parts={parts} />
+          </p>
+        ) : (
+          <div className="diff-sides">
+            <p className="diff-text">
+              <Parts parts={parts.filter(({ kind }) => kind !== 'added')} />
+            </p>
+            <p className="diff-text">
+              <Parts parts={parts.filter(({ kind }) => kind !== 'removed')} />
+            </p>
+          </div>
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Parts({ parts }: { readonly parts: readonly DiffPart[] }) {
+  return parts.map(({ kind, text }, index) => {
+    const key = `${index} ${kind}`;
+    if (kind === 'removed') return <del key={key}>{text}</del>;
+    return kind === 'added' ? <ins key={key}>{text}</ins> : <span key={key}>{text}</span>;
+  });
+}
+
+function summarise(parts: readonly DiffPart[]): string {
+  const [came, went] = [countWords(parts, 'added'), countWords(parts, 'removed')];
+  if (parts.every(({ kind }) => kind === 'same')) return ': nothing changed';
+  return `: ${came} ${came === 1 ? 'word' : 'words'} came, ${went} went`;
 }

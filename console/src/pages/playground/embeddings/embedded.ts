@@ -1,8 +1,7 @@
-/** What an answer on embeddings holds: each text with its vector. */
+/** What an answer on embeddings holds: each text with its vector, and how alike two of them are. */
 
 import { type Answer, read, readList } from '../call.ts';
 import { toShownText } from '../texts.ts';
-import { decodeVector, type Vector } from './vectors.ts';
 
 export interface Embedded {
   readonly model: string;
@@ -47,4 +46,57 @@ export function toMismatch(one: Embedded, other: Embedded): string | undefined {
   if (one.width !== other.width) return `Their vectors have different widths, ${one.width} and ${other.width}.`;
   if (one.space === other.space && one.space !== undefined) return undefined;
   return one.model === other.model ? undefined : 'Nobody said that they share a vector space.';
+}
+
+export type Vector = Float64Array;
+
+/** From an array of numbers, or from base64 of 32-bit floats, the lowest byte first. Undefined: it is neither. */
+export function decodeVector(embedding: unknown): Vector | undefined {
+  if (typeof embedding === 'string') return decodeBase64(embedding);
+  if (!Array.isArray(embedding)) return undefined;
+  return embedding.every((number) => typeof number === 'number') ? Float64Array.from(embedding) : undefined;
+}
+
+function decodeBase64(text: string): Vector | undefined {
+  let bytes: Uint8Array;
+  try {
+    bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined; // it is not base64: the caller says so
+  }
+  if (bytes.length % 4 !== 0) return undefined;
+  const view = new DataView(bytes.buffer);
+  return Float64Array.from({ length: bytes.length / 4 }, (_, index) => view.getFloat32(index * 4, true));
+}
+
+/** 1: the same direction; 0: nothing in common; -1: the opposite. Not a number where one has no length, or the widths differ. */
+export function cosine(a: Vector, b: Vector): number {
+  if (a.length !== b.length) return Number.NaN;
+  let dot = 0;
+  let sizeA = 0;
+  let sizeB = 0;
+  for (let index = 0; index < a.length; index += 1) {
+    const [x, y] = [a[index] ?? 0, b[index] ?? 0];
+    dot += x * y;
+    sizeA += x * x;
+    sizeB += y * y;
+  }
+  const size = Math.sqrt(sizeA * sizeB);
+  return size === 0 ? Number.NaN : Math.max(-1, Math.min(1, dot / size));
+}
+
+/** Row by row, and each row where `pause` lets it: the page stays alive with many long vectors. */
+export async function compareAll(
+  vectors: readonly Vector[],
+  pause: () => Promise<void>,
+  signal?: AbortSignal,
+): Promise<number[][]> {
+  const rows: number[][] = [];
+  for (const [i, one] of vectors.entries()) {
+    await pause();
+    signal?.throwIfAborted();
+    // What is below the diagonal was computed above it.
+    rows.push(vectors.map((other, j) => (j < i ? (rows[j]?.[i] ?? Number.NaN) : cosine(one, other))));
+  }
+  return rows;
 }

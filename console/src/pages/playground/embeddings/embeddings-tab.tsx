@@ -1,116 +1,135 @@
 /** Embeddings: texts, how alike they are, and where they stand; two models side by side. On the legacy path as well. */
 
 import './embeddings.css';
-import { Select, Stack, Textarea } from '@mantine/core';
-import type { Call } from '../call.ts';
-import { CallSource } from '../call-source.tsx';
-import { Examples } from '../examples.tsx';
-import { ModelPair } from '../model-pair.tsx';
-import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
-import { useOwnKey } from '../own-key.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
-import { parseTexts } from '../texts.ts';
-import { type Put, useKept } from '../use-kept.ts';
-import { usePair } from '../use-pair.ts';
-import { EmbeddingsResult } from './embeddings-result.tsx';
-import { type EmbeddingsForm, embeddingsExamples, sampleForm } from './examples.ts';
+import { SimpleGrid } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { Caution } from '../call-fault.tsx';
+import { severalTexts } from '../fields.tsx';
+import { type OperationSpec, OperationTab, type Result, type TabProps } from '../operation-tab.tsx';
+import { CallResult } from '../result.tsx';
+import { type Embedded, toEmbedded, toMismatch } from './embedded.ts';
+import type { Pair } from './heat-map.tsx';
+import { TextLegend, VectorPicture } from './vector-picture.tsx';
 
-type EmbeddingsRoute = 'embeddings' | 'engines-embeddings';
+/** Pairs and groups that show what a model sees, and what it does not. */
+const examples = [
+  {
+    title: 'Three topics',
+    values: {
+      texts: [
+        'The cat sleeps on the warm sofa.',
+        'A cat is sleeping on a sofa.',
+        'Cats like to sleep on warm sofas.',
+        'The invoice is due at the end of the month.',
+        'Invoices have to be paid by the end of each month.',
+        'Please pay this invoice within thirty days.',
+        'Rain is expected in the north tomorrow.',
+        'Tomorrow it will rain in the north.',
+      ].join('\n'),
+    },
+  },
+  {
+    title: 'Compare two sentences',
+    values: { texts: ['The doctor treated the patient.', 'A physician cared for the sick woman.'].join('\n') },
+  },
+  {
+    title: 'Words or meaning?',
+    values: {
+      texts: [
+        'The bank raised its interest rates.',
+        'Lenders are charging more for loans.',
+        'We sat on the bank of the river.',
+        'The shore was quiet in the evening.',
+      ].join('\n'),
+    },
+  },
+];
 
-export const EmbeddingsTab = (props: TabProps) => <Embeddings {...props} route="embeddings" />;
-export const LegacyEmbeddingsTab = (props: TabProps) => <Embeddings {...props} route="engines-embeddings" />;
+const spec: OperationSpec = {
+  draft: 'embeddings',
+  operations: ['embeddings'],
+  isPair: true,
+  examples,
+  fields: [
+    {
+      name: 'texts',
+      kind: 'texts',
+      label: 'Texts (#)',
+      description: severalTexts,
+      rows: [6, 16],
+      sentAs: 'input',
+      needed: 'Write some texts first.',
+    },
+  ],
+  options: [
+    {
+      name: 'dimensions',
+      kind: 'number',
+      label: 'dimensions',
+      description: 'Shorter vectors, where the model can',
+      range: { min: 1 },
+    },
+    {
+      name: 'encoding',
+      kind: 'choice',
+      label: 'encoding_format',
+      description: 'How the numbers travel',
+      choices: [
+        { value: 'float', label: 'float: numbers' },
+        { value: 'base64', label: 'base64: fewer bytes' },
+      ],
+    },
+  ],
+  runLabel: 'Embed and compare',
+  nothingYet: [
+    'playground',
+    'Each text becomes a list of numbers. Here you see how alike the model finds them: a heat map, and the texts as points on a plane.',
+  ],
+};
 
-function Embeddings({ wantedModel, route }: TabProps & { readonly route: EmbeddingsRoute }) {
-  const [form, put] = useKept<EmbeddingsForm>(route, sampleForm);
-  const key = useOwnKey();
-  const { first, second, isRunning, run, stop } = usePair();
-  const { items } = parseTexts(form.texts);
-  const call = toCall(route, form, items, form.model, key);
-  const otherCall = form.other === '' ? undefined : toCall(route, form, items, form.other, key);
-  const missing = whatIsMissing(form, items.length);
+const legacySpec: OperationSpec = { ...spec, draft: 'engines-embeddings', route: 'engines-embeddings' };
+
+const toResult = (result: Result) => <EmbeddingsResult {...result} />;
+
+export const EmbeddingsTab = (props: TabProps) => <OperationTab {...props} spec={spec} result={toResult} />;
+export const LegacyEmbeddingsTab = (props: TabProps) => <OperationTab {...props} spec={legacySpec} result={toResult} />;
+
+function EmbeddingsResult(result: Result) {
+  const { first, second } = result.pair;
+  const [active, setActive] = useState<Pair>();
+  const one = useMemo(() => toEmbedded(first.answer), [first.answer]);
+  const other = useMemo(() => toEmbedded(second.answer), [second.answer]);
+  const isDrawn = typeof one === 'object';
   return (
-    <TabFrame
-      answer={first.answer}
-      isWide={form.other !== ''}
-      form={
-        <CallForm onRun={() => run(call, otherCall)} canRun={missing === undefined && !isRunning}>
-          <EmbeddingsFields form={form} put={put} count={items.length} wantedModel={wantedModel} />
-          <RunBar label="Embed and compare" isRunning={isRunning} onStop={stop} missing={missing} />
-        </CallForm>
-      }
-      result={<EmbeddingsResult first={first} second={second} call={call} />}
-      source={<CallSource operation="embeddings" call={call} answer={first.answer} />}
-    />
+    <CallResult {...result} announced={isDrawn ? `Compared ${one.texts.length} texts.` : ''}>
+      {typeof one === 'string' && <Unreadable why={one} />}
+      {typeof other === 'string' && <Unreadable why={other} />}
+      {isDrawn && typeof other === 'object' && <Mismatch one={one} other={other} />}
+      {isDrawn && (
+        <>
+          <SimpleGrid cols={typeof other === 'object' ? { base: 1, lg: 2 } : 1} spacing="md">
+            <VectorPicture embedded={one} active={active} onActive={setActive} isNarrow={typeof other === 'object'} />
+            {typeof other === 'object' && (
+              <VectorPicture embedded={other} reference={one} active={active} onActive={setActive} isNarrow />
+            )}
+          </SimpleGrid>
+          <TextLegend texts={one.texts} active={active} />
+        </>
+      )}
+    </CallResult>
   );
 }
 
-function toCall(
-  route: EmbeddingsRoute,
-  form: EmbeddingsForm,
-  input: readonly unknown[],
-  model: string,
-  key: string | undefined,
-): Call {
-  const rest = {
-    input,
-    ...toNumbers({ dimensions: form.dimensions }),
-    ...(form.encoding === '' ? {} : { encoding_format: form.encoding }),
-  };
-  return { route, model, body: route === 'embeddings' ? { model, ...rest } : rest, key };
+function Unreadable({ why }: { readonly why: string }) {
+  return <Caution title="The answer cannot be drawn">{why} The tab Answer below shows what came.</Caution>;
 }
 
-function whatIsMissing({ model }: EmbeddingsForm, count: number): string | undefined {
-  if (model === '') return 'Choose a model first.';
-  return count === 0 ? 'Write some texts first.' : undefined;
-}
-
-const encodings = [
-  { value: 'float', label: 'float: numbers' },
-  { value: 'base64', label: 'base64: fewer bytes' },
-];
-
-interface EmbeddingsFieldsProps {
-  readonly form: EmbeddingsForm;
-  readonly put: Put<EmbeddingsForm>;
-  readonly count: number;
-  readonly wantedModel: string | undefined;
-}
-
-function EmbeddingsFields({ form, put, count, wantedModel }: EmbeddingsFieldsProps) {
+function Mismatch({ one, other }: { readonly one: Embedded; readonly other: Embedded }) {
+  const why = toMismatch(one, other);
+  if (why === undefined) return null;
   return (
-    <Stack gap="sm">
-      <Examples examples={embeddingsExamples} onPick={put} />
-      <ModelPair operation="embeddings" form={form} put={put} wanted={wantedModel} />
-      <Textarea
-        label={`Texts (${count})`}
-        description="One a line; blocks with an empty line between them; or a JSON array."
-        value={form.texts}
-        onChange={(event) => put({ texts: event.currentTarget.value })}
-        autosize
-        minRows={6}
-        maxRows={16}
-      />
-      <MoreOptions set={countSet([form.dimensions, form.encoding])}>
-        <NumberOption
-          label="dimensions"
-          description="Shorter vectors, where the model can"
-          value={form.dimensions}
-          onChange={(dimensions) => put({ dimensions })}
-          min={1}
-        />
-        <Select
-          label="encoding_format"
-          description="How the numbers travel"
-          placeholder="not sent"
-          data={encodings}
-          value={form.encoding === '' ? null : form.encoding}
-          onChange={(encoding) => put({ encoding: encoding ?? '' })}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Send no encoding_format' }}
-        />
-      </MoreOptions>
-    </Stack>
+    <Caution title="Compare the patterns, not the numbers">
+      {why} A vector of one model says nothing beside a vector of the other: never keep both in one index.
+    </Caution>
   );
 }

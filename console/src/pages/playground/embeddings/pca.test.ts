@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alignTo, project } from './pca.ts';
+import { alignTo, project } from './projection.ts';
 
 const of = (...rows: number[][]) => rows.map((row) => Float64Array.from(row));
 const distance = ([a, b]: readonly [number, number], [c, d]: readonly [number, number]): number =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toPlaces } from './places.ts';
+import { toPlaces } from './projection.ts';
 
 const drawing = { width: 400, height: 300, margin: 30, radius: 12 };
 

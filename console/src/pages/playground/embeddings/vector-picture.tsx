@@ -1,13 +1,11 @@
 /** One model's view of the texts: how alike they are, and where they stand. */
 
 import { Badge, Group, Paper, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
-import { useMemo } from 'react';
-import { formatCount } from '../../../parts/words/format.ts';
-import type { Embedded } from './embedded.ts';
+import { useEffect, useMemo, useState } from 'react';
+import { formatCount, formatPercent } from '../../../parts/words/format.ts';
+import { compareAll, type Embedded } from './embedded.ts';
 import { HeatMap, type Pair } from './heat-map.tsx';
-import { alignTo, project } from './pca.ts';
-import { Plane } from './plane.tsx';
-import { useSimilarities } from './use-similarities.ts';
+import { alignTo, type Projection, project, toPlaces } from './projection.ts';
 
 /** A page is for looking: more are embedded, and the first are drawn. */
 const mostDrawn = 60;
@@ -102,4 +100,82 @@ export function TextLegend({
       ))}
     </ol>
   );
+}
+
+const drawing = { width: 420, height: 280, margin: 34, radius: 13 } as const;
+const { width, height, margin, radius } = drawing;
+
+interface PlaneProps {
+  readonly projection: Projection;
+  readonly texts: readonly string[];
+  readonly active: Pair | undefined;
+  onActive(pair: Pair | undefined): void;
+  readonly label: string;
+}
+
+/** The texts as points on a plane: what stands close is alike. */
+function Plane({ projection: { points, shares }, texts, active, onActive, label }: PlaneProps) {
+  const places = toPlaces(points, drawing);
+  const [from, to] = [places[active?.[0] ?? -1], places[active?.[1] ?? -1]];
+  return (
+    <figure className="plane">
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} onMouseLeave={() => onActive(undefined)}>
+        <line x1={margin / 2} x2={width - margin / 2} y1={height / 2} y2={height / 2} className="plane-axis" />
+        <line x1={width / 2} x2={width / 2} y1={margin / 2} y2={height - margin / 2} className="plane-axis" />
+        {from !== undefined && to !== undefined && (
+          <line x1={from.x} y1={from.y} x2={to.x} y2={to.y} className="plane-link" />
+        )}
+        {places.map(({ x, y }, index) => (
+          // biome-ignore lint/a11y/noStaticElementInteractions: pointing marks the text; the table says the same by keyboard
+          <g
+            // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
+            key={index}
+            className="plane-point"
+            data-active={active?.includes(index) || undefined}
+            transform={`translate(${x} ${y})`}
+            onMouseEnter={() => onActive([index, index])}
+          >
+            <title>{texts[index]}</title>
+            <circle r={radius} />
+            <text dy="0.35em" textAnchor="middle">
+              {index + 1}
+            </text>
+          </g>
+        ))}
+      </svg>
+      <Text component="figcaption" size="xs" c="dimmed">
+        Two directions of many: they show {formatPercent(Math.min(1, shares[0] + shares[1]))} of the differences.
+      </Text>
+    </figure>
+  );
+}
+
+const sliceMs = 8;
+
+function createPause(): () => Promise<void> {
+  let startedMs = performance.now();
+  return async () => {
+    if (performance.now() - startedMs < sliceMs) return;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    startedMs = performance.now();
+  };
+}
+
+interface Similarities {
+  readonly of: Embedded;
+  readonly rows: readonly (readonly number[])[];
+}
+
+/** How alike all texts are to all others, computed in slices, so that the page stays alive. Undefined until they are known. */
+function useSimilarities(embedded: Embedded): Similarities | undefined {
+  const [found, setFound] = useState<Similarities>();
+  useEffect(() => {
+    const leaving = new AbortController();
+    compareAll(embedded.vectors, createPause(), leaving.signal).then(
+      (rows) => setFound({ of: embedded, rows }),
+      () => undefined, // wanted no more
+    );
+    return () => leaving.abort();
+  }, [embedded]);
+  return found?.of === embedded ? found : undefined;
 }

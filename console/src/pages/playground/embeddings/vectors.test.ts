@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareAll, cosine, decodeVector } from './vectors.ts';
+import { compareAll, cosine, decodeVector } from './embedded.ts';
 
 test('floats and base64 of the same numbers are the same vector', () => {
   const numbers = [0.5, -1.25, 0, 3];

@@ -1,59 +1,196 @@
 /** Images: made from words, changed, or made like another; by one model, or by two side by side. */
 
 import './images.css';
-import { useState } from 'react';
-import { CallSource } from '../call-source.tsx';
-import { useOwnKey } from '../own-key.tsx';
-import { PairResult } from '../pair-result.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { NothingYet, TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
-import { useKept } from '../use-kept.ts';
-import { usePair } from '../use-pair.ts';
-import {
-  type Files,
-  type ImagesForm,
-  imageOperations,
-  operationOf,
-  sampleForm,
-  toCall,
-  whatIsMissing,
-} from './form.ts';
-import { Gallery } from './gallery.tsx';
-import { ImagesFields } from './images-fields.tsx';
+import { Anchor, Group, SimpleGrid, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import { formatBytes } from '../../../parts/words/format.ts';
+import { type Answer, read, readList } from '../call.ts';
+import { furtherFields } from '../fields.tsx';
+import { SaveLink } from '../files.tsx';
+import { useObjectUrl } from '../hooks.ts';
+import { type OperationSpec, OperationTab, type TabProps } from '../operation-tab.tsx';
 
-const toWanted = (route: string | undefined): Partial<ImagesForm> => {
-  const operation = imageOperations.find((one) => one === route);
-  return operation === undefined ? {} : { operation };
+const pictures = {
+  name: 'pictures',
+  kind: 'files',
+  description: 'PNG, JPEG or WebP; choose, or drop here',
+  accept: 'image/png,image/jpeg,image/webp',
+  sentAs: 'image',
+  needed: 'Choose a picture first.',
+} as const;
+
+const spec: OperationSpec = {
+  draft: 'images',
+  operations: ['images', 'image_edits', 'image_variations'],
+  isPair: true,
+  examples: [
+    {
+      title: 'Make one',
+      values: { operation: 'images', prompt: 'A small wooden gate in an old castle wall, ink drawing' },
+    },
+    { title: 'Change one', values: { operation: 'image_edits', prompt: 'Make it a night scene, with a lantern' } },
+  ],
+  fields: [
+    {
+      name: 'prompt',
+      kind: 'text',
+      label: 'Prompt',
+      description: 'What the picture shall show',
+      rows: [3, 12],
+      sentAs: 'prompt',
+      needed: 'Say what it shall show first.',
+      isShown: ({ operation }) => operation !== 'image_variations',
+    },
+    {
+      ...pictures,
+      label: 'Pictures to work from',
+      most: 16,
+      isShown: ({ operation }) => operation === 'image_edits',
+    },
+    { ...pictures, label: 'Picture to vary', isShown: ({ operation }) => operation === 'image_variations' },
+    {
+      name: 'mask',
+      kind: 'files',
+      label: 'Mask',
+      description: 'A PNG, see-through where it may change; none is needed',
+      accept: 'image/png',
+      sentAs: 'mask',
+      isShown: ({ operation }) => operation === 'image_edits',
+    },
+  ],
+  options: [
+    { name: 'n', kind: 'number', label: 'n', description: 'How many', range: { min: 1, max: 10 } },
+    {
+      name: 'size',
+      kind: 'suggest',
+      label: 'size',
+      description: 'Width and height',
+      choices: ['auto', '1024x1024', '1536x1024', '1024x1536', '512x512', '256x256'],
+    },
+    {
+      name: 'quality',
+      kind: 'suggest',
+      label: 'quality',
+      description: "By the model's own words",
+      choices: ['auto', 'low', 'medium', 'high', 'standard', 'hd'],
+    },
+    {
+      name: 'format',
+      kind: 'choice',
+      label: 'response_format',
+      description: 'How the picture comes',
+      choices: [
+        { value: 'b64_json', label: 'b64_json: the picture itself' },
+        { value: 'url', label: 'url: where it lies' },
+      ],
+    },
+    furtherFields('{"background": "transparent"}'),
+  ],
+  runLabel: 'Make',
+  nothingYet: ['eye', 'The pictures stand here, to be looked at and saved.'],
 };
 
-export default function ImagesTab({ wantedModel, wantedRoute }: TabProps) {
-  const [form, put] = useKept<ImagesForm>('images', sampleForm, toWanted(wantedRoute));
-  const [files, setFiles] = useState<Files>({ pictures: [], mask: [] });
-  const key = useOwnKey();
-  const pair = usePair();
-  const call = toCall(form, files, form.model, key);
-  const otherCall = form.other === '' ? undefined : toCall(form, files, form.other, key);
-  const missing = whatIsMissing(form, files);
+export default function ImagesTab(props: TabProps) {
+  return <OperationTab {...props} spec={spec} render={(answer) => <Gallery answer={answer} />} />;
+}
+
+function Gallery({ answer }: { readonly answer: Answer }) {
+  const made = useMemo(() => toMade(answer), [answer]);
+  if (made.length === 0) return <Text size="sm">The answer holds no pictures.</Text>;
+  const name = answer.call.model.replace(/[^\w.-]+/g, '-');
   return (
-    <TabFrame
-      answer={pair.first.answer}
-      isWide={form.other !== ''}
-      form={
-        <CallForm onRun={() => pair.run(call, otherCall)} canRun={missing === undefined && !pair.isRunning}>
-          <ImagesFields form={form} put={put} files={files} onFiles={setFiles} wantedModel={wantedModel} />
-          <RunBar label="Make" isRunning={pair.isRunning} onStop={pair.stop} missing={missing} />
-        </CallForm>
-      }
-      result={
-        <PairResult
-          pair={pair}
-          call={call}
-          nothingYet={<NothingYet icon="eye">The pictures stand here, to be looked at and saved.</NothingYet>}
-          render={(answer) => <Gallery answer={answer} />}
-        />
-      }
-      source={<CallSource operation={operationOf(form)} call={call} answer={pair.first.answer} />}
-    />
+    <SimpleGrid cols={{ base: 1, xs: made.length > 1 ? 2 : 1 }} spacing="sm">
+      {made.map((one, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a picture is told apart by its place
+        <Shown key={index} made={one} number={index + 1} name={`${name}-${index + 1}`} />
+      ))}
+    </SimpleGrid>
   );
 }
+
+interface ShownProps {
+  readonly made: Made;
+  readonly number: number;
+  /** Of the file, without its ending. */
+  readonly name: string;
+}
+
+function Shown({ made: { picture, url, revised }, number, name }: ShownProps) {
+  const address = useObjectUrl(picture);
+  return (
+    <figure className="image-shown">
+      {address !== undefined && <img src={address} alt={revised ?? `Number ${number} of what was made`} />}
+      <figcaption>
+        {picture !== undefined && address !== undefined && (
+          <Group justify="space-between" gap="xs">
+            <Text size="xs" c="dimmed">
+              {picture.type}, {formatBytes(picture.size)}
+            </Text>
+            <SaveLink url={address} name={`${name}.${endingOf(picture)}`} />
+          </Group>
+        )}
+        {picture === undefined && url !== undefined && (
+          <Text size="sm" className="play-wrap">
+            It lies elsewhere; the console loads nothing from there.{' '}
+            <Anchor href={url} target="_blank" rel="noopener noreferrer" inherit underline="always">
+              Open picture {number} in a new tab
+            </Anchor>
+          </Text>
+        )}
+        {picture === undefined && url === undefined && <Text size="sm">Picture {number} cannot be shown.</Text>}
+        {revised !== undefined && (
+          <Text size="xs" c="dimmed" className="play-wrap">
+            Made from: {revised}
+          </Text>
+        )}
+      </figcaption>
+    </figure>
+  );
+}
+
+interface Made {
+  /** Undefined where it lies elsewhere, or is none that is shown. */
+  readonly picture: Blob | undefined;
+  /** Where it lies; never loaded by this page. */
+  readonly url: string | undefined;
+  /** What the model made of the prompt. */
+  readonly revised: string | undefined;
+}
+
+const mostShown = 32;
+
+function toMade({ json }: Pick<Answer, 'json'>): readonly Made[] {
+  return readList(json, 'data')
+    .slice(0, mostShown)
+    .map((item) => {
+      const [base64, url, revised] = [read(item, 'b64_json'), read(item, 'url'), read(item, 'revised_prompt')];
+      const inline = typeof url === 'string' ? /^data:image\/[\w.+-]+;base64,(.*)$/s.exec(url)?.[1] : undefined;
+      return {
+        picture: toPicture(typeof base64 === 'string' ? base64 : inline),
+        url: typeof url === 'string' && /^https?:\/\//.test(url) ? url : undefined,
+        revised: typeof revised === 'string' ? revised : undefined,
+      };
+    });
+}
+
+/** By their first bytes, as base64 has them: whatever is said of it, only what is a picture is shown as one. */
+const beginnings: readonly (readonly [beginning: string, type: string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['UklGR', 'image/webp'],
+  ['R0lGOD', 'image/gif'],
+];
+
+function toPicture(base64: string | undefined): Blob | undefined {
+  if (base64 === undefined) return undefined;
+  const type = beginnings.find(([beginning]) => base64.startsWith(beginning))?.[1];
+  if (type === undefined) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    return new Blob([bytes], { type });
+  } catch {
+    return undefined; // it breaks off: there is nothing to show
+  }
+}
+
+const endingOf = ({ type }: Blob): string => type.slice('image/'.length).replace('jpeg', 'jpg');

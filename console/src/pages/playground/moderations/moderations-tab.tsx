@@ -1,139 +1,86 @@
 /** Moderation: texts, pictures where the model takes them, and what was found in each. */
 
 import './moderations.css';
-import { Stack, Textarea, TextInput, VisuallyHidden } from '@mantine/core';
-import { useCallback } from 'react';
+import { Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Icon } from '../../../parts/marks/icon.tsx';
+import { StatusBadge } from '../../../parts/marks/status.tsx';
 import { type Call, read } from '../call.ts';
-import { CallFacts } from '../call-facts.tsx';
-import { CallFault } from '../call-fault.tsx';
-import { CallSource } from '../call-source.tsx';
-import { type Example, Examples } from '../examples.tsx';
-import { ModelChoice } from '../model-choice.tsx';
-import { countSet, MoreOptions } from '../more-options.tsx';
-import { useOwnKey } from '../own-key.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { StaleNote } from '../stale-note.tsx';
-import { NothingYet, TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
+import { severalTexts, textOf } from '../fields.tsx';
+import { type OperationSpec, OperationTab, type Result, type TabProps } from '../operation-tab.tsx';
+import { CallResult } from '../result.tsx';
 import { parseTexts, toShownText } from '../texts.ts';
-import { type CallHandle, useCall } from '../use-call.ts';
-import { useKept } from '../use-kept.ts';
-import { VerdictCard } from './verdict-card.tsx';
-import { toVerdicts } from './verdicts.ts';
+import { type Category, toTitle, toVerdicts, type Verdict } from './verdicts.ts';
 
-interface ModerationsForm {
-  model: string;
-  texts: string;
-  image: string;
-}
-
-const examples: readonly Example<ModerationsForm>[] = [
-  {
-    title: 'Harmless and harmful',
-    values: {
-      texts: [
-        'I will hurt you if you come back.',
-        'The knife cuts bread very well.',
-        'You are a worthless idiot.',
-      ].join('\n'),
+const spec: OperationSpec = {
+  draft: 'moderations',
+  operations: ['moderations'],
+  isPair: false,
+  examples: [
+    {
+      title: 'Harmless and harmful',
+      values: {
+        texts: [
+          'I will hurt you if you come back.',
+          'The knife cuts bread very well.',
+          'You are a worthless idiot.',
+        ].join('\n'),
+      },
     },
-  },
-  {
-    title: 'A question that sounds worse than it is',
-    values: { texts: ['How do I kill a process that does not answer?', 'This film is to die for.'].join('\n') },
-  },
-];
+    {
+      title: 'A question that sounds worse than it is',
+      values: { texts: ['How do I kill a process that does not answer?', 'This film is to die for.'].join('\n') },
+    },
+  ],
+  fields: [
+    {
+      name: 'texts',
+      kind: 'texts',
+      label: 'Texts (#)',
+      description: severalTexts,
+      rows: [5, 14],
+      toBody: (texts, form) => ({ input: toInput(parseTexts(texts).items, textOf(form, 'image')) }),
+    },
+  ],
+  options: [
+    {
+      name: 'image',
+      kind: 'line',
+      label: 'Address of a picture',
+      description: 'For models that look at pictures; all texts and the picture are then judged together.',
+      placeholder: 'https://…',
+      trimmed: true,
+      toBody: () => ({}),
+    },
+  ],
+  runLabel: 'Judge',
+  nothingYet: ['shield', 'For each text you see how strongly every category speaks, and which ones are flagged.'],
+  missing: ({ texts, image }) =>
+    parseTexts(String(texts)).items.length === 0 && image === '' ? 'Write a text first.' : undefined,
+};
 
-const sampleForm: ModerationsForm = { model: '', texts: '', image: '', ...examples[0]?.values };
-
-export default function ModerationsTab({ wantedModel }: TabProps) {
-  const [form, put] = useKept<ModerationsForm>('moderations', sampleForm);
-  const key = useOwnKey();
-  const handle = useCall();
-  const { items } = parseTexts(form.texts);
-  const call = toCall(form, items, key);
-  const missing = whatIsMissing(form, items.length);
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  return (
-    <TabFrame
-      answer={handle.answer}
-      form={
-        <CallForm onRun={() => void handle.run(call)} canRun={missing === undefined && !handle.isRunning}>
-          <Stack gap="sm">
-            <Examples examples={examples} onPick={put} />
-            <ModelChoice operation="moderations" value={form.model} onChange={setModel} wanted={wantedModel} />
-            <Textarea
-              label={`Texts (${items.length})`}
-              description="One a line; blocks with an empty line between them; or a JSON array."
-              value={form.texts}
-              onChange={(event) => put({ texts: event.currentTarget.value })}
-              autosize
-              minRows={5}
-              maxRows={14}
-            />
-            <MoreOptions set={countSet([form.image])}>
-              <TextInput
-                label="Address of a picture"
-                description="For models that look at pictures; all texts and the picture are then judged together."
-                placeholder="https://…"
-                value={form.image}
-                onChange={(event) => put({ image: event.currentTarget.value.trim() })}
-                autoComplete="off"
-              />
-            </MoreOptions>
-          </Stack>
-          <RunBar label="Judge" isRunning={handle.isRunning} onStop={handle.stop} missing={missing} />
-        </CallForm>
-      }
-      result={<ModerationsResult handle={handle} call={call} />}
-      source={<CallSource operation="moderations" call={call} answer={handle.answer} />}
-    />
-  );
-}
-
-function toCall({ model, image }: ModerationsForm, items: readonly unknown[], key: string | undefined): Call {
-  const input = image === '' ? items : toParts(items, image);
-  return { route: 'moderations', model, body: { model, input }, key };
-}
-
-function toParts(items: readonly unknown[], image: string): readonly unknown[] {
+function toInput(items: readonly unknown[], image: string): readonly unknown[] {
+  if (image === '') return items;
   const texts = items.map((item) => ({ type: 'text', text: toShownText(item) }));
   return [...texts, { type: 'image_url', image_url: { url: image } }];
 }
 
-function whatIsMissing({ model, image }: ModerationsForm, count: number): string | undefined {
-  if (model === '') return 'Choose a model first.';
-  return count === 0 && image === '' ? 'Write a text first.' : undefined;
+export default function ModerationsTab(props: TabProps) {
+  return <OperationTab {...props} spec={spec} result={(result) => <ModerationsResult {...result} />} />;
 }
 
-function ModerationsResult({
-  handle: { answer, error, isRunning },
-  call,
-}: {
-  readonly handle: CallHandle;
-  readonly call: Call;
-}) {
+function ModerationsResult(result: Result) {
+  const { answer } = result.pair.first;
   const verdicts = toVerdicts(answer);
   const flagged = verdicts.filter(({ isFlagged }) => isFlagged).length;
   const texts = answer === undefined ? [] : toSubjects(answer.call, verdicts.length);
   return (
-    <Stack gap="sm" aria-busy={isRunning}>
-      {answer !== undefined && <CallFacts answer={answer} />}
-      <CallFault answer={answer} error={error} />
-      <StaleNote answer={answer} call={call} />
-      <VisuallyHidden role="status">
-        {verdicts.length === 0 ? '' : `${flagged} of ${verdicts.length} flagged.`}
-      </VisuallyHidden>
+    <CallResult {...result} announced={verdicts.length === 0 ? '' : `${flagged} of ${verdicts.length} flagged.`}>
       {verdicts.map((verdict, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an input is told apart by its place
         <VerdictCard key={index} verdict={verdict} text={texts[index] ?? `Input ${index + 1}`} />
       ))}
-      {answer === undefined && error === undefined && (
-        <NothingYet icon="shield">
-          For each text you see how strongly every category speaks, and which ones are flagged.
-        </NothingYet>
-      )}
-    </Stack>
+    </CallResult>
   );
 }
 
@@ -142,4 +89,65 @@ function toSubjects({ body: { input } }: Call, verdicts: number): readonly strin
   if (!Array.isArray(input)) return [toShownText(input)];
   if (verdicts === input.length) return input.map(toShownText);
   return [input.map((part) => (read(part, 'type') === 'image_url' ? '(picture)' : toShownText(part))).join('\n')];
+}
+
+const fewest = 5;
+const digits = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+interface VerdictCardProps {
+  readonly verdict: Verdict;
+  readonly text: string;
+}
+
+function VerdictCard({ verdict: { isFlagged, categories }, text }: VerdictCardProps) {
+  const [all, setAll] = useState(false);
+  const few = Math.max(fewest, categories.filter((category) => category.isFlagged).length);
+  const shown = all ? categories : categories.slice(0, few);
+  const left = categories.length - few;
+  return (
+    <Paper withBorder p="md" component="article">
+      <Stack gap="sm">
+        <Group justify="space-between" wrap="nowrap" align="flex-start" gap="sm">
+          <Text className="verdict-text">{text}</Text>
+          <span className="verdict-state">
+            {isFlagged ? (
+              <StatusBadge state="warning" label="Flagged" />
+            ) : (
+              <StatusBadge state="ok" label="Not flagged" />
+            )}
+          </span>
+        </Group>
+        <ul className="verdict-bars">
+          {shown.map((category) => (
+            <CategoryBar key={category.name} category={category} />
+          ))}
+        </ul>
+        {left > 0 && (
+          <Button variant="subtle" size="compact-xs" onClick={() => setAll(!all)} className="verdict-more">
+            {all ? 'Show the strongest only' : `Show ${left} more categories`}
+          </Button>
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+function CategoryBar({ category: { name, score, isFlagged } }: { readonly category: Category }) {
+  return (
+    <li className="verdict-bar" data-flagged={isFlagged || undefined}>
+      <span className="verdict-name">
+        {toTitle(name)}
+        {isFlagged && (
+          <span className="verdict-flag">
+            <Icon name="warning" size={13} />
+            flagged
+          </span>
+        )}
+      </span>
+      <span className="verdict-track" aria-hidden="true">
+        <span style={{ transform: `scaleX(${Math.max(0, Math.min(1, score))})` }} />
+      </span>
+      <span className="verdict-score">{digits.format(score)}</span>
+    </li>
+  );
 }

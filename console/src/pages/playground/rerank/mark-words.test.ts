@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markWords } from './mark-words.ts';
+import { markWords } from './ranking.ts';
 
 const marked = (text: string, query: string): string[] =>
   markWords(text, query).flatMap((piece) => (piece.isMarked ? [piece.text] : []));

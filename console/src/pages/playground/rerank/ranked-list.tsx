@@ -1,11 +1,70 @@
-/** Documents in their order, each with its score, the way it came, and the words it shares with the query. */
+/** Documents in their order: one list, or those of two models side by side, with lines from where one puts a document to where the other does. */
 
 import { Text, VisuallyHidden } from '@mantine/core';
-import { useRef } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { Icon } from '../../../parts/marks/icon.tsx';
-import { markWords } from './mark-words.ts';
-import type { RankedDocument, Ranking } from './ranking.ts';
-import { useMoves } from './use-moves.ts';
+import { markWords, type RankedDocument, type Ranking } from './ranking.ts';
+
+/** As the style sheet has the rows of a compact list. */
+const rowHeight = 76;
+const width = 56;
+
+interface RankLinesProps {
+  readonly left: Ranking;
+  readonly right: Ranking;
+  readonly titles: readonly [string, string];
+  readonly query: string;
+}
+
+export function RankLines({ left, right, titles, query }: RankLinesProps) {
+  const [active, setActive] = useState<number>();
+  const places = new Map(right.documents.map(({ index }, rank) => [index, rank]));
+  const rows = Math.max(left.documents.length, right.documents.length);
+  const shared = { query, compact: true, active, onActive: setActive } as const;
+  return (
+    <div className="rank-pair">
+      <div>
+        <Title>{titles[0]}</Title>
+        <RankedList ranking={left} label={`Order of ${titles[0]}`} {...shared} />
+      </div>
+      <svg
+        className="rank-lines"
+        width={width}
+        height={rows * rowHeight}
+        viewBox={`0 0 ${width} ${rows * rowHeight}`}
+        aria-hidden="true"
+      >
+        {left.documents.map(({ index }, rank) => {
+          const other = places.get(index) ?? rank;
+          const [from, to] = [toMiddle(rank), toMiddle(other)];
+          return (
+            <path
+              key={index}
+              d={`M0 ${from} C${width / 2} ${from} ${width / 2} ${to} ${width} ${to}`}
+              className="rank-line"
+              data-way={other === rank ? 'same' : other < rank ? 'up' : 'down'}
+              data-active={active === index || undefined}
+            />
+          );
+        })}
+      </svg>
+      <div>
+        <Title>{titles[1]}</Title>
+        <RankedList ranking={right} label={`Order of ${titles[1]}`} {...shared} />
+      </div>
+    </div>
+  );
+}
+
+const toMiddle = (rank: number): number => rank * rowHeight + (rowHeight - 8) / 2;
+
+function Title({ children }: { readonly children: string }) {
+  return (
+    <Text size="sm" fw={600} className="rank-title" title={children}>
+      {children}
+    </Text>
+  );
+}
 
 /** More are ranked all the same; a page is for looking. */
 const mostShown = 200;
@@ -121,3 +180,38 @@ function toWords(score: number | undefined, isRanked: boolean): string {
   if (score !== undefined) return scoreDigits.format(score);
   return isRanked ? 'left out' : '';
 }
+
+const moveMs = 650;
+const staggerMs = 35;
+const mostStaggered = 12;
+
+/** Lets the items of a list move to where they stand now, rather than jump there. They bear `data-item`; `order` changes when they stand differently. */
+function useMoves(list: RefObject<HTMLElement | null>, order: string): void {
+  const before = useRef<ReadonlyMap<string, number>>(new Map());
+  const lastOrder = useRef(order);
+
+  useLayoutEffect(() => {
+    const items = [...(list.current?.querySelectorAll<HTMLElement>('[data-item]') ?? [])];
+    const now = new Map(items.map((item) => [item.dataset.item ?? '', item.offsetTop]));
+    const hasMoved = lastOrder.current !== order;
+    lastOrder.current = order;
+    if (hasMoved && !wantsLessMotion()) moveAll(items, before.current, now);
+    before.current = now;
+  });
+}
+
+function moveAll(items: HTMLElement[], before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): void {
+  for (const [rank, item] of items.entries()) {
+    const name = item.dataset.item ?? '';
+    const [from, to] = [before.get(name), now.get(name)];
+    if (from === undefined || to === undefined || from === to) continue;
+    item.animate([{ transform: `translateY(${from - to}px)` }, { transform: 'none' }], {
+      duration: moveMs,
+      delay: Math.min(rank, mostStaggered) * staggerMs,
+      easing: 'cubic-bezier(0.22, 1, 0.36, 1)',
+      fill: 'backwards',
+    });
+  }
+}
+
+const wantsLessMotion = (): boolean => window.matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,152 +1,117 @@
 /** Rerank: a question, documents, and how they move into the order of their answers. */
 
 import './rerank.css';
-import { Stack, Textarea, TextInput, VisuallyHidden } from '@mantine/core';
-import type { Answer, Call } from '../call.ts';
-import { CallFacts } from '../call-facts.tsx';
-import { CallFault } from '../call-fault.tsx';
-import { CallSource } from '../call-source.tsx';
-import { Examples } from '../examples.tsx';
-import { ModelPair } from '../model-pair.tsx';
-import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
-import { useOwnKey } from '../own-key.tsx';
-import { CallForm, RunBar } from '../run-bar.tsx';
-import { StaleNote } from '../stale-note.tsx';
-import { NothingYet, TabFrame } from '../tab-frame.tsx';
-import type { TabProps } from '../tab-props.ts';
-import { parseTexts } from '../texts.ts';
-import type { CallHandle } from '../use-call.ts';
-import { type Put, useKept } from '../use-kept.ts';
-import { usePair } from '../use-pair.ts';
-import { blank, type RerankForm, rerankExamples } from './examples.ts';
-import { RankLines } from './rank-lines.tsx';
-import { RankedList } from './ranked-list.tsx';
-import { type Ranking, toRanking, unranked } from './ranking.ts';
+import { readList } from '../call.ts';
+import { severalTexts } from '../fields.tsx';
+import { type OperationSpec, OperationTab, type Result, type TabProps } from '../operation-tab.tsx';
+import { CallResult } from '../result.tsx';
+import { RankedList, RankLines } from './ranked-list.tsx';
+import { toRanking, unranked } from './ranking.ts';
 
-const sampleForm: RerankForm = { ...blank, ...rerankExamples[0]?.values };
+const spec: OperationSpec = {
+  draft: 'rerank',
+  operations: ['rerank'],
+  isPair: true,
+  examples: [
+    {
+      title: 'Find the right answer among ten',
+      values: {
+        query: 'How do I reset my password?',
+        documents: [
+          'Our offices are open from nine to five on working days.',
+          'Invoices are sent by e-mail on the first day of each month.',
+          'A password has at least twelve characters, and is never sent by e-mail.',
+          'You can pay by card, by bank transfer or by invoice.',
+          'To reset your password, choose "Forgot password" on the sign-in page and follow the link that we send you.',
+          'Delete your account in the settings; this cannot be undone.',
+          'We keep backups for thirty days in two places.',
+          'If the link to reset a password does not arrive, look into the spam folder or ask us.',
+          'The mobile app works with Android 12 and newer.',
+          'Two-step sign-in asks for a code from your phone beside the password.',
+        ].join('\n'),
+        topN: '',
+      },
+    },
+    {
+      title: 'Only the best three',
+      values: {
+        query: 'small gate in a castle wall',
+        documents: [
+          'A moat is a ditch filled with water around a castle.',
+          'The keep is the strongest tower, and the last refuge.',
+          'A postern is a small gate in the wall of a castle, often hidden.',
+          'The drawbridge can be raised before the main gate.',
+          'Battlements let defenders shoot from behind a wall.',
+          'Through the small gate at the back, people could leave unseen.',
+        ].join('\n'),
+        topN: '3',
+      },
+    },
+    {
+      title: 'Longer passages',
+      values: {
+        query: 'Which vitamin helps the body take up iron?',
+        documents: [
+          'Iron carries oxygen in the blood.\nToo little of it makes people tired and pale.',
+          'Vitamin C helps the body take up iron from plants:\na glass of orange juice with a meal is enough.',
+          'Calcium builds bones and teeth.\nMilk and green vegetables hold much of it.',
+          'Coffee and tea slow down how the body takes up iron when they are drunk with a meal.',
+        ].join('\n\n'),
+        topN: '',
+      },
+    },
+  ],
+  fields: [
+    { name: 'query', kind: 'line', label: 'Question', sentAs: 'query', needed: 'Write a question first.' },
+    {
+      name: 'documents',
+      kind: 'texts',
+      label: 'Documents (#)',
+      description: severalTexts,
+      rows: [6, 16],
+      sentAs: 'documents',
+      needed: 'Write some documents first.',
+    },
+  ],
+  options: [{ name: 'topN', kind: 'number', label: 'top_n', description: 'Only the best', range: { min: 1 } }],
+  runLabel: 'Rerank',
+  nothingYet: ['requests', 'Write a question and some documents; they move into their order here.'],
+};
 
-export default function RerankTab({ wantedModel }: TabProps) {
-  const [form, put] = useKept<RerankForm>('rerank', sampleForm);
-  const key = useOwnKey();
-  const { first, second, isRunning, run, stop } = usePair();
-  const { items } = parseTexts(form.documents);
-  const call = toCall(form, items, form.model, key);
-  const otherCall = form.other === '' ? undefined : toCall(form, items, form.other, key);
-  const missing = whatIsMissing(form, items.length);
-  return (
-    <TabFrame
-      answer={first.answer}
-      isWide={form.other !== ''}
-      form={
-        <CallForm onRun={() => run(call, otherCall)} canRun={missing === undefined && !isRunning}>
-          <RerankFields form={form} put={put} count={items.length} wantedModel={wantedModel} />
-          <RunBar label="Rerank" isRunning={isRunning} onStop={stop} missing={missing} />
-        </CallForm>
-      }
-      result={<RerankResult first={first} second={second} items={items} call={call} />}
-      source={<CallSource operation="rerank" call={call} answer={first.answer} />}
-    />
-  );
+export default function RerankTab(props: TabProps) {
+  return <OperationTab {...props} spec={spec} result={(result) => <RerankResult {...result} />} />;
 }
 
-function toCall(form: RerankForm, documents: readonly unknown[], model: string, key: string | undefined): Call {
-  const body = { model, query: form.query, documents, ...toNumbers({ top_n: form.topN }) };
-  return { route: 'rerank', model, body, key };
-}
-
-function whatIsMissing({ model, query }: RerankForm, count: number): string | undefined {
-  if (model === '') return 'Choose a model first.';
-  if (query.trim() === '') return 'Write a question first.';
-  return count === 0 ? 'Write some documents first.' : undefined;
-}
-
-interface RerankFieldsProps {
-  readonly form: RerankForm;
-  readonly put: Put<RerankForm>;
-  readonly count: number;
-  readonly wantedModel: string | undefined;
-}
-
-function RerankFields({ form, put, count, wantedModel }: RerankFieldsProps) {
-  return (
-    <Stack gap="sm">
-      <Examples examples={rerankExamples} onPick={put} />
-      <ModelPair operation="rerank" form={form} put={put} wanted={wantedModel} />
-      <TextInput
-        label="Question"
-        value={form.query}
-        onChange={(event) => put({ query: event.currentTarget.value })}
-        autoComplete="off"
-      />
-      <Textarea
-        label={`Documents (${count})`}
-        description="One a line; blocks with an empty line between them; or a JSON array."
-        value={form.documents}
-        onChange={(event) => put({ documents: event.currentTarget.value })}
-        autosize
-        minRows={6}
-        maxRows={16}
-      />
-      <MoreOptions set={countSet([form.topN])}>
-        <NumberOption
-          label="top_n"
-          description="Only the best"
-          value={form.topN}
-          onChange={(topN) => put({ topN })}
-          min={1}
-        />
-      </MoreOptions>
-    </Stack>
-  );
-}
-
-interface RerankResultProps {
-  readonly first: CallHandle;
-  readonly second: CallHandle;
-  /** As they stand in the form. */
-  readonly items: readonly unknown[];
-  readonly call: Call;
-}
-
-function RerankResult({ first, second, items, call }: RerankResultProps) {
-  const { answer, error } = first;
-  const ranking = toRanking(answer);
-  const other = toRanking(second.answer);
+function RerankResult({ nothingYet, ...result }: Result) {
+  const { pair, call } = result;
+  const [{ answer }, { answer: otherAnswer }] = [pair.first, pair.second];
+  const [ranking, other] = [toRanking(answer), toRanking(otherAnswer)];
   const query = String(answer?.call.body.query ?? '');
+  // As they stand in the form, until there is an answer.
+  const shown = ranking ?? unranked(readList(call.body, 'documents'));
+  const first = ranking?.documents[0];
   return (
-    <Stack gap="sm" aria-busy={first.isRunning || second.isRunning}>
-      {answer !== undefined && <CallFacts answer={answer} />}
-      <CallFault answer={answer} error={error} />
-      <StaleNote answer={answer} call={call} />
-      <VisuallyHidden role="status">{announce(ranking)}</VisuallyHidden>
+    <CallResult
+      {...result}
+      nothingYet={null}
+      announced={first === undefined ? '' : `Ranked ${shown.documents.length} documents. First: ${first.text}`}
+    >
       {ranking !== undefined && other !== undefined ? (
-        <RankLines left={ranking} right={other} titles={[modelOf(answer), modelOf(second.answer)]} query={query} />
+        <RankLines
+          left={ranking}
+          right={other}
+          titles={[answer?.call.model ?? '', otherAnswer?.call.model ?? '']}
+          query={query}
+        />
+      ) : shown.documents.length === 0 ? (
+        nothingYet
       ) : (
-        <OneRanking ranking={ranking ?? unranked(items)} query={query} />
+        <RankedList
+          ranking={shown}
+          query={query}
+          label={shown.isRanked ? 'Documents, the best first' : 'Documents as they will be sent'}
+        />
       )}
-      <CallFault answer={second.answer} error={second.error} />
-    </Stack>
+    </CallResult>
   );
-}
-
-function OneRanking({ ranking, query }: { readonly ranking: Ranking; readonly query: string }) {
-  if (ranking.documents.length === 0) {
-    return (
-      <NothingYet icon="requests">Write a question and some documents; they move into their order here.</NothingYet>
-    );
-  }
-  return (
-    <RankedList
-      ranking={ranking}
-      query={query}
-      label={ranking.isRanked ? 'Documents, the best first' : 'Documents as they will be sent'}
-    />
-  );
-}
-
-const modelOf = (answer: Answer | undefined): string => answer?.call.model ?? '';
-
-function announce(ranking: Ranking | undefined): string {
-  if (ranking === undefined) return '';
-  return `Ranked ${ranking.documents.length} documents. First: ${ranking.documents[0]?.text ?? ''}`;
 }

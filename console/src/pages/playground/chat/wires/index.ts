@@ -1,6 +1,6 @@
 /** The wires that a talk can go over, in the order in which they are offered. */
 
-import type { Operation } from '../../models.ts';
+import type { Operation } from '../../../../../../src/admin/contract.ts';
 import type { Wire } from '../talk.ts';
 import { chatWire } from './chat.ts';
 import { messagesWire } from './messages.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nothingSaid, type Settings, type Turn } from '../talk.ts';
-import { parseTools, sampleTools } from '../tools.ts';
+import { nothingSaid, parseTools, type Settings, sampleTools, type Turn } from '../talk.ts';
 import { chooseWire, type WireName, wireNames, wires } from './index.ts';
 
 const tools = parseTools(sampleTools);

@@ -1,5 +1,7 @@
-/** Pictures that go along with a question: read here, sent in the body, kept nowhere. */
+/** Pictures that go along with a question: read here, shown small, sent in the body, kept nowhere. */
 
+import { ActionIcon, Group } from '@mantine/core';
+import { Icon } from '../../../parts/marks/icon.tsx';
 import type { Picture } from './talk.ts';
 
 /** What every service takes. */
@@ -7,7 +9,7 @@ export const pictureTypes: readonly string[] = ['image/png', 'image/jpeg', 'imag
 const mostBytes = 10 * 1024 * 1024;
 
 /** The pictures, and a sentence on each file that is none. */
-export interface Picked {
+interface Picked {
   readonly pictures: readonly Picture[];
   readonly refused: readonly string[];
 }
@@ -35,4 +37,35 @@ function toDataUrl(file: File): Promise<string> {
     reader.onerror = () => reject(reader.error ?? new Error('The file cannot be read.'));
     reader.readAsDataURL(file);
   });
+}
+
+interface FacesProps {
+  readonly pictures: readonly Picture[];
+  /** Undefined where they stay. */
+  readonly onRemove?: (picture: Picture) => void;
+}
+
+/** In a row. */
+export function Faces({ pictures, onRemove }: FacesProps) {
+  if (pictures.length === 0) return null;
+  return (
+    <Group gap="xs">
+      {pictures.map((picture) => (
+        <div key={picture.url.slice(-64) + picture.name} className="talk-face">
+          <img src={picture.url} alt={picture.name} />
+          {onRemove !== undefined && (
+            <ActionIcon
+              size="sm"
+              variant="default"
+              className="talk-face-off"
+              aria-label={`Leave out ${picture.name}`}
+              onClick={() => onRemove(picture)}
+            >
+              <Icon name="close" size={12} />
+            </ActionIcon>
+          )}
+        </div>
+      ))}
+    </Group>
+  );
 }

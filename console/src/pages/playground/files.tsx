@@ -1,10 +1,10 @@
-/** Picks files, or takes those that are dropped on it; each can be left out again. */
+/** Files on their way in and out. */
 
 import { ActionIcon, Button, FileButton, Group, Stack, Text } from '@mantine/core';
 import { useId } from 'react';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { formatBytes } from '../../parts/words/format.ts';
-import { useDrop } from './use-drop.ts';
+import { useDrop } from './hooks.ts';
 
 interface FilePickProps {
   readonly label: string;
@@ -16,6 +16,7 @@ interface FilePickProps {
   readonly most: number;
 }
 
+/** Picks files, or takes those that are dropped on it; each can be left out again. */
 export function FilePick({ label, description, accept, files, onChange, most }: FilePickProps) {
   const id = useId();
   const take = (more: readonly File[]): void => {
@@ -56,5 +57,28 @@ export function FilePick({ label, description, accept, files, onChange, most }: 
         </Group>
       </Stack>
     </fieldset>
+  );
+}
+
+interface SaveLinkProps {
+  /** Of an object of this page. */
+  readonly url: string;
+  /** What the file is to be called. */
+  readonly name: string;
+}
+
+/** Has the browser keep what was made. */
+export function SaveLink({ url, name }: SaveLinkProps) {
+  return (
+    <Button
+      component="a"
+      href={url}
+      download={name}
+      size="compact-xs"
+      variant="default"
+      leftSection={<Icon name="download" size={12} />}
+    >
+      Save
+    </Button>
   );
 }

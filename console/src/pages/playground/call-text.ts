@@ -1,10 +1,10 @@
-/** The command line that does the same: the secret stands in a variable, never in the text. */
+/** A call as text: the command line that does the same, with the secret in a variable, and JSON as people can look at it. */
 
 import { type GatewayRoute, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
 import type { FormPart } from './call.ts';
 
-export interface CurlFacts {
+interface CurlFacts {
   /** What clients put before `/v1/...`. */
   readonly baseUrl: string;
   readonly route: GatewayRoute;
@@ -41,4 +41,51 @@ export const toPattern = (route: GatewayRoute): string =>
 export function toPath(route: GatewayRoute, model: string): string {
   if (route !== 'engines-embeddings') return pathOf(route, model);
   return `/v1/engines/${model.split('/').map(encodeURIComponent).join('/')}/embeddings`;
+}
+
+const mostNumbers = 8;
+const mostItems = 60;
+const mostOfText = 2_000;
+
+interface Shortened {
+  readonly text: string;
+  readonly isShortened: boolean;
+}
+
+/** Long vectors and long texts are cut, and say how much was left out. */
+export function shorten(value: unknown): Shortened {
+  let isShortened = false;
+
+  function write(one: unknown, indent: string): string {
+    if (Array.isArray(one)) return writeArray(one, indent);
+    if (typeof one === 'object' && one !== null) return writeObject(Object.entries(one), indent);
+    if (typeof one === 'string' && one.length > mostOfText) {
+      isShortened = true;
+      return `${JSON.stringify(one.slice(0, mostOfText))} … ${one.length - mostOfText} more characters`;
+    }
+    return JSON.stringify(one) ?? 'null';
+  }
+
+  function writeObject(entries: readonly (readonly [string, unknown])[], indent: string): string {
+    if (entries.length === 0) return '{}';
+    const inner = `${indent}  `;
+    const lines = entries.map(([name, part]) => `${inner}${JSON.stringify(name)}: ${write(part, inner)}`);
+    return `{\n${lines.join(',\n')}\n${indent}}`;
+  }
+
+  function writeArray(items: readonly unknown[], indent: string): string {
+    if (items.length === 0) return '[]';
+    const isNumbers = items.every((item) => typeof item === 'number');
+    const most = isNumbers ? mostNumbers : mostItems;
+    const left = items.length - most;
+    const inner = `${indent}  `;
+    const shown = items.slice(0, most).map((item) => write(item, inner));
+    if (left > 0) {
+      isShortened = true;
+      shown.push(`… ${left} more`);
+    }
+    return isNumbers ? `[${shown.join(', ')}]` : `[\n${shown.map((line) => inner + line).join(',\n')}\n${indent}]`;
+  }
+
+  return { text: write(value, ''), isShortened };
 }

@@ -1,0 +1,64 @@
+/** What several tabs need to remember, to take, and to show. */
+
+import { type DragEvent, useCallback, useEffect, useState } from 'react';
+import { readDraft, writeDraft } from '../../parts/forms/draft.ts';
+
+type Put<T> = (change: Partial<T>) => void;
+
+/** What was typed into a tab is still there after a reload, and after signing in again. What the address asked for wins over what was kept. */
+export function useKept<T extends object>(name: string, initial: T, wanted: Partial<T> = {}): readonly [T, Put<T>] {
+  const key = `playground.${name}`;
+  const [value, setValue] = useState<T>(() => ({ ...initial, ...onlyLike(readDraft(key) ?? {}, initial), ...wanted }));
+  const put = useCallback(
+    (change: Partial<T>) => {
+      setValue((before) => {
+        const next = { ...before, ...change };
+        writeDraft(key, next);
+        return next;
+      });
+    },
+    [key],
+  );
+  return [value, put];
+}
+
+/** What an older page kept may be of other kinds. */
+function onlyLike<T extends object>(draft: Readonly<Record<string, unknown>>, initial: T): Partial<T> {
+  const fitting = Object.entries(draft).filter(
+    ([name, value]) => name in initial && typeof value === typeof Reflect.get(initial, name),
+  );
+  return Object.fromEntries(fitting) as Partial<T>;
+}
+
+/** A place that files can be dropped on: to be spread over the element; `data-over` while something hangs over it. */
+export function useDrop(onFiles: (files: readonly File[]) => void) {
+  const [isOver, setIsOver] = useState(false);
+  return {
+    'data-over': isOver || undefined,
+    onDragOver(event: DragEvent) {
+      // Else the browser opens the file instead of the page.
+      event.preventDefault();
+      setIsOver(true);
+    },
+    onDragLeave() {
+      setIsOver(false);
+    },
+    onDrop(event: DragEvent) {
+      event.preventDefault();
+      setIsOver(false);
+      onFiles([...event.dataTransfer.files]);
+    },
+  };
+}
+
+/** An address by which the page shows what it holds itself; let go of when it is shown no more. */
+export function useObjectUrl(blob: Blob | undefined): string | undefined {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (blob === undefined) return setUrl(undefined);
+    const made = URL.createObjectURL(blob);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [blob]);
+  return url;
+}

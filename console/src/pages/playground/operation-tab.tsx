@@ -1,0 +1,170 @@
+/** The tab of an operation, made from its description: a form, one answer or two side by side, and the call as text. */
+
+import { SegmentedControl, Stack } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import type { GatewayRoute, Operation } from '../../../../src/admin/contract.ts';
+import type { IconName } from '../../parts/marks/icon.tsx';
+import { operationWords } from '../../parts/words/operations.ts';
+import type { Answer, Call, FormPart } from './call.ts';
+import { CallSource } from './call-source.tsx';
+import {
+  type Example,
+  Examples,
+  type Field,
+  FieldView,
+  type Files,
+  initialOf,
+  missingIn,
+  Options,
+  textOf,
+  toBodyPart,
+  type Values,
+} from './fields.tsx';
+import { useKept } from './hooks.ts';
+import { ModelPair } from './model-choice.tsx';
+import { PairResult } from './result.tsx';
+import { CallForm, NothingYet, RunBar, TabFrame } from './tab-frame.tsx';
+import { type Pair, usePair } from './use-call.ts';
+
+/** What every tab is given. */
+export interface TabProps {
+  /** A model that the address asked for. */
+  readonly wantedModel: string | undefined;
+  /** Of the routes that the tab has beside its first, the one that the address asked for. */
+  readonly wantedRoute: string | undefined;
+}
+
+export interface OperationSpec {
+  /** Under which what was typed is kept. */
+  readonly draft: string;
+  /** Of several, one is chosen in the form. */
+  readonly operations: readonly [Operation, ...Operation[]];
+  /** The one that is sent to, where it is no operation's own. */
+  readonly route?: GatewayRoute;
+  /** Whether a second model may be asked the same. */
+  readonly isPair: boolean;
+  readonly examples: readonly Example[];
+  readonly fields: readonly Field[];
+  readonly options: readonly Field[];
+  /** Of the button. */
+  readonly runLabel: string;
+  /** Stands where the answer will be. */
+  readonly nothingYet: readonly [icon: IconName, text: string];
+  /** What is missing beside what the fields say. */
+  readonly missing?: (form: Values, files: Files) => string | undefined;
+}
+
+export interface Result {
+  readonly pair: Pair;
+  /** As the form has it now. */
+  readonly call: Call;
+  readonly nothingYet: ReactNode;
+}
+
+interface OperationTabProps extends TabProps {
+  readonly spec: OperationSpec;
+  /** What is made of each answer; of more than answers by `result`. */
+  readonly render?: (answer: Answer) => ReactNode;
+  readonly result?: (result: Result) => ReactNode;
+  /** In place of the usual call. */
+  readonly onRun?: (call: Call, pair: Pair) => void;
+}
+
+export function OperationTab({ spec, wantedModel, wantedRoute, render, result, onRun }: OperationTabProps) {
+  const { operations, isPair, examples, fields, options } = spec;
+  const wanted = operations.find((one) => one === wantedRoute);
+  const [form, put] = useKept<Values>(spec.draft, toInitial(spec), wanted === undefined ? {} : { operation: wanted });
+  const [files, setFiles] = useState<Files>({});
+  const pair = usePair();
+  const operation = operationOf(spec, form);
+  const call = toCall(spec, form, files, textOf(form, 'model'));
+  const other = textOf(form, 'other');
+  const missing = whatIsMissing(spec, form, files);
+  const run = (): void => {
+    if (onRun !== undefined) onRun(call, pair);
+    else pair.run(call, other === '' ? undefined : toCall(spec, form, files, other));
+  };
+  // Models of one operation seldom serve another.
+  const withOperation = (values: Values): Values =>
+    (values.operation ?? operation) === operation ? values : { ...values, model: '', other: '' };
+  const state = { form, put, files, putFiles: (change: Files) => setFiles({ ...files, ...change }) };
+  const [icon, text] = spec.nothingYet;
+  const nothingYet = <NothingYet icon={icon}>{text}</NothingYet>;
+  return (
+    <TabFrame
+      answer={pair.first.answer}
+      isWide={other !== ''}
+      form={
+        <CallForm onRun={run} canRun={missing === undefined && !pair.isRunning}>
+          <Stack gap="sm">
+            {examples.length > 0 && <Examples examples={examples} onPick={(values) => put(withOperation(values))} />}
+            {operations.length > 1 && (
+              <SegmentedControl
+                aria-label="What to do"
+                data={operations.map((value) => ({ value, label: operationWords[value] }))}
+                value={operation}
+                onChange={(next) => put(withOperation({ operation: next }))}
+                fullWidth
+                size="xs"
+              />
+            )}
+            <ModelPair operation={operation} form={form} put={put} wanted={wantedModel} isPair={isPair} />
+            {shownOf(fields, form).map((field) => (
+              <FieldView key={field.name + field.label} field={field} {...state} />
+            ))}
+            <Options fields={options} {...state} />
+          </Stack>
+          <RunBar label={spec.runLabel} isRunning={pair.isRunning} onStop={pair.stop} missing={missing} />
+        </CallForm>
+      }
+      result={
+        result?.({ pair, call, nothingYet }) ?? (
+          <PairResult pair={pair} call={call} nothingYet={nothingYet} render={render ?? (() => null)} />
+        )
+      }
+      source={<CallSource operation={operation} call={call} answer={pair.first.answer} />}
+    />
+  );
+}
+
+const toInitial = ({ operations: [operation], isPair, examples, fields, options }: OperationSpec): Values => ({
+  ...{ model: '', operation, ...(isPair ? { other: '' } : {}) },
+  ...initialOf([...fields, ...options]),
+  ...examples[0]?.values,
+});
+
+const operationOf = ({ operations }: OperationSpec, form: Values): Operation =>
+  operations.find((one) => one === form.operation) ?? operations[0];
+
+const shownOf = (fields: readonly Field[], form: Values): readonly Field[] =>
+  fields.filter(({ isShown }) => isShown?.(form) ?? true);
+
+function toCall(spec: OperationSpec, form: Values, files: Files, model: string): Call {
+  const route = spec.route ?? operationOf(spec, form);
+  const [fields, options] = [shownOf(spec.fields, form), shownOf(spec.options, form)];
+  const body: Readonly<Record<string, unknown>> = Object.assign(
+    spec.route === undefined ? { model } : {},
+    ...fields.map((field) => toBodyPart(field, form, false)),
+    ...options.map((field) => toBodyPart(field, form, true)),
+  );
+  const fileFields = fields.filter(({ kind }) => kind === 'files');
+  if (fileFields.length === 0) return { route, model, body };
+  const parts: FormPart[] = Object.entries(body).map(([name, value]) => ({ name, value: toText(value) }));
+  for (const { name, label, sentAs = label } of fileFields) {
+    const held = files[name] ?? [];
+    parts.push(...held.map((value) => ({ name: held.length > 1 ? `${sentAs}[]` : sentAs, value })));
+  }
+  const named = parts.map(({ name, value }) => [name, typeof value === 'string' ? value : value.name] as const);
+  return { route, model, body: Object.fromEntries(named), form: parts };
+}
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+function whatIsMissing(spec: OperationSpec, form: Values, files: Files): string | undefined {
+  if (form.model === '') return 'Choose a model first.';
+  for (const field of shownOf([...spec.fields, ...spec.options], form)) {
+    const missing = missingIn(field, form, files);
+    if (missing !== undefined) return missing;
+  }
+  return spec.missing?.(form, files);
+}

@@ -1,0 +1,104 @@
+/** What came back: how each call went, and below it what the tab makes of the answers. */
+
+import { SimpleGrid, Stack, Text, VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Answer, Call } from './call.ts';
+import { CallFacts } from './call-facts.tsx';
+import { CallFault } from './call-fault.tsx';
+import type { CallHandle, Pair } from './use-call.ts';
+
+interface PairResultProps {
+  readonly pair: Pair;
+  readonly call: Call;
+  /** Stands there until something was sent. */
+  readonly nothingYet: ReactNode;
+  render(answer: Answer): ReactNode;
+}
+
+/** Each answer for itself, one or two side by side. */
+export function PairResult({ pair: { first, second }, call, nothingYet, render }: PairResultProps) {
+  const handles = [first, second].filter(isUsed);
+  return (
+    <Stack gap="sm">
+      {handles.length === 0 && nothingYet}
+      {first.answer !== undefined && !first.isRunning && <StaleNote answer={first.answer} call={call} />}
+      <SimpleGrid cols={{ base: 1, sm: Math.max(1, handles.length) }} spacing="md">
+        {handles.map((handle) => (
+          <One key={handle === first ? 'first' : 'second'} handle={handle} render={render} />
+        ))}
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+const isUsed = ({ answer, error, isRunning }: CallHandle): boolean =>
+  answer !== undefined || error !== undefined || isRunning;
+
+function One({
+  handle: { answer, error, isRunning },
+  render,
+}: Pick<PairResultProps, 'render'> & { readonly handle: CallHandle }) {
+  const isAnswered = answer?.ending === 'answered';
+  return (
+    <Stack gap="sm" component="article" aria-busy={isRunning} className="play-one">
+      {answer !== undefined && (
+        <Text size="sm" fw={600} className="play-wrap">
+          {answer.call.model}
+        </Text>
+      )}
+      {isRunning && (
+        <Text size="sm" c="dimmed">
+          Waiting for the answer; some take minutes.
+        </Text>
+      )}
+      {answer !== undefined && !isRunning && <CallFacts answer={answer} />}
+      {!isRunning && <CallFault answer={answer} error={error} />}
+      {isAnswered && render(answer)}
+    </Stack>
+  );
+}
+
+interface CallResultProps {
+  readonly pair: Pair;
+  readonly call: Call;
+  /** Stands there until something was sent. */
+  readonly nothingYet: ReactNode;
+  /** For those who hear the page. */
+  readonly announced: string;
+  /** What is shown is what is being written: nothing of the last call stands above it meanwhile. */
+  readonly isLive?: boolean;
+  /** More on how the call went. */
+  readonly facts?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** One picture of all that was answered. */
+export function CallResult({ pair, call, nothingYet, announced, isLive, facts, children }: CallResultProps) {
+  const { first, second, isRunning } = pair;
+  const isOver = !(isLive === true && isRunning);
+  return (
+    <Stack gap="sm" aria-busy={isRunning}>
+      {isOver && first.answer !== undefined && <CallFacts answer={first.answer} />}
+      {isOver && facts}
+      {isOver && <CallFault answer={first.answer} error={first.error} />}
+      {isUsed(second) && <CallFault answer={second.answer} error={second.error} />}
+      {isOver && <StaleNote answer={first.answer} call={call} />}
+      <VisuallyHidden role="status">{announced}</VisuallyHidden>
+      {children}
+      {first.answer === undefined && first.error === undefined && isOver && nothingYet}
+    </Stack>
+  );
+}
+
+/** Says when the form was changed since the answer that is shown. */
+function StaleNote({ answer, call }: { readonly answer: Answer | undefined; readonly call: Call }) {
+  if (answer === undefined || isSame(answer.call, call)) return null;
+  return (
+    <Text size="xs" className="tone-wait">
+      You changed something since; this is the answer to what was sent before.
+    </Text>
+  );
+}
+
+const isSame = (one: Call, other: Call): boolean =>
+  one.model === other.model && JSON.stringify(one.body) === JSON.stringify(other.body);
