@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { writeJournal } from '../../test/support/ledger/journal-place.ts';
-import { lockFile } from '../store/sqlite/file-lock.ts';
+import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { migrate } from './migrate.ts';
 
 test('migrate runs what is missing, says which, and has nothing to do the second time', async (t) => {

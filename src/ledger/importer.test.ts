@@ -11,7 +11,7 @@ import { keptObjectsMs } from '../core/store/kept-objects.ts';
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Store } from '../core/store/store.ts';
 import { openStore } from '../store/open-store.ts';
-import { lockFile } from '../store/sqlite/file-lock.ts';
+import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { createImporter, type Importer, type ImporterDeps } from './importer.ts';
 import { createJournal } from './journal.ts';
 import { createJournalReader, type JournalReader } from './journal-reader.ts';

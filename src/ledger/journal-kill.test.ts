@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { outcomes, readThrough } from '../../test/support/ledger/journal-lines.ts';
 import { durabilities } from '../core/accounting/ledger-row.ts';
 import { systemClock } from '../lib/clock.ts';
-import { lockFile } from '../store/sqlite/file-lock.ts';
+import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { claimSlot, listSlots } from './journal-slot.ts';
 

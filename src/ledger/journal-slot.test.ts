@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
-import { lockFile } from '../store/sqlite/file-lock.ts';
+import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { claimSlot, claimSlotAt, listSlots, readStore } from './journal-slot.ts';
 
 let directory: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ageText } from './age.ts';
+import { ageText } from './listed.ts';
 
 test('a list of prices is told with its age once it is half a year old', () => {
   const at = (day: string) => ageText('2025-11-01', Date.parse(day));

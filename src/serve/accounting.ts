@@ -27,7 +27,7 @@ import { createMemoryJournal } from '../ledger/memory-journal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { parseStoreUrl } from '../store/open-store.ts';
-import { lockFile } from '../store/sqlite/file-lock.ts';
+import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import type { MetricSources } from '../telemetry/metrics/gauges.ts';
 import { createConnector } from '../upstream/connections/connection.ts';
 import { startLedgerThread } from './threads/ledger-thread-host.ts';

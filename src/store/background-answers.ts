@@ -12,8 +12,7 @@ import {
 } from '../core/store/background-answers.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import type { Schema } from './schema.ts';
-import { toStorableText } from './storable-text.ts';
-import { readJson } from './stored-json.ts';
+import { readJson, toStorableText } from './stored-json.ts';
 
 /** A node looks again well within this, while it is there. */
 const handsMs = 60_000;

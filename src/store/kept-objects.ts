@@ -6,8 +6,7 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { toAsking } from './background-answers.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
-import { toStorableText } from './storable-text.ts';
-import { readJson } from './stored-json.ts';
+import { readJson, toStorableText } from './stored-json.ts';
 
 const rowsAtOnce = 100;
 const idsAtOnce = 500;

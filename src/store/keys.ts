@@ -1,16 +1,17 @@
 /** Virtual keys in a database. The secret never comes here: a key is found by its digest alone. */
 
-import type { Kysely, Transaction } from 'kysely';
+import { randomBytes } from 'node:crypto';
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { KeyRecord } from '../core/key.ts';
 import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inTurns } from '../lib/turns.ts';
-import { keyTermTypes } from './key-columns.ts';
-import { createKeyId, type KeyRow, toAudited, toColumns, toKeyRecord, toRow, toStoredKey } from './key-rows.ts';
+import { keyTermTypes, toChangedColumns, toTermColumns, toTerms } from './key-columns.ts';
 import type { Recorder, Trace } from './recording.ts';
-import type { Schema } from './schema.ts';
+import type { KeyTable, Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
 
-export interface KeyStoreDeps {
+interface KeyStoreDeps {
   readonly db: Kysely<Schema>;
   /** For look-ups that a request waits for. */
   readonly quick: Kysely<Schema>;
@@ -220,4 +221,53 @@ function toTrace(action: string, before: KeyRow | undefined, after: KeyRow): Tra
 
 function isSame(one: KeyRow, other: KeyRow): boolean {
   return columns.every((column) => one[column] === other[column]);
+}
+
+type KeyRow = Selectable<KeyTable>;
+
+/** 80 bits in letters and digits that nobody mixes up. */
+function createKeyId(): string {
+  const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
+  return `key_${Array.from(randomBytes(16), (byte) => alphabet.charAt(byte % alphabet.length)).join('')}`;
+}
+
+function toRow(id: string, key: NewKey, nowMs: number): KeyRow {
+  return {
+    id,
+    name: key.name,
+    digest: key.digest,
+    hint: key.hint,
+    ...toTermColumns(key),
+    old_digest: null,
+    created_at: nowMs,
+    revoked_at: null,
+    old_digest_until: null,
+    version: 1,
+  };
+}
+
+/** The columns that a change names. */
+function toColumns(change: KeyChange): Partial<KeyRow> {
+  return { ...(change.name !== undefined && { name: change.name }), ...toChangedColumns(change) };
+}
+
+function toStoredKey(row: KeyRow): StoredKey {
+  return {
+    ...toKeyRecord(row),
+    name: row.name,
+    hint: row.hint,
+    createdAtMs: row.created_at,
+    oldSecretUntilMs: row.old_digest_until ?? undefined,
+    version: row.version,
+  };
+}
+
+function toKeyRecord(row: KeyRow): KeyRecord {
+  return { id: row.id, managedBy: 'store', ...toTerms(row), revokedAtMs: row.revoked_at ?? undefined };
+}
+
+/** A key as the audit log shows it: of the secret, no more than the hint. */
+function toAudited(row: KeyRow): unknown {
+  const { id, managedBy, version, ...shown } = toStoredKey(row);
+  return shown;
 }

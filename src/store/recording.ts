@@ -1,12 +1,14 @@
-/** Writes that leave a trace: in one transaction the work, its entry in the audit log and the notice for other nodes. */
+/** What is written down with a change: the entry of the audit log, and its place in the feed for all nodes. */
 
-import type { Kysely, Transaction } from 'kysely';
-import type { AuditEntry } from '../core/store/audit.ts';
-import type { Change } from '../core/store/changes.ts';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { AuditEntry, AuditStore } from '../core/store/audit.ts';
+import type { Change, ChangeFeed } from '../core/store/changes.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { isMapping } from '../lib/is-mapping.ts';
+import { firstIdOf, toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
-import { withoutSecrets } from './without-secrets.ts';
+import { oneOf, readJson } from './stored-json.ts';
 
 /** How a database tells others at once that something changed. */
 export interface Signal {
@@ -52,7 +54,7 @@ export function createRecorder(db: Kysely<Schema>, clock: Clock, signal: Signal)
   };
 }
 
-export async function addAuditEntry(
+async function addAuditEntry(
   db: Kysely<Schema>,
   nowMs: number,
   { actor, action, subject, before, after }: Omit<AuditEntry, 'id' | 'atMs'>,
@@ -95,4 +97,93 @@ async function addChange(
 
 function toText(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(withoutSecrets(value));
+}
+
+const sealed = '(sealed)';
+
+/** Fields that hold a credential by their name, whatever is in them. */
+const secretNames = /(^|_)(key|secret|token|password|passphrase)$/i;
+/** A reference to the environment is no secret, and says where one comes from. */
+const reference = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+
+/** What of a document may stand in the audit log: everything but secrets, sealed ones too. */
+function withoutSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith('sealed:') ? sealed : value;
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toShown(name, inner)]));
+}
+
+function toShown(name: string, value: unknown): unknown {
+  if (secretNames.test(name) && typeof value === 'string') return reference.test(value) ? value : sealed;
+  // Static headers carry credentials under any name.
+  if (name === 'headers' && isMapping(value)) {
+    return Object.fromEntries(Object.keys(value).map((header) => [header, sealed]));
+  }
+  return withoutSecrets(value);
+}
+
+const mostEntries = 1_000;
+
+/** The audit log in a database: who changed what. */
+export function createAuditStore(db: Kysely<Schema>, clock: Clock): AuditStore {
+  return {
+    add: (entry) => addAuditEntry(db, clock.nowMs(), entry),
+
+    async page({ before, limit, actor, action, subject, fromMs, toMs }) {
+      // IDs sort by time.
+      let query = db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(Math.min(limit, mostEntries));
+      if (before !== undefined) query = query.where('id', '<', toStorable(before));
+      if (fromMs !== undefined) query = query.where('id', '>=', firstIdOf(fromMs));
+      if (toMs !== undefined) query = query.where('id', '<', firstIdOf(toMs));
+      if (actor !== undefined) query = query.where('actor', '=', toStorable(actor));
+      if (subject !== undefined) query = query.where('subject', '=', toStorable(subject));
+      // No LIKE: an underscore in a name is no wild card.
+      if (action !== undefined) {
+        const beginning = toStorable(action);
+        const length = [...beginning].length;
+        query = query.where(sql<string>`substr(action, 1, ${sql.lit(length)})`, '=', beginning);
+      }
+      return (await query.execute()).map(toEntry);
+    },
+  };
+}
+
+function toEntry(row: Selectable<Schema['audit']>): AuditEntry {
+  const { id, at, actor, action, subject, before, after } = row;
+  return { id, atMs: at, actor, action, subject, before: toValue(before), after: toValue(after) };
+}
+
+/** A look at the log is worth more than an error about one entry. */
+function toValue(text: string | null): unknown {
+  return text === null ? null : (readJson(text) ?? null);
+}
+
+const mostAtOnce = 1_000;
+const kinds = ['key', 'resource', 'setting'] as const;
+
+/** The feed of changes in a database: what changed, in order, for all nodes. */
+export function createChangeFeed(db: Kysely<Schema>, signal: Signal): ChangeFeed {
+  return {
+    async latest() {
+      const row = await db.selectFrom('change_counter').select('latest').where('id', '=', 1).executeTakeFirst();
+      return row?.latest ?? 0;
+    },
+
+    async since(sequence) {
+      const rows = await db
+        .selectFrom('changes')
+        .select(['sequence', 'kind', 'subject'])
+        .where('sequence', '>', sequence)
+        .orderBy('sequence')
+        .limit(mostAtOnce)
+        .execute();
+      return rows.map(({ sequence: number, kind, subject }): Change => {
+        // What a newer version tells of is for us at least a reason to look at the configuration again.
+        return { sequence: number, kind: oneOf(kinds, kind) ?? 'resource', id: subject };
+      });
+    },
+
+    listen: (onChange) => signal.listen(onChange),
+  };
 }

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { Kysely } from 'kysely';
-import { goBackTo, migrate } from './migrate.ts';
+import { goBackTo, migrate, setAside } from './migrate.ts';
 import type { Schema } from './schema.ts';
-import { setAside } from './set-aside.ts';
 import { createSqliteDialect } from './sqlite/sqlite-dialect.ts';
 
 function openMemory() {

@@ -66,3 +66,8 @@ function toList(value: unknown): readonly unknown[] {
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
+
+/** PostgreSQL's text cannot hold a NUL: it becomes the sign for what is no text, as half a character does in any UTF-8. */
+export function toStorableText(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}

@@ -9,7 +9,7 @@ import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import { createImporter } from '../../src/ledger/importer.ts';
 import { createOrphanClaims } from '../../src/ledger/orphans.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { lockFile } from '../../src/store/sqlite/file-lock.ts';
+import { lockFile } from '../../src/store/sqlite/sqlite-file.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';

@@ -17,9 +17,8 @@ import {
 } from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
-import { ageText } from '../../prices/age.ts';
 import { priceColumns } from '../../prices/imported.ts';
-import { listOf, type PriceOrigin } from '../../prices/listed.ts';
+import { ageText, listOf, type PriceOrigin } from '../../prices/listed.ts';
 import { toExplicitTerms } from '../keys/key-words.ts';
 import { toListPlan } from './list-plan.ts';
 

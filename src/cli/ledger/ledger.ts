@@ -12,7 +12,7 @@ import { claimSlotAt, idFile } from '../../ledger/journal-slot.ts';
 import { readWaiting } from '../../ledger/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
-import { lockFile } from '../../store/sqlite/file-lock.ts';
+import { lockFile } from '../../store/sqlite/sqlite-file.ts';
 import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toTable } from '../table.ts';

@@ -5,8 +5,7 @@ import { noSums, toTotal, type WholeLine } from '../../core/accounting/usage-sum
 import type { UsageGroup, UsageSums } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';
-import { ageText } from '../../prices/age.ts';
-import type { PriceDate } from '../../prices/listed.ts';
+import { ageText, type PriceDate } from '../../prices/listed.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
 import { toSnakeName, toSnakeNames } from './ledger-words.ts';

@@ -11,7 +11,7 @@ import { createJournal } from '../../ledger/journal.ts';
 import { claimSlot } from '../../ledger/journal-slot.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { openStore } from '../../store/open-store.ts';
-import { lockFile } from '../../store/sqlite/file-lock.ts';
+import { lockFile } from '../../store/sqlite/sqlite-file.ts';
 import type { LedgerThreadData } from './ledger-thread.ts';
 import { startLedgerThread } from './ledger-thread-host.ts';
 

@@ -11,7 +11,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { yieldToOthers } from '../../lib/thread-priority.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { openStore } from '../../store/open-store.ts';
-import { lockFile } from '../../store/sqlite/file-lock.ts';
+import { lockFile } from '../../store/sqlite/sqlite-file.ts';
 import type { StoreLoss } from '../../store/sqlite/sqlite-guard.ts';
 
 /** What goes in at the start. */

@@ -4,7 +4,6 @@ import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transacti
 import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyUsageTable, LedgerPlaceTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
-import { bookCosts } from './ledger-booking.ts';
 import { CompactInsert } from './ledger-compact.ts';
 import {
   compareTexts,
@@ -20,8 +19,7 @@ import {
 import { rollUpHours, sumTables } from './ledger-rollup.ts';
 import { toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
 import { createInsertOfSlices } from './ledger-slices.ts';
-import { addUpRows, inOrder, toDays, toKeyDays } from './ledger-sums.ts';
-import { addUpUnits, toUnitDays } from './ledger-unit-sums.ts';
+import { addUpRows, addUpUnits, inOrder, toDays, toKeyDays, toUnitDays } from './ledger-sums.ts';
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
   const insertFresh = createInsertOfFresh(db);
@@ -174,3 +172,69 @@ async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]):
       .execute();
   }
 }
+
+/** A row and the accounts that it carries. */
+interface BookedRow {
+  readonly row: LedgerTable;
+  readonly accounts: readonly string[];
+}
+
+/** What rows cost, on the accounts they carry; an account that is not there is nobody's any more. */
+async function bookCosts(trx: Transaction<Schema>, rows: readonly BookedRow[]): Promise<void> {
+  const { costs, leases } = toCosts(rows);
+  for (const part of inParts([...costs.keys()].sort(compareTexts), mostPerStatement)) {
+    const accounts = await trx
+      .selectFrom('budget_accounts')
+      .selectAll()
+      .where('id', 'in', part)
+      .orderBy('id')
+      .execute();
+    if (accounts.length === 0) continue;
+    // An insertion of what is there already: unlike an update, it takes its locks in the order of its rows.
+    await trx
+      .insertInto('budget_accounts')
+      .values(accounts.map((account) => ({ ...account, spent_nanos: costs.get(account.id) ?? 0 })))
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet({ spent_nanos: plus('budget_accounts', 'spent_nanos') }),
+      )
+      .execute();
+    const there = new Set(accounts.map(({ id }) => id));
+    const spent = leases.filter(({ account }) => there.has(account));
+    for (const some of inParts(spent, mostPerStatement)) {
+      await trx
+        .insertInto('budget_leases')
+        .values(some)
+        .onConflict((conflict) =>
+          conflict.columns(['account', 'node']).doUpdateSet({ spent_nanos: plus('budget_leases', 'spent_nanos') }),
+        )
+        .execute();
+    }
+  }
+}
+
+interface LeaseCost {
+  readonly account: string;
+  readonly node: string;
+  readonly drawn_nanos: number;
+  spent_nanos: number;
+}
+
+function toCosts(rows: readonly BookedRow[]): { costs: Map<string, number>; leases: LeaseCost[] } {
+  const costs = new Map<string, number>();
+  const leases = new Map<string, LeaseCost>();
+  for (const { row, accounts } of rows) {
+    const cost = row.cost_nanos;
+    if (cost === null || cost === 0) continue;
+    for (const account of accounts) {
+      costs.set(account, addNanos(costs.get(account) ?? 0, cost));
+      const name = `${account}\0${row.node}`;
+      const lease = leases.get(name);
+      if (lease !== undefined) lease.spent_nanos = addNanos(lease.spent_nanos, cost);
+      else leases.set(name, { account, node: row.node, drawn_nanos: 0, spent_nanos: cost });
+    }
+  }
+  return { costs, leases: [...leases].sort(([a], [b]) => compareTexts(a, b)).map(([, lease]) => lease) };
+}
+
+/** Beyond what a number holds exactly it stays there: nine million dollars in one import. */
+const addNanos = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);

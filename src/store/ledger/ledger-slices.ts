@@ -8,10 +8,15 @@ import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerSliceTable, LedgerTable, Schema } from '../schema.ts';
 import { withEach } from '../sqlite/sqlite-statements.ts';
 import { compactColumns, epochMs, fromCompact, perMs } from './ledger-compact.ts';
-import type { Stretch } from './ledger-days.ts';
 import { createInsertOfEach, type Insert } from './ledger-insert.ts';
 import { toConditions } from './ledger-rows.ts';
 import type { PlacedRow } from './ledger-sums.ts';
+
+/** From the one time until before the other; the second may be Infinity. */
+export interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 /** Narrow enough that the rows of a busy one are soon looked through, and wide enough that many rows share it. */
 const sliceMs = 1_024;

@@ -1,6 +1,10 @@
 /** Adds the rows of an import up: by hour, by day, and by the day of each key. */
 
-import type { KeyUsageTable, LedgerTable, UsageTable } from '../schema.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { readUnits, toolPrefix, type Units } from '../../core/accounting/units.ts';
+import type { KeyUsageTable, LedgerTable, UnitUsageTable, UsagePlace, UsageTable } from '../schema.ts';
+import { readJson } from '../stored-json.ts';
+import { compareTexts } from './ledger-insert.ts';
 import { dayMs, hourMs } from './ledger-rows.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -162,3 +166,81 @@ function ofRow(row: LedgerTable, span: number): Sums {
 /** What was not billed costs nothing, whatever the price; what was lost may have cost anything. */
 const isUnpriced = (row: LedgerTable): boolean =>
   row.cost_nanos === null && (row.billed_input_tokens !== null || row.outcome === 'lost');
+
+interface PlaceSums {
+  readonly place: UsagePlace;
+  readonly amounts: Map<string, number>;
+}
+
+/** By hour. */
+export function addUpUnits(rows: readonly LedgerTable[]): readonly UnitUsageTable[] {
+  const hours: UnitsByName = new Map();
+  for (const row of rows) {
+    if (row.units === null && !row.cached_tokens) continue;
+    const amounts = toAmounts(hours, row.started_at - (row.started_at % hourMs), row);
+    if (row.cached_tokens !== null && row.cached_tokens > 0) add(amounts, 'cachedTokens', row.cached_tokens);
+    if (row.units !== null) addUnits(amounts, readUnits(readJson(row.units)) ?? {});
+  }
+  return toUnitRows(hours);
+}
+
+export function toUnitDays(hours: readonly UnitUsageTable[]): readonly UnitUsageTable[] {
+  const days: UnitsByName = new Map();
+  for (const hour of hours) add(toAmounts(days, hour.span - (hour.span % dayMs), hour), hour.unit, hour.amount);
+  return toUnitRows(days);
+}
+
+type UnitsByName = Map<string, PlaceSums>;
+
+/** What is null in a row is empty text here. */
+function toAmounts(sums: UnitsByName, span: number, row: UsagePlace | LedgerTable): Map<string, number> {
+  const { key, route, operation, outcome } = row;
+  const project = row.project ?? '';
+  const model = row.model ?? '';
+  const upstream = row.upstream ?? '';
+  const name = `${span}\0${key}\0${project}\0${route}\0${model}\0${upstream}\0${outcome}`;
+  const known = sums.get(name);
+  if (known !== undefined) return known.amounts;
+  const amounts = new Map<string, number>();
+  sums.set(name, { place: { span, key, project, route, operation, model, upstream, outcome }, amounts });
+  return amounts;
+}
+
+function addUnits(amounts: Map<string, number>, units: Units): void {
+  // Beside counts there are words: what a price hung on.
+  for (const [unit, amount] of Object.entries(units)) if (typeof amount === 'number') add(amounts, unit, amount);
+  for (const [kind, count] of Object.entries(units.toolCalls ?? {})) add(amounts, `${toolPrefix}${kind}`, count);
+}
+
+const add = (amounts: Map<string, number>, unit: string, amount: number) =>
+  amounts.set(unit, (amounts.get(unit) ?? 0) + amount);
+
+function toUnitRows(sums: UnitsByName): UnitUsageTable[] {
+  return [...sums]
+    .sort(([one], [other]) => compareTexts(one, other))
+    .flatMap(([, { place, amounts }]) =>
+      [...amounts]
+        .sort(([one], [other]) => compareTexts(one, other))
+        .map(([unit, amount]) => ({ ...place, unit, amount })),
+    );
+}
+
+const ofSqlite = (rows: RawBuilder<unknown>) => sql`
+  select ledger.*, 'cachedTokens' as unit, cast(cached_tokens as real) as amount from ${rows} as ledger where cached_tokens > 0
+  union all
+  select ledger.*, case leaf.path when '$' then leaf.key else ${sql.lit(toolPrefix)} || leaf.key end, leaf.atom
+  from ${rows} as ledger, json_tree(ledger.units) as leaf where ledger.units is not null and leaf.type in ('integer', 'real')`;
+
+const ofPostgres = (rows: RawBuilder<unknown>) => sql`
+  select ledger.*, 'cachedTokens' as unit, cached_tokens::double precision as amount from ${rows} as ledger where cached_tokens > 0
+  union all
+  select ledger.*, leaf.unit, leaf.amount::double precision
+  from ${rows} as ledger, lateral (
+    select key as unit, value as amount from json_each_text(units::json) where json_typeof(units::json -> key) = 'number'
+    union all
+    select ${sql.lit(toolPrefix)} || key, value from json_each_text(units::json -> 'toolCalls')
+  ) as leaf where ledger.units is not null`;
+
+/** The columns of the ledger, `unit` and `amount`; a row comes once for each of its units. */
+export const unitLeaves = (isSqlite: boolean, rows: RawBuilder<unknown> = sql`ledger`): RawBuilder<unknown> =>
+  isSqlite ? ofSqlite(rows) : ofPostgres(rows);

@@ -1,8 +1,9 @@
 /** What was used, added up from the sums by day and, where days are too coarse, by hour. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { addUnits, toUnitSums } from '../../core/accounting/units.ts';
 import { addSums } from '../../core/accounting/usage-sums.ts';
-import type { LedgerFilter, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
+import type { LedgerFilter, UnitLine, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
 import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
@@ -11,7 +12,7 @@ import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
 const lastMs = 8_640_000_000_000_000;
 
 /** A stretch of time, and whose sums tell of it. */
-export interface Part {
+interface Part {
   readonly table: 'usage_hours' | 'usage_days';
   readonly fromMs: number;
   /** Not in it any more; Infinity where there is no end. */
@@ -39,14 +40,14 @@ export async function readUsage(
   return entries.map((entry) => entry[1]);
 }
 
-export function nameOf({ by }: Pick<UsageLine, 'by'>, groups: readonly UsageGroup[]): string {
+function nameOf({ by }: Pick<UsageLine, 'by'>, groups: readonly UsageGroup[]): string {
   let name = '';
   for (const group of groups) name += `${by[group]}\0`;
   return name;
 }
 
 /** Whole days from the sums by day, what is left at both ends from those by hour. */
-export function toParts(
+function toParts(
   { fromMs = 0, toMs = Number.POSITIVE_INFINITY, status }: LedgerFilter,
   groups: readonly UsageGroup[],
 ): Part[] {
@@ -125,16 +126,16 @@ const figures = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
 const errorsIn = (table: SumTable) =>
   table === 'usage_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
 
-export type SumRow = Readonly<Record<string, string | number>>;
+type SumRow = Readonly<Record<string, string | number>>;
 
-export function toColumn(group: UsageGroup, table: SumTable): RawBuilder<string | number> {
+function toColumn(group: UsageGroup, table: SumTable): RawBuilder<string | number> {
   if (group === 'hour' || (group === 'day' && table !== 'usage_hours')) return sql<number>`span`;
   // Written out: of two parameters PostgreSQL does not see that they are the same.
   if (group === 'day') return sql<number>`span - span % ${sql.lit(dayMs)}`;
   return sql<string>`${sql.ref(group)}`;
 }
 
-export function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) => string): UsageLine['by'] {
+function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) => string): UsageLine['by'] {
   const by: Partial<Record<UsageGroup, string>> = {};
   for (const [index, group] of groups.entries()) {
     const value = row[`by_${index}`];
@@ -146,7 +147,7 @@ export function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: nu
 }
 
 /** Many lines are of one span. */
-export function createSpanText(): (ms: number) => string {
+function createSpanText(): (ms: number) => string {
   const texts = new Map<number, string>();
   return (ms) => {
     const text = texts.get(ms) ?? new Date(ms).toISOString();
@@ -184,4 +185,44 @@ function toSums(text: string): UsageSums {
     responseBytes: Number(responseBytes),
     durationMs: Number(durationMs),
   };
+}
+
+const tables = { usage_hours: 'usage_unit_hours', usage_days: 'usage_all_unit_days' } as const;
+
+/** Throws a RangeError where the sums cannot tell. */
+export async function readUnitUsage(
+  db: Kysely<Schema>,
+  filter: LedgerFilter,
+  by: readonly UsageGroup[],
+): Promise<UnitLine[]> {
+  const groups = [...new Set(by)];
+  const toText = createSpanText();
+  const lines = new Map<string, UnitLine>();
+  for (const part of toParts(filter, groups)) {
+    for (const row of await readUnitPart(db, part, filter, groups)) {
+      const found = { by: toBy(row, groups, toText), units: toUnitSums(String(row.unit), Number(row.amount)) };
+      const name = nameOf(found, groups);
+      const other = lines.get(name);
+      lines.set(name, other === undefined ? found : { by: found.by, units: addUnits(other.units, found.units) });
+    }
+  }
+  return [...lines.values()];
+}
+
+function readUnitPart(
+  db: Kysely<Schema>,
+  { table, fromMs, toMs }: Part,
+  filter: LedgerFilter,
+  groups: readonly UsageGroup[],
+): Promise<readonly SumRow[]> {
+  const columns = groups.map((group) => toColumn(group, table));
+  let query = db
+    .selectFrom(tables[table])
+    .select(['unit', sql<number>`sum(amount)`.as('amount')])
+    .select(columns.map((column, index) => column.as(`by_${index}`)))
+    .groupBy(['unit', ...columns]);
+  if (fromMs > 0) query = query.where('span', '>=', fromMs);
+  if (Number.isFinite(toMs)) query = query.where('span', '<', toMs);
+  for (const { column, value } of toConditions(filter)) query = query.where(column, '=', value);
+  return query.execute();
 }

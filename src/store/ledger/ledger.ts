@@ -10,8 +10,7 @@ import { isSqlite } from './ledger-insert.ts';
 import { readPage } from './ledger-page.ts';
 import { countBefore, moveMark, pruneCaptures, pruneRows, readMark, setMark } from './ledger-prune.ts';
 import { fromTableRow, isId } from './ledger-rows.ts';
-import { readUnitUsage } from './ledger-unit-usage.ts';
-import { readUsage } from './ledger-usage.ts';
+import { readUnitUsage, readUsage } from './ledger-usage.ts';
 import { verifySums } from './ledger-verify.ts';
 
 export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: LedgerStore['secure']): LedgerStore {

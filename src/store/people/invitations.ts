@@ -14,9 +14,19 @@ import { createId } from '../../lib/ids.ts';
 import type { Recorder, Trace } from '../recording.ts';
 import type { InvitationTable, Schema } from '../schema.ts';
 import { oneOf, readTexts } from '../stored-json.ts';
-import { endMeans } from './member-means.ts';
-import { findMember, type MemberRow, takeTurn, toAudited, toMember, toMemberRow, toRole } from './member-rows.ts';
-import { endSessions, isAnyThere, isTaken } from './members.ts';
+import {
+  endMeans,
+  endSessions,
+  findMember,
+  isAnyThere,
+  isTaken,
+  type MemberRow,
+  takeTurn,
+  toAudited,
+  toMember,
+  toMemberRow,
+  toRole,
+} from './members.ts';
 
 type InvitationRow = Selectable<InvitationTable>;
 type Tracer = (trace: Trace) => Promise<void>;

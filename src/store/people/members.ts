@@ -1,21 +1,22 @@
 /** Members of the console in a database. */
 
-import type { Kysely, Transaction } from 'kysely';
-import { foldEmail, isMember, type MemberStore } from '../../core/store/members.ts';
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import { type Role, roles } from '../../core/role.ts';
+import {
+  foldEmail,
+  isMember,
+  type MemberChange,
+  type MemberMeans,
+  type MemberStore,
+  memberMeans,
+  type NewMember,
+  type StoredMember,
+} from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Recorder, Trace } from '../recording.ts';
-import type { Schema } from '../schema.ts';
-import {
-  changed,
-  findMember,
-  type MemberRow,
-  selectMembers,
-  takeTurn,
-  toAudited,
-  toMember,
-  toMemberRow,
-} from './member-rows.ts';
+import type { MemberTable, PasskeyTable, Schema, TokenTable } from '../schema.ts';
+import { oneOf } from '../stored-json.ts';
 
 export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): MemberStore {
   return {
@@ -149,3 +150,150 @@ function endsSessions(before: MemberRow, after: MemberRow): boolean {
   const isDisabled = after.disabled_at !== null;
   return isDisabled || before.role !== after.role || before.password_hash !== after.password_hash;
 }
+
+export type MemberRow = Selectable<MemberTable>;
+type CountedRow = MemberRow & { readonly passkeys: number | null };
+
+/** A role that only a newer version knows gives no more than looking. */
+export const toRole = (text: string): Role => oneOf(roles, text) ?? 'viewer';
+
+export function toMember(row: CountedRow): StoredMember {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: toRole(row.role),
+    passwordHash: row.password_hash ?? undefined,
+    oidcSubject: row.oidc_subject ?? undefined,
+    passkeys: Number(row.passkeys ?? 0),
+    createdAtMs: row.created_at,
+    lastSeenAtMs: row.last_seen_at ?? undefined,
+    disabledAtMs: row.disabled_at ?? undefined,
+  };
+}
+
+export function toMemberRow(id: string, member: NewMember, nowMs: number): MemberRow {
+  return {
+    id,
+    email: foldEmail(member.email),
+    name: member.name,
+    role: member.role,
+    password_hash: member.passwordHash ?? null,
+    oidc_subject: member.oidcSubject ?? null,
+    created_at: nowMs,
+    last_seen_at: null,
+    disabled_at: null,
+  };
+}
+
+/** The member as it will be. */
+function changed(row: MemberRow, change: MemberChange, nowMs: number): MemberRow {
+  const { name, role, disabled, passwordHash, oidcSubject } = change;
+  return {
+    ...row,
+    name: name ?? row.name,
+    role: role ?? row.role,
+    password_hash: passwordHash ?? row.password_hash,
+    oidc_subject: oidcSubject === undefined ? row.oidc_subject : oidcSubject,
+    disabled_at: disabled === undefined ? row.disabled_at : disabled ? (row.disabled_at ?? nowMs) : null,
+  };
+}
+
+/** As the audit log shows it. Which password, nobody is told; that there is another one, everybody. */
+export function toAudited(row: MemberRow): unknown {
+  return {
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    disabled: row.disabled_at !== null,
+    hasPassword: row.password_hash !== null,
+    oidcSubject: row.oidc_subject,
+  };
+}
+
+/** With the number of their passkeys. */
+function selectMembers(db: Kysely<Schema>) {
+  return db
+    .selectFrom('members')
+    .selectAll('members')
+    .select((is) =>
+      is
+        .selectFrom('passkeys')
+        .whereRef('passkeys.member', '=', 'members.id')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .as('passkeys'),
+    );
+}
+
+export async function findMember(db: Kysely<Schema>, id: string): Promise<StoredMember | undefined> {
+  const row = await selectMembers(db).where('members.id', '=', id).executeTakeFirst();
+  return row && toMember(row);
+}
+
+/** One after another: two owners who each demote the other would both find that there is one more. Taken before anything else. */
+export async function takeTurn(transaction: Transaction<Schema>): Promise<void> {
+  await transaction
+    .updateTable('access_turn')
+    .set((column) => ({ turns: column('turns', '+', 1) }))
+    .where('id', '=', 1)
+    .execute();
+}
+
+type Tracer = (trace: Trace) => Promise<void>;
+
+/** All but those that are kept. */
+export async function endMeans(
+  transaction: Transaction<Schema>,
+  member: string,
+  kept: readonly MemberMeans[],
+  nowMs: number,
+  trace: Tracer,
+): Promise<void> {
+  for (const means of memberMeans) if (!kept.includes(means)) await enders[means](transaction, member, nowMs, trace);
+}
+
+type End = (transaction: Transaction<Schema>, member: string, nowMs: number, trace: Tracer) => Promise<void>;
+
+const enders: Readonly<Record<MemberMeans, End>> = {
+  async tokens(transaction, member, nowMs, trace) {
+    const rows = await transaction
+      .selectFrom('tokens')
+      .selectAll()
+      .where('member', '=', member)
+      .where('revoked_at', 'is', null)
+      .execute();
+    for (const row of rows) await endToken(transaction, row, nowMs, trace);
+  },
+
+  async passkeys(transaction, member, _nowMs, trace) {
+    const rows = await transaction.deleteFrom('passkeys').where('member', '=', member).returningAll().execute();
+    for (const row of rows) await tellRemoval(row, trace);
+  },
+};
+
+export async function endToken(
+  transaction: Transaction<Schema>,
+  before: Selectable<TokenTable>,
+  nowMs: number,
+  trace: Tracer,
+): Promise<void> {
+  const after = { ...before, revoked_at: nowMs };
+  await transaction.updateTable('tokens').set({ revoked_at: nowMs }).where('id', '=', before.id).execute();
+  await trace({
+    action: 'token.revoke',
+    subject: before.id,
+    before: toAuditedToken(before),
+    after: toAuditedToken(after),
+  });
+}
+
+export function tellRemoval(before: Selectable<PasskeyTable>, trace: Tracer): Promise<void> {
+  return trace({ action: 'passkey.remove', subject: before.id, before: toAuditedPasskey(before), after: null });
+}
+
+export function toAuditedToken(row: Selectable<TokenTable>): unknown {
+  const { member, name, hint, role, expires_at, revoked_at } = row;
+  return { memberId: member, name, hint, role, expiresAtMs: expires_at, revokedAtMs: revoked_at };
+}
+
+export const toAuditedPasskey = ({ member, name }: Selectable<PasskeyTable>): unknown => ({ memberId: member, name });

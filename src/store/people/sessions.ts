@@ -1,12 +1,12 @@
-/** Who is signed in, in a database: found by the digest of what the cookie holds. */
+/** Sessions in a database, and attempts to sign in that failed. */
 
 import type { Kysely, Selectable } from 'kysely';
-import { type SessionStore, type StoredSession, sessionMethods } from '../../core/store/members.ts';
+import { type AttemptStore, type SessionStore, type StoredSession, sessionMethods } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Schema, SessionTable } from '../schema.ts';
 import { oneOf } from '../stored-json.ts';
-import { findMember } from './member-rows.ts';
+import { findMember } from './members.ts';
 
 export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionStore {
   return {
@@ -89,5 +89,40 @@ function toSession(row: Selectable<SessionTable>): StoredSession {
     seenAtMs: row.seen_at,
     expiresAtMs: row.expires_at,
     provedAtMs: row.proved_at ?? undefined,
+  };
+}
+
+const keptMs = 24 * 60 * 60_000;
+
+/** How often somebody tried to sign in, in a database, so that all nodes count together. */
+export function createAttemptStore(db: Kysely<Schema>, clock: Clock): AttemptStore {
+  return {
+    begin: (subject, waitMs) =>
+      db.transaction().execute(async (transaction) => {
+        const nowMs = clock.nowMs();
+        await transaction
+          .deleteFrom('attempts')
+          .where('failed_at', '<', nowMs - keptMs)
+          .execute();
+        // From here on the row is ours, until the transaction ends.
+        const row = await transaction
+          .insertInto('attempts')
+          .values({ subject, failures: 0, failed_at: nowMs, blocked_until: 0 })
+          .onConflict((conflict) => conflict.column('subject').doUpdateSet({ subject }))
+          .returning(['failures', 'blocked_until'])
+          .executeTakeFirstOrThrow();
+        if (row.blocked_until > nowMs) return row.blocked_until - nowMs;
+        const failures = row.failures + 1;
+        await transaction
+          .updateTable('attempts')
+          .set({ failures, failed_at: nowMs, blocked_until: nowMs + waitMs(failures) })
+          .where('subject', '=', subject)
+          .execute();
+        return 0;
+      }),
+
+    async succeeded(subject) {
+      await db.deleteFrom('attempts').where('subject', '=', subject).execute();
+    },
   };
 }

@@ -2,8 +2,8 @@
 
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg';
-import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
+import { toStorableText } from '../stored-json.ts';
 import { isConnectionLost, toPostgresError } from './postgres-faults.ts';
 
 export interface PoolSettings {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { lockFile } from './file-lock.ts';
+import { lockFile } from './sqlite-file.ts';
 
 let directory: string;
 before(() => {
@@ -14,7 +14,7 @@ before(() => {
 });
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const module = new URL('./file-lock.ts', import.meta.url).href;
+const module = new URL('./sqlite-file.ts', import.meta.url).href;
 const locking = `
   const { lockFile } = await import(${JSON.stringify(module)});
   const lock = lockFile(process.env.LOCK);

@@ -131,3 +131,38 @@ export async function whenFree<T>(call: () => T): Promise<T> {
 export function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && Number(thrown.errcode) % 256 === 5;
 }
+
+/** A lock on a file that ends with its process, however that one ends: Node has none, SQLite brings one. */
+export interface FileLock {
+  release(): void;
+}
+
+/**
+ * Undefined where another process, or another part of this one, has it. Nothing else in this process may open the file: on
+ * closing it, the system would take the lock away.
+ */
+export function lockFile(path: string): FileLock | undefined {
+  makeLockFile(path);
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch (thrown) {
+    database.close();
+    if (isBusy(thrown)) return undefined;
+    throw thrown;
+  }
+  return {
+    release() {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** SQLite would make it readable by all. */
+function makeLockFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'EEXIST') throw thrown;
+  }
+}

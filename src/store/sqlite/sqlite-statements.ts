@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery } from 'kysely';
-import { toStorableText } from '../storable-text.ts';
+import { toStorableText } from '../stored-json.ts';
 
 export type Row = Record<string, SQLOutputValue>;
 

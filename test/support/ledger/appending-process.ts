@@ -5,7 +5,7 @@ import type { Durability } from '../../../src/core/accounting/ledger-row.ts';
 import { createJournal } from '../../../src/ledger/journal.ts';
 import { claimSlot } from '../../../src/ledger/journal-slot.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { lockFile } from '../../../src/store/sqlite/file-lock.ts';
+import { lockFile } from '../../../src/store/sqlite/sqlite-file.ts';
 import { intentLine, settlementLine } from './journal-lines.ts';
 
 const [directory = '', node = '', durability = ''] = process.argv.slice(2);

@@ -3,7 +3,7 @@
 import { createJournal } from '../../../src/ledger/journal.ts';
 import { claimSlot } from '../../../src/ledger/journal-slot.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { lockFile } from '../../../src/store/sqlite/file-lock.ts';
+import { lockFile } from '../../../src/store/sqlite/sqlite-file.ts';
 import { intentLine, settlementLine } from './journal-lines.ts';
 
 /** With an exchange for each ID that began and ended. */

@@ -3,8 +3,7 @@
 import { type Caps, noCaps } from '../../../core/caps.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
-import { ageText } from '../../../prices/age.ts';
-import { listOf } from '../../../prices/listed.ts';
+import { ageText, listOf } from '../../../prices/listed.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { ConfigurationDocument, Entry } from '../document.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';

@@ -10,7 +10,7 @@ import { createJournalReader } from '../../../../src/ledger/journal-reader.ts';
 import { claimSlot } from '../../../../src/ledger/journal-slot.ts';
 import { createLedger } from '../../../../src/ledger/ledger.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
-import { lockFile } from '../../../../src/store/sqlite/file-lock.ts';
+import { lockFile } from '../../../../src/store/sqlite/sqlite-file.ts';
 import { startRig, testKey } from '../../../support/gateways/rig.ts';
 import { createFaultyFiles, type Fault, type FileCall } from '../../../support/ledger/faulty-files.ts';
 import { readThrough } from '../../../support/ledger/journal-lines.ts';
