@@ -9,10 +9,10 @@ import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';
 import { renderFamilies } from './families-table.ts';
-import { findRoomImports, readSources } from './house/imports.ts';
-import { drawMap } from './house/map.ts';
-import { renderRooms } from './house/table.ts';
 import { renderKeyOptions } from './key-options-table.ts';
+import { findModuleImports, readSources } from './modules/imports.ts';
+import { drawMap } from './modules/map.ts';
+import { renderArchitecture } from './modules/table.ts';
 import { renderPrices } from './prices-table.ts';
 
 const begin = '<!-- generated -->';
@@ -24,8 +24,8 @@ const files: readonly (readonly [path: string, generate: (present: string) => st
   ['docs/reference/command-line.md', (present) => withSection(present, renderKeyOptions())],
   ['docs/reference/prices.md', (present) => withSection(present, renderPrices())],
   ['docs/reference/admin-api.md', (present) => withSection(present, renderEndpoints(endpoints))],
-  ['docs/explanations/architecture.md', (present) => withSection(present, renderRooms())],
-  ['docs/images/rooms.svg', () => drawMap(findRoomImports(readSources()))],
+  ['docs/explanations/architecture.md', (present) => withSection(present, renderArchitecture())],
+  ['docs/images/modules.svg', () => drawMap(findModuleImports(readSources()))],
   ['docs/reference/routes.md', (present) => withSection(present, renderModelFields())],
   ['docs/reference/families.md', (present) => withSection(present, renderFamilies(families))],
 ];

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { findModuleImports, readSources, withoutImplied } from './modules/imports.ts';
+import { drawMap } from './modules/map.ts';
+import { type Layer, modules } from './modules/modules.ts';
+import { requestPath } from './modules/request-path.ts';
+import { pathOf, renderArchitecture } from './modules/table.ts';
+
+const module = (name: string) => ({ name, path: `src/${name}`, brief: name, owns: name, firstFile: 'index.ts' });
+const sample: readonly Layer[] = [
+  { title: 'above', modules: [module('above')] },
+  { title: 'beside', modules: [module('one'), module('other')] },
+  { title: 'below', modules: [module('below')] },
+];
+const firstFiles = Object.fromEntries(
+  sample.flatMap((layer) => layer.modules).map(({ path }) => [`${path}/index.ts`, '']),
+);
+const importsOf = (files: Readonly<Record<string, string>>) =>
+  findModuleImports(new Map(Object.entries({ ...firstFiles, ...files })), sample);
+
+test('draws the imports of the code, without those that follow from others', () => {
+  const imports = importsOf({
+    'src/above/a.ts': "import { b } from '../one/b.ts';\nimport type { c } from '../below/c.ts';",
+    'src/one/b.ts': "export { c } from '../below/c.ts';",
+  });
+  assert.deepEqual([...(imports.get('above') ?? [])], ['one', 'below']);
+  assert.deepEqual([...(withoutImplied(imports).get('above') ?? [])], ['one']);
+  assert.deepEqual([...(imports.get('other') ?? [])], []);
+});
+
+test('refuses imports that point up or beside, files without a module, and a missing first file', () => {
+  const up = { 'src/below/x.ts': "import { a } from '../above/a.ts';" };
+  assert.throws(() => importsOf(up), /src\/below\/x\.ts imports \.\.\/above\/a\.ts: .*above is not below below/);
+  const beside = { 'src/one/x.ts': "const a = await import('../other/a.ts');" };
+  assert.throws(() => importsOf(beside), /other is not below one/);
+  assert.throws(() => importsOf({ 'src/attic/x.ts': '' }), /src\/attic\/x\.ts is in no module/);
+  const { 'src/other/index.ts': _, ...rest } = firstFiles;
+  assert.throws(
+    () => findModuleImports(new Map(Object.entries(rest)), sample),
+    /the first file of other, .* is missing/,
+  );
+});
+
+test('every module is in the picture and in the table', () => {
+  const drawn = drawMap(findModuleImports(readSources()));
+  const table = renderArchitecture();
+  for (const { name, path } of modules) {
+    assert.ok(drawn.includes(`>${name}</text>`), name);
+    assert.ok(table.includes(`\`${path}\``), path);
+  }
+});
+
+for (const [index, step] of requestPath.entries()) {
+  test(`step ${index + 1} of a request: ${pathOf(step)} has ${step.functions.join(', ')}`, () => {
+    const source = readFileSync(pathOf(step), 'utf8');
+    assert.ok(step.functions.length > 0);
+    for (const name of step.functions) {
+      const declared = new RegExp(`(?:function|class|const) ${name}\\b|^\\s+(?:async )?#?${name}\\(`, 'm');
+      assert.match(source, declared, `there is no ${name}; edit tools/modules/request-path.ts`);
+    }
+  });
+}

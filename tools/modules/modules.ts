@@ -1,0 +1,221 @@
+/** The modules: in which layer each is, what it owns, and the file to read first. */
+
+export interface Module {
+  readonly name: string;
+  readonly path: string;
+  /** In the picture: a few words. */
+  readonly brief: string;
+  /** In the table: a sentence, which names folders that need an explanation. */
+  readonly owns: string;
+  /** The file to read first, in the module. */
+  readonly firstFile: string;
+}
+
+export interface Layer {
+  readonly title: string;
+  readonly modules: readonly Module[];
+}
+
+/** From top to bottom: a module may import those of the layers below its own, and none beside it. */
+export const layers: readonly Layer[] = [
+  {
+    title: 'entry point',
+    modules: [
+      {
+        name: 'main',
+        path: 'src/main.ts',
+        brief: 'starts and ends the process',
+        owns: 'Entry point: environment, command, exit code.',
+        firstFile: 'src/main.ts',
+      },
+    ],
+  },
+  {
+    title: 'commands',
+    modules: [
+      {
+        name: 'cli',
+        path: 'src/cli',
+        brief: 'one file a command',
+        owns: 'Commands and their options.',
+        firstFile: 'index.ts',
+      },
+    ],
+  },
+  {
+    title: 'composition',
+    modules: [
+      {
+        name: 'serve',
+        path: 'src/serve',
+        brief: 'connects the features',
+        owns: 'Composition of the process: `app.ts` the request path, `accounting.ts` journal, limits and budgets, `admin.ts` the admin listener; `ready`, `reload`, `stop`. `threads/` has the importer, `workers/` several processes on one port.',
+        firstFile: 'app.ts',
+      },
+      {
+        name: 'console',
+        path: 'console/src',
+        brief: 'web pages for operators',
+        owns: 'The web console: `pages/`, and `parts/` shared by pages. Of the server it imports only `admin/contract.ts`.',
+        firstFile: 'app.tsx',
+      },
+    ],
+  },
+  {
+    title: 'features, which do not import each other',
+    modules: [
+      {
+        name: 'http',
+        path: 'src/http',
+        brief: 'listener, framing, errors',
+        owns: 'Listener, framing, router, body reading, error responses.',
+        firstFile: 'edge.ts',
+      },
+      {
+        name: 'admission',
+        path: 'src/admission',
+        brief: 'keys, limits, budgets',
+        owns: 'Keys and their permissions: `limits/` in memory and Redis, `budgets/`, `body-memory/`.',
+        firstFile: 'spending.ts',
+      },
+      {
+        name: 'pipeline',
+        path: 'src/pipeline',
+        brief: 'a request, step by step',
+        owns: 'The request: `calls/` calls upstreams, `answers/` checks and relays responses, `usage/` counts, `lists/` sends parts of lists, `objects/` tracks stored objects.',
+        firstFile: 'pipeline.ts',
+      },
+      {
+        name: 'batch',
+        path: 'src/batch',
+        brief: 'split, merge, cache lists',
+        owns: 'Lists: split, merge, cache, coalesce; `codecs/` finds items and results in the bytes of each operation.',
+        firstFile: 'lists.ts',
+      },
+      {
+        name: 'upstream',
+        path: 'src/upstream',
+        brief: 'load balancing and calls',
+        owns: 'Choice of target, and the call: `connections/` pools, `places/` slots, `standing/` target health and cooldown, `probes/` health checks.',
+        firstFile: 'dispatcher.ts',
+      },
+      {
+        name: 'ledger',
+        path: 'src/ledger',
+        brief: 'bills, rows, the journal',
+        owns: 'Bills, rows, the journal, its reader and importer.',
+        firstFile: 'ledger.ts',
+      },
+      {
+        name: 'telemetry',
+        path: 'src/telemetry',
+        brief: 'log and metrics',
+        owns: 'The log, `metrics/`, `otel/`, and the health report of a node.',
+        firstFile: 'log.ts',
+      },
+      {
+        name: 'config',
+        path: 'src/config',
+        brief: 'from text to snapshot',
+        owns: 'The configuration: `read/` parses text with line numbers, `elements/` has schema, checks and compiler of each element, `store/` adds resources, `live/` reloads, `describe/` writes JSON Schema and reference.',
+        firstFile: 'load.ts',
+      },
+      {
+        name: 'store',
+        path: 'src/store',
+        brief: 'SQLite and PostgreSQL',
+        owns: 'Kysely over SQLite (in a thread) and PostgreSQL: keys, `people/`, `ledger/`, budget accounts, migrations.',
+        firstFile: 'open-store.ts',
+      },
+      {
+        name: 'admin',
+        path: 'src/admin',
+        brief: 'API for operators',
+        owns: 'The admin API, a folder a feature: `contract/` describes endpoints, `endpoints/` implements them. `api/` serves them; `listener/` serves the console and checks access. The console may import only `contract.ts`.',
+        firstFile: 'contract.ts',
+      },
+    ],
+  },
+  {
+    title: 'client routes',
+    modules: [
+      {
+        name: 'routes',
+        path: 'src/routes',
+        brief: 'paths that clients call',
+        owns: 'One file a client route, data only.',
+        firstFile: 'rerank.ts',
+      },
+    ],
+  },
+  {
+    title: 'client APIs',
+    modules: [
+      {
+        name: 'doors',
+        path: 'src/doors',
+        brief: "other vendors' formats",
+        owns: "One file a front firstFile: another service's wire, read into an operation and written back.",
+        firstFile: 'index.ts',
+      },
+    ],
+  },
+  {
+    title: 'data, one file a row',
+    modules: [
+      {
+        name: 'families',
+        path: 'src/families',
+        brief: 'kinds of upstreams',
+        owns: 'One file a family: facts and small functions; `dialects/` shared wire formats, `bridges/` emulation over chat, `local/` local models, `signing/` cloud credentials.',
+        firstFile: 'cohere.ts',
+      },
+      {
+        name: 'prices',
+        path: 'src/prices',
+        brief: 'prices of models',
+        owns: 'Built-in prices, as data.',
+        firstFile: 'table.ts',
+      },
+    ],
+  },
+  {
+    title: 'shared types',
+    modules: [
+      {
+        name: 'core',
+        path: 'src/core',
+        brief: 'shared types and ports; the error table',
+        owns: 'Types and ports shared by modules: `operations/`, `accounting/`, `store/`; the error table.',
+        firstFile: 'snapshot.ts',
+      },
+    ],
+  },
+  {
+    title: 'general tools',
+    modules: [
+      {
+        name: 'lib',
+        path: 'src/lib',
+        brief: 'JSON, IDs, clock, quantities',
+        owns: 'General tools: `json/` scanner and reader, `secrets/`, `addresses/`, IDs, clock, quantities.',
+        firstFile: 'json/json-scan.ts',
+      },
+      {
+        name: 'wire',
+        path: 'src/wire',
+        brief: 'HTTP/1.1 on sockets',
+        owns: 'HTTP/1.1 on sockets, both sides: headers, bodies, connections, pools, timeouts.',
+        firstFile: 'server.ts',
+      },
+    ],
+  },
+];
+
+export const modules: readonly Module[] = layers.flatMap((layer) => layer.modules);
+
+export const firstFileOf = ({ path, firstFile }: Module): string =>
+  firstFile === path ? path : `${path}/${firstFile}`;
+
+/** The version stands beside `main.ts`, and whoever says it may import it. */
+export const withoutModule: readonly string[] = ['src/version.ts'];

@@ -1,0 +1,38 @@
+/** The tables of docs/explanations/architecture.md: the steps of a request, and the modules. */
+
+import { firstFileOf, type Module, modules } from './modules.ts';
+import { type PathStep, requestPath } from './request-path.ts';
+
+export function renderArchitecture(): string {
+  const steps = requestPath.map(toStep);
+  return [
+    `## A request in ${requestPath.length} steps`,
+    '',
+    '| step | what happens | file | functions |',
+    '|---|---|---|---|',
+    ...steps,
+    '',
+    '## Modules',
+    '',
+    '| module | contains | read first |',
+    '|---|---|---|',
+    ...modules.map(toRow),
+  ].join('\n');
+}
+
+export function pathOf({ module, file }: PathStep): string {
+  const owner = modules.find(({ name }) => name === module);
+  if (owner === undefined) throw new Error(`there is no module ${module}`);
+  return `${owner.path}/${file}`;
+}
+
+function toStep(step: PathStep, index: number): string {
+  const path = pathOf(step);
+  const functions = step.functions.map((name) => `\`${name}\``).join(', ');
+  return `| ${index + 1} | ${step.does} | [${path}](../../${path}) | ${functions} |`;
+}
+
+function toRow(module: Module): string {
+  const first = firstFileOf(module);
+  return `| \`${module.path}\` | ${module.owns} | [${first.split('/').at(-1)}](../../${first}) |`;
+}
