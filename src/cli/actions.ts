@@ -7,7 +7,6 @@ import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenStore, openExisting } from '../serve/configuration.ts';
-import { StoreError } from '../store/store-error.ts';
 import type { CommandContext } from './command.ts';
 import { printFaults } from './faults.ts';
 
@@ -61,7 +60,7 @@ export async function actAs<Ground extends { readonly ok: true; readonly store: 
     }
     return 0;
   } catch (error) {
-    if (!(error instanceof FaultsFound)) throw error instanceof StoreError ? new UserFault(error.message) : error;
+    if (!(error instanceof FaultsFound)) throw error;
     printFaults(error, stderr);
     return 1;
   }

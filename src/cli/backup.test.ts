@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { newKey } from '../../test/support/gateways/keys.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { openStore } from '../store/open-store.ts';
 import { backup } from './backup.ts';
 
@@ -52,6 +53,6 @@ test('for PostgreSQL it gives the command that does it, without the password', a
       error.message,
       "PostgreSQL has a tool of its own for this; run: pg_dump --format=custom --file='it'\\''s here.dump' --host=db.example --port=6432 --username=m@e 'the app'",
     );
-    return error.name === 'UserFault';
+    return error instanceof UserFault;
   });
 });

@@ -4,7 +4,6 @@ import { loadConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { backupStore } from '../store/backup.ts';
-import { StoreError } from '../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 import { words } from './words.ts';
@@ -26,11 +25,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
     printFaults(loaded, stderr);
     return 1;
   }
-  try {
-    const { file, bytes } = backupStore(loaded.snapshot.store, target, { cwd });
-    stdout(`The store is copied to ${file} (${bytes} bytes).`);
-    return 0;
-  } catch (error) {
-    throw error instanceof StoreError ? new UserFault(error.message) : error;
-  }
+  const { file, bytes } = backupStore(loaded.snapshot.store, target, { cwd });
+  stdout(`The store is copied to ${file} (${bytes} bytes).`);
+  return 0;
 }

@@ -10,7 +10,6 @@ import { readWaiting } from '../ledger/waiting.ts';
 import { passedOver } from '../store/migrations/index.ts';
 import { migrateStore, openStore, readMissingMigrations, storeExists } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
-import { StoreError } from '../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 import { words } from './words.ts';
@@ -35,12 +34,9 @@ async function run(context: CommandContext): Promise<ExitCode> {
   const isCheck = values.check === true;
   if (isBack && isCheck) throw new UserFault('--check says what is missing, --back-to sets aside: take one of them');
   if (isBack) await refuseWhileRowsWait(loaded.snapshot, context);
-  const work = isCheck
-    ? readMissingMigrations(store, { cwd })
-    : migrateStore(store, { cwd }, isBack ? backTo : undefined);
-  const names = await work.catch((error: unknown) => {
-    throw error instanceof StoreError ? new UserFault(error.message) : error;
-  });
+  const names = isCheck
+    ? await readMissingMigrations(store, { cwd })
+    : await migrateStore(store, { cwd }, isBack ? backTo : undefined);
   for (const name of names) stdout(`${isCheck ? 'missing' : isBack ? 'set aside' : 'ran'}  ${name}`);
   if (isBack) {
     stdout(`${backTo} runs on this store. The next start of this version takes up again what is set aside.`);

@@ -3,10 +3,8 @@
 import type { Target } from '../core/snapshot.ts';
 import { reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
-import { UserFault } from '../core/user-fault.ts';
 import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
-import { StoreError } from '../store/store-error.ts';
 import { type Command, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
@@ -59,9 +57,7 @@ type NodeHealth = Omit<TargetState, 'upstream' | 'model'> & { readonly node: str
 /** Empty where no gateway has been here. */
 async function readReports(url: string, cwd: string): Promise<HealthReport[]> {
   if (!storeExists(url, { cwd })) return [];
-  const store = await openStore(url, { cwd }).catch((error: unknown) => {
-    throw error instanceof StoreError ? new UserFault(error.message) : error;
-  });
+  const store = await openStore(url, { cwd });
   try {
     return await store.health.latest(reportMaxAgeMs);
   } finally {

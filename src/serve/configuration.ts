@@ -57,7 +57,7 @@ export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
 
 /**
  * Whoever calls closes the store. One that was not made yet is made, save where the file has faults. A store that cannot be opened
- * or read is a UserFault.
+ * or read is a StoreError.
  */
 export async function openResources(
   surroundings: Sources,
@@ -149,7 +149,7 @@ async function joinStore(
   url: string,
   open: OpenStore,
 ): Promise<OpenResources> {
-  const store = await open(url).catch(toFault);
+  const store = await open(url);
   try {
     // First the number, so that no change between the two is missed.
     const revision = await store.changes.latest();
@@ -158,12 +158,8 @@ async function joinStore(
     return { ok: true, store, whole, resources, revision };
   } catch (error) {
     await store.close();
-    return toFault(error);
+    throw error;
   }
-}
-
-function toFault(error: unknown): never {
-  throw error instanceof StoreError ? new UserFault(error.message) : error;
 }
 
 function isThere(url: string | undefined, { cwd }: Pick<Surroundings, 'cwd'>): url is string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { newKey } from '../../test/support/gateways/keys.ts';
 import { describeStore } from '../../test/support/stores/store-conformance.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import { openStore } from './open-store.ts';
 
@@ -204,6 +205,27 @@ test('a damaged database is refused with what to do', async (t) => {
   await assert.rejects(openStore(url, { cwd }), {
     name: 'StoreError',
     message: /is damaged; stop Postern and restore/,
+  });
+});
+
+test('damage that shows after the opening ends a command with its sentence too', async (t) => {
+  const cwd = await makeDirectory(t);
+  const file = join(cwd, 'data', 'postern.db');
+  const store = await open(t, cwd);
+  const database = new DatabaseSync(file);
+  database.exec('CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(1000000))');
+  database.close();
+  assert.equal(await store.ledger.secure(), true);
+  await store.keys.create(newKey(), 'somebody');
+
+  // The end of the file is lost, of which nothing reads but the checkpoint.
+  const copy = join(cwd, 'copy', 'data');
+  await cp(join(cwd, 'data'), copy, { recursive: true });
+  await truncate(join(copy, 'postern.db'), (await stat(file)).size - 500_000);
+  const damaged = await open(t, join(cwd, 'copy'));
+  await assert.rejects(damaged.ledger.secure(), (error: Error) => {
+    assert.match(error.message, /is damaged; stop Postern and restore/);
+    return error instanceof UserFault;
   });
 });
 

@@ -5,7 +5,6 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UserFault } from '../../core/user-fault.ts';
 import type { ForeignRow } from '../../store/foreign-tables.ts';
-import { StoreError } from '../../store/store-error.ts';
 
 export type Tables = Readonly<Record<string, readonly ForeignRow[]>>;
 
@@ -55,24 +54,20 @@ async function startOf(path: string): Promise<string> {
 }
 
 export async function readTables(url: string, cwd: string, { needed, more }: Wanted): Promise<Tables> {
+  // No other command needs the drivers.
+  const { openForeignTables } = await import('../../store/foreign-tables.ts');
+  const tables = await openForeignTables(isPostgres(url) ? url : resolve(cwd, url), placeOf(url));
   try {
-    // No other command needs the drivers.
-    const { openForeignTables } = await import('../../store/foreign-tables.ts');
-    const tables = await openForeignTables(isPostgres(url) ? url : resolve(cwd, url), placeOf(url));
-    try {
-      const read: Record<string, readonly ForeignRow[]> = {};
-      for (const name of [...needed, ...more]) {
-        const rows = await tables.rows(name);
-        if (rows !== undefined) read[name] = rows.map(toPlainRow);
-        else if (needed.includes(name))
-          throw new UserFault(`${placeOf(url)} has no table ${name}: is it the database of that gateway?`);
-      }
-      return read;
-    } finally {
-      await tables.close();
+    const read: Record<string, readonly ForeignRow[]> = {};
+    for (const name of [...needed, ...more]) {
+      const rows = await tables.rows(name);
+      if (rows !== undefined) read[name] = rows.map(toPlainRow);
+      else if (needed.includes(name))
+        throw new UserFault(`${placeOf(url)} has no table ${name}: is it the database of that gateway?`);
     }
-  } catch (error) {
-    throw error instanceof StoreError ? new UserFault(error.message) : error;
+    return read;
+  } finally {
+    await tables.close();
   }
 }
 

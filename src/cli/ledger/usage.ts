@@ -9,7 +9,6 @@ import { readWaiting } from '../../ledger/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { priceDates } from '../../prices/listed.ts';
 import { openConfiguration, openExisting } from '../../serve/configuration.ts';
-import { StoreError } from '../../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
 import { words } from '../words.ts';
@@ -63,8 +62,6 @@ async function run(context: CommandContext): Promise<ExitCode> {
     else for (const line of toUsageTable(lines, groups, toPriceNotes(prices, nowMs))) stdout(line);
     if (rowsWaiting > 0 && values.json !== true) stderr(inWords(rowsWaiting));
     return 0;
-  } catch (error) {
-    throw error instanceof StoreError ? new UserFault(error.message) : error;
   } finally {
     await found.store.close();
   }

@@ -78,4 +78,4 @@ export async function setUpCommand(
   };
 }
 
-export const userFault = (message: RegExp) => ({ name: 'UserFault', message });
+export const userFault = (message: RegExp) => ({ name: /^(?:UserFault|Store(?:Away)?Error)$/, message });
