@@ -24,6 +24,7 @@ export class NeedleSearch {
   /** 1 where a block of a needle has this hash. */
   readonly #isKnown: Uint8Array;
   readonly #shift: number;
+  /** By the block itself. */
   readonly #places = new Map<number, Place[]>();
   /** 1 for each byte with which a needle begins. */
   readonly #begins = new Uint8Array(256);
@@ -58,9 +59,11 @@ export class NeedleSearch {
     const shift = this.#shift;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     for (let at = step - 1; at <= last; at += step) {
-      const hash = hashOf(view.getUint32(at, true), shift);
-      if (isKnown[hash] === 0) continue;
-      const start = this.#startAround(bytes, at, hash);
+      const block = view.getInt32(at, true);
+      if (isKnown[hashOf(block, shift)] === 0) continue;
+      const places = this.#places.get(block);
+      if (places === undefined) continue;
+      const start = startAround(places, bytes, at);
       if (start !== -1) return start;
     }
     return -1;
@@ -82,11 +85,11 @@ export class NeedleSearch {
     this.#begins[needle[0] ?? 0] = 1;
     for (const byte of needle.subarray(0, -1)) this.#isInside[byte] = 1;
     for (let offset = 0; offset < this.#stepBytes; offset += 1) {
-      const hash = hashOf(needle.readUInt32LE(offset), this.#shift);
-      const places = this.#places.get(hash);
-      if (places === undefined) this.#places.set(hash, [{ needle, offset }]);
+      const block = needle.readInt32LE(offset);
+      const places = this.#places.get(block);
+      if (places === undefined) this.#places.set(block, [{ needle, offset }]);
       else places.push({ needle, offset });
-      this.#isKnown[hash] = 1;
+      this.#isKnown[hashOf(block, this.#shift)] = 1;
     }
   }
 
@@ -95,18 +98,18 @@ export class NeedleSearch {
     const length = end - start;
     return this.#needles.some((needle) => length < needle.length && needle.compare(bytes, start, end, 0, length) === 0);
   }
+}
 
-  /** Of all that have the block there, where the first one begins. */
-  #startAround(bytes: Buffer, at: number, hash: number): number {
-    let first = -1;
-    for (const { needle, offset } of this.#places.get(hash) ?? []) {
-      const start = at - offset;
-      const end = start + needle.length;
-      if (start < 0 || end > bytes.length || (first !== -1 && start >= first)) continue;
-      if (needle.compare(bytes, start, end) === 0) first = start;
-    }
-    return first;
+/** Of all that have the block there, where the first one begins. */
+function startAround(places: readonly Place[], bytes: Buffer, at: number): number {
+  let first = -1;
+  for (const { needle, offset } of places) {
+    const start = at - offset;
+    const end = start + needle.length;
+    if (start < 0 || end > bytes.length || (first !== -1 && start >= first)) continue;
+    if (needle.compare(bytes, start, end) === 0) first = start;
   }
+  return first;
 }
 
 /** Spreads what differs in any bit over the upper ones, as many of which are used as the table has. */
