@@ -156,20 +156,38 @@ export const usageIn = (document: Buffer): Usage | null => readDocument(document
  * follows a key further down is not: a bracket too many comes before the end. So a count inside of a document that the
  * upstream gave back is not taken for its own.
  */
-function foundInTail<T>(tail: Buffer, key: Key, pick: (count: Count) => T | null): T | null {
+function countFromTail(tail: Buffer, key: Key): Count | null {
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     if (tail[at - 1] === BACKSLASH) continue;
     const count = countIn(Buffer.concat([openingBrace, tail.subarray(at)]), key);
-    const found = count === null ? null : pick(count);
-    if (found !== null) return found;
+    if (count !== null && toUsage(key, count) !== null) return count;
   }
   return null;
 }
 
-const countFromTail = (tail: Buffer, key: Key): Count | null =>
-  foundInTail(tail, key, (count) => (toUsage(key, count) === null ? null : count));
+function readFromTail(tail: Buffer, key: Key): Usage | null {
+  for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
+    const usage = tail[at - 1] === BACKSLASH ? null : readEnd(tail, at, key);
+    if (usage !== null) return usage;
+  }
+  return null;
+}
 
-const readFromTail = (tail: Buffer, key: Key): Usage | null => foundInTail(tail, key, (count) => toUsage(key, count));
+/** What was read of short ends of answers: few differ, and the text from the key on says it all. */
+const knownEnds = new Map<string, Usage>();
+const mostKnownEnds = 1_000;
+const longestKnownEnd = 160;
+
+function readEnd(tail: Buffer, at: number, key: Key): Usage | null {
+  const end = tail.length - at <= longestKnownEnd ? tail.toString('latin1', at) : undefined;
+  const known = end === undefined ? undefined : knownEnds.get(end);
+  if (known !== undefined) return known;
+  const usage = readDocument(Buffer.concat([openingBrace, tail.subarray(at)]), key);
+  if (usage === null || end === undefined) return usage;
+  if (knownEnds.size >= mostKnownEnds) knownEnds.clear();
+  knownEnds.set(end, Object.freeze(usage));
+  return usage;
+}
 
 function readFromHead(head: Buffer, key: Key): Usage | null {
   const at = head.lastIndexOf(quotedKeys[key]);
