@@ -19,8 +19,9 @@ import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
-import { pass } from './answers/pass.ts';
-import { type Handover, Relay } from './answers/relay.ts';
+import { note, pass } from './answers/pass.ts';
+import { type Handover, headersFor, observerOf, Relay } from './answers/relay.ts';
+import { isUnfit, wholeBodyIn } from './answers/screen.ts';
 import { faultIn } from './answers/short-list.ts';
 import type { FirstCall } from './calls/attempt.ts';
 import { courseOf, isPlainRoute, type Plan, translationFor, writeCall } from './calls/plan.ts';
@@ -68,6 +69,8 @@ export function createDirect(deps: DirectDeps): Direct {
   };
 }
 
+const noHeaders: readonly string[] = [];
+
 interface Asked {
   readonly exchange: Exchange;
   readonly route: Route;
@@ -93,6 +96,9 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
   #turn: Turn | undefined = undefined;
   #startedMs = 0;
   #outcome: Outcome | undefined = undefined;
+  /** Of an answer that came whole, until it is settled. */
+  #head: readonly string[] = noHeaders;
+  #body: Buffer | undefined = undefined;
 
   constructor(deps: DirectDeps, asked: Asked) {
     this.#deps = deps;
@@ -295,6 +301,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
   #relay(plan: Plan, turn: Turn, answer: Answer): void {
     const { exchange, response } = this.#asked;
     turn.served(answer.firstByteAtMs - answer.sentAtMs);
+    if (this.#answerAtOnce(plan, turn, answer)) return;
     const passed = pass(plan, answer, turn, 'serves');
     if (passed instanceof Promise) throw new TypeError('a good answer passes at once');
     const headers = ownHeaders(exchange, passed, plan.resolved, plan.question, plan.reservation);
@@ -306,6 +313,35 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
       relaying.fail(error);
     }
   }
+
+  /** False where it does not lie here whole, or holds what no client may see. */
+  #answerAtOnce(plan: Plan, turn: Turn, answer: Answer): boolean {
+    const { exchange } = this.#asked;
+    const body = wholeBodyIn(answer);
+    if (body === undefined) return false;
+    note(exchange, answer, turn);
+    if (isUnfit(answer, body, turn)) return false;
+    const observer = observerOf(exchange, answer);
+    observer.push(body);
+    const own = ownHeaders(exchange, answer, plan.resolved, plan.question, plan.reservation);
+    this.#head = headersFor(exchange, answer, 'length', own);
+    exchange.status = answer.status;
+    exchange.responseBytes = body.length;
+    exchange.client.work = undefined;
+    this.#body = body;
+    this.#settling.answered(answer, observer).then(this.#settled, this.#failed);
+    return true;
+  }
+
+  readonly #settled = (): void => {
+    const { response, ended } = this.#asked;
+    const outcome = this.#outcome;
+    if (outcome?.kind !== 'answered') throw new TypeError('what is settled was answered');
+    const { status, statusText } = outcome.answer;
+    response.writeHead(status, statusText, this.#head, 'length');
+    response.end(this.#body);
+    ended.resolve();
+  };
 
   // How it ends.
 

@@ -1,6 +1,7 @@
 /** Makes the answer that was chosen fit to pass: searched for what no client may see, an error in our words. */
 
 import type { Turn } from '../../core/dispatch.ts';
+import type { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { readerOf } from '../calls/client-param.ts';
 import { inOurWords } from '../calls/foreign-error.ts';
@@ -10,13 +11,18 @@ import { screenError, screenSuccess } from './screen.ts';
 import { searchFor } from './secret-search.ts';
 import { untilGone } from './until-gone.ts';
 
+/** Whose answer it is that the client gets. */
+export function note(exchange: Exchange, answer: Answer, { candidate, credential }: Turn): void {
+  exchange.target = candidate.target;
+  exchange.credential = credential;
+  exchange.sentAtMs = answer.sentAtMs;
+  exchange.firstByteAtMs = answer.firstByteAtMs;
+}
+
 export function pass(plan: Plan, answer: Answer, turn: Turn, verdict: Verdict): Answer | Promise<Answer> {
   const { exchange } = plan;
   const { target } = turn.candidate;
-  exchange.target = target;
-  exchange.credential = turn.credential;
-  exchange.sentAtMs = answer.sentAtMs;
-  exchange.firstByteAtMs = answer.firstByteAtMs;
+  note(exchange, answer, turn);
   const { status, meantStatus = status } = answer;
   const search = searchFor(turn);
   if (verdict === 'serves' && meantStatus < 400) {

@@ -65,10 +65,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   }
 
   start(ownHeaders: readonly string[]): void {
-    const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
-    const listed = this.#exchange.target?.upstream.responseHeaders;
-    this.#head = clientHeaders(this.#answer.headers, { framing: this.#framing, hasOwnRates, listed });
-    this.#head.push(...ownHeaders);
+    this.#head = headersFor(this.#exchange, this.#answer, this.#framing, ownHeaders);
     this.#exchange.status = this.#answer.status;
     this.#describeToCapture();
     this.#exchange.client.work = this;
@@ -185,6 +182,19 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#exchange.client.work = undefined;
     this.#waiter.resolve();
   }
+}
+
+/** The headers that the client gets. */
+export function headersFor(
+  { target }: Exchange,
+  { headers }: Answer,
+  framing: Framing,
+  ownHeaders: readonly string[],
+): string[] {
+  const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
+  const passing = clientHeaders(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders });
+  passing.push(...ownHeaders);
+  return passing;
 }
 
 /** Sees what the upstream counts as its answer passes. */

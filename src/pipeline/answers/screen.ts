@@ -1,14 +1,15 @@
 /** Sees to it that no answer passes that repeats the upstream's credential: an error is held back, a success is watched as it passes. */
 
 import type { Buffer } from 'node:buffer';
+import type { Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
-import { codingsOf } from '../../lib/raw-headers.ts';
+import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { NeedleSearch } from '../../lib/secrets/needle-search.ts';
 import { decode } from './decoding.ts';
 import { HeldAnswer } from './held-answer.ts';
-import { repeats, repeatsInTurns, type SecretSearch, toLatin1 } from './secret-search.ts';
+import { repeats, repeatsInTurns, type SecretSearch, searchFor, toLatin1 } from './secret-search.ts';
 import { WatchedAnswer } from './watched-answer.ts';
 
 const decodedLimitBytes = 8 * 1024 * 1024;
@@ -59,6 +60,20 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
 export function screenSuccess(answer: Answer, needles: NeedleSearch, exchange: Exchange): Answer {
   if (needles.find(headOf(answer)) !== -1) throw withhold(answer, exchange, leakInHead, 'the head of the answer');
   return new WatchedAnswer(answer, needles, exchange);
+}
+
+/** The body of a good answer that came whole, in one piece and as long as its head says. */
+export function wholeBodyIn({ ended, waiting, headers }: Answer): Buffer | undefined {
+  const [body] = waiting;
+  if (!ended || waiting.length !== 1 || body === undefined) return undefined;
+  return headerValue(headers, 'content-length') === String(body.length) ? body : undefined;
+}
+
+/** Whether a success that came whole repeats a secret. */
+export function isUnfit(answer: Answer, body: Buffer, turn: Turn): boolean {
+  if (turn.candidate.target.upstream.screen === 'errors') return false;
+  const needles = searchFor(turn).inSuccesses;
+  return !needles.isEmpty && (needles.find(headOf(answer)) !== -1 || needles.find(body) !== -1);
 }
 
 function headOf({ statusText, headers }: Answer): Buffer {
