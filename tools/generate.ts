@@ -2,8 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '../src/admin/endpoints.ts';
-import { toJsonSchema } from '../src/config/describe/json-schema.ts';
-import { renderReference } from '../src/config/describe/reference.ts';
+import { renderReference, toJsonSchema } from '../src/config/describe/reference.ts';
 import { modelFields, modelHeaders } from '../src/core/model-fields.ts';
 import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';

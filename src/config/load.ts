@@ -12,12 +12,10 @@ import { inTurns } from '../lib/turns.ts';
 import { compiling } from './elements/compile.ts';
 import { isElementList, judgingDocument } from './elements/document.ts';
 import { findMisplacedSecrets } from './elements/misplaced-secrets.ts';
-import { filesNamedIn } from './elements/named-files.ts';
-import { secretFilesIn, withSecrets } from './elements/secret-files.ts';
-import { availableMemory } from './elements/server/available-memory.ts';
+import { filesNamedIn, secretFilesIn, withSecrets } from './elements/secret-files.ts';
+import { availableMemory } from './elements/server/compile.ts';
 import { standardStore } from './elements/store.ts';
 import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
-import { embeddedConfiguration } from './read/embedded.ts';
 import { createFaultList, type Fault, type FaultList, withMaskedFault } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
 import { withIncluded } from './read/include.ts';
@@ -193,3 +191,6 @@ async function readSource(file: string | undefined): Promise<Source> {
   if (file === undefined) return { tree: embeddedConfiguration, positionOf: () => undefined, faults: nowhere };
   return inTurns(toSource(await readSourceFile(file)));
 }
+
+/** The configuration of a start without a file: the upstream that needs no network. */
+const embeddedConfiguration = { upstreams: [{ id: 'local', family: 'local' }] };

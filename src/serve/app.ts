@@ -14,7 +14,7 @@ import { viewOf } from '../admission/page-view.ts';
 import { createPressure, type PressureReason } from '../admission/pressure.ts';
 import { createDrift } from '../batch/drift/drift.ts';
 import { createLists } from '../batch/lists.ts';
-import { needsRestart } from '../config/live/restart.ts';
+import { needsRestart } from '../config/live/live.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import type { Drift } from '../core/drift.ts';

@@ -1,7 +1,6 @@
 /** Puts a changed configuration in force while running, whole or not at all. */
 
-import { type ConfigurationFeed, createConfigurationFeed } from '../config/live/live.ts';
-import { needsRestart } from '../config/live/restart.ts';
+import { type ConfigurationFeed, createConfigurationFeed, needsRestart } from '../config/live/live.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { clearedCaches, readClearedCaches } from '../core/lists.ts';
 import type { Log } from '../core/log.ts';

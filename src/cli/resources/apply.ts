@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { readText } from '../../config/read/side-files.ts';
-import { type Difference, inWords } from '../../config/store/differences.ts';
+import { type Difference, inWords } from '../../config/store/resource-changes.ts';
 import { readResourceFile } from '../../config/store/resource-file.ts';
 import { judgeKeys } from '../../config/store/resource-keys.ts';
 import { UserFault } from '../../core/user-fault.ts';

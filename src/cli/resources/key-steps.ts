@@ -1,7 +1,7 @@
 /** What `resources apply` does with keys. */
 
 import { describeKeyTerms, toChange } from '../../config/elements/key/terms.ts';
-import { differencesOf } from '../../config/store/differences.ts';
+import { differencesOf } from '../../config/store/resource-changes.ts';
 import type { KeyToPut } from '../../config/store/resource-keys.ts';
 import type { KeyTerms } from '../../core/key.ts';
 import type { KeyStore, StoredKey } from '../../core/store/keys.ts';

@@ -1,8 +1,8 @@
 /** What is to be done for the store to hold what a file says: judged as a whole before anything is written. */
 
 import { keyWarnings } from '../../config/elements/key/warnings.ts';
-import { differencesOf } from '../../config/store/differences.ts';
 import {
+  differencesOf,
   isSame,
   keyFaults,
   newFaults,

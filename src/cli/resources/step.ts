@@ -1,6 +1,6 @@
 /** One thing that `resources apply` does, or would do. */
 
-import type { Difference } from '../../config/store/differences.ts';
+import type { Difference } from '../../config/store/resource-changes.ts';
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
 

@@ -1,13 +1,59 @@
 /** The section `console`: the admin listener. */
 
 import type * as z from 'zod';
-import type { ConsoleSettings } from '../../core/snapshot.ts';
+import { roles } from '../../core/role.ts';
+import type { ConsoleSettings, OidcSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
 import type { CompileContext } from './context.ts';
-import { atStart, is, mapping, secretFile, text, wholeNumber } from './fields.ts';
-import { toOidcSettings } from './oidc/compile.ts';
-import { oidcSchema } from './oidc/schema.ts';
+import { atStart, flag, is, list, mapping, oneOf, secretFile, text, wholeNumber } from './fields.ts';
 import { checkHost } from './server/compile.ts';
+
+/** `console.oidc`: signing in through an identity provider, key by key. */
+const oidcSchema = mapping({
+  issuer: text('an https:// URL, such as https://accounts.example.com', /^https?:\/\/[^\s/?#]+[^\s?#]*$/).meta(
+    is('The address of the identity provider, as it calls itself in its tokens.', { kind: 'URL' }),
+  ),
+  client_id: text('the ID that the provider gave').meta(is('What the provider calls this console.')),
+  client_secret: text('visible ASCII characters, without spaces', /^[\x21-\x7e]+$/)
+    .optional()
+    .meta(is('What the provider gave together with the ID; a public client has none.', { secret: true })),
+  client_secret_file: secretFile('client_secret'),
+  title: text('a name of up to 40 characters', /^[^\p{Cc}]{1,40}$/u)
+    .default('single sign-on')
+    .meta(is('What the button says after "Sign in with".')),
+  scopes: list(text('a scope', /^[\x21\x23-\x5b\x5d-\x7e]+$/), 'a list of scopes')
+    .default(['openid', 'email', 'profile'])
+    .meta(is('What the provider is asked for.', { kind: 'list of scopes' })),
+  default_role: oneOf(roles)
+    .optional()
+    .meta(
+      is('The role of those who come without an invitation and of whom no group says more.', {
+        defaultText: 'nobody gets in without an invitation or a group',
+      }),
+    ),
+  role_claim: text('the name of a claim', /^[^\p{Cc}\s]{1,100}$/u)
+    .default('groups')
+    .meta(is('The claim of the ID token that holds the groups of a person.')),
+  roles: mapping({
+    viewer: groups('viewers'),
+    editor: groups('editors'),
+    admin: groups('admins'),
+    owner: groups('owners'),
+  })
+    .prefault({})
+    .meta(is('Which groups have which role; the highest counts, and is set anew at each sign-in.')),
+  trust_email: flag()
+    .default(false)
+    .meta(
+      is('Whether addresses count that the provider does not call verified. Only for one that gives them out itself.'),
+    ),
+});
+
+function groups(who: string) {
+  return list(text('the name of a group'), 'a list of groups')
+    .default([])
+    .meta(is(`The groups whose members are ${who}.`, { kind: 'list of groups' }));
+}
 
 export const standardConsolePort = 4001;
 
@@ -87,4 +133,32 @@ function toOrigin(written: string | undefined, { faults }: CompileContext): stri
 /** Of names only this one: where others lead to is for someone else to say. */
 function isOwnHost(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopback(host);
+}
+
+/** `console.oidc` as the console uses it. */
+function toOidcSettings(
+  oidc: z.output<typeof oidcSchema> | undefined,
+  { faults }: CompileContext,
+): OidcSettings | undefined {
+  if (oidc === undefined) return undefined;
+  const at = ['console', 'oidc', 'issuer'];
+  const issuer = URL.parse(oidc.issuer);
+  if (issuer === null) faults.add(at, 'is not a valid URL');
+  else if (issuer.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(issuer.hostname)) {
+    faults.add(at, 'wanted: https://; plain http:// is good for a provider on this machine alone');
+  }
+  if (!oidc.scopes.includes('openid')) faults.add(['console', 'oidc', 'scopes'], 'wanted: openid among them');
+  return Object.freeze({
+    issuer: oidc.issuer,
+    clientId: oidc.client_id,
+    clientSecret: oidc.client_secret,
+    title: oidc.title,
+    scopes: Object.freeze([...oidc.scopes]),
+    defaultRole: oidc.default_role,
+    roleClaim: oidc.role_claim,
+    roles: Object.freeze(
+      roles.toReversed().flatMap((role) => oidc.roles[role].map((group) => Object.freeze({ group, role }))),
+    ),
+    trustsEmail: oidc.trust_email,
+  });
 }

@@ -27,6 +27,14 @@ export interface CompileContext {
   readonly warnings: string[];
 }
 
+/** An element of one of the lists. */
+export interface Entry<T> {
+  readonly path: Path;
+  readonly value: T;
+  /** When the store got it; undefined in the file. */
+  readonly createdAtMs?: number | undefined;
+}
+
 /** A name for a message; what came from the environment is not repeated. */
 export function quoted(context: CompileContext, path: Path, name: string): string {
   return context.isSubstituted(path) ? 'this name' : JSON.stringify(name);
@@ -75,4 +83,9 @@ export function createClaims(context: CompileContext): (name: string, path: Path
     context.faults.add(path, `${taken}; each name stands for one thing`);
     return false;
   };
+}
+
+/** Whether what stands there is managed by the file, or by the store. */
+export function managerOf([root = '']: Path): 'file' | 'store' {
+  return typeof root === 'string' && root.includes(': ') ? 'store' : 'file';
 }

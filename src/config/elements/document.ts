@@ -6,27 +6,19 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
 import type { ImportedPrices } from '../../prices/imported.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
-import { foreignFileFault } from '../read/foreign-files.ts';
-import { checkLiteralVariables } from '../read/literal-variables.ts';
+import { checkLiteralVariables, foreignFileFault } from '../read/foreign-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
 import { addingStoredSettings } from '../store/stored-settings.ts';
-import { placeOf } from './context.ts';
+import { type Entry, placeOf } from './context.ts';
 import { judge } from './judge.ts';
-import { type KeyEntry, keySchema } from './key/schema.ts';
+import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
-import { type ProjectEntry, projectSchema } from './project/schema.ts';
-import { type RouteEntry, routeSchema } from './route/schema.ts';
+import { type ProjectEntry, projectSchema } from './project.ts';
+import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
-
-export interface Entry<T> {
-  readonly path: Path;
-  readonly value: T;
-  /** When the store got it; undefined in the file. */
-  readonly createdAtMs?: number | undefined;
-}
 
 /** From the file and from the store. Those of the store come last: of two that claim a name, the file has it. */
 export interface ConfigurationDocument {

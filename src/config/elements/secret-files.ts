@@ -2,10 +2,11 @@
 
 import * as z from 'zod';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { emptyMapping } from '../read/empty-mapping.ts';
+import { emptyMapping } from '../read/columns.ts';
 import { type FaultList, type Path, toPathText } from '../read/faults.ts';
 import type { FileContent, SideFiles } from '../read/side-files.ts';
 import type { Substitution } from '../read/substitute.ts';
+import type { ConfigurationDocument } from './document.ts';
 import { configurationSchema } from './schema.ts';
 import { bare } from './schema-lookup.ts';
 
@@ -117,4 +118,17 @@ class OwnedTree {
     this.#copies.add(copy);
     return copy;
   }
+}
+
+/** As the configuration spells them. */
+export function filesNamedIn({ settings, upstreams }: ConfigurationDocument): string[] {
+  const { tls } = settings.server;
+  const ofUpstreams = upstreams.flatMap(({ value }) => [
+    value.api_key_file,
+    ...(value.credentials ?? []).map((one) => one.api_key_file),
+    value.tls?.ca,
+    value.tls?.cert,
+    value.tls?.key,
+  ]);
+  return [tls?.cert, tls?.key, ...ofUpstreams].filter((path) => path !== undefined);
 }

@@ -1,11 +1,16 @@
 /** The running configuration: follows the file, what it names, and the store, and puts each change in force whole or not at all. */
 
+import * as z from 'zod';
 import type { Log } from '../../core/log.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
 import type { Resource } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { turnIfOver } from '../../lib/turns.ts';
+import { isRestart, type Restart } from '../elements/fields.ts';
+import { settingsSchema } from '../elements/schema.ts';
+import { bare } from '../elements/schema-lookup.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import { watchChanges } from './change-watch.ts';
 import { watchConfiguration } from './watch.ts';
@@ -177,4 +182,25 @@ export function createConfigurationFeed({
       await reloading;
     },
   };
+}
+
+interface LastingSetting {
+  readonly name: string;
+  readonly read: Restart['read'];
+}
+
+const settings = lastingIn(settingsSchema, '');
+
+function lastingIn(schema: z.core.$ZodType, name: string): LastingSetting[] {
+  const inner = bare(schema);
+  const restart = schema instanceof z.ZodType ? schema.meta()?.restart : undefined;
+  const own = isRestart(restart) ? [{ name, read: restart.read }] : [];
+  if (!(inner instanceof z.ZodObject)) return own;
+  const children = Object.entries<z.core.$ZodType>(inner.def.shape);
+  return [...own, ...children.flatMap(([key, child]) => lastingIn(child, name === '' ? key : `${name}.${key}`))];
+}
+
+/** The settings that differ and cannot change while Postern runs. */
+export function needsRestart(running: Snapshot, next: Snapshot): string[] {
+  return settings.flatMap(({ name, read }) => (read(running) === read(next) ? [] : [name]));
 }

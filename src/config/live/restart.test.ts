@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loaded } from '../../../test/support/gateways/configuration.ts';
 import { localhostCertificate, localhostKey } from '../../../test/support/upstreams/localhost-certificate.ts';
-import { needsRestart } from './restart.ts';
+import { needsRestart } from './live.ts';
 
 const files = { 'cert.pem': localhostCertificate, 'key.pem': localhostKey };
 

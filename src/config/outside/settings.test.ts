@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { type LoadOptions, loadConfiguration } from '../load.ts';
-import { outsideNames } from './names.ts';
+import { outsideNames } from './settings.ts';
 
 const secret = 'k'.repeat(24);
 const file = `

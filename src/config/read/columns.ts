@@ -1,6 +1,5 @@
 /** The values of a configuration text and their places, as columns of numbers: small in memory, and cheap to hand from thread to thread. */
 
-import { emptyMapping } from './empty-mapping.ts';
 import type { Path, Position } from './faults.ts';
 
 /** Of lists and mappings the children stand together in `children`; a scalar is at the same number in `scalars`. */
@@ -175,4 +174,16 @@ export function positionAt(lineStarts: ArrayLike<number>, offset: number): Posit
     else high = middle - 1;
   }
   return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+}
+
+/** Has no key but those that are put into it. The engine keeps its like in a third of the room that it takes for objects without a prototype. */
+class Mapping {
+  readonly [key: string]: unknown;
+}
+Object.setPrototypeOf(Mapping.prototype, null);
+Reflect.deleteProperty(Mapping.prototype, 'constructor');
+
+/** A mapping of keys to values with nothing in it. */
+export function emptyMapping(): Record<string, unknown> {
+  return new Mapping();
 }

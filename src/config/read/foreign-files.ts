@@ -1,6 +1,8 @@
-/** Recognises the configuration of another gateway, so that one sentence says so in place of a hundred unknown keys. */
+/** Files that are no configuration of this gateway: those of other gateways, and those with variables that nobody put in. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
+import type { FaultList, Path } from './faults.ts';
+import type { Substitution } from './substitute.ts';
 
 interface ForeignFormat {
   readonly name: string;
@@ -75,4 +77,41 @@ export function foreignFileFault(tree: unknown): string | undefined {
   const format = formats.find(({ fits }) => fits(tree));
   if (format === undefined) return undefined;
   return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/guides/migrate.md); postern import ${format.imported} brings it over, postern init writes a file to start from`;
+}
+
+/** `$NAME`, alone or as a part of a URL or of a header; and what other gateways and shells have in its place. */
+const variable =
+  /(?:^|[\s:@/])\$[A-Z_][A-Z0-9_]{2,}(?=$|[\s:@/])|^(?:os\.environ\/\w+|process\.env\.\w+|\$env:\w+|\$\(\w+\)|%[A-Z_][A-Z0-9_]*%|\{\{\s*\w+\s*\}\})$/;
+
+/** Of all that is taken for a variable, one of these is a part. */
+const mayNameVariable = /[$%{]|^os\.|^process\./;
+
+/** What stands under these is nobody's to read but a service's, or a person's. */
+const freeText = new Set<string | number>(['defaults', 'metadata']);
+
+/** Finds values that name a variable of the environment in another program's syntax, and would be taken literally. */
+export function checkLiteralVariables(
+  value: unknown,
+  path: Path,
+  context: { readonly faults: FaultList; readonly isSubstituted: Substitution['isSubstituted'] },
+): void {
+  if (!mayHoldVariable(value)) return;
+  if (typeof value === 'string') {
+    if (!variable.test(value) || context.isSubstituted(path)) return;
+    context.faults.add(
+      path,
+      `names a variable and is taken as it stands; write \${NAME} to read the environment, with the variable's own name`,
+    );
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
+  for (const [step, inner] of entries) {
+    if (!freeText.has(step)) checkLiteralVariables(inner, [...path, step], context);
+  }
+}
+
+function mayHoldVariable(value: unknown): boolean {
+  if (typeof value === 'string') return mayNameVariable.test(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(mayHoldVariable);
 }

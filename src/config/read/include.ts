@@ -4,7 +4,7 @@ import { glob } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { inTurns } from '../../lib/turns.ts';
-import { emptyMapping } from './empty-mapping.ts';
+import { emptyMapping } from './columns.ts';
 import type { Path } from './faults.ts';
 import { type Layer, withLayers } from './layers.ts';
 import { type Source, toSource } from './source.ts';

@@ -1,7 +1,7 @@
 /** A configuration that stands in several places: which of them a value is from, and what is wrong in each. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
-import { emptyMapping } from './empty-mapping.ts';
+import { emptyMapping } from './columns.ts';
 import { createFaultList, type Fault, type FaultList, type Path, type Position, toPathText } from './faults.ts';
 import type { Source } from './source.ts';
 

@@ -2,7 +2,7 @@
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { atOnce } from '../../lib/turns.ts';
-import { emptyMapping } from './empty-mapping.ts';
+import { emptyMapping } from './columns.ts';
 import { type FaultList, type Path, toPathText } from './faults.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,7 @@ import { type HealthStore, type ReportingNode, reportMaxAgeMs } from '../../core
 import type { ResourceKind } from '../../core/store/resources.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
-import { type Fault, toPathText } from '../read/faults.ts';
+import { type Fault, type Path, toPathText } from '../read/faults.ts';
 import type { Element } from './resources.ts';
 import { openDocument, type ResourceDocument, type ResourceName, sealDocument, sealsOf } from './sealed-fields.ts';
 
@@ -14,7 +14,7 @@ type Whole = LoadedConfiguration | FaultyConfiguration;
 /** What others refer to comes first, so that a gateway that looks in between finds a whole. */
 export const writingOrder: readonly ResourceKind[] = ['setting', 'project', 'upstream', 'model'];
 
-export interface SealedElement {
+interface SealedElement {
   readonly element: Element;
   /** Empty where it is sealed. */
   readonly faults: readonly Fault[];
@@ -95,4 +95,50 @@ export function isSame(
 /** Copies made here have no prototype; what is compared and written has the usual one. */
 export function toPlain(document: ResourceDocument): ResourceDocument {
   return JSON.parse(JSON.stringify(document));
+}
+
+export interface Difference {
+  readonly path: string;
+  /** Undefined where there was nothing. */
+  readonly before: unknown;
+  /** Undefined where there is nothing any more. */
+  readonly after: unknown;
+}
+
+/** A document as it is, and as it is shown. */
+interface Shown {
+  readonly real: unknown;
+  readonly shown: unknown;
+}
+
+const anotherSecret = '(another secret)';
+
+export function differencesOf(before: Shown, after: Shown): Difference[] {
+  const [was, is, wasShown, isShown] = [before.real, after.real, before.shown, after.shown].map(leavesOf);
+  if (was === undefined || is === undefined || wasShown === undefined || isShown === undefined) return [];
+  const paths = new Set([...was.keys(), ...is.keys()]);
+  return [...paths].flatMap((path): Difference[] => {
+    if (isDeepStrictEqual(was.get(path), is.get(path))) return [];
+    const one = { path, before: wasShown.get(path), after: isShown.get(path) };
+    return [isDeepStrictEqual(one.before, one.after) ? { ...one, after: anotherSecret } : one];
+  });
+}
+
+/** Values that hold no others, by their path. */
+function leavesOf(document: unknown): Map<string, unknown> {
+  const leaves = new Map<string, unknown>();
+  function walk(value: unknown, path: Path): void {
+    if (value === undefined) return;
+    const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+    if (inner.length === 0) leaves.set(toPathText(path), value);
+    for (const [step, item] of inner) walk(item, [...path, Array.isArray(value) ? Number(step) : step]);
+  }
+  walk(document, []);
+  return leaves;
+}
+
+/** `limits.requests_per_minute: 60 -> 70`. */
+export function inWords({ path, before, after }: Difference): string {
+  const [was, is] = [before, after].map((value) => (value === undefined ? 'nothing' : JSON.stringify(value)));
+  return `${path}: ${was} -> ${is}`;
 }

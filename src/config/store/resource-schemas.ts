@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { modelSchema } from '../elements/model/schema.ts';
-import { projectSchema } from '../elements/project/schema.ts';
+import { projectSchema } from '../elements/project.ts';
 import { upstreamSchema } from '../elements/upstream/schema.ts';
 import { settingSchema } from './setting-schema.ts';
 

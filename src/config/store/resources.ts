@@ -95,8 +95,3 @@ export function withElements(source: Source, elements: readonly Element[]): Sour
     },
   };
 }
-
-/** Whether what stands there is managed by the file, or by the store. */
-export function managerOf([root = '']: Path): 'file' | 'store' {
-  return typeof root === 'string' && root.includes(': ') ? 'store' : 'file';
-}

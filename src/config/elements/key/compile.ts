@@ -6,11 +6,10 @@ import { createNearestName, type NearestName } from '../../../lib/nearest-name.t
 import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, createClaims, quoted } from '../context.ts';
-import type { ConfigurationDocument, Entry } from '../document.ts';
+import { type CompileContext, createClaims, type Entry, quoted } from '../context.ts';
+import type { ConfigurationDocument } from '../document.ts';
 import { checkTerms } from './judge.ts';
-import type { KeyEntry } from './schema.ts';
-import { toTerms } from './terms.ts';
+import { type KeyEntry, toTerms } from './terms.ts';
 import { modelWarning, unknownProjectFault } from './warnings.ts';
 
 export function* compileKeys(

@@ -1,21 +1,34 @@
 /** The `models` section as the pipeline uses it, and the models that come with a family. */
 
 import { noCaps } from '../../../core/caps.ts';
-import { type Operation, operationRows } from '../../../core/operations/index.ts';
-import { type Model, offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
+import { mayBeMatched, upstreamNameOf } from '../../../core/model-name.ts';
+import { companionsOf, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
+import {
+  type Model,
+  type ModelIndex,
+  offerKey,
+  type ResolvedModel,
+  type Target,
+  type Upstream,
+} from '../../../core/snapshot.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, checkPattern, createClaims } from '../context.ts';
-import type { ConfigurationDocument, Entry } from '../document.ts';
-import { standardPolicy, toAttemptPolicy } from './attempt-policy.ts';
-import { checkShadow, toListSettings } from './list-settings.ts';
-import { toOperations } from './model-operations.ts';
+import { type CompileContext, checkPattern, createClaims, type Entry } from '../context.ts';
+import type { ConfigurationDocument } from '../document.ts';
+import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings } from './attempt-policy.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
-import { toScores } from './score-scale.ts';
-import { familyScores } from './target-scores.ts';
-import { calledOf, type PlacedTargets, toTargets } from './targets.ts';
-import { toSpace } from './vector-space.ts';
+import { toScores, toSpace } from './score-scale.ts';
+import {
+  calledOf,
+  familyScores,
+  nameOf,
+  type PlacedTarget,
+  type PlacedTargets,
+  servedBy,
+  serves,
+  toTargets,
+} from './targets.ts';
 
 /** On the routes of these, a hidden model answers as an unknown one does. */
 
@@ -187,4 +200,107 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
     }
   }
   return [...models.values()];
+}
+
+/** `called` are the targets with a weight; while one of the targets is at fault, what is missing may be its. */
+function toOperations(
+  { path, value }: Entry<ModelEntry>,
+  called: PlacedTargets,
+  isComplete: boolean,
+  context: CompileContext,
+): Operation[] {
+  if (value.operations === undefined) return toOffered(called, [...path, 'operations'], context);
+  const served = [...new Set(value.operations)];
+  for (const operation of served) {
+    const lacking = called.filter((target) => !serves(target, operation));
+    if (lacking.length < called.length) {
+      for (const target of lacking) context.warnings.push(passedOver(target, operation));
+    } else if (isComplete) {
+      context.faults.add(
+        [...path, 'operations', value.operations.indexOf(operation)],
+        `${operation} is not offered by ${lacking.map(offer).join(', nor by ')}`,
+      );
+    }
+  }
+  const companions = companionsOf(served, (operation) => called.some((target) => serves(target, operation)));
+  return [...served, ...companions.filter((operation) => operationRows[operation].isImplied === true)];
+}
+
+/** What any of them offers. */
+function toOffered(
+  called: PlacedTargets,
+  path: readonly (string | number)[],
+  { warnings }: CompileContext,
+): Operation[] {
+  const all = new Set(called.flatMap(servedBy));
+  const offered = operations.filter((operation) => all.has(operation));
+  if (offered.length > 1) {
+    const families = [...new Set(called.map(({ target }) => target.upstream.family.id))];
+    const who =
+      families.length === 1 ? `family ${families[0]}, which offers` : `families ${families.join(' and ')}, which offer`;
+    warnings.push(`${toPathText(path)} is left to ${who} ${offered.join(', ')}; name those that the model serves`);
+  }
+  return offered;
+}
+
+function passedOver({ path, target }: PlacedTarget, operation: Operation): string {
+  return `${toPathText(path)}: family ${target.upstream.family.id} does not offer ${operation}, so this target is passed over for it`;
+}
+
+function offer(placed: PlacedTarget): string {
+  const offered = servedBy(placed).join(', ') || 'nothing';
+  return `${nameOf(placed)} (family ${placed.target.upstream.family.id}), which offers ${offered}`;
+}
+
+interface Pattern {
+  readonly model: Model;
+  readonly prefix: string;
+  readonly suffix: string;
+  /** The upstreams' names for it that are made of what the pattern matched. */
+  readonly made: readonly string[];
+}
+
+/** Every `yield` is a place to stop at. */
+export function* indexingModels(models: readonly Model[]): Generator<undefined, ModelIndex, undefined> {
+  const exact = new Map<string, ResolvedModel>();
+  const patterns: Pattern[] = [];
+  const namesByUpstream = new Map<string, Set<string>>();
+  for (const model of models) {
+    yield;
+    for (const { upstream, model: name } of model.targets) {
+      const names = namesByUpstream.get(upstream.id);
+      if (names === undefined) namesByUpstream.set(upstream.id, new Set([name]));
+      else names.add(name);
+    }
+    const resolved = Object.freeze({ model, id: model.id, matched: '' });
+    for (const alias of model.aliases) exact.set(alias, resolved);
+    const [prefix = '', suffix] = model.id.split('*');
+    if (suffix === undefined) exact.set(model.id, resolved);
+    else patterns.push({ model, prefix, suffix, made: namesMadeBy(model) });
+  }
+  patterns.sort((a, b) => b.model.id.length - a.model.id.length);
+
+  return Object.freeze({
+    all: Object.freeze([...models]),
+    namesByUpstream,
+    resolve(name: string) {
+      const found = exact.get(name);
+      // A pattern stands for names, not for itself.
+      if (found !== undefined || patterns.length === 0 || name.includes('*') || !mayBeMatched(name)) return found;
+      for (const { model, prefix, suffix, made } of patterns) {
+        if (name.length < prefix.length + suffix.length) continue;
+        if (!name.startsWith(prefix) || !name.endsWith(suffix)) continue;
+        const matched = name.slice(prefix.length, name.length - suffix.length);
+        // With `x*`, `x../y` is a harmless name, and `../y` behind it is none.
+        return made.every((one) => mayBeMatched(upstreamNameOf(one, matched)))
+          ? { model, id: name, matched }
+          : undefined;
+      }
+      return undefined;
+    },
+  });
+}
+
+function namesMadeBy({ targets }: Model): string[] {
+  return [...new Set(targets.map(({ model }) => model).filter((name) => name.includes('*')))];
 }

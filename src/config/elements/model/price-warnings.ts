@@ -5,7 +5,8 @@ import { type Operation, operationRows } from '../../../core/operations/index.ts
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
 import { ageText, listOf } from '../../../prices/listed.ts';
 import { toPathText } from '../../read/faults.ts';
-import type { ConfigurationDocument, Entry } from '../document.ts';
+import type { Entry } from '../context.ts';
+import type { ConfigurationDocument } from '../document.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
 import { serves } from './targets.ts';
 

@@ -1,12 +1,11 @@
-/** The scale of a model's scores: what its targets rerank with must not be of two scales, unless they are brought to one. */
+/** What is known of a model's answers: on which scale its scores are, and in which space its vectors. */
 
 import type { Operation } from '../../../core/operations/index.ts';
 import type { ScoreScale } from '../../../core/scores.ts';
 import { toPathText } from '../../read/faults.ts';
-import type { CompileContext } from '../context.ts';
-import type { Entry } from '../document.ts';
+import type { CompileContext, Entry } from '../context.ts';
 import type { ModelEntry } from './schema.ts';
-import { nameOf, type PlacedTargets, serves } from './targets.ts';
+import { nameOf, type PlacedTarget, type PlacedTargets, serves } from './targets.ts';
 
 const inWords: Readonly<Record<ScoreScale, string>> = {
   raw: 'raw scores',
@@ -50,4 +49,37 @@ export function toScores(
   }
   const [scale, ...others] = scales;
   return others.length === 0 ? scale : undefined;
+}
+
+/** Without a declared space, all targets that embed have to name the same model. Undefined: there is none, or one for each name. */
+export function toSpace(
+  { path, value }: Entry<ModelEntry>,
+  served: readonly Operation[],
+  called: PlacedTargets,
+  context: CompileContext,
+): string | undefined {
+  if (!served.includes('embeddings')) {
+    if (value.space !== undefined) {
+      context.warnings.push(`${toPathText([...path, 'space'])} has no effect, as the model does not serve embeddings`);
+    }
+    return undefined;
+  }
+  if (value.space !== undefined) return value.space;
+  const embedding = called.filter((target) => serves(target, 'embeddings'));
+  const names = new Set(embedding.map(({ target }) => target.model));
+  if (names.size > 1) {
+    const naming = embedding.map((placed) => `${nameOf(placed)} names ${spell(placed, { path, value }, context)}`);
+    context.faults.add(
+      [...path, 'targets'],
+      `${naming.join(', ')}, and vectors of different models must not be mixed; make each a model of its own, or set space where all of them make the same vectors`,
+    );
+  }
+  const [name] = names;
+  return name?.includes('*') ? undefined : name; // each name that the pattern matches is a space of its own
+}
+
+/** A target that leaves its model out goes by the model's ID, which stands in another place of the file. */
+function spell({ path, target }: PlacedTarget, model: Entry<ModelEntry>, { isSubstituted }: CompileContext): string {
+  const place = target.model === model.value.id ? [...model.path, 'id'] : [...path, 'model'];
+  return isSubstituted(place) ? 'one from the environment' : JSON.stringify(target.model);
 }

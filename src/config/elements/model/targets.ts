@@ -4,17 +4,17 @@ import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
 import type { ListLimits } from '../../../core/list-limits.ts';
 import { type Operation, operationRows, operations } from '../../../core/operations/index.ts';
+import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import type { TokenIds } from '../../../core/translation.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
-import { type CompileContext, checkPattern, placeOf, quoted } from '../context.ts';
-import type { ConfigurationDocument, Entry } from '../document.ts';
-import { toOfferMap } from '../upstream/offers.ts';
+import { type CompileContext, checkPattern, type Entry, placeOf, quoted } from '../context.ts';
+import type { ConfigurationDocument } from '../document.ts';
+import { toOfferMap } from '../upstream/parts.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
-import { toTargetScores, withoutScores } from './target-scores.ts';
 
 export interface PlacedTarget {
   readonly path: Path;
@@ -222,4 +222,49 @@ export function serves({ target }: PlacedTarget, operation: Operation): boolean 
 /** What its family offers. */
 export function servedBy(target: PlacedTarget): Operation[] {
   return operations.filter((one) => operationRows[one].isOperators !== true && serves(target, one));
+}
+
+type OfferMap = ReadonlyMap<string, Offer>;
+
+/** What the family says; undefined where nothing is reranked. */
+export function familyScores(offers: OfferMap, upstreamName: string): TargetScores | undefined {
+  const offer = labels.map((label) => offers.get(offerKey(label, 'rerank'))).find((one) => one !== undefined);
+  if (offer === undefined) return undefined;
+  const { scale, isSwitched = false } = offer.scores ?? { scale: undefined };
+  return { scale: typeof scale === 'function' ? scale(upstreamName) : scale, isSwitched, wanted: undefined };
+}
+
+/** The same, with what the file says of the target and wants of the model. */
+function toTargetScores(
+  { scores: said, defaults: { raw_scores: raw } }: TargetEntry,
+  { scores: wanted }: ModelEntry,
+  upstreamName: string,
+  offers: OfferMap,
+  path: Path,
+  { warnings }: CompileContext,
+): TargetScores | undefined {
+  const known = familyScores(offers, upstreamName);
+  if (known === undefined) {
+    if (said !== undefined) warnings.push(`${toPathText([...path, 'scores'])} has no effect, as it reranks nothing`);
+    return undefined;
+  }
+  const { scale = said } = known;
+  // Whoever says otherwise than the family has a server that does not hear it.
+  const isSwitched = known.isSwitched && (said === undefined || said === scale);
+  if (wanted === undefined) return { scale: isSwitched && raw === true ? 'raw' : (said ?? scale), isSwitched, wanted };
+  if (raw !== undefined && raw !== null) {
+    const place = toPathText([...path, 'defaults', 'raw_scores']);
+    warnings.push(`${place} has no effect, as the model's scores says what they are`);
+  }
+  return { scale: said ?? scale, isSwitched, wanted };
+}
+
+/** Where the model says what its scores are, no target says otherwise. */
+function withoutScores(
+  defaults: Readonly<Record<string, Json>>,
+  scores: TargetScores | undefined,
+): Readonly<Record<string, Json>> {
+  if (scores?.wanted === undefined) return defaults;
+  const { raw_scores: _, ...others } = defaults;
+  return Object.freeze(others);
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { availableMemory } from './available-memory.ts';
+import { availableMemory } from './compile.ts';
 
 const MiB = 1024 ** 2;
 const machineBytes = 8 * 1024 * MiB;

@@ -2,9 +2,13 @@
 
 import { isIP } from 'node:net';
 import type * as z from 'zod';
+import type { Auth, Family, Offers } from '../../../core/family.ts';
+import { labels } from '../../../core/label.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { type AddressRule, createAddressRule } from '../../../lib/addresses/address-rule.ts';
+import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/addresses/socket-origin.ts';
 import type { Path } from '../../read/faults.ts';
-import { managerOf } from '../../store/resources.ts';
+import { managerOf } from '../context.ts';
 import { addressList, is, mapping } from '../fields.ts';
 
 export const upstreamAddressesSchema = mapping({
@@ -30,4 +34,69 @@ export function literalFault(rule: AddressRule | undefined, { hostname }: URL): 
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   if (rule === undefined || isIP(address) === 0 || rule.permits(address)) return undefined;
   return `leads to ${address}, which is not allowed for upstreams of the store; write another address, or have the operator admit it with upstream_addresses.allow in the configuration file`;
+}
+
+interface Found {
+  readonly family: Family;
+  readonly offers: Offers;
+  /** Where upstreams of the family are that say nothing else. */
+  readonly standard: string | undefined;
+  readonly written: string | undefined;
+}
+
+/** Beside the offers' own: what people copy from a page of examples. */
+const wellKnownRoutes = [
+  '/chat/completions',
+  '/responses',
+  '/messages',
+  '/completions',
+  '/embeddings',
+  '/rerank',
+  '/moderations',
+];
+const versionAtEnd = /\/v\d+[a-z0-9]*$/i;
+
+export function addressWarnings({ family, offers, standard, written }: Found): string[] {
+  const found = written === undefined ? undefined : split(written);
+  if (found === undefined) return [];
+  const { origin } = found;
+  const path = found.path.replace(/\/+$/, '');
+  const paths = labels.flatMap((label) => operations.flatMap((operation) => offers[label]?.[operation]?.path ?? []));
+  const routes = [...paths.filter((one) => !one.includes('{')), ...wellKnownRoutes];
+  const [route] = routes.filter((one) => path.endsWith(one)).toSorted((a, b) => b.length - a.length);
+  if (route !== undefined) {
+    const base = path.slice(0, -route.length);
+    return [
+      `ends in a route; calls go to ${path}${paths[0] ?? '/embeddings'} and the like: write it without ${route}, as ${origin}${base}`,
+    ];
+  }
+  const isVersioned = versionAtEnd.test(URL.parse(standard ?? '')?.pathname ?? '');
+  // Two slashes at the end say that it is meant so.
+  if (isVersioned && !/\/v\d/i.test(path) && written?.endsWith('//') !== true) {
+    return [`has no version path; services of family ${family.id} mostly want one at its end, as ${origin}${path}/v1`];
+  }
+  return [];
+}
+
+function split(written: string): { readonly origin: string; readonly path: string } | undefined {
+  if (isSocketUrl(written)) {
+    const { socket, path } = toSocketUrl(written);
+    return { origin: toSocketOrigin(socket), path };
+  }
+  const url = URL.parse(written);
+  return url === null ? undefined : { origin: url.origin, path: url.pathname };
+}
+
+/** At the maker's own address nobody is served without one. */
+export function lacksCredential(
+  { standard, written, family }: Omit<Found, 'offers'>,
+  auth: Auth | undefined,
+  keyCount: number,
+  headers: ReadonlyMap<string, string>,
+): boolean {
+  if (keyCount > 0 || headers.has(auth?.header ?? 'authorization')) return false;
+  if (auth === undefined && family.signer === undefined) return false;
+  const own = URL.parse(standard ?? '');
+  if (own === null || own.protocol !== 'https:') return false;
+  return written === undefined || URL.parse(written)?.host === own.host;
 }

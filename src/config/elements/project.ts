@@ -1,15 +1,30 @@
+/** The section `projects`: what several keys have in common. */
+
+import type * as z from 'zod';
+import type { Project } from '../../core/key.ts';
+import type { Upstream } from '../../core/snapshot.ts';
+import { nearestName } from '../../lib/nearest-name.ts';
+import { type Path, suggestion } from '../read/faults.ts';
+import { capsFields, toCaps } from './caps.ts';
+import { type CompileContext, createClaims, type Entry, managerOf, quoted } from './context.ts';
+import { is, mapping, notes, ownId, text } from './fields.ts';
+
+/** An element of `projects`, key by key. */
+export const projectSchema = mapping({
+  id: ownId().meta(is('The name of the project, for keys, lists and logs.')),
+  name: text('text without control characters, of 1 to 100 characters', /^[^\p{Cc}\p{Cs}]{1,100}$/u)
+    .optional()
+    .meta(is('What people call it.')),
+  files: ownId()
+    .optional()
+    .meta(is('The upstream that keeps the files of its keys, of a family that does. Without one, its keys have none.')),
+  metadata: notes,
+  ...capsFields,
+});
+
+export type ProjectEntry = z.output<typeof projectSchema>;
+
 /** The `projects` section as admission uses it: by ID. */
-
-import type { Project } from '../../../core/key.ts';
-import type { Upstream } from '../../../core/snapshot.ts';
-import { nearestName } from '../../../lib/nearest-name.ts';
-import { type Path, suggestion } from '../../read/faults.ts';
-import { managerOf } from '../../store/resources.ts';
-import { toCaps } from '../caps.ts';
-import { type CompileContext, createClaims, quoted } from '../context.ts';
-import type { Entry } from '../document.ts';
-import type { ProjectEntry } from './schema.ts';
-
 export function* compileProjects(
   entries: readonly Entry<ProjectEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,

@@ -1,0 +1,144 @@
+/** What an upstream sets beside its addresses and credentials: limits, health checks, screening, and the options and paths of its family. */
+
+import {
+  type Family,
+  type Offer,
+  type Offers,
+  type Options,
+  standardOptions,
+  withOptions,
+} from '../../../core/family.ts';
+import { labels } from '../../../core/label.ts';
+import { operations } from '../../../core/operations/index.ts';
+import { type HealthCheck, offerKey, type Upstream, type UpstreamLimits } from '../../../core/snapshot.ts';
+import { nearestName } from '../../../lib/nearest-name.ts';
+import { fromMilliseconds } from '../../../lib/quantities.ts';
+import { shortestSecretBytes, whyNotInSuccesses } from '../../../lib/secrets/secret-spellings.ts';
+import { type Path, suggestion, toPathText } from '../../read/faults.ts';
+import { type CompileContext, quoted } from '../context.ts';
+import type { Key } from './credentials.ts';
+import type { UpstreamEntry } from './schema.ts';
+import { checkWithinTotal, shortestTotal } from './timeouts.ts';
+
+const standardQueueTimeoutMs = 5000;
+
+/** How many calls go to an upstream at a time, and how many may wait, for how long. */
+export function toLimits(
+  { limits, timeouts }: Pick<UpstreamEntry, 'limits' | 'timeouts'>,
+  at: Path,
+  context: CompileContext,
+): UpstreamLimits {
+  const total = shortestTotal(timeouts);
+  checkWithinTotal(limits.queue_timeout, [...at, 'queue_timeout'], total, context);
+  return Object.freeze({
+    concurrency: limits.concurrency,
+    queue: limits.queue,
+    queueTimeoutMs: limits.queue_timeout ?? Math.min(standardQueueTimeoutMs, total.ms),
+  });
+}
+
+const standardTimeoutMs = 2000;
+
+/** How often an upstream is asked whether it is there, and at which path. */
+export function toHealthCheck(
+  section: NonNullable<UpstreamEntry['health_check']>,
+  at: Path,
+  { faults }: CompileContext,
+): HealthCheck {
+  const { path, interval: intervalMs, timeout: timeoutMs = Math.min(standardTimeoutMs, intervalMs) } = section;
+  if (timeoutMs > intervalMs) {
+    faults.add(
+      [...at, 'timeout'],
+      `${fromMilliseconds(timeoutMs)} is longer than interval (${fromMilliseconds(intervalMs)}), so that checks would overlap; raise interval, or lower this`,
+    );
+  }
+  return Object.freeze({ path, intervalMs, timeoutMs });
+}
+
+/** `staticHeaders`: names in lower case. */
+export function toScreening(
+  { screen }: UpstreamEntry,
+  keys: readonly Key[],
+  staticHeaders: ReadonlyMap<string, string>,
+  path: Path,
+): Pick<Upstream, 'secrets' | 'screen' | 'unscreened'> {
+  const places = new Map<string, string>();
+  for (const { secret, path: keyPath } of keys) places.set(secret, toPathText(keyPath.slice(path.length)));
+  for (const [name, value] of staticHeaders) {
+    if (holdsSecret(name)) places.set(secretIn(value), `headers.${name}`);
+  }
+  const unscreened =
+    screen === 'errors'
+      ? []
+      : [...places].flatMap(([secret, place]) => {
+          const why = whyNotInSuccesses(secret);
+          return why === undefined ? [] : [`${place}: ${why}`];
+        });
+  return {
+    secrets: Object.freeze([...places.keys()].filter((secret) => Buffer.byteLength(secret) >= shortestSecretBytes)),
+    screen,
+    unscreened: Object.freeze(unscreened),
+  };
+}
+
+function holdsSecret(headerName: string): boolean {
+  return /auth|key|token|secret|cookie/i.test(headerName);
+}
+
+/** The part of a header's value that is worth hiding: without its scheme, where it has one. */
+function secretIn(headerValue: string): string {
+  const [, rest = ''] = /^[A-Za-z][A-Za-z0-9-]* +(.+)$/.exec(headerValue) ?? [];
+  return Buffer.byteLength(rest) >= shortestSecretBytes ? rest : headerValue;
+}
+
+/** Stands in a URL as it is. */
+const plain = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
+
+/** A family's own settings: checked against what it declares, completed by its defaults. */
+export function toFamilyOptions(
+  { options: written, base64 }: UpstreamEntry,
+  family: Family,
+  path: Path,
+  context: CompileContext,
+): Options {
+  const { options: known = {} } = family;
+  for (const [name, value] of Object.entries(written)) {
+    const at = [...path, name];
+    const option = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (option === undefined) {
+      const hint = suggestion(nearestName(name, Object.keys(known))) || wordsFor(family, Object.keys(known));
+      context.faults.add(at, `unknown option ${quoted(context, at, name)} of family ${family.id}${hint}`);
+    } else if (option.values !== undefined && !option.values.includes(value)) {
+      context.faults.add(at, `wanted: one of ${option.values.join(', ')}`);
+    } else if (option.values === undefined && !(option.pattern ?? plain).test(value)) {
+      context.faults.add(at, `wanted: ${option.form ?? option.description.replace(/\.$/, '')}`);
+    }
+  }
+  for (const [name, { required, description }] of Object.entries(known)) {
+    if (required && written[name] === undefined) {
+      context.faults.add([...path, name], `is missing; family ${family.id} needs it: ${description}`);
+    }
+  }
+  return Object.freeze({ ...standardOptions(family), ...written, base64 });
+}
+
+function wordsFor({ id }: Family, known: readonly string[]): string {
+  return known.length === 0 ? `; family ${id} has none` : `; known are ${known.join(', ')}`;
+}
+
+/** Those that are wanted, with the upstream's options in their paths. */
+export function toOfferMap(
+  offers: Offers,
+  options: Options,
+  isWanted: (offer: Offer) => boolean,
+): ReadonlyMap<string, Offer> {
+  const wanted = new Map<string, Offer>();
+  for (const label of labels) {
+    for (const operation of operations) {
+      const offer = offers[label]?.[operation];
+      if (offer === undefined || !isWanted(offer)) continue;
+      wanted.set(offerKey(label, operation), Object.freeze({ ...offer, path: withOptions(offer.path, options) }));
+    }
+  }
+  return wanted;
+}
