@@ -59,15 +59,23 @@ export const tags = [
 
 type Tag = (typeof tags)[number];
 
-export function defineEndpoint<
-  M extends Method,
-  Path extends string,
-  P extends MaybeShape = undefined,
-  Q extends MaybeShape = undefined,
-  B extends MaybeShape = undefined,
-  A extends MaybeShape = undefined,
->(endpoint: Endpoint<M, Path, P, Q, B, A>): Endpoint<M, Path, P, Q, B, A> {
-  return Object.freeze(endpoint);
+/** Makes those that stand under one tag: what is asked, as in `GET /api/keys/:id`, who may, and the rest. */
+export function endpointsOf(tag: Tag) {
+  return <
+    M extends Method,
+    Path extends string,
+    P extends MaybeShape = undefined,
+    Q extends MaybeShape = undefined,
+    B extends MaybeShape = undefined,
+    A extends MaybeShape = undefined,
+  >(
+    asked: `${M} ${Path}`,
+    needs: Needed,
+    rest: Omit<Endpoint<M, Path, P, Q, B, A>, 'method' | 'path' | 'tag' | 'needs'>,
+  ): Endpoint<M, Path, P, Q, B, A> => {
+    const [method, path] = asked.split(' ', 2) as [M, Path];
+    return Object.freeze({ method, path, tag, needs, ...rest });
+  };
 }
 
 /** What whoever asks has to give, and what comes back: as it goes over the wire. */

@@ -4,8 +4,10 @@ import { readdir } from 'node:fs/promises';
 import * as z from 'zod';
 import { inTurns } from '../lib/turns.ts';
 import { describing } from './api/openapi.ts';
-import { defineEndpoint, tags } from './endpoint.ts';
+import { endpointsOf, tags } from './endpoint.ts';
 import { type Implemented, implement } from './implement.ts';
+
+const aboutEndpoint = endpointsOf('About');
 
 /** In the order of the document: by tag, and within one by path; a word stands before a parameter, which would match it too. */
 async function readEndpoints(): Promise<Implemented[]> {
@@ -30,12 +32,8 @@ async function load(path: string): Promise<readonly Implemented[]> {
 const isImplemented = (value: unknown): value is Implemented =>
   typeof value === 'object' && value !== null && 'run' in value && 'method' in value;
 
-const describe = defineEndpoint({
-  method: 'GET',
-  path: '/api/openapi.json',
+const describe = aboutEndpoint('GET /api/openapi.json', 'viewer', {
   summary: 'Describe this API as OpenAPI 3.1',
-  tag: 'About',
-  needs: 'viewer',
   answer: z.record(z.string(), z.unknown()),
 });
 

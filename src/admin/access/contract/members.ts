@@ -2,9 +2,13 @@
 
 import * as z from 'zod';
 import { memberMeans, sessionMethods } from '../../../core/store/members.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { idParam, instant } from '../../shapes/common.ts';
 import { email, member, name, password, role, session } from './session.ts';
+
+const membersEndpoint = endpointsOf('Members');
+const meEndpoint = endpointsOf('Me');
+const tokensEndpoint = endpointsOf('Tokens');
 
 export const invitation = z.object({
   id: z.string(),
@@ -45,21 +49,13 @@ const memberChange = z.strictObject({
   disabled: z.boolean().optional(),
 });
 
-export const listMembers = defineEndpoint({
-  method: 'GET',
-  path: '/api/members',
+export const listMembers = membersEndpoint('GET /api/members', 'viewer', {
   summary: 'List members, and the invitations that are open',
-  tag: 'Members',
-  needs: 'viewer',
   answer: members,
 });
 
-export const inviteMember = defineEndpoint({
-  method: 'POST',
-  path: '/api/members',
+export const inviteMember = membersEndpoint('POST /api/members', 'owner', {
   summary: 'Invite somebody: the answer is a link to hand over',
-  tag: 'Members',
-  needs: 'owner',
   proof: true,
   body: newInvitation,
   answer: madeLink,
@@ -67,43 +63,27 @@ export const inviteMember = defineEndpoint({
   once: true,
 });
 
-export const withdrawInvitation = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/invitations/:id',
+export const withdrawInvitation = membersEndpoint('DELETE /api/invitations/:id', 'owner', {
   summary: 'Withdraw an invitation: its link works no more',
-  tag: 'Members',
-  needs: 'owner',
   params: idParam,
 });
 
-export const changeMember = defineEndpoint({
-  method: 'PATCH',
-  path: '/api/members/:id',
+export const changeMember = membersEndpoint('PATCH /api/members/:id', 'owner', {
   summary: "Change a member's role or name, or keep the member from signing in",
-  tag: 'Members',
-  needs: 'owner',
   proof: true,
   params: idParam,
   body: memberChange,
   answer: member,
 });
 
-export const removeMember = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/members/:id',
+export const removeMember = membersEndpoint('DELETE /api/members/:id', 'owner', {
   summary: 'Remove a member, with its sessions, tokens and passkeys',
-  tag: 'Members',
-  needs: 'owner',
   proof: true,
   params: idParam,
 });
 
-export const resetMember = defineEndpoint({
-  method: 'POST',
-  path: '/api/members/:id/reset',
+export const resetMember = membersEndpoint('POST /api/members/:id/reset', 'owner', {
   summary: 'Make a link with which a member sets another password; tokens and passkeys that are not kept end',
-  tag: 'Members',
-  needs: 'owner',
   proof: true,
   params: idParam,
   body: reset,
@@ -134,41 +114,25 @@ export const ownSession = z.object({
 
 const ownSessions = z.object({ items: z.array(ownSession) });
 
-export const changeMe = defineEndpoint({
-  method: 'PATCH',
-  path: '/api/me',
+export const changeMe = meEndpoint('PATCH /api/me', 'member', {
   summary: 'Change your name',
-  tag: 'Me',
-  needs: 'member',
   body: ownChange,
   answer: member,
 });
 
-export const changePassword = defineEndpoint({
-  method: 'POST',
-  path: '/api/me/password',
+export const changePassword = meEndpoint('POST /api/me/password', 'member', {
   summary: 'Set another password: every other session ends, and this one gets a new cookie',
-  tag: 'Me',
-  needs: 'member',
   body: passwordChange,
   answer: session,
 });
 
-export const listOwnSessions = defineEndpoint({
-  method: 'GET',
-  path: '/api/me/sessions',
+export const listOwnSessions = meEndpoint('GET /api/me/sessions', 'member', {
   summary: 'List where you are signed in',
-  tag: 'Me',
-  needs: 'member',
   answer: ownSessions,
 });
 
-export const endOwnSession = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/me/sessions/:id',
+export const endOwnSession = meEndpoint('DELETE /api/me/sessions/:id', 'member', {
   summary: 'Sign out somewhere else',
-  tag: 'Me',
-  needs: 'member',
   params: idParam,
 });
 
@@ -200,22 +164,14 @@ export const madeApiToken = z.object({
   secret: z.string(),
 });
 
-export const listTokens = defineEndpoint({
-  method: 'GET',
-  path: '/api/tokens',
+export const listTokens = tokensEndpoint('GET /api/tokens', 'member', {
   summary: "List your API tokens, or everybody's where you are an owner",
-  tag: 'Tokens',
-  needs: 'member',
   answer: apiTokens,
 });
 
-export const createToken = defineEndpoint({
-  method: 'POST',
-  path: '/api/tokens',
+// No program makes itself another token that outlives its own.
+export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
   summary: 'Make an API token: its secret is shown only in the answer',
-  tag: 'Tokens',
-  // No program makes itself another token that outlives its own.
-  needs: 'member',
   proof: true,
   body: newApiToken,
   answer: madeApiToken,
@@ -223,11 +179,7 @@ export const createToken = defineEndpoint({
   once: true,
 });
 
-export const revokeToken = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/tokens/:id',
+export const revokeToken = tokensEndpoint('DELETE /api/tokens/:id', 'member', {
   summary: 'Revoke an API token, for good',
-  tag: 'Tokens',
-  needs: 'member',
   params: idParam,
 });

@@ -6,9 +6,12 @@ import type {
 } from '@simplewebauthn/server';
 import * as z from 'zod';
 import { invitationKinds } from '../../../core/store/members.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { roles } from '../../roles.ts';
 import { idParam, instant } from '../../shapes/common.ts';
+
+const accessEndpoint = endpointsOf('Access');
+const meEndpoint = endpointsOf('Me');
 
 export const email = z
   .string()
@@ -71,33 +74,19 @@ export const session = z.object({
 
 const passwordSignIn = z.strictObject({ email: z.string().max(254), password });
 
-export const getSession = defineEndpoint({
-  method: 'GET',
-  path: '/api/session',
+export const getSession = accessEndpoint('GET /api/session', 'anyone', {
   summary: 'Say who is signed in, and how one can sign in',
-  tag: 'Access',
-  needs: 'anyone',
   answer: session,
 });
 
-export const openSession = defineEndpoint({
-  method: 'POST',
-  path: '/api/session',
+export const openSession = accessEndpoint('POST /api/session', 'anyone', {
   summary: 'Sign in by e-mail address and password',
-  tag: 'Access',
-  needs: 'anyone',
   body: passwordSignIn,
   answer: session,
 });
 
-export const endSession = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/session',
-  summary: 'Sign out',
-  tag: 'Access',
-  // Whose session is over by now wants to be signed out too.
-  needs: 'anyone',
-});
+// Whose session is over by now wants to be signed out too.
+export const endSession = accessEndpoint('DELETE /api/session', 'anyone', { summary: 'Sign out' });
 
 const newOwner = z.strictObject({ token: linkToken, email, name, password });
 
@@ -120,42 +109,26 @@ const acceptance = z.strictObject({
   password,
 });
 
-export const setUpFirst = defineEndpoint({
-  method: 'POST',
-  path: '/api/setup',
+export const setUpFirst = accessEndpoint('POST /api/setup', 'anyone', {
   summary: 'Become the first owner, with the set-up link that each start makes until then',
-  tag: 'Access',
-  needs: 'anyone',
   body: newOwner,
   answer: session,
 });
 
-export const look = defineEndpoint({
-  method: 'POST',
-  path: '/api/invitations/look',
+export const look = accessEndpoint('POST /api/invitations/look', 'anyone', {
   summary: 'Say what a link is good for',
-  tag: 'Access',
-  needs: 'anyone',
   body: lookUp,
   answer: lookedUp,
 });
 
-export const acceptInvitation = defineEndpoint({
-  method: 'POST',
-  path: '/api/invitations/accept',
+export const acceptInvitation = accessEndpoint('POST /api/invitations/accept', 'anyone', {
   summary: 'Become a member with an invitation, or set another password with a link for that',
-  tag: 'Access',
-  needs: 'anyone',
   body: acceptance,
   answer: session,
 });
 
-export const beginOidc = defineEndpoint({
-  method: 'GET',
-  path: '/api/session/oidc',
+export const beginOidc = accessEndpoint('GET /api/session/oidc', 'anyone', {
   summary: 'Go to the identity provider to sign in',
-  tag: 'Access',
-  needs: 'anyone',
   streams: 'text/html',
   query: z.object({
     page: z.string().max(2_000).optional().meta({ description: 'The page to come back to.' }),
@@ -166,12 +139,8 @@ export const beginOidc = defineEndpoint({
   }),
 });
 
-export const endOidc = defineEndpoint({
-  method: 'GET',
-  path: '/api/session/oidc/callback',
+export const endOidc = accessEndpoint('GET /api/session/oidc/callback', 'anyone', {
   summary: 'Come back from the identity provider',
-  tag: 'Access',
-  needs: 'anyone',
   streams: 'text/html',
   // The provider's own, which the library reads from the address.
   query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
@@ -200,102 +169,62 @@ const optionsOf = <Options extends object>() =>
 const signingOptions = optionsOf<PublicKeyCredentialRequestOptionsJSON>();
 const makingOptions = optionsOf<PublicKeyCredentialCreationOptionsJSON>();
 
-export const beginSignIn = defineEndpoint({
-  method: 'POST',
-  path: '/api/session/passkey/options',
+export const beginSignIn = accessEndpoint('POST /api/session/passkey/options', 'anyone', {
   summary: 'Begin to sign in with a passkey',
-  tag: 'Access',
-  needs: 'anyone',
   answer: signingOptions,
 });
 
-export const signIn = defineEndpoint({
-  method: 'POST',
-  path: '/api/session/passkey',
+export const signIn = accessEndpoint('POST /api/session/passkey', 'anyone', {
   summary: 'Sign in with a passkey',
-  tag: 'Access',
-  needs: 'anyone',
   body: deviceAnswer,
   answer: session,
 });
 
-export const listPasskeys = defineEndpoint({
-  method: 'GET',
-  path: '/api/me/passkeys',
+export const listPasskeys = accessEndpoint('GET /api/me/passkeys', 'member', {
   summary: 'List your own passkeys',
-  tag: 'Access',
-  needs: 'member',
   answer: z.object({ items: z.array(passkey), possible: z.boolean() }),
 });
 
-export const beginAdding = defineEndpoint({
-  method: 'POST',
-  path: '/api/me/passkeys/options',
+export const beginAdding = accessEndpoint('POST /api/me/passkeys/options', 'member', {
   summary: 'Begin to add a passkey',
-  tag: 'Access',
-  needs: 'member',
   proof: true,
   answer: makingOptions,
 });
 
-export const addPasskey = defineEndpoint({
-  method: 'POST',
-  path: '/api/me/passkeys',
+export const addPasskey = accessEndpoint('POST /api/me/passkeys', 'member', {
   summary: 'Add a passkey',
-  tag: 'Access',
-  needs: 'member',
   proof: true,
   body: z.object({ name: passkeyName, answer: deviceAnswer }),
   status: 201,
 });
 
-export const renamePasskey = defineEndpoint({
-  method: 'PATCH',
-  path: '/api/me/passkeys/:id',
+export const renamePasskey = accessEndpoint('PATCH /api/me/passkeys/:id', 'member', {
   summary: 'Give one of your passkeys another name',
-  tag: 'Access',
-  needs: 'member',
   params: idParam,
   body: z.object({ name: passkeyName }),
 });
 
-export const removePasskey = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/me/passkeys/:id',
+export const removePasskey = accessEndpoint('DELETE /api/me/passkeys/:id', 'member', {
   summary: 'Remove one of your passkeys',
-  tag: 'Access',
-  needs: 'member',
   proof: true,
   params: idParam,
 });
 
 const passwordProof = z.strictObject({ password });
 
-export const byPassword = defineEndpoint({
-  method: 'POST',
-  path: '/api/me/proof',
+export const byPassword = meEndpoint('POST /api/me/proof', 'member', {
   summary: 'Prove by your password that it is you: good for five minutes, and the session gets a new cookie',
-  tag: 'Me',
-  needs: 'member',
   body: passwordProof,
   answer: session,
 });
 
-export const beginPasskey = defineEndpoint({
-  method: 'POST',
-  path: '/api/me/proof/passkey/options',
+export const beginPasskey = meEndpoint('POST /api/me/proof/passkey/options', 'member', {
   summary: 'Begin to prove with a passkey that it is you',
-  tag: 'Me',
-  needs: 'member',
   answer: signingOptions,
 });
 
-export const byPasskey = defineEndpoint({
-  method: 'POST',
-  path: '/api/me/proof/passkey',
+export const byPasskey = meEndpoint('POST /api/me/proof/passkey', 'member', {
   summary: 'Prove with a passkey that it is you: good for five minutes, and the session gets a new cookie',
-  tag: 'Me',
-  needs: 'member',
   body: deviceAnswer,
   answer: session,
 });

@@ -4,9 +4,11 @@ import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
 import { managers } from '../../../core/resource-desk.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { dollars, idParam, instant, pageOf, pageQuery, place } from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';
+
+const keysEndpoint = endpointsOf('Keys and projects');
 
 const managedBy = z.enum(keyManagers);
 
@@ -81,67 +83,43 @@ const rotation = z.strictObject({
     .meta({ description: 'For how long the former secret goes on working: `24h`, or `0s` for not at all.' }),
 });
 
-export const listKeys = defineEndpoint({
-  method: 'GET',
-  path: '/api/keys',
+export const listKeys = keysEndpoint('GET /api/keys', 'viewer', {
   summary: 'List the keys: those of the configuration file first, then those of the store, the newest first',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   query: keyQuery,
   answer: keyPage,
 });
 
-export const createKey = defineEndpoint({
-  method: 'POST',
-  path: '/api/keys',
+export const createKey = keysEndpoint('POST /api/keys', 'admin', {
   summary: 'Make a key; its secret is in the answer, and never shown again',
-  tag: 'Keys and projects',
-  needs: 'admin',
   body: writtenKey,
   answer: keyWithSecret,
   status: 201,
   once: true,
 });
 
-export const getKey = defineEndpoint({
-  method: 'GET',
-  path: '/api/keys/:id',
+export const getKey = keysEndpoint('GET /api/keys/:id', 'viewer', {
   summary: 'Show one key, with how far its budgets have come',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   params: idParam,
   answer: keyDetail,
 });
 
-export const changeKey = defineEndpoint({
-  method: 'PATCH',
-  path: '/api/keys/:id',
+export const changeKey = keysEndpoint('PATCH /api/keys/:id', 'admin', {
   summary: 'Change what a key may do: only the fields that are sent, each as a whole; null takes away what is there',
-  tag: 'Keys and projects',
-  needs: 'admin',
   params: idParam,
   body: writtenKey,
   answer: keyDetail,
 });
 
-export const rotateKey = defineEndpoint({
-  method: 'POST',
-  path: '/api/keys/:id/rotate',
+export const rotateKey = keysEndpoint('POST /api/keys/:id/rotate', 'admin', {
   summary: 'Give a key another secret; the former one goes on working for a while',
-  tag: 'Keys and projects',
-  needs: 'admin',
   params: idParam,
   body: rotation,
   answer: keyWithSecret,
   once: true,
 });
 
-export const revokeKey = defineEndpoint({
-  method: 'POST',
-  path: '/api/keys/:id/revoke',
+export const revokeKey = keysEndpoint('POST /api/keys/:id/revoke', 'admin', {
   summary: 'End a key for good: every gateway refuses it within two seconds',
-  tag: 'Keys and projects',
-  needs: 'admin',
   params: idParam,
   answer: keyDetail,
 });
@@ -167,42 +145,26 @@ const writtenProject = z.record(z.string(), z.unknown()).meta({
   examples: [{ name: 'Search', limits: { requests_per_minute: 6000 }, budgets: [{ every: 'month', amount: '500' }] }],
 });
 
-export const listProjects = defineEndpoint({
-  method: 'GET',
-  path: '/api/projects',
+export const listProjects = keysEndpoint('GET /api/projects', 'viewer', {
   summary: 'List the projects, with how far their budgets have come',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   answer: projectPage,
 });
 
-export const getProject = defineEndpoint({
-  method: 'GET',
-  path: '/api/projects/:id',
+export const getProject = keysEndpoint('GET /api/projects/:id', 'viewer', {
   summary: 'Show one project',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   params: idParam,
   answer: project,
 });
 
-export const putProject = defineEndpoint({
-  method: 'PUT',
-  path: '/api/projects/:id',
+export const putProject = keysEndpoint('PUT /api/projects/:id', 'admin', {
   summary: 'Make a project, or change one',
-  tag: 'Keys and projects',
-  needs: 'admin',
   params: idParam,
   body: writtenProject,
   answer: projectWritten,
 });
 
-export const deleteProject = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/projects/:id',
+export const deleteProject = keysEndpoint('DELETE /api/projects/:id', 'admin', {
   summary: 'Remove a project to which no key belongs',
-  tag: 'Keys and projects',
-  needs: 'admin',
   params: idParam,
 });
 
@@ -242,45 +204,29 @@ export const burnDown = z.object({
   }),
 });
 
-export const showKeyUsage = defineEndpoint({
-  method: 'GET',
-  path: '/api/keys/:id/usage',
+export const showKeyUsage = keysEndpoint('GET /api/keys/:id/usage', 'viewer', {
   summary: 'Show what a key used on each of the last days',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   params: idParam,
   query: spendQuery,
   answer: spend,
 });
 
-export const showKeyBurnDown = defineEndpoint({
-  method: 'GET',
-  path: '/api/keys/:id/burn-down',
+export const showKeyBurnDown = keysEndpoint('GET /api/keys/:id/burn-down', 'viewer', {
   summary: 'Show how a budget of a key is spent within its period, and whether it lasts at this pace',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   params: idParam,
   query: burnDownQuery,
   answer: burnDown,
 });
 
-export const showProjectUsage = defineEndpoint({
-  method: 'GET',
-  path: '/api/projects/:id/usage',
+export const showProjectUsage = keysEndpoint('GET /api/projects/:id/usage', 'viewer', {
   summary: 'Show what a project used on each of the last days',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   params: idParam,
   query: spendQuery,
   answer: spend,
 });
 
-export const showProjectBurnDown = defineEndpoint({
-  method: 'GET',
-  path: '/api/projects/:id/burn-down',
+export const showProjectBurnDown = keysEndpoint('GET /api/projects/:id/burn-down', 'viewer', {
   summary: 'Show how a budget of a project is spent within its period, and whether it lasts at this pace',
-  tag: 'Keys and projects',
-  needs: 'viewer',
   params: idParam,
   query: burnDownQuery,
   answer: burnDown,

@@ -3,8 +3,11 @@
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operations/index.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { dollars, instant, pageOf } from '../../shapes/common.ts';
+
+const auditEndpoint = endpointsOf('Audit');
+const ledgerEndpoint = endpointsOf('Ledger');
 
 const dayMs = 86_400_000;
 const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
@@ -79,12 +82,8 @@ const auditQuery = z
   })
   .superRefine(checkSpan);
 
-export const listAudit = defineEndpoint({
-  method: 'GET',
-  path: '/api/audit',
+export const listAudit = auditEndpoint('GET /api/audit', 'admin', {
   summary: 'List who changed what, the newest first, with before and after',
-  tag: 'Audit',
-  needs: 'admin',
   query: auditQuery,
   answer: auditPage,
 });
@@ -250,61 +249,37 @@ export const ledgerChoices = z.object({
   upstreams: z.array(z.string()),
 });
 
-export const listLedger = defineEndpoint({
-  method: 'GET',
-  path: '/api/ledger',
+export const listLedger = ledgerEndpoint('GET /api/ledger', 'viewer', {
   summary: 'List requests, the newest first',
-  tag: 'Ledger',
-  needs: 'viewer',
   query: ledgerQuery,
   answer: ledgerPage,
 });
 
-export const exportLedger = defineEndpoint({
-  method: 'GET',
-  path: '/api/ledger/export',
+export const exportLedger = ledgerEndpoint('GET /api/ledger/export', 'viewer', {
   summary: 'Download requests as CSV or as lines of JSON, 100,000 at most',
-  tag: 'Ledger',
-  needs: 'viewer',
   query: exportQuery,
   streams: 'text/csv',
 });
 
-export const tailLedger = defineEndpoint({
-  method: 'GET',
-  path: '/api/ledger/tail',
+export const tailLedger = ledgerEndpoint('GET /api/ledger/tail', 'viewer', {
   summary: 'Follow requests as they end, as server-sent events',
-  tag: 'Ledger',
-  needs: 'viewer',
   query: tailQuery,
   streams: 'text/event-stream',
 });
 
-export const listLedgerChoices = defineEndpoint({
-  method: 'GET',
-  path: '/api/ledger/choices',
+export const listLedgerChoices = ledgerEndpoint('GET /api/ledger/choices', 'viewer', {
   summary: 'List what requests can be filtered by: keys, projects, models and upstreams as they are now',
-  tag: 'Ledger',
-  needs: 'viewer',
   answer: ledgerChoices,
 });
 
-export const getLedgerRow = defineEndpoint({
-  method: 'GET',
-  path: '/api/ledger/:id',
+export const getLedgerRow = ledgerEndpoint('GET /api/ledger/:id', 'viewer', {
   summary: 'Show one request with its calls to upstreams',
-  tag: 'Ledger',
-  needs: 'viewer',
   params: ledgerId,
   answer: ledgerDetail,
 });
 
-export const getCapture = defineEndpoint({
-  method: 'GET',
-  path: '/api/ledger/:id/capture',
+export const getCapture = ledgerEndpoint('GET /api/ledger/:id/capture', 'admin', {
   summary: 'Read what was asked and answered, where it is kept; each look is in the audit log',
-  tag: 'Ledger',
-  needs: 'admin',
   params: ledgerId,
   answer: capture,
 });

@@ -3,9 +3,11 @@
 import * as z from 'zod';
 import { priceSources } from '../../../core/accounting/price.ts';
 import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
 import { checkSpan, unitCounts, usageFilters } from './ledger.ts';
+
+const ledgerEndpoint = endpointsOf('Ledger');
 
 const groups = z
   .string()
@@ -70,13 +72,9 @@ export const usage = z.object({
     .meta({ description: 'The price lists that configured models go by now, the oldest first.' }),
 });
 
-export const getUsage = defineEndpoint({
-  method: 'GET',
-  path: '/api/usage',
+export const getUsage = ledgerEndpoint('GET /api/usage', 'viewer', {
   summary:
     'Add up who used what and what it cost, by key, project, model, upstream, route, operation, outcome, hour or day',
-  tag: 'Ledger',
-  needs: 'viewer',
   query: usageQuery,
   answer: usage,
 });

@@ -6,7 +6,7 @@ import { operations } from '../../../core/operations/index.ts';
 import { managers } from '../../../core/resource-desk.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import {
   dollars,
   elementDocument,
@@ -17,6 +17,8 @@ import {
   pageQuery,
   written,
 } from '../../shapes/common.ts';
+
+const modelsEndpoint = endpointsOf('Models');
 
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 
@@ -171,81 +173,49 @@ export const modelTestAnswer = z.object({
   requestId: z.string(),
 });
 
-export const listModels = defineEndpoint({
-  method: 'GET',
-  path: '/api/models',
+export const listModels = modelsEndpoint('GET /api/models', 'viewer', {
   summary: 'List the models, wherever they are declared',
-  tag: 'Models',
-  needs: 'viewer',
   query: modelQuery,
   answer: modelPage,
 });
 
-export const getModel = defineEndpoint({
-  method: 'GET',
-  path: '/api/models/:id',
+export const getModel = modelsEndpoint('GET /api/models/:id', 'viewer', {
   summary: 'Show a model with its document',
-  tag: 'Models',
-  needs: 'viewer',
   params: modelParams,
   answer: modelDetail,
 });
 
-export const putModel = defineEndpoint({
-  method: 'PUT',
-  path: '/api/models/:id',
+export const putModel = modelsEndpoint('PUT /api/models/:id', 'editor', {
   summary: 'Put a model in, or change it; the document is an element of the file’s list `models`',
-  tag: 'Models',
-  needs: 'editor',
   params: modelParams,
   body: modelDocument,
   answer: written,
 });
 
-export const deleteModel = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/models/:id',
+export const deleteModel = modelsEndpoint('DELETE /api/models/:id', 'editor', {
   summary: 'Take a model out',
-  tag: 'Models',
-  needs: 'editor',
   params: modelParams,
 });
 
-export const patchModel = defineEndpoint({
-  method: 'PATCH',
-  path: '/api/models/:id',
+export const patchModel = modelsEndpoint('PATCH /api/models/:id', 'editor', {
   summary: 'Show a model to clients, or hide it from them',
-  tag: 'Models',
-  needs: 'editor',
   params: modelParams,
   body: visibility,
   answer: written,
 });
 
-export const forgetItems = defineEndpoint({
-  method: 'POST',
-  path: '/api/models/:id/forget',
+export const forgetItems = modelsEndpoint('POST /api/models/:id/forget', 'editor', {
   summary: 'Have every node forget what it remembers of the items of a model',
-  tag: 'Models',
-  needs: 'editor',
   params: modelParams,
 });
 
-export const acceptModel = defineEndpoint({
-  method: 'POST',
-  path: '/api/models/:id/accept',
+export const acceptModel = modelsEndpoint('POST /api/models/:id/accept', 'editor', {
   summary: 'Take what the targets of a model make of its canary’s texts the next time for what is to be',
-  tag: 'Models',
-  needs: 'editor',
   params: modelParams,
 });
 
-export const testModel = defineEndpoint({
-  method: 'POST',
-  path: '/api/models/:id/test',
+export const testModel = modelsEndpoint('POST /api/models/:id/test', 'editor', {
   summary: 'Send a small request to a model through the gateway, and say what came back',
-  tag: 'Models',
-  needs: 'editor',
   params: modelParams,
   body: modelTest,
   answer: modelTestAnswer,

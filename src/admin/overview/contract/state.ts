@@ -4,9 +4,11 @@ import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { usageSums } from '../../ledger/contract/usage.ts';
 import { dollars, instant } from '../../shapes/common.ts';
+
+const overviewEndpoint = endpointsOf('Overview');
 
 export const healthTarget = z.object({
   upstream: z.string(),
@@ -120,47 +122,27 @@ export const firstSteps = z.object({
     .meta({ description: 'A request that works here; null where no model can be seen by clients.' }),
 });
 
-export const getHealth = defineEndpoint({
-  method: 'GET',
-  path: '/api/health',
+export const getHealth = overviewEndpoint('GET /api/health', 'viewer', {
   summary: 'Say how every target is, over all nodes, and how store, journal and Redis are',
-  tag: 'Overview',
-  needs: 'viewer',
   answer: health,
 });
 
-export const getAbout = defineEndpoint({
-  method: 'GET',
-  path: '/api/about',
+export const getAbout = overviewEndpoint('GET /api/about', 'viewer', {
   summary: 'Say which version runs, since when, on what, and by which configuration',
-  tag: 'Overview',
-  needs: 'viewer',
   answer: about,
 });
 
-export const getNotices = defineEndpoint({
-  method: 'GET',
-  path: '/api/notices',
+export const getNotices = overviewEndpoint('GET /api/notices', 'viewer', {
   summary: 'List what an operator may want to look at, the worst first',
-  tag: 'Overview',
-  needs: 'viewer',
   answer: notices,
 });
 
-export const confirmBackup = defineEndpoint({
-  method: 'POST',
-  path: '/api/notices/secret-key-backup',
+export const confirmBackup = overviewEndpoint('POST /api/notices/secret-key-backup', 'owner', {
   summary: 'Say that there is a copy of the secret key elsewhere, so that nobody is reminded of it',
-  tag: 'Overview',
-  needs: 'owner',
 });
 
-export const getFirstSteps = defineEndpoint({
-  method: 'GET',
-  path: '/api/first-steps',
+export const getFirstSteps = overviewEndpoint('GET /api/first-steps', 'viewer', {
   summary: 'Say how far a new gateway has come: a key, a first request, a first try in the Playground',
-  tag: 'Overview',
-  needs: 'viewer',
   answer: firstSteps,
 });
 
@@ -225,12 +207,8 @@ export const liveEvent = z.object({
   isBehind: z.boolean().meta({ description: 'True while no reading can be had.' }),
 });
 
-export const getLive = defineEndpoint({
-  method: 'GET',
-  path: '/api/live',
+export const getLive = overviewEndpoint('GET /api/live', 'viewer', {
   summary: 'Follow rates, latency, tokens and cost as they are: five minutes of history, then a sample a second',
-  tag: 'Overview',
-  needs: 'viewer',
   streams: 'text/event-stream',
 });
 
@@ -300,12 +278,8 @@ export const overview = z.object({
     .meta({ description: 'Since midnight, UTC; whatever the filters.' }),
 });
 
-export const getOverview = defineEndpoint({
-  method: 'GET',
-  path: '/api/overview',
+export const getOverview = overviewEndpoint('GET /api/overview', 'viewer', {
   summary: 'Say what happened in the last hour, day, week or month: sums over time, the top ten, and latency',
-  tag: 'Overview',
-  needs: 'viewer',
   query: overviewQuery,
   answer: overview,
 });

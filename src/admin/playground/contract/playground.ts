@@ -2,8 +2,10 @@
 
 import * as z from 'zod';
 import { hasModelInPath, operationRows, operations, pathOf } from '../../../core/operations/index.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { dollars } from '../../shapes/common.ts';
+
+const playgroundEndpoint = endpointsOf('Playground');
 
 const gatewayRoutes = [...operations, 'engines-embeddings'] as const;
 export type GatewayRoute = (typeof gatewayRoutes)[number];
@@ -66,33 +68,21 @@ export const playgroundTry = z.object({
     .nullable(),
 });
 
-export const listPlaygroundModels = defineEndpoint({
-  method: 'GET',
-  path: '/api/playground/models',
+export const listPlaygroundModels = playgroundEndpoint('GET /api/playground/models', 'viewer', {
   summary: 'List the models that can be tried, hidden ones too',
-  tag: 'Playground',
-  needs: 'viewer',
   query: playgroundModelsQuery,
   answer: playgroundModels,
 });
 
-export const callPlayground = defineEndpoint({
-  method: 'POST',
-  path: '/api/playground/:route',
+export const callPlayground = playgroundEndpoint('POST /api/playground/:route', 'editor', {
   summary: 'Send a body to a route of the gateway, through what its clients go through',
-  tag: 'Playground',
-  needs: 'editor',
   params: playgroundRoute,
   query: playgroundCallQuery,
   streams: 'application/json',
 });
 
-export const getPlaygroundTry = defineEndpoint({
-  method: 'GET',
-  path: '/api/playground/tries/:requestId',
+export const getPlaygroundTry = playgroundEndpoint('GET /api/playground/tries/:requestId', 'viewer', {
   summary: 'Say what the ledger has of a try, by the x-request-id that came back',
-  tag: 'Playground',
-  needs: 'viewer',
   params: playgroundTryParams,
   answer: playgroundTry,
 });

@@ -2,8 +2,10 @@
 
 import * as z from 'zod';
 import { managers } from '../../../core/resource-desk.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { instant } from '../../shapes/common.ts';
+
+const settingsEndpoint = endpointsOf('Settings');
 
 export const settingIds = ['alerts', 'ledger'] as const;
 
@@ -32,31 +34,19 @@ const settingList = z.object({ items: z.array(setting) });
 
 const writtenSetting = z.object({ version: z.int(), warnings: z.array(z.string()) });
 
-export const listSettings = defineEndpoint({
-  method: 'GET',
-  path: '/api/settings',
+export const listSettings = settingsEndpoint('GET /api/settings', 'viewer', {
   summary: 'List the settings that can be changed here, and what holds',
-  tag: 'Settings',
-  needs: 'viewer',
   answer: settingList,
 });
 
-export const putSetting = defineEndpoint({
-  method: 'PUT',
-  path: '/api/settings/:id',
+export const putSetting = settingsEndpoint('PUT /api/settings/:id', 'admin', {
   summary: 'Change a setting that the file leaves open',
-  tag: 'Settings',
-  needs: 'admin',
   params: settingParam,
   body: settingDocument,
   answer: writtenSetting,
 });
 
-export const deleteSetting = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/settings/:id',
+export const deleteSetting = settingsEndpoint('DELETE /api/settings/:id', 'admin', {
   summary: 'Go back to what holds where nobody says anything',
-  tag: 'Settings',
-  needs: 'admin',
   params: settingParam,
 });

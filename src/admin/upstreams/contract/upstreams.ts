@@ -4,8 +4,10 @@ import * as z from 'zod';
 import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { endpointsOf } from '../../endpoint.ts';
 import { elementDocument, idParam, managed, pageOf, pageQuery, written } from '../../shapes/common.ts';
+
+const upstreamsEndpoint = endpointsOf('Upstreams');
 
 const upstreamParams = idParam;
 
@@ -128,72 +130,44 @@ export const upstreamModels = z.object({
   ),
 });
 
-export const listUpstreams = defineEndpoint({
-  method: 'GET',
-  path: '/api/upstreams',
+export const listUpstreams = upstreamsEndpoint('GET /api/upstreams', 'viewer', {
   summary: 'List the upstreams, wherever they are declared, and how they are',
-  tag: 'Upstreams',
-  needs: 'viewer',
   query: upstreamQuery,
   answer: upstreamPage,
 });
 
-export const getUpstream = defineEndpoint({
-  method: 'GET',
-  path: '/api/upstreams/:id',
+export const getUpstream = upstreamsEndpoint('GET /api/upstreams/:id', 'viewer', {
   summary: 'Show an upstream with its document; its secrets say (sealed)',
-  tag: 'Upstreams',
-  needs: 'viewer',
   params: upstreamParams,
   answer: upstreamDetail,
 });
 
-export const putUpstream = defineEndpoint({
-  method: 'PUT',
-  path: '/api/upstreams/:id',
+export const putUpstream = upstreamsEndpoint('PUT /api/upstreams/:id', 'admin', {
   summary: 'Put an upstream in, or change it; the document is an element of the file’s list `upstreams`',
-  tag: 'Upstreams',
-  needs: 'admin',
   params: upstreamParams,
   body: upstreamDocument,
   answer: written,
 });
 
-export const deleteUpstream = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/upstreams/:id',
+export const deleteUpstream = upstreamsEndpoint('DELETE /api/upstreams/:id', 'admin', {
   summary: 'Take an upstream out; it stays where models still use it',
-  tag: 'Upstreams',
-  needs: 'admin',
   params: upstreamParams,
 });
 
-export const testDraft = defineEndpoint({
-  method: 'POST',
-  path: '/api/upstreams/test',
+export const testDraft = upstreamsEndpoint('POST /api/upstreams/test', 'admin', {
   summary: 'Connect to an upstream as it would be, and write nothing',
-  tag: 'Upstreams',
-  needs: 'admin',
   body: upstreamCheck,
   answer: testAnswer,
 });
 
-export const testUpstream = defineEndpoint({
-  method: 'POST',
-  path: '/api/upstreams/:id/test',
+export const testUpstream = upstreamsEndpoint('POST /api/upstreams/:id/test', 'editor', {
   summary: 'Connect to an upstream, and say how far that came',
-  tag: 'Upstreams',
-  needs: 'editor',
   params: upstreamParams,
   answer: testAnswer,
 });
 
-export const listUpstreamModels = defineEndpoint({
-  method: 'GET',
-  path: '/api/upstreams/:id/models',
+export const listUpstreamModels = upstreamsEndpoint('GET /api/upstreams/:id/models', 'editor', {
   summary: 'Ask an upstream which models it has',
-  tag: 'Upstreams',
-  needs: 'editor',
   params: upstreamParams,
   answer: upstreamModels,
 });
@@ -249,11 +223,7 @@ export const family = z.object({
 
 const familyList = z.object({ items: z.array(family) });
 
-export const listFamilies = defineEndpoint({
-  method: 'GET',
-  path: '/api/families',
+export const listFamilies = upstreamsEndpoint('GET /api/families', 'viewer', {
   summary: 'List the families of upstreams, with what each needs and offers',
-  tag: 'Upstreams',
-  needs: 'viewer',
   answer: familyList,
 });
