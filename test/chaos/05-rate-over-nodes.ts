@@ -127,8 +127,7 @@ function startAhead(config: Readonly<Record<string, unknown>>, aheadMs: number):
 function toConfig(redis: string, upstream: string): Readonly<Record<string, unknown>> {
   return {
     redis,
-    // What is counted is the limits; a slow machine is not to shed.
-    server: { shedding: { loop_delay: '60s' }, drain: { delay: '0s', deadline: '5s' } },
+    server: { drain: { delay: '0s', deadline: '5s' } },
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream, api_key: 'sk-upstream-key' }],
     models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
     // Redis may be shared with others.

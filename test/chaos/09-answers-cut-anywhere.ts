@@ -5,6 +5,7 @@ import { type AnswerBeginning, readBeginning } from '../support/clients/answer-b
 import { type HeaderField, lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
 import { type RawResponse, request } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise } from './promise.ts';
 import { type ChaosProxy, startChaosProxy } from './support/disturbances/chaos-proxy.ts';
@@ -30,7 +31,11 @@ interface Lanes {
 
 /** Silence takes as long as the gateway has patience, so there is much of it at once; what breaks needs no patience at all. */
 const breaking: Lanes = { count: 24, endings: ['cut', 'reset'], timeouts: { first_byte: '60s', idle: '60s' } };
-const falling: Lanes = { count: 400, endings: ['stall'], timeouts: { first_byte: '3s', idle: '3s' } };
+const falling: Lanes = {
+  count: 400,
+  endings: ['stall'],
+  timeouts: { first_byte: patiently(750), idle: patiently(750) },
+};
 const answerBytes = 2048;
 /** In the short form, of each kind and ending: enough to meet every part of a message. */
 const sampledStops = 24;
@@ -200,7 +205,7 @@ function ask({ port, key }: Listening, model: string, { id, kind }: Case): Promi
       ['X-Request-Id', id],
     ],
     body: isStream ? { model, prompt: kind, stream: true } : { model, input: kind },
-    timeoutMs: 30_000,
+    timeoutMs: patientMs(7_500),
   });
 }
 

@@ -45,7 +45,7 @@ export default definePromise({
       config: {
         ...toDocument(await startSink(t)),
         // How late the loop is depends on what else the machine does.
-        server: { body_memory: `${memoryMebibytes}MiB`, shedding: { loop_delay: '60s' } },
+        server: { body_memory: `${memoryMebibytes}MiB` },
         keys: [
           { id: 'honest', secret: secrets.honest },
           { id: 'free', secret: secrets.free },

@@ -129,7 +129,7 @@ function toConfig(scene: Scene, redis: string, upstream: string, keys: readonly 
     redis,
     redis_deadline: scene.deadline,
     // It sheds what comes while its loop is late, by default; here all of it is to be judged.
-    server: { shedding: { loop_delay: '60s' }, drain: { delay: '0s', deadline: '5s' } },
+    server: { drain: { delay: '0s', deadline: '5s' } },
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream, api_key: 'sk-upstream-key' }],
     models: [{ id: 'm', operations: ['moderations'], targets: [{ upstream: 'up' }] }],
     keys: [

@@ -127,7 +127,7 @@ function toConfig(store: string, upstream: string): Readonly<Record<string, unkn
   });
   return {
     store,
-    server: { shedding: { loop_delay: '60s' }, drain: { delay: '0s', deadline: '5s' } },
+    server: { drain: { delay: '0s', deadline: '5s' } },
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream, api_key: 'sk-upstream-key' }],
     models: [{ id: 'm', operations: ['moderations'], price: { request: 0.0001 }, targets: [{ upstream: 'up' }] }],
     keys: [...Array.from({ length: roomyKeys }, (_, at) => key(`roomy-${at}`, roomyWorth)), key('tight', tightWorth)],

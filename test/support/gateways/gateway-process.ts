@@ -151,7 +151,8 @@ function toConfigText(config: ProcessConfig): string {
     keys: [{ id: 'test', secret: processKey }],
     console: { port: 0 },
     ...config,
-    server: { port: 0, ...server },
+    // A busy machine is not to shed.
+    server: { port: 0, shedding: { loop_delay: '60s' }, ...server },
   });
 }
 
