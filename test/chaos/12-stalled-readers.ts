@@ -57,7 +57,8 @@ export default definePromise({
     const memory = await watchMemory(gateway);
     sent.bytes = 0;
     const stalled = Array.from({ length: readers }, (_, no) => read(no, true));
-    for (let before = -1; before === -1 || before !== sent.bytes; ) {
+    await Promise.all(stalled.map(({ begun }) => begun));
+    for (let before = -1; before !== sent.bytes; ) {
       before = sent.bytes;
       progress(`${readers} readers stopped; the upstream could send ${toMb(sent.bytes)} MB`);
       await wait(stillMs);
@@ -116,6 +117,8 @@ function startUpstream(answer: Buffer, sent: { bytes: number }): Promise<FakeUps
 class Reader {
   /** `whole`, or what came instead. */
   readonly outcome: Promise<string>;
+  /** Its first bytes are there, or it has ended. */
+  readonly begun: Promise<unknown>;
   readonly #settled = Promise.withResolvers<string>();
   readonly #socket: Socket;
 
@@ -136,7 +139,12 @@ class Reader {
       onComplete: () => this.#settle(isSame && at === answer.length ? 'whole' : `other bytes, ${at} of them`),
     });
     this.#socket.on('data', (bytes: Buffer) => reader.push(bytes));
-    if (stalls) this.#socket.once('data', () => this.#socket.pause());
+    const first = Promise.withResolvers<void>();
+    this.begun = Promise.race([first.promise, this.outcome]);
+    this.#socket.once('data', () => {
+      if (stalls) this.#socket.pause();
+      first.resolve();
+    });
     this.#socket.on('error', (error) => this.#settle(error.message));
     this.#socket.on('close', () => this.#settle(`the end after ${at} bytes`));
     this.#socket.setTimeout(readLimitMs, () => this.#settle(`silence after ${at} bytes`));
