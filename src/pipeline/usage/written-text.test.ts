@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { anyGrapheme } from '../../../test/support/any-character.ts';
 import { createTextReader } from './written-text.ts';
 
 function writtenIn(
@@ -38,7 +39,7 @@ test('every choice that holds text is counted, with its bytes, however the answe
 test('whatever the texts are and however they are cut, they are counted alike', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 6 }),
+      fc.array(fc.string({ unit: anyGrapheme }), { maxLength: 6 }),
       fc.integer({ min: 1, max: 40 }),
       (texts, size) => {
         const { texts: seen, choices } = writtenIn(choicesOf(texts), false, false, size);
