@@ -4,16 +4,14 @@ import { Button, Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
 import { Entrance } from './pages/entrance/entrance.tsx';
-import { Invitation } from './pages/entrance/invitation.tsx';
-import { Proved } from './pages/entrance/proved.tsx';
-import { SetUp } from './pages/entrance/set-up.tsx';
-import { SignIn } from './pages/entrance/sign-in.tsx';
+import { Invitation, SetUp } from './pages/entrance/invitation.tsx';
+import { Proved, SignIn } from './pages/entrance/sign-in.tsx';
 import { pages } from './pages/index.ts';
 import { sessionQuery } from './parts/api/session.ts';
 import { toMessage } from './parts/layout/state.tsx';
 import { Icon } from './parts/marks/icon.tsx';
 import { provedPage } from './parts/session/proof-channel.ts';
-import { NotFound } from './parts/shell/not-found.tsx';
+import { NotFound } from './parts/shell/page-boundary.tsx';
 import { Shell } from './parts/shell/shell.tsx';
 
 export function App() {

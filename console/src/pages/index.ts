@@ -1,7 +1,7 @@
 /** Every page: where it is, what it is called, and its code, which is loaded when it is first looked at. */
 
 import { lazy } from 'react';
-import type { PageEntry } from '../parts/shell/page-entry.ts';
+import type { PageEntry } from '../parts/shell/navigation.tsx';
 
 export const pages: readonly PageEntry[] = [
   {

@@ -2,9 +2,9 @@
 
 import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useTitle } from '../../parts/layout/title.ts';
+import { useTitle } from '../../parts/layout/page-head.tsx';
+import { Mark } from '../../parts/marks/icon.tsx';
 import { ColourScheme } from '../../parts/shell/colour-scheme.tsx';
-import { Mark } from '../../parts/shell/mark.tsx';
 
 interface EntranceProps {
   readonly title: string;

@@ -118,3 +118,61 @@ function OtherPassword({ token, email }: { readonly token: string; readonly emai
 function Email({ value }: { readonly value: string }) {
   return <TextInput label="Email" type="email" autoComplete="username" value={value} readOnly />;
 }
+
+/** Makes the first owner, with the link that the first start printed. */
+export function SetUp() {
+  const token = useLinkToken();
+  if (token === undefined) {
+    return (
+      <Entrance title="This link is not whole">
+        <Text size="sm">
+          Copy it once more from where the gateway was started: it ends in <code>#token=</code> and some letters.
+        </Text>
+      </Entrance>
+    );
+  }
+  return <Form token={token} />;
+}
+
+function Form({ token }: { readonly token: string }) {
+  const { form, fault, busy, onSubmit } = useApiForm({
+    initialValues: { name: '', email: '', password: '' },
+    draftKey: 'set-up',
+    secrets: ['password'],
+    submit: (values) => ask('POST /api/setup', { body: { token, ...values } }),
+    onDone: goHome,
+  });
+  return (
+    <Entrance
+      title="Set up the console"
+      about="You become its owner: you see and change everything, and can invite others."
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack gap="md">
+          <FormFault fault={fault} />
+          <TextInput
+            label="Your name"
+            autoComplete="name"
+            required
+            withAsterisk={false}
+            autoFocus
+            {...form.getInputProps('name')}
+          />
+          <TextInput
+            label="Email"
+            type="email"
+            autoComplete="username"
+            description="You sign in with it; nothing is sent to it."
+            required
+            withAsterisk={false}
+            {...form.getInputProps('email')}
+          />
+          <NewPassword withAsterisk={false} {...form.getInputProps('password')} value={form.values.password} />
+          <Button type="submit" loading={busy} fullWidth>
+            Become the owner
+          </Button>
+        </Stack>
+      </form>
+    </Entrance>
+  );
+}

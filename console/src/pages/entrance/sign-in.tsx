@@ -1,12 +1,13 @@
 /** The page for signing in, and what stands there before anybody can. */
 
-import { Code, Divider, Text } from '@mantine/core';
-import { useState } from 'react';
+import { Button, Code, Divider, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import type { Session } from '../../../../src/admin/contract.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { type ProofNews, proofChannel } from '../../parts/session/proof-channel.ts';
 import { ProviderButton, SignInForm } from '../../parts/session/sign-in-form.tsx';
 import { Entrance } from './entrance.tsx';
-import { problemInLink } from './problem-in-link.ts';
+import { problemInLink } from './link-token.ts';
 
 export function SignIn({ session }: { readonly session: Session }) {
   const [problem] = useState(problemInLink);
@@ -43,6 +44,26 @@ function NeedsSetUp({ provider, problem }: NeedsSetUpProps) {
       <Text size="sm" c="dimmed">
         The link is gone? <Code>postern members setup-link</Code> makes a new one.
       </Text>
+    </Entrance>
+  );
+}
+
+/** Where the identity provider leads back to after a proof: tells the page that asked for it, and goes away. */
+export function Proved() {
+  const problem = problemInLink();
+  useEffect(() => {
+    const channel = proofChannel();
+    channel.postMessage({ problem } satisfies ProofNews);
+    channel.close();
+    if (problem === undefined) window.close();
+  }, [problem]);
+  const about = problem === undefined ? 'Close this window, and go on where you were.' : undefined;
+  return (
+    <Entrance title={problem === undefined ? 'It is you' : 'That was no proof'} about={about}>
+      <FormFault fault={problem} />
+      <Button component="a" href="/" variant="default">
+        Go to the console
+      </Button>
     </Entrance>
   );
 }

@@ -1,12 +1,10 @@
 /** In which state a key is. */
 
 import { Group } from '@mantine/core';
-import type { Key } from '../../../../src/admin/contract.ts';
-import { ManagedBy } from '../../parts/marks/managed-by.tsx';
-import { StatusBadge } from '../../parts/marks/status.tsx';
-import { formatRelative, formatTime } from '../../parts/words/format.ts';
-import { useNow } from '../../parts/words/now.ts';
-import { isPlaygroundKey } from './key-words.ts';
+import { type Key, limitNames } from '../../../../src/admin/contract.ts';
+import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
+import { formatCount, formatRelative, formatTime } from '../../parts/words/format.ts';
+import { useNow } from '../../parts/words/numbers.tsx';
 
 /** Who uses it needs time to get another one. */
 const soonMs = 14 * 86_400_000;
@@ -56,3 +54,28 @@ function FormerSecret({ until }: { readonly until: string }) {
     />
   );
 }
+
+/** What a key or a project may do, as people say it. */
+export function limitsInWords(limits: Readonly<Record<string, number>>): string[] {
+  return limitNames.flatMap((name) => {
+    const most = limits[name];
+    if (most === undefined) return [];
+    if (name === 'concurrency') return [`${formatCount(most)} at a time`];
+    const [measure = '', window = ''] = name.split('_per_');
+    return [`${formatCount(most)} ${most === 1 ? measure.slice(0, -1) : measure} a ${window}`];
+  });
+}
+
+export function modelsInWords(models: readonly string[]): string {
+  if (models.includes('*')) return 'Every model';
+  const [first, second, ...others] = models;
+  const named = [first, second].filter((id) => id !== undefined).join(', ');
+  return others.length === 0 ? named : `${named} and ${others.length} more`;
+}
+
+/** Its name, or its ID where it has none. */
+export const nameOf = ({ id, document }: Pick<Key, 'id' | 'document'>): string => document.name ?? id;
+
+/** The console makes it for itself. */
+const isPlaygroundKey = ({ document }: Pick<Key, 'document'>): boolean =>
+  document.metadata['postern.console'] === 'playground';

@@ -14,11 +14,9 @@ import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useKey, useRefresh } from './data.ts';
-import { KeyBadges } from './key-badges.tsx';
-import { EditKey } from './key-form.tsx';
+import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
+import { EditKey, RotateKey } from './key-form.tsx';
 import { KeySnippets } from './key-snippets.tsx';
-import { limitsInWords, modelsInWords, nameOf } from './key-words.ts';
-import { RotateKey } from './rotate-key.tsx';
 import { Warnings } from './secret-dialog.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 

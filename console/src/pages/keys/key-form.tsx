@@ -1,21 +1,20 @@
 /** The dialogs in which a key is made, and in which one is changed. */
 
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Radio, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useRef, useState } from 'react';
 import type { KeyDetail, KeyWithSecret } from '../../../../src/admin/contract.ts';
 import { ApiError, ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
+import { useFocusReturn } from '../../parts/dialogs/escape.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { type ApiForm, useApiForm } from '../../parts/forms/use-api-form.ts';
-import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { useRefresh } from './data.ts';
+import { createRequestKeys, useRefresh } from './data.ts';
+import { nameOf } from './key-badges.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { type KeyValues, newKeyValues, toChange, toDocument, toField, toValues } from './key-values.ts';
-import { nameOf } from './key-words.ts';
 import { Notice } from './notice.tsx';
-import { createRequestKeys } from './request-keys.ts';
 
 interface FrameProps {
   readonly title: string;
@@ -190,5 +189,55 @@ export function Conflict({ error, onTakeTheirs, onSaveMine }: ConflictProps) {
         </Group>
       </Stack>
     </Notice>
+  );
+}
+
+interface RotateKeyProps {
+  readonly item: KeyDetail;
+  readonly onClose: () => void;
+  readonly onRotated: (made: KeyWithSecret) => void;
+}
+
+interface RotateValues {
+  readonly overlap: string;
+}
+
+/** Gives a key another secret, and says how long the former one goes on working. */
+export function RotateKey({ item, onClose, onRotated }: RotateKeyProps) {
+  const refresh = useRefresh();
+  const [requestKeys] = useState(createRequestKeys);
+  const api = useApiForm<RotateValues, KeyWithSecret>({
+    initialValues: { overlap: '24h' },
+    submit(body) {
+      const headers = { 'idempotency-key': requestKeys.of(JSON.stringify(body)) };
+      return ask('POST /api/keys/:id/rotate', { params: { id: item.id }, body, headers });
+    },
+    onDone(made) {
+      onClose();
+      onRotated(made);
+      void refresh();
+    },
+  });
+  return (
+    <FormDialog title={`Give ${nameOf(item)} another secret`} onClose={onClose}>
+      <FormBody api={api} submit="Make the new secret" onClose={onClose}>
+        <Text size="sm">
+          Everything else about the key stays. Put the new secret where the old one is used while both of them work.
+        </Text>
+        <Radio.Group label="The former secret works" {...api.form.getInputProps('overlap')}>
+          <Stack gap="xs" mt={6}>
+            <Radio value="0s" label="No more" description="For a secret that somebody has seen: it ends at once." />
+            <Radio value="1h" label="For another hour" />
+            <Radio value="24h" label="For another day" />
+            <Radio value="7d" label="For another week" />
+          </Stack>
+        </Radio.Group>
+        {item.oldSecretUntil !== null && (
+          <Text size="sm">
+            The secret before the present one still works; it ends now, as a key has one former secret.
+          </Text>
+        )}
+      </FormBody>
+    </FormDialog>
   );
 }

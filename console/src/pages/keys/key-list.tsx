@@ -5,10 +5,8 @@ import { useMediaQuery } from '@mantine/hooks';
 import type { Key } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing } from '../../parts/words/numbers.tsx';
-import { BudgetBar } from './budget-bar.tsx';
-import { KeyBadges } from './key-badges.tsx';
-import { limitsInWords, modelsInWords, nameOf } from './key-words.ts';
-import { Trend } from './trend.tsx';
+import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
+import { BudgetBar, Trend } from './spend-facts.tsx';
 
 export interface KeyListProps {
   readonly keys: readonly Key[];

@@ -3,12 +3,16 @@
 import { Alert, Anchor, Select, Stack, Tabs, Text } from '@mantine/core';
 import { type MouseEvent, useState } from 'react';
 import { Link } from 'wouter';
-import type { KeyDocument } from '../../../../src/admin/contract.ts';
+import {
+  type KeyDocument,
+  type Operation,
+  operationsAsOffered,
+  type PlaygroundModel,
+} from '../../../../src/admin/contract.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { toSnippets } from '../../parts/snippets/snippets.ts';
 import { useModels } from './data.ts';
-import { toUsable, type Usable } from './usable-models.ts';
 
 interface KeySnippetsProps {
   readonly document: KeyDocument;
@@ -80,4 +84,33 @@ function NothingUsable() {
       </Text>
     </Alert>
   );
+}
+
+interface Usable {
+  readonly model: string;
+  readonly operation: Operation;
+}
+
+/** Which models a key may use, and for what: by the rules of the gateway. */
+function toUsable(
+  { models: patterns, operations }: Pick<KeyDocument, 'models' | 'operations'>,
+  models: readonly PlaygroundModel[],
+): Usable[] {
+  const reachable = models.filter(
+    ({ id, visible }) => visible && !id.includes('*') && patterns.some((one) => fits(one, id)),
+  );
+  return operationsAsOffered
+    .filter((operation) => operations === undefined || operations.includes(operation))
+    .flatMap((operation) =>
+      reachable
+        .filter((model) => model.operations.includes(operation))
+        .map((model) => ({ model: model.id, operation })),
+    );
+}
+
+/** A pattern has one `*` at most. */
+function fits(pattern: string, id: string): boolean {
+  const [before = '', after] = pattern.split('*');
+  if (after === undefined) return pattern === id;
+  return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
 }

@@ -1,8 +1,8 @@
 /** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
 
 import { type BudgetPeriod, type KeyDocument, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import type { FieldWords } from '../../parts/forms/field-words.ts';
-import { shapeField } from '../../parts/words/shapes.ts';
+import type { FieldWords } from '../../parts/forms/plain-field.tsx';
+import { shapeField } from '../../parts/words/operations.ts';
 
 interface BudgetValues {
   readonly every: BudgetPeriod;

@@ -14,11 +14,11 @@ import { Needs } from '../../parts/session/role.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useProject, useRefresh } from './data.ts';
+import { limitsInWords } from './key-badges.tsx';
 import { Term } from './key-drawer.tsx';
-import { limitsInWords } from './key-words.ts';
 import { ProjectForm } from './project-form.tsx';
-import { ProjectPlace } from './project-place.tsx';
 import { toProjectCaps } from './project-values.ts';
+import { ProjectPlace } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
 interface ProjectDrawerProps {

@@ -1,12 +1,17 @@
 /** The tab of the projects. */
 
-import { Button } from '@mantine/core';
+import { Button, Card, Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useSearchParams } from 'wouter';
+import type { Project } from '../../../../src/admin/contract.ts';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
+import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
+import { formatCount } from '../../parts/words/format.ts';
 import { useProjects } from './data.ts';
-import { ProjectList } from './project-list.tsx';
+import { limitsInWords } from './key-badges.tsx';
+import { toProjectCaps } from './project-values.ts';
+import { BudgetBar } from './spend-facts.tsx';
 
 export function ProjectsTab({ onSelect }: { readonly onSelect: (id: string) => void }) {
   const { data, error, refetch } = useProjects();
@@ -29,5 +34,61 @@ export function ProjectsTab({ onSelect }: { readonly onSelect: (id: string) => v
       A project is what several keys have in common: limits and budgets that hold for all of them together, and one line
       in every report.
     </Empty>
+  );
+}
+
+interface ProjectListProps {
+  readonly projects: readonly Project[];
+  readonly onSelect: (id: string) => void;
+}
+
+/** The projects, each with its keys and how far its budgets have come. */
+function ProjectList({ projects, onSelect }: ProjectListProps) {
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list" aria-label="Projects">
+      {projects.map((project) => (
+        <ProjectCard key={project.id} project={project} onSelect={onSelect} />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function ProjectCard({ project, onSelect }: { readonly project: Project; readonly onSelect: (id: string) => void }) {
+  const limits = limitsInWords(toProjectCaps(project.document).limits);
+  const { name } = project.document;
+  return (
+    <Card component="li" withBorder padding="md">
+      <Stack gap="xs">
+        <UnstyledButton onClick={() => onSelect(project.id)} className="row-name">
+          <Text fw={600} className="breaks">
+            {typeof name === 'string' ? name : project.id}
+          </Text>
+          <Text size="xs" c="dimmed" className="breaks">
+            {project.id} · {project.keys === 1 ? 'one key' : `${formatCount(project.keys)} keys`}
+          </Text>
+        </UnstyledButton>
+        <ProjectPlace project={project} />
+        {limits.length > 0 && <Text size="sm">{limits.join(', ')}</Text>}
+        {project.budgets.map((budget) => (
+          <BudgetBar key={budget.every} budget={budget} />
+        ))}
+        {limits.length === 0 && project.budgets.length === 0 && (
+          <Text size="sm" c="dimmed">
+            No limits and no budget
+          </Text>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+/** Where a project is declared, and whether the gateways go by it already. */
+export function ProjectPlace({ project: { managedBy, place, inForce } }: { readonly project: Project }) {
+  if (managedBy === 'store' && inForce) return null;
+  return (
+    <Group gap={6}>
+      <ManagedBy by={managedBy === 'store' ? 'store' : 'file'} place={place} />
+      {!inForce && <StatusBadge state="pending" label="In force in a moment" />}
+    </Group>
   );
 }

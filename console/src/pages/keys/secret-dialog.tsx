@@ -4,11 +4,10 @@ import { Box, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect } from 'react';
 import type { KeyWithSecret } from '../../../../src/admin/contract.ts';
-import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
-import { CopyButton } from '../../parts/snippets/copy.tsx';
-import { useCopied } from '../../parts/snippets/use-copied.ts';
+import { useFocusReturn } from '../../parts/dialogs/escape.ts';
+import { CopyButton, useCopied } from '../../parts/snippets/copy.tsx';
+import { nameOf } from './key-badges.tsx';
 import { KeySnippets } from './key-snippets.tsx';
-import { nameOf } from './key-words.ts';
 import { Notice } from './notice.tsx';
 
 interface SecretDialogProps {

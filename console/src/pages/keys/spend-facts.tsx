@@ -1,14 +1,13 @@
 /** What was used in the last weeks, and how the budgets are doing: the same for a key and for a project. */
 
-import { Group, Stack, Text, Title } from '@mantine/core';
-import type { BudgetState } from '../../../../src/admin/contract.ts';
+import { Group, Progress, Stack, Text, Title } from '@mantine/core';
+import type { BudgetPeriod, BudgetState, BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';
+import { LineChart } from '../../parts/charts/charts.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { formatCount } from '../../parts/words/format.ts';
-import { Count, Money } from '../../parts/words/numbers.tsx';
-import { BudgetBar } from './budget-bar.tsx';
-import { BurnDown } from './burn-down.tsx';
-import { type Spender, useSpend } from './data.ts';
-import { Trend } from './trend.tsx';
+import { periodWords } from '../../parts/words/caps.ts';
+import { formatCount, formatDay, formatHour, formatMoney } from '../../parts/words/format.ts';
+import { Count, Money, When } from '../../parts/words/numbers.tsx';
+import { type Spender, useBurnDown, useSpend } from './data.ts';
 
 const days = 30;
 
@@ -84,5 +83,203 @@ export function BudgetFacts({ spender, budgets }: BudgetFactsProps) {
         </Stack>
       ))}
     </Stack>
+  );
+}
+
+interface BudgetBarProps {
+  readonly budget: BudgetState;
+  /** With what is set aside, and when it begins anew. */
+  readonly wide?: boolean;
+}
+
+const nearShare = 0.8;
+
+/** How far a budget has come, in words and as a bar. */
+export function BudgetBar({ budget, wide = false }: BudgetBarProps) {
+  const { every, amount, spent, outstanding, left, endsAt } = budget;
+  const share = Number(spent) / Number(amount);
+  const setAside = Number(outstanding) / Number(amount);
+  const isOver = Number(left) === 0;
+  const words = `${formatMoney(spent)} of ${formatMoney(amount)} ${periodWords[every]}`;
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between" gap={6}>
+        <Text size={wide ? 'sm' : 'xs'} className="numeric">
+          {words}
+        </Text>
+        {isOver && (
+          <Text size="xs" fw={600} className="tone-bad">
+            Spent
+          </Text>
+        )}
+      </Group>
+      <Progress.Root size={wide ? 'md' : 'sm'}>
+        <Progress.Section value={toPercent(share)} color={colorOf(share, isOver)} aria-label={words} />
+        <Progress.Section value={toPercent(Math.min(setAside, 1 - share))} color="gray.5" aria-label="Set aside" />
+      </Progress.Root>
+      {wide && (
+        <Group justify="space-between" gap={6}>
+          <Text size="xs" c="dimmed">
+            {formatMoney(left)} left
+            {Number(outstanding) > 0 && `, ${formatMoney(outstanding)} set aside for requests under way`}
+          </Text>
+          {endsAt !== null && (
+            <Text size="xs" c="dimmed">
+              Begins anew <When at={endsAt} />
+            </Text>
+          )}
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+const toPercent = (share: number): number => Math.max(0, Math.min(100, share * 100));
+
+function colorOf(share: number, isOver: boolean): string {
+  if (isOver) return 'red';
+  return share >= nearShare ? 'yellow' : 'teal';
+}
+
+const height = 220;
+
+interface BurnDownProps {
+  readonly spender: Spender;
+  readonly period: BudgetPeriod;
+}
+
+/** How a budget is spent within its period: what was spent, an even pace, and where this pace leads. */
+function BurnDown({ spender, period }: BurnDownProps) {
+  const { data, error, refetch } = useBurnDown(spender, period);
+  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading rows={1} rowHeight={height + 24} />;
+  const words = inWords(data);
+  return (
+    <Stack gap={6}>
+      <LineChart
+        height={height}
+        label={words}
+        data={toRows(data)}
+        dataKey="ms"
+        series={[
+          { name: 'spent', label: 'Spent', color: 'teal.6' },
+          { name: 'ahead', label: 'At this pace', color: 'teal.6', strokeDasharray: '2 4' },
+          { name: 'pace', label: 'Even pace', color: 'gray.6', strokeDasharray: '6 4' },
+          { name: 'budget', label: 'Budget', color: 'red.6' },
+        ]}
+        curveType="linear"
+        withDots={false}
+        withLegend
+        legendProps={{ verticalAlign: 'bottom' }}
+        strokeWidth={2}
+        connectNulls
+        valueFormatter={formatMoney}
+        xAxisProps={{
+          type: 'number',
+          domain: ['dataMin', 'dataMax'],
+          minTickGap: 40,
+          tickFormatter: (ms: number) => labelOf(data, ms),
+        }}
+        tooltipProps={{ labelFormatter: (ms: unknown) => labelOf(data, Number(ms)) }}
+        yAxisProps={{ width: 56 }}
+      />
+      <Text size="xs" c="dimmed">
+        {words}
+      </Text>
+    </Stack>
+  );
+}
+
+function inWords({ budget, projected }: BurnDownFacts): string {
+  const spent = `${formatMoney(budget.spent)} of ${formatMoney(budget.amount)} is spent.`;
+  if (Number(budget.left) === 0) return `${spent} Nothing is left.`;
+  if (projected.runsOutAt !== null) return `${spent} At this pace it runs out on ${formatDay(projected.runsOutAt)}.`;
+  if (projected.atEnd === null) return `${spent} At this pace it lasts for long.`;
+  return `${spent} At this pace it comes to ${formatMoney(projected.atEnd)} by the end.`;
+}
+
+/** The chart asks for a label also where its pointer is over nothing. */
+function labelOf({ step }: BurnDownFacts, ms: number): string {
+  if (!Number.isFinite(ms)) return '';
+  return step === 'hour' ? formatHour(ms) : toShortDay(ms);
+}
+
+interface Row {
+  readonly ms: number;
+  readonly spent?: number;
+  readonly ahead?: number;
+  readonly pace?: number;
+  readonly budget: number;
+  // What charts want of a row.
+  readonly [name: string]: number | undefined;
+}
+
+const stepsMs = { hour: 3_600_000, day: 86_400_000 } as const;
+
+function toRows({ budget, step, points, projected }: BurnDownFacts): Row[] {
+  const amount = Number(budget.amount);
+  const startMs = budget.startsAt === null ? undefined : Date.parse(budget.startsAt);
+  const endMs = budget.endsAt === null ? undefined : Date.parse(budget.endsAt);
+  const paceAt = (ms: number): { pace?: number } =>
+    startMs === undefined || endMs === undefined ? {} : { pace: (amount * (ms - startMs)) / (endMs - startMs) };
+  const past = points.map(({ at, spent }) => {
+    const ms = Date.parse(at);
+    return { ms, spent: Number(spent), ...paceAt(ms), budget: amount };
+  });
+  const now = points.at(-1);
+  if (endMs === undefined || now === undefined || projected.atEnd === null) return past;
+
+  const nowMs = Date.parse(now.at);
+  const atEnd = Number(projected.atEnd);
+  const aheadAt = (ms: number): number =>
+    Number(now.spent) + ((atEnd - Number(now.spent)) * (ms - nowMs)) / Math.max(1, endMs - nowMs);
+  const future: Row[] = [];
+  const stepMs = stepsMs[step];
+  for (let ms = Math.ceil((nowMs + 1) / stepMs) * stepMs; ms <= endMs; ms += stepMs) {
+    future.push({ ms, ahead: aheadAt(ms), ...paceAt(ms), budget: amount });
+  }
+  // The two lines meet now.
+  const [last, ...before] = past.toReversed();
+  const joint = last === undefined ? [] : [{ ...last, ahead: last.spent }];
+  return [...before.toReversed(), ...joint, ...future];
+}
+
+const shortDays = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const toShortDay = (ms: number): string => shortDays.format(new Date(ms));
+
+interface TrendProps {
+  readonly values: readonly number[];
+  /** What it shows, in words. */
+  readonly label: string;
+  /** In pixels. */
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** A few days as a line, no larger than a word. */
+export function Trend({ values, label, width = 96, height = 24 }: TrendProps) {
+  const most = Math.max(1, ...values);
+  const step = values.length < 2 ? 0 : (width - 2) / (values.length - 1);
+  const points = values.map((value, index) => `${1 + index * step},${height - 2 - (value / most) * (height - 4)}`);
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      className="trend"
+      preserveAspectRatio="none"
+    >
+      <title>{label}</title>
+      <polyline
+        points={points.join(' ')}
+        fill="none"
+        stroke="currentColor"
+        strokeWidth={1.6}
+        strokeLinejoin="round"
+        vectorEffect="non-scaling-stroke"
+      />
+    </svg>
   );
 }

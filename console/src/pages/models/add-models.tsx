@@ -1,19 +1,34 @@
 /** Adds models from what an upstream lists, several at once, or by names that are written. */
 
-import { Anchor, Button, Group, Modal, Select, Stack, Switch } from '@mantine/core';
+import {
+  Anchor,
+  Badge,
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  MultiSelect,
+  ScrollArea,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { Operation, UpstreamModels } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { toWords } from '../../parts/forms/use-api-form.ts';
 import { Empty, Failed, Loading, toMessage } from '../../parts/layout/state.tsx';
-import { type Chosen, ChosenModels } from './chosen-models.tsx';
-import { operationsByName } from './known-names.ts';
-import { ListedModels } from './listed-models.tsx';
-import { refreshModels, saveModel } from './model-data.ts';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { operationChoices, operationWords } from '../../parts/words/operations.ts';
+import { refreshModels, saveModel, useUpstreamModels, useUpstreams } from './model-data.ts';
 import type { Document } from './model-document.ts';
-import { useUpstreamModels, useUpstreams } from './upstream-data.ts';
+import { operationsByName } from './model-words.ts';
 
 interface AddModelsProps {
   readonly opened: boolean;
@@ -158,4 +173,154 @@ function inWords(thrown: unknown): string {
       .join(' ');
   }
   return toMessage(thrown);
+}
+
+interface Chosen {
+  /** As the upstream calls it. */
+  readonly name: string;
+  /** As clients will. */
+  readonly id: string;
+  /** What somebody chose; undefined where it is as its list or its name says. */
+  readonly operations?: readonly string[];
+}
+
+interface ChosenModelsProps {
+  readonly chosen: readonly Chosen[];
+  onChange(chosen: readonly Chosen[]): void;
+  /** What the upstream's list or the name itself says a model is for; empty where neither does. */
+  told(name: string): readonly Operation[];
+  /** By the upstream's name. */
+  readonly failures: Readonly<Record<string, string>>;
+}
+
+/** Those about to be added, each with the name that clients will use, what it serves, and why one could not be. */
+function ChosenModels({ chosen, onChange, told, failures }: ChosenModelsProps) {
+  if (chosen.length === 0) return null;
+  const change = (name: string, more: Partial<Chosen>): void =>
+    onChange(chosen.map((one) => (one.name === name ? { ...one, ...more } : one)));
+  return (
+    <Stack gap="xs" role="group" aria-label="Names for clients">
+      <Text size="sm" fw={500}>
+        Names for clients, and what each serves
+      </Text>
+      {chosen.map(({ name, id, operations }) => (
+        <Stack key={name} gap={4}>
+          <TextInput
+            aria-label={`Name for clients of ${name}`}
+            value={id}
+            onChange={({ currentTarget }) => change(name, { id: currentTarget.value })}
+            error={failures[name]}
+            {...(id !== name && { description: `for ${name}` })}
+            autoComplete="off"
+            spellCheck={false}
+          />
+          <MultiSelect
+            aria-label={`What ${name} serves`}
+            data={operationChoices}
+            value={[...(operations ?? told(name))]}
+            onChange={(picked) => change(name, { operations: picked })}
+            {...(told(name).length === 0 && {
+              description: 'Neither its list nor its name says what it is for: choose.',
+            })}
+            placeholder={(operations ?? told(name)).length === 0 ? 'What it serves' : ''}
+          />
+        </Stack>
+      ))}
+    </Stack>
+  );
+}
+
+interface ListedModelsProps {
+  readonly listing: ReturnType<typeof useUpstreamModels>;
+  readonly chosen: readonly string[];
+  onChoose(names: readonly string[]): void;
+}
+
+/** What an upstream lists, to tick; and names that are written, where it lists nothing or not this one. */
+function ListedModels({ listing, chosen, onChoose }: ListedModelsProps) {
+  const { data, error, isFetching, refetch } = listing;
+  if (isFetching && data === undefined) return <Loading rows={3} />;
+  const items = data?.items ?? [];
+  const written = chosen.filter((name) => !items.some(({ id }) => id === name));
+  const listed = chosen.filter((name) => !written.includes(name));
+  return (
+    <Stack gap="sm">
+      {error !== null && (
+        <Group gap="xs">
+          <Text size="sm" role="alert">{`Its list could not be fetched: ${toMessage(error)}`}</Text>
+          <Button size="compact-sm" variant="default" onClick={() => void refetch()}>
+            Try again
+          </Button>
+        </Group>
+      )}
+      {data?.note != null && (
+        <Text size="sm" c="dimmed">
+          {data.note}
+        </Text>
+      )}
+      {items.length > 0 && (
+        <Choices items={items} chosen={listed} onChoose={(names) => onChoose([...names, ...written])} />
+      )}
+      <TagsInput
+        label={items.length > 0 ? 'Or by name' : 'Names'}
+        description="As the upstream calls them; press Enter after each."
+        value={written}
+        onChange={(names) => onChoose([...listed, ...names.filter((name) => !listed.includes(name))])}
+        acceptValueOnBlur
+      />
+    </Stack>
+  );
+}
+
+interface ChoicesProps {
+  readonly items: UpstreamModels['items'];
+  readonly chosen: readonly string[];
+  onChoose(names: readonly string[]): void;
+}
+
+function Choices({ items, chosen, onChoose }: ChoicesProps) {
+  const [wanted, setWanted] = useState('');
+  const fitting = items.filter(({ id }) => id.toLowerCase().includes(wanted.trim().toLowerCase()));
+  const toggle = (id: string, isOn: boolean): void =>
+    onChoose(isOn ? [...chosen, id] : chosen.filter((name) => name !== id));
+  return (
+    <Stack gap="xs" role="group" aria-label="Models that it lists">
+      <TextInput
+        type="search"
+        label={`It lists ${items.length === 1 ? '1 model' : `${items.length} models`}`}
+        placeholder="Search"
+        leftSection={<Icon name="search" size={16} />}
+        value={wanted}
+        onChange={({ currentTarget }) => setWanted(currentTarget.value)}
+      />
+      <ScrollArea.Autosize mah={220} type="auto" viewportProps={{ tabIndex: 0, 'aria-label': 'Models that it lists' }}>
+        <Stack gap={8} py={4}>
+          {fitting.map(({ id, operations, models }) => (
+            <Group key={id} justify="space-between" wrap="nowrap" pr="sm">
+              <Checkbox
+                checked={chosen.includes(id)}
+                onChange={({ currentTarget }) => toggle(id, currentTarget.checked)}
+                label={id}
+                className="breaks"
+              />
+              {models.length > 0 ? (
+                <Badge variant="default" className="plain-badge">
+                  Added already
+                </Badge>
+              ) : (
+                <Text size="xs" c="dimmed">
+                  {operations?.map((operation) => operationWords[operation]).join(', ')}
+                </Text>
+              )}
+            </Group>
+          ))}
+          {fitting.length === 0 && (
+            <Text size="sm" c="dimmed">
+              None has that in its name.
+            </Text>
+          )}
+        </Stack>
+      </ScrollArea.Autosize>
+    </Stack>
+  );
 }

@@ -3,7 +3,7 @@
 import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { PlainField } from '../../parts/forms/plain-field.tsx';
-import { shapeField } from '../../parts/words/shapes.ts';
+import { shapeField } from '../../parts/words/operations.ts';
 import type { ModelValues } from './model-document.ts';
 
 const balances = [

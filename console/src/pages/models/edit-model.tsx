@@ -9,7 +9,7 @@ import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { readModel, refreshModels, saveModel } from './model-data.ts';
-import { type Difference, differencesOf, draftOf, toDocument, toValues } from './model-document.ts';
+import { type Difference, differencesOf, draftOf, emptyTarget, toDocument, toValues } from './model-document.ts';
 import { ModelForm } from './model-form.tsx';
 
 interface EditModelProps {
@@ -81,7 +81,7 @@ const isBeaten = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'changed_meanwhile' || error.code === 'already_there');
 
 /** Also what is legal and perhaps not meant. */
-export function say(id: string, { outcome, warnings }: Written): void {
+function say(id: string, { outcome, warnings }: Written): void {
   const words = { created: 'is added', changed: 'is saved', unchanged: 'is as it was' }[outcome];
   notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
 }
@@ -138,5 +138,38 @@ function Differences({ differences }: { readonly differences: readonly Differenc
         ))}
       </Table.Tbody>
     </Table>
+  );
+}
+
+/** In the address bar, in place of an ID; no model has it. */
+export const newModelId = '';
+
+interface NewModelProps {
+  onDone(id: string): void;
+  onCancel(): void;
+}
+
+export function NewModel({ onDone, onCancel }: NewModelProps) {
+  const queries = useQueryClient();
+  const api = useApiForm({
+    initialValues: { ...toValues({}), targets: [emptyTarget()] },
+    draftKey: draftOf('new'),
+    submit: (values) => saveModel(toDocument(values), undefined),
+    onDone: (written, values) => {
+      void refreshModels(queries);
+      say(values.id.trim(), written);
+      onDone(values.id.trim());
+    },
+  });
+  return (
+    <ModelForm
+      api={api}
+      isNew
+      submitLabel="Add the model"
+      onCancel={() => {
+        api.discardDraft();
+        onCancel();
+      }}
+    />
   );
 }

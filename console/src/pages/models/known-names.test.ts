@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operationsByName } from './known-names.ts';
+import { operationsByName } from './model-words.ts';
 
 test('a name says what a model is for only where there is no doubt', () => {
   const rows = [

@@ -19,7 +19,7 @@ import type {
 } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
-import { type Filters, toQuery } from './filters.ts';
+import { type Filters, toQuery } from './filter-bar.tsx';
 import type { Document } from './model-document.ts';
 
 const pageSize = 100;
@@ -115,4 +115,23 @@ function withVisible(pages: Pages | undefined, id: string, visible: boolean): Pa
   if (pages === undefined) return undefined;
   const change = (model: Model): Model => (model.id === id ? { ...model, visible } : model);
   return { ...pages, pages: pages.pages.map((page) => ({ ...page, items: page.items.map(change) })) };
+}
+
+/** The upstreams that models may be answered by, and what each of them lists. */
+export function useUpstreams() {
+  return useQuery({
+    queryKey: ['upstreams', 'names'],
+    queryFn: async ({ signal }) => (await ask('GET /api/upstreams', { query: { limit: 200 }, signal })).items,
+  });
+}
+
+/** Asked for anew each time: it goes out to the upstream itself. */
+export function useUpstreamModels(upstream: string | null) {
+  return useQuery({
+    queryKey: ['upstreams', 'listed models', upstream],
+    queryFn: ({ signal }) => ask('GET /api/upstreams/:id/models', { params: { id: upstream ?? '' }, signal }),
+    enabled: upstream !== null,
+    staleTime: 60_000,
+    retry: false,
+  });
 }

@@ -1,17 +1,15 @@
 /** What is known of a model: its names, what it serves, and each target with its price and its health. */
 
-import { Badge, Card, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Box, Card, Group, Stack, Switch, Table, Text, Title, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
-import { StatusBadge } from '../../parts/marks/status.tsx';
-import { Success } from '../../parts/marks/success.tsx';
+import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
+import { StatusBadge, Success } from '../../parts/marks/status.tsx';
+import { useMay } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
 import { When } from '../../parts/words/numbers.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
 import { useVisibility } from './model-data.ts';
-import { callsOf, hiddenInWords } from './model-words.ts';
-import { priceInWords, sourceInWords } from './price-words.ts';
-import { VisibleSwitch } from './visible-switch.tsx';
+import { callsOf, hiddenInWords, priceInWords, sourceInWords } from './model-words.ts';
 
 export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();
@@ -129,4 +127,41 @@ function nodeInWords({
   if (waiting > 0) words.push(`${waiting} waiting`);
   if (restingCredentials.length > 0) words.push(`resting credentials: ${restingCredentials.join(', ')}`);
   return words.join(', ');
+}
+
+interface VisibleSwitchProps {
+  readonly model: Model;
+  readonly pending: boolean;
+  onChange(id: string, visible: boolean): void;
+}
+
+/** Whether clients see a model: a switch, or where it is decided otherwise. */
+export function VisibleSwitch({ model, pending, onChange }: VisibleSwitchProps) {
+  const may = useMay('editor');
+  const why = whyFixed(model, may);
+  const meaning = model.visible ? 'Clients see it in their list of models.' : hiddenInWords(model);
+  if (why !== undefined) {
+    return <StatusBadge state={model.visible ? 'visible' : 'hidden'} why={`${meaning} ${why}`} />;
+  }
+  return (
+    <Tooltip label={meaning} withinPortal multiline maw={300} openDelay={500}>
+      <Box display="inline-block">
+        <Switch
+          checked={model.visible}
+          onChange={({ currentTarget }) => onChange(model.id, currentTarget.checked)}
+          aria-label={`Show ${model.id} to clients`}
+          aria-busy={pending}
+        />
+      </Box>
+    </Tooltip>
+  );
+}
+
+function whyFixed({ managedBy, place }: Model, may: boolean): string | undefined {
+  if (managedBy === 'file') {
+    const where = place === null ? 'the configuration file' : `${place.file}, line ${place.line}`;
+    return `It is declared in ${where}: write "visible" there.`;
+  }
+  if (managedBy === 'embedded') return 'It comes with Postern: write a postern.yaml to have it otherwise.';
+  return may ? undefined : 'To show and hide models takes the role editor.';
 }

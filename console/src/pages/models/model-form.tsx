@@ -3,8 +3,7 @@
 import { Accordion, Checkbox, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
-import { FormButtons } from '../../parts/forms/form-buttons.tsx';
-import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { CallingFields } from './calling-fields.tsx';

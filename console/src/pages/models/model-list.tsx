@@ -1,19 +1,16 @@
 /** The list itself: a table where there is room, cards on a phone. */
 
-import { Anchor, Badge, Button, Card, Center, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Card, Center, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import type { Model } from '../../../../src/admin/contract.ts';
+import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { ManagedBy } from '../../parts/marks/managed-by.tsx';
-import { StatusBadge } from '../../parts/marks/status.tsx';
-import { Success } from '../../parts/marks/success.tsx';
+import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
-import type { FilterState } from './filters.ts';
+import type { FilterState } from './filter-bar.tsx';
 import { useModels, useVisibility } from './model-data.ts';
-import { callsOf, healthOf } from './model-words.ts';
-import { PriceText } from './price-text.tsx';
-import { VisibleSwitch } from './visible-switch.tsx';
+import { VisibleSwitch } from './model-facts.tsx';
+import { callsOf, healthOf, priceInWords, sourceInWords } from './model-words.ts';
 
 interface ModelListProps {
   readonly state: FilterState;
@@ -236,5 +233,27 @@ function Health({ model }: { readonly model: Model }) {
       <StatusBadge state={state} {...(label !== undefined && { label })} why={why || null} />
       <Success {...callsOf(model.targets)} />
     </>
+  );
+}
+
+/** Of several targets: one line for each price that differs. */
+function PriceText({ targets }: { readonly targets: readonly ModelTarget[] }) {
+  const lines = new Map(targets.map(({ price }) => [priceInWords(price), price]));
+  return (
+    <Stack gap={2} align="flex-start">
+      {[...lines].map(([words, price]) => (
+        <Tooltip key={words} label={sourceInWords(price)} withinPortal multiline maw={320} disabled={price === null}>
+          <Text size="sm" {...(price === null || price.amounts === null ? { c: 'dimmed' } : {})}>
+            {words}
+            {price?.listed?.verified === false && (
+              <Text span size="xs" c="dimmed">
+                {' '}
+                (not checked)
+              </Text>
+            )}
+          </Text>
+        </Tooltip>
+      ))}
+    </Stack>
   );
 }

@@ -7,11 +7,10 @@ import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { AddModels } from './add-models.tsx';
-import { FilterBar } from './filter-bar.tsx';
-import { useFilters } from './filters.ts';
+import { NewModel, newModelId } from './edit-model.tsx';
+import { FilterBar, useFilters } from './filter-bar.tsx';
 import { ModelDetails } from './model-details.tsx';
 import { ModelList } from './model-list.tsx';
-import { NewModel, newModelId } from './new-model.tsx';
 
 export default function Models() {
   const state = useFilters();

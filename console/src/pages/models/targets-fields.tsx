@@ -18,9 +18,9 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { Icon } from '../../parts/marks/icon.tsx';
+import { useUpstreams } from './model-data.ts';
 import { emptyTarget, type ModelValues, type TargetValues } from './model-document.ts';
 import { PriceFields } from './price-fields.tsx';
-import { useUpstreams } from './upstream-data.ts';
 
 type Form = UseFormReturnType<ModelValues>;
 

@@ -4,7 +4,7 @@ import { Badge, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Health } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/words/format.ts';
-import { useHealth } from './queries.ts';
+import { useHealth } from './range.ts';
 
 type Agreement = Health['agreements'][number];
 

@@ -9,7 +9,7 @@ import { ask } from '../../parts/api/client.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { toCurlLine } from '../../parts/snippets/curl-line.ts';
-import { isNew, useFirstSteps } from './queries.ts';
+import { isNew, useFirstSteps } from './range.ts';
 
 const hiddenName = 'postern.first-steps.hidden';
 

@@ -5,8 +5,17 @@ import { memo, type ReactNode } from 'react';
 import type { LiveSample, Overview } from '../../../../src/admin/contract.ts';
 import { Sparkline } from '../../parts/charts/sparkline.tsx';
 import { formatCompact, formatCount, formatDuration, formatMoney, formatPercent } from '../../parts/words/format.ts';
-import { badOf, errorShare, type LivePoint, rateAt, rateNow, requestsOf, tokensOf, toPoints } from './live-figures.ts';
-import { formatRate } from './rate.ts';
+import {
+  badOf,
+  errorShare,
+  formatRate,
+  type LivePoint,
+  rateAt,
+  rateNow,
+  requestsOf,
+  tokensOf,
+  toPoints,
+} from './live-figures.ts';
 import { useLive } from './use-live.ts';
 
 interface TileProps {

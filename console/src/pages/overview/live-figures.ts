@@ -1,6 +1,7 @@
 /** From samples to what is shown: rates of the last moments, and points of five seconds each for charts. */
 
 import type { LiveSample } from '../../../../src/admin/contract.ts';
+import { formatCompact, formatCount } from '../../parts/words/format.ts';
 import { shownMs } from './live-feed.ts';
 
 export const outcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] as const;
@@ -89,3 +90,9 @@ export const dollarsOf: Pick = ({ cost }) => Number(cost);
 export const tokensOf: Pick = ({ inputTokens, outputTokens }) => inputTokens + outputTokens;
 export const requestsOf: Pick = ({ requests }) => requests;
 export const badOf: Pick = ({ requests, byOutcome }) => requests - (byOutcome.ok ?? 0);
+
+/** Rates as people read them: two digits below a hundred, whole numbers above. */
+export function formatRate(value: number): string {
+  if (value >= 1_000) return formatCompact(value);
+  return formatCount(value >= 100 ? Math.round(value) : Number(value.toPrecision(2)));
+}

@@ -1,6 +1,6 @@
 /** What an operator may want to look at, each with the way to where one can act on it. */
 
-import { Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
+import { Anchor, Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Notice } from '../../../../src/admin/contract.ts';
@@ -9,7 +9,7 @@ import { notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { Failed } from '../../parts/layout/state.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { useNotices } from './queries.ts';
+import { useNotices } from './range.ts';
 
 const looks: Readonly<Record<Notice['severity'], { icon: IconName; color: string; word: string }>> = {
   bad: { icon: 'warning', color: 'red', word: 'Act now' },
@@ -107,4 +107,18 @@ function placeOf({ kind, id }: Notice['about']): string {
     case 'settings':
       return id === null ? '/settings' : `/settings/${encodeURIComponent(id)}`;
   }
+}
+
+/** One line under the page's name: whether there is something to look at, and the way to it. */
+export function NoticeCount() {
+  const { data } = useNotices();
+  // It keeps its place while nothing is known.
+  if (data === undefined) return ' ';
+  const urgent = data.filter(({ severity }) => severity !== 'hint').length;
+  if (urgent === 0) return 'What happens at the gateway.';
+  return (
+    <Anchor href="#look" inherit underline="always">
+      {urgent === 1 ? 'One thing to look at' : `${urgent} things to look at`}
+    </Anchor>
+  );
 }

@@ -1,21 +1,19 @@
 /** The page Overview: what happens just now, or what happened in a stretch of time; how the upstreams are; what to look at. */
 
 import './overview.css';
-import { Grid, SegmentedControl, Stack } from '@mantine/core';
+import { Button, Grid, SegmentedControl, Stack, Text } from '@mantine/core';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Failed } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { Agreements } from './agreements.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LiveHeadline, RangeHeadline } from './headline.tsx';
-import { LiveBar } from './live-bar.tsx';
-import { LiveCharts } from './live-charts.tsx';
-import { NoticeCount } from './notice-count.tsx';
-import { Notices } from './notices.tsx';
-import { useOverview } from './queries.ts';
-import { type Sight, useSight, type View, views, viewWords } from './range.ts';
-import { RangeCharts } from './range-charts.tsx';
+import { LiveCharts, RangeCharts } from './live-charts.tsx';
+import { NoticeCount, Notices } from './notices.tsx';
+import { type Sight, useOverview, useSight, type View, views, viewWords } from './range.ts';
 import { Upstreams } from './upstreams.tsx';
+import { pauseLive, useLivePart } from './use-live.ts';
 
 export default function Overview() {
   const [sight, setSight] = useSight();
@@ -65,5 +63,33 @@ function Content({ sight, onChange }: ContentProps) {
         </Grid.Col>
       </Grid>
     </Stack>
+  );
+}
+
+/** What the live view says of itself: whether it follows, stands still or lost its connection; and the button to hold it. */
+function LiveBar() {
+  const isPaused = useLivePart((state) => state.isPaused);
+  const words = useLivePart(({ status, isPaused: paused, isBehind }) => {
+    if (status === 'lost') return 'Connection lost; trying again';
+    if (paused) return 'Paused';
+    if (isBehind) return 'The gateway is slow to answer';
+    return status === 'live' ? 'Following' : 'Connecting';
+  });
+  return (
+    <>
+      <Text size="sm" c="dimmed" role="status" className={`live-words live-${words === 'Following' ? 'on' : 'off'}`}>
+        <span className="live-dot" aria-hidden="true" />
+        {words}
+      </Text>
+      <Button
+        size="xs"
+        variant="default"
+        w={104}
+        leftSection={<Icon name={isPaused ? 'play' : 'pause'} size={14} />}
+        onClick={() => pauseLive(!isPaused)}
+      >
+        {isPaused ? 'Go on' : 'Pause'}
+      </Button>
+    </>
   );
 }

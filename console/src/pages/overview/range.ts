@@ -1,7 +1,9 @@
 /** Which stretch of time and which grouping the page shows, as its address has it. */
 
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
-import type { Overview } from '../../../../src/admin/contract.ts';
+import type { FirstSteps, Overview } from '../../../../src/admin/contract.ts';
+import { ask } from '../../parts/api/client.ts';
 
 export const views = ['live', '1h', '24h', '7d', '30d'] as const;
 export type View = (typeof views)[number];
@@ -87,3 +89,52 @@ const hours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-d
 const dayHours = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' });
 /** Days are added up in UTC. */
 const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+const soonMs = 10_000;
+const seldomMs = 60_000;
+const healthMs = 5_000;
+const noticesMs = 10_000;
+
+/** What the page asks for besides the live feed, and how often. Nothing is asked for while the page is hidden. */
+export function useOverview({ view, by, order }: Sight) {
+  const range = rangeOf(view);
+  return useQuery({
+    queryKey: ['overview', range, by, order],
+    queryFn: ({ signal }) => ask('GET /api/overview', { query: { range, by, order }, signal }),
+    refetchInterval: range === '7d' || range === '30d' ? seldomMs : soonMs,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useHealth() {
+  return useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => ask('GET /api/health', { signal }),
+    refetchInterval: healthMs,
+  });
+}
+
+export function useNotices() {
+  return useQuery({
+    queryKey: ['notices'],
+    queryFn: async ({ signal }) => (await ask('GET /api/notices', { signal })).items,
+    refetchInterval: noticesMs,
+  });
+}
+
+export function useFirstSteps() {
+  return useQuery({
+    queryKey: ['first-steps'],
+    queryFn: ({ signal }) => ask('GET /api/first-steps', { signal }),
+    refetchInterval: ({ state }) => (isNew(state.data) ? healthMs : false),
+  });
+}
+
+const enoughRequests = 20;
+
+/** There is a step left that a newcomer would want to be told of. */
+export function isNew(steps: FirstSteps | undefined): boolean {
+  if (steps === undefined) return false;
+  const { requests, tries } = steps;
+  return requests === 0 || (tries === 0 && requests < enoughRequests);
+}

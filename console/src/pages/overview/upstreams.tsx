@@ -4,11 +4,10 @@ import { Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Health, HealthTarget, LiveUpstream } from '../../../../src/admin/contract.ts';
 import { Failed } from '../../parts/layout/state.tsx';
-import { StatusBadge } from '../../parts/marks/status.tsx';
-import { Success } from '../../parts/marks/success.tsx';
+import { StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { formatCount, formatDuration } from '../../parts/words/format.ts';
-import { useHealth } from './queries.ts';
-import { formatRate } from './rate.ts';
+import { formatRate } from './live-figures.ts';
+import { useHealth } from './range.ts';
 import { useLive } from './use-live.ts';
 
 /** From bad to good. */

@@ -5,8 +5,7 @@ import { Button, Group, PasswordInput, Popover, Skeleton, Stack, Tabs, Text } fr
 import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { canBeShown, type GatewayRoute, type Operation, operations } from '../../../../src/admin/contract.ts';
-import { PageHead } from '../../parts/layout/page-head.tsx';
-import { TabRow } from '../../parts/layout/tab-row.tsx';
+import { PageHead, TabRow } from '../../parts/layout/page-head.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { toPattern } from './call-text.ts';
 import type { TabProps } from './operation-tab.tsx';

@@ -1,21 +1,23 @@
 /** One request at the side: what came of it, its calls over time, what it used, and what is kept of it. */
 
-import { Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
+import { ask } from '../../parts/api/client.ts';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { CopyButton } from '../../parts/snippets/copy.tsx';
-import { formatCount, formatTime } from '../../parts/words/format.ts';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
+import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
+import { formatCount, formatDuration, formatTime } from '../../parts/words/format.ts';
 import { Bytes, Duration, Nothing, When } from '../../parts/words/numbers.tsx';
 import { requestWords } from '../../parts/words/operations.ts';
-import { Kept } from './kept.tsx';
 import { ledgerRowQuery, type Names } from './ledger-data.ts';
 import { describeOutcome } from './request-words.ts';
 import { OutcomeBadge } from './row-list.tsx';
-import { TimeLineView } from './time-line-view.tsx';
+import { type TimeLineRow, toPlace, toTimeLine } from './time-line.ts';
 import { UsageFacts } from './usage-facts.tsx';
 
 interface DetailDrawerProps {
@@ -161,4 +163,134 @@ function Narrowing({ field, value, label }: NarrowingProps) {
       {label ?? value}
     </Link>
   );
+}
+
+/** The calls of a request as bars over its time. */
+function TimeLineView({ row }: { readonly row: LedgerDetail }) {
+  const { lanes, totalMs, firstByteMs, isApproximate } = toTimeLine(row);
+  return (
+    <>
+      <ol className="time-line">
+        {lanes.map((lane, index) => (
+          <LaneView key={lane.id} lane={lane} totalMs={totalMs} firstByteMs={index === 0 ? firstByteMs : undefined} />
+        ))}
+      </ol>
+      <Group justify="space-between" mt={4}>
+        <Text size="xs" c="dimmed">
+          0
+        </Text>
+        <Text size="xs" c="dimmed">
+          {formatDuration(totalMs)}
+        </Text>
+      </Group>
+      {firstByteMs !== undefined && (
+        <Text size="xs" c="dimmed">
+          The line across the first bar is the first byte of the answer, after {formatDuration(firstByteMs)}.
+        </Text>
+      )}
+      {isApproximate && (
+        <Text size="xs" c="dimmed">
+          Attempts stand in their order; when exactly each began is not recorded.
+        </Text>
+      )}
+      {row.attempts === 0 && (
+        <Text size="xs" c="dimmed">
+          No call was sent to an upstream.
+        </Text>
+      )}
+    </>
+  );
+}
+
+interface LaneViewProps {
+  readonly lane: TimeLineRow;
+  readonly totalMs: number;
+  readonly firstByteMs: number | undefined;
+}
+
+function LaneView({ lane, totalMs, firstByteMs }: LaneViewProps) {
+  const { left, width } = toPlace(lane, totalMs);
+  const tookMs = lane.toMs - lane.fromMs;
+  return (
+    <li>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" component="span" className="any-wrap">
+          <strong>{lane.name}</strong> <span className={`tone-${lane.tone}`}>{lane.words}</span>
+        </Text>
+        <Text size="sm" c="dimmed" component="span" className="numeric">
+          {formatDuration(tookMs)}
+        </Text>
+      </Group>
+      <div className="time-track" aria-hidden="true">
+        <div className={`time-bar time-${lane.tone}`} style={{ left: `${left}%`, width: `${width}%` }} />
+        {firstByteMs !== undefined && totalMs > 0 && (
+          <div className="time-mark" style={{ left: `${Math.min((firstByteMs / totalMs) * 100, 99.5)}%` }} />
+        )}
+      </div>
+      {firstByteMs !== undefined && <VisuallyHidden>First byte after {formatDuration(firstByteMs)}</VisuallyHidden>}
+    </li>
+  );
+}
+
+/** What was asked and answered, where the key has it kept: shown to admins when they ask for it, and never beforehand. */
+function Kept({ row: { id, hasCapture } }: { readonly row: LedgerDetail }) {
+  if (!hasCapture) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing is kept of the bodies. They are only where a key has capture switched on, and only for its time.
+      </Text>
+    );
+  }
+  return (
+    <Needs role="admin">
+      <Bodies key={id} id={id} />
+    </Needs>
+  );
+}
+
+function Bodies({ id }: { readonly id: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['ledger', 'capture', id],
+    queryFn: ({ signal }) => ask('GET /api/ledger/:id/capture', { params: { id }, signal }),
+    enabled: isAsked,
+    // Each look is written down: one click is one look, and nothing stays in memory.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+  if (!isAsked) {
+    return (
+      <Stack gap={6} align="flex-start">
+        <Button variant="default" leftSection={<Icon name="eye" size={16} />} onClick={() => setAsked(true)}>
+          Show the bodies
+        </Button>
+        <Text size="xs" c="dimmed">
+          It is noted in the audit log that you looked.
+        </Text>
+      </Stack>
+    );
+  }
+  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading rows={2} rowHeight={120} />;
+  return (
+    <Stack gap="xs">
+      <Snippet code={toReadable(data.request)} language="Asked" label="Copy what was asked" />
+      <Snippet code={toReadable(data.response)} language="Answered" label="Copy what was answered" />
+      <Text size="xs" c="dimmed" component="div">
+        Kept until <When at={data.expiresAt} />. Secrets, e-mail addresses and long numbers are taken out.
+      </Text>
+    </Stack>
+  );
+}
+
+/** JSON with its lines, all else as it is. */
+function toReadable(text: string): string {
+  if (text === '') return '(empty)';
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }

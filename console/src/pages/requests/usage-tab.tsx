@@ -11,8 +11,7 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filters, readFilters, rowOnlyFields, toSumsQuery, writeFilters } from './filters.ts';
 import { useNames } from './ledger-data.ts';
-import { UsageChart } from './usage-chart.tsx';
-import { UsageTable } from './usage-table.tsx';
+import { UsageChart, UsageTable } from './usage-table.tsx';
 import {
   groups,
   groupWords,

@@ -3,10 +3,22 @@
 import { Group, Pagination, Stack, Table, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Usage, UsageSums } from '../../../../src/admin/contract.ts';
-import { formatCount, formatPriceDay } from '../../parts/words/format.ts';
+import { BarChart } from '../../parts/charts/charts.tsx';
+import { formatCompact, formatCount, formatMoney, formatPriceDay } from '../../parts/words/format.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
-import { toDollarText, type UnitColumn, unitColumns } from './usage-units.ts';
-import { type Group as By, groupWords, inOrder, isTime } from './usage-words.ts';
+import {
+  type Group as By,
+  groupWords,
+  inOrder,
+  isTime,
+  type Measure,
+  measureOf,
+  measureWords,
+  toBars,
+  toDollarText,
+  type UnitColumn,
+  unitColumns,
+} from './usage-words.ts';
 
 interface UsageTableProps {
   readonly usage: Usage;
@@ -166,5 +178,32 @@ function Notes({ total: { unpriced, estimated }, prices }: Pick<Usage, 'total' |
       ))}
       <div>Days and hours are in UTC.</div>
     </Text>
+  );
+}
+
+interface UsageChartProps {
+  readonly usage: Usage;
+  readonly by: By;
+  readonly measure: Measure;
+  nameOf(value: string | null): string;
+}
+
+/** Usage as bars. */
+export function UsageChart({ usage, by, measure, nameOf }: UsageChartProps) {
+  const bars = toBars(usage.lines, by, measure, nameOf);
+  const format = measure === 'cost' ? formatMoney : formatCount;
+  const total = format(measureOf(usage.total, measure));
+  return (
+    <BarChart
+      height={220}
+      label={`${measureWords[measure]} by ${groupWords[by].toLowerCase()}: ${total} in all. The table below has the numbers.`}
+      data={bars.map(({ name, value }) => ({ name, [measureWords[measure]]: value }))}
+      dataKey="name"
+      series={[{ name: measureWords[measure], color: 'teal.7' }]}
+      valueFormatter={format}
+      yAxisProps={{ tickFormatter: measure === 'cost' ? formatMoney : formatCompact, width: 70 }}
+      tickLine="none"
+      barProps={{ maxBarSize: 48, isAnimationActive: false }}
+    />
   );
 }

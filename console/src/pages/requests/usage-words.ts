@@ -61,7 +61,7 @@ export function inOrder(lines: readonly UsageLine[], by: Group, measure: Measure
   return sorted.sort((a, b) => measureOf(b, measure) - measureOf(a, measure) || b.requests - a.requests);
 }
 
-export interface Bar {
+interface Bar {
   readonly name: string;
   readonly value: number;
 }
@@ -102,3 +102,28 @@ function withGaps(bars: readonly { readonly key: string | null; readonly value: 
 }
 
 const mostNames = 12;
+
+type Units = UsageSums['units'];
+
+export interface UnitColumn {
+  readonly title: string;
+  countOf(units: Units): number;
+  /** In billionths of a dollar. */
+  readonly isMoney?: boolean;
+}
+
+/** What usage counts beside tokens and search units: a column each, shown where anything was counted. */
+export const unitColumns: readonly UnitColumn[] = [
+  { title: 'Cached tokens', countOf: ({ cachedTokens = 0 }) => cachedTokens },
+  { title: 'Reasoning tokens', countOf: ({ reasoningTokens = 0 }) => reasoningTokens },
+  { title: 'Images', countOf: ({ images = 0 }) => images },
+  { title: 'Seconds', countOf: ({ seconds = 0 }) => Math.round(seconds * 10) / 10 },
+  { title: 'Characters', countOf: ({ characters = 0 }) => characters },
+  { title: 'Tool calls', countOf: ({ toolCalls = {} }) => Object.values(toolCalls).reduce((sum, one) => sum + one, 0) },
+  { title: 'Items saved', countOf: ({ savedItems = 0 }) => savedItems },
+  { title: 'Cost saved', countOf: ({ savedNanos = 0 }) => savedNanos, isMoney: true },
+];
+
+const nanosInADollar = 1e9;
+
+export const toDollarText = (nanos: number): string => (nanos / nanosInADollar).toFixed(9);

@@ -1,17 +1,32 @@
 /** Oneself: name, password, passkeys, and where one is signed in. */
 
-import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
-import type { Member } from '../../../../src/admin/contract.ts';
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Group,
+  PasswordInput,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Member, OwnSession, Passkey } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { putSession, sessionQuery, useMember } from '../../parts/api/session.ts';
-import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { useConfirm } from '../../parts/dialogs/confirm.tsx';
+import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { NewPassword } from '../../parts/forms/new-password.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { roleWords } from '../../parts/session/role.tsx';
-import { OwnSessions } from './own-sessions.tsx';
-import { Passkeys } from './passkeys.tsx';
+import { When } from '../../parts/words/numbers.tsx';
+import { FormDialog } from './form-dialog.tsx';
 import { Section } from './section.tsx';
 
 export function Account() {
@@ -98,4 +113,222 @@ function PasswordForm({ member }: { readonly member: Member }) {
       </Stack>
     </form>
   );
+}
+
+const passkeysKey = ['me', 'passkeys'];
+
+/** One's own passkeys: added with the device at hand, given names, and removed. */
+function Passkeys() {
+  const [adding, setAdding] = useState(false);
+  const { data, error, refetch } = useQuery({
+    queryKey: passkeysKey,
+    queryFn: ({ signal }) => ask('GET /api/me/passkeys', { signal }),
+  });
+  return (
+    <Section
+      title="Passkeys"
+      about="Sign in with your fingerprint, your face or a security key. Nothing that could be stolen is kept here."
+      action={
+        <Button
+          variant="default"
+          leftSection={<Icon name="passkey" size={16} />}
+          disabled={data?.possible !== true}
+          onClick={() => setAdding(true)}
+        >
+          Add a passkey
+        </Button>
+      }
+    >
+      {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Loading rows={1} />}
+      {data?.possible === false && (
+        <Text size="sm">
+          Browsers bind passkeys to a name, and you opened the console by a number. Open it as http://localhost with its
+          port, or have your operator set console.url.
+        </Text>
+      )}
+      {data !== undefined && <PasskeyList items={data.items} />}
+      {adding && <AddPasskey onClose={() => setAdding(false)} />}
+    </Section>
+  );
+}
+
+function PasskeyList({ items }: { readonly items: readonly Passkey[] }) {
+  const queries = useQueryClient();
+  const confirm = useConfirm();
+  const { mutate } = useMutation({
+    mutationFn: ({ id }: Passkey) => ask('DELETE /api/me/passkeys/:id', { params: { id } }),
+    onSuccess: () => notifyDone('The passkey is removed.'),
+    onError: notifyFailed,
+    onSettled: () => queries.invalidateQueries({ queryKey: passkeysKey }),
+  });
+  if (items.length === 0) return <Text size="sm">You have none yet.</Text>;
+
+  async function remove(passkey: Passkey): Promise<void> {
+    const yes = await confirm({
+      title: `Remove ${passkey.name}?`,
+      body: 'You can sign in with it no more. Your device may keep its own half; remove it there as well.',
+      confirm: 'Remove',
+      danger: true,
+    });
+    if (yes) mutate(passkey);
+  }
+
+  return (
+    <div className="settings-table">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Name</Table.Th>
+            <Table.Th scope="col">Added</Table.Th>
+            <Table.Th scope="col">Last used</Table.Th>
+            <Table.Th scope="col">
+              <VisuallyHidden>Remove</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((passkey) => (
+            <Table.Tr key={passkey.id}>
+              <Table.Td>{passkey.name}</Table.Td>
+              <Table.Td>
+                <When at={passkey.createdAt} />
+              </Table.Td>
+              <Table.Td>
+                <When at={passkey.lastUsedAt} />
+              </Table.Td>
+              <Table.Td ta="right">
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`Remove ${passkey.name}`}
+                  onClick={() => void remove(passkey)}
+                >
+                  <Icon name="trash" size={16} />
+                </ActionIcon>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function AddPasskey({ onClose }: { onClose(): void }) {
+  const queries = useQueryClient();
+  const { form, ...dialog } = useApiForm({
+    initialValues: { name: '' },
+    submit: ({ name }) => add(name),
+    onDone: () => {
+      void queries.invalidateQueries({ queryKey: passkeysKey });
+      notifyDone('The passkey is added; you can sign in with it from now on.');
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title="Add a passkey" submitLabel="Go on" onClose={onClose} {...dialog}>
+      <TextInput
+        label="Name"
+        description="By which you know the device."
+        placeholder="Laptop"
+        required
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </FormDialog>
+  );
+}
+
+async function add(name: string): Promise<void> {
+  const { startRegistration } = await import('@simplewebauthn/browser');
+  const optionsJSON = await ask('POST /api/me/passkeys/options');
+  const answer = await startRegistration({ optionsJSON }).catch((error: unknown) => {
+    throw new Error(toFault(error));
+  });
+  await ask('POST /api/me/passkeys', { body: { name, answer } });
+}
+
+function toFault(error: unknown): string {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'InvalidStateError') return 'This device has a passkey for this console already.';
+  if (name === 'NotAllowedError') return 'No passkey was made. Try again when you are ready.';
+  return error instanceof Error ? error.message : 'The browser could not make a passkey.';
+}
+
+const sessionsKey = ['me', 'sessions'];
+
+const methods: Readonly<Record<OwnSession['method'], string>> = {
+  password: 'by password',
+  passkey: 'with a passkey',
+  oidc: 'through the identity provider',
+  link: 'with a link',
+};
+
+/** Where one is signed in, and a way to end it there. */
+function OwnSessions() {
+  const queries = useQueryClient();
+  const { data, error, refetch } = useQuery({
+    queryKey: sessionsKey,
+    queryFn: ({ signal }) => ask('GET /api/me/sessions', { signal }),
+  });
+  const { mutate, isPending, variables } = useMutation({
+    mutationFn: (id: string) => ask('DELETE /api/me/sessions/:id', { params: { id } }),
+    onSuccess: () => notifyDone('That session is over.'),
+    onError: notifyFailed,
+    onSettled: () => queries.invalidateQueries({ queryKey: sessionsKey }),
+  });
+  return (
+    <Section
+      title="Where you are signed in"
+      about="A session ends after twelve hours without use, and after a week in any case."
+    >
+      {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Loading rows={2} rowHeight={48} />}
+      <Stack gap="xs">
+        {data?.items.map((session) => (
+          <Group key={session.id} justify="space-between" wrap="nowrap" gap="sm">
+            <Stack gap={0} miw={0}>
+              <Group gap="xs">
+                <Text size="sm" fw={600}>
+                  {toDevice(session.userAgent)}
+                </Text>
+                {session.current && (
+                  <Badge variant="default" className="plain-badge">
+                    This one
+                  </Badge>
+                )}
+              </Group>
+              <Text size="xs" c="dimmed">
+                {session.address}, {methods[session.method]}, last used <When at={session.lastSeenAt} />
+              </Text>
+            </Stack>
+            {!session.current && (
+              <Button
+                size="xs"
+                variant="default"
+                loading={isPending && variables === session.id}
+                onClick={() => mutate(session.id)}
+              >
+                Sign out there
+              </Button>
+            )}
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS X', 'Linux'] as const;
+/** Each claims to be those behind it as well. */
+const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
+const browserNames: Readonly<Partial<Record<string, string>>> = { Edg: 'Edge', OPR: 'Opera' };
+
+function toDevice(userAgent: string): string {
+  const system = systems.find((one) => userAgent.includes(one));
+  const browser = browsers.find((one) => userAgent.includes(`${one}/`));
+  if (browser === undefined) return userAgent === '' ? 'Unknown device' : userAgent.slice(0, 60);
+  const name = browserNames[browser] ?? browser;
+  return system === undefined ? name : `${name} on ${system === 'Mac OS X' ? 'macOS' : system}`;
 }

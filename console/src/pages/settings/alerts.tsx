@@ -6,10 +6,7 @@ import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { Section } from './section.tsx';
-import { useSettingWriter } from './setting-data.ts';
-import { SettingFrame } from './setting-frame.tsx';
-import { readWebhooks, toWebhooks, type WebhookValues } from './webhook-values.ts';
+import { Section, SettingFrame, useSettingWriter } from './section.tsx';
 
 export function Alerts() {
   return (
@@ -93,4 +90,39 @@ let made = 0;
 function newWebhook(): WebhookValues {
   made += 1;
   return { key: `new ${made}`, url: '', secret: '', keptUrl: undefined, keptSecret: undefined };
+}
+
+interface WebhookValues {
+  readonly key: string;
+  readonly url: string;
+  readonly secret: string;
+  /** What stands for what is not shown; undefined where everything is. */
+  readonly keptUrl: string | undefined;
+  readonly keptSecret: string | undefined;
+}
+
+const isSealed = (text: unknown): text is string => typeof text === 'string' && text.startsWith('(sealed');
+
+/** Webhooks between the document and the form: secrets are not shown, and stay as they are where nothing is typed. */
+function readWebhooks(document: Readonly<Record<string, unknown>>): WebhookValues[] {
+  const { webhooks } = document;
+  if (!Array.isArray(webhooks)) return [];
+  return webhooks.map((one: Readonly<Record<string, unknown>>, index) => {
+    const { url, secret } = one;
+    return {
+      key: `kept ${index}`,
+      url: isSealed(url) ? '' : String(url ?? ''),
+      secret: '',
+      keptUrl: isSealed(url) ? url : undefined,
+      keptSecret: isSealed(secret) ? secret : undefined,
+    };
+  });
+}
+
+function toWebhooks(values: readonly WebhookValues[]): Readonly<Record<string, string>>[] {
+  return values.map(({ url, secret, keptUrl, keptSecret }) => {
+    const signs = secret === '' ? keptSecret : secret;
+    const address = url.trim() === '' && keptUrl !== undefined ? keptUrl : url.trim();
+    return { url: address, ...(signs !== undefined && signs !== '' && { secret: signs }) };
+  });
 }

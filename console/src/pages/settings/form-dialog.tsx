@@ -1,11 +1,11 @@
 /** A dialog around one form, drawn only while it is open: what is wrong, the fields, and whether it is sent. */
 
-import { Modal, Stack } from '@mantine/core';
+import { Box, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { FormButtons } from '../../parts/forms/form-buttons.tsx';
-import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { useFocusReturn } from '../../parts/dialogs/escape.ts';
+import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
-import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
+import { CopyButton, useCopied } from '../../parts/snippets/copy.tsx';
 
 interface FormDialogProps extends Pick<ApiForm<never>, 'fault' | 'busy' | 'onSubmit'> {
   readonly title: string;
@@ -35,6 +35,53 @@ export function FormDialog(props: FormDialogProps) {
           <FormButtons onCancel={onClose} submitLabel={submitLabel} busy={busy} />
         </Stack>
       </form>
+    </Modal>
+  );
+}
+
+interface ShownOnceProps {
+  readonly title: string;
+  readonly about: ReactNode;
+  readonly text: string;
+  /** What the copy button says. */
+  readonly copyLabel: string;
+  readonly children?: ReactNode;
+  onClose(): void;
+}
+
+/** A secret or a link that is shown only now; it does not go away unasked. */
+export function ShownOnce({ title, about, text, copyLabel, children, onClose }: ShownOnceProps) {
+  useFocusReturn();
+  const { onCopied, close } = useCopied({
+    title: 'Did you copy it?',
+    body: 'It is shown only now, and Postern keeps no copy of it.',
+    onClose,
+  });
+
+  return (
+    <Modal
+      opened
+      onClose={() => void close()}
+      title={title}
+      size="lg"
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>
+        <Text size="sm" component="div">
+          {about}
+        </Text>
+        <Code block className="breaks" onCopy={onCopied}>
+          {text}
+        </Code>
+        <Box onClickCapture={onCopied}>
+          <CopyButton text={text} label={copyLabel} wide />
+        </Box>
+        {children}
+        <Group justify="flex-end">
+          <Button onClick={() => void close()}>Done</Button>
+        </Group>
+      </Stack>
     </Modal>
   );
 }

@@ -5,9 +5,7 @@ import type { Setting } from '../../../../src/admin/contract.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
-import { Section } from './section.tsx';
-import { useSettingWriter } from './setting-data.ts';
-import { SettingFrame } from './setting-frame.tsx';
+import { Section, SettingFrame, useSettingWriter } from './section.tsx';
 
 const longestDays = 3_650;
 

@@ -1,26 +1,36 @@
 /** Who may come in, as what; invitations that wait; and how people sign in. */
 
-import { Button, Group, Menu, Select, Table, Text, VisuallyHidden } from '@mantine/core';
+import {
+  Button,
+  Checkbox,
+  Group,
+  Menu,
+  Radio,
+  Select,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import type { MadeLink, Member, Role } from '../../../../src/admin/contract.ts';
+import { useRef, useState } from 'react';
+import { type Invitation, type MadeLink, type Member, type Role, roles } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useMember, useSession } from '../../parts/api/session.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
-import { Needs, useMay } from '../../parts/session/role.tsx';
+import { Needs, roleWords, useMay } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { Invitations } from './invitations.tsx';
-import { InviteMember } from './invite-member.tsx';
-import { membersKey } from './members-key.ts';
-import { ResetMember } from './reset-member.tsx';
+import { FormDialog, ShownOnce } from './form-dialog.tsx';
 import { Section } from './section.tsx';
-import { ShownOnce } from './shown-once.tsx';
 
-const roles: readonly Role[] = ['viewer', 'editor', 'admin', 'owner'];
+/** Under which the members are kept. */
+const membersKey = ['members'];
 
 interface Link extends MadeLink {
   readonly email: string;
@@ -235,5 +245,110 @@ function Ways() {
           : `Members also sign in with ${signIn.oidc.title}.`}
       </Text>
     </Section>
+  );
+}
+
+/** Invitations that nobody has taken up yet. */
+function Invitations({ items }: { readonly items: readonly Invitation[] }) {
+  const queries = useQueryClient();
+  const { mutate } = useMutation({
+    mutationFn: ({ id }: Invitation) => ask('DELETE /api/invitations/:id', { params: { id } }),
+    onSuccess: (_, { email }) => notifyDone(`The invitation of ${email} is taken back.`),
+    onError: notifyFailed,
+    onSettled: () => queries.invalidateQueries({ queryKey: membersKey }),
+  });
+  return (
+    <Section title="Invited" about="The links themselves are shown once; invite again to have another one.">
+      <Stack gap="xs">
+        {items.map((invitation) => (
+          <Group key={invitation.id} justify="space-between" gap="sm">
+            <Stack gap={0}>
+              <Text size="sm" className="breaks">
+                {invitation.email}, as {invitation.role}
+              </Text>
+              <Text size="xs" c="dimmed">
+                by {invitation.invitedBy}; ends <When at={invitation.expiresAt} />
+              </Text>
+            </Stack>
+            <Button size="xs" variant="default" onClick={() => mutate(invitation)}>
+              Take back
+            </Button>
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+interface InviteMemberProps {
+  onClose(): void;
+  onMade(made: MadeLink, email: string): void;
+}
+
+/** Invites somebody: an address, a role, and a link to hand over. */
+function InviteMember({ onClose, onMade }: InviteMemberProps) {
+  const queries = useQueryClient();
+  const { form, ...dialog } = useApiForm({
+    initialValues: { email: '', role: 'viewer' as Role },
+    draftKey: 'invite-member',
+    submit: (values) => ask('POST /api/members', { body: values }),
+    onDone: (made, { email }) => {
+      void queries.invalidateQueries({ queryKey: membersKey });
+      onMade(made, email);
+    },
+  });
+  return (
+    <FormDialog
+      title="Invite somebody"
+      submitLabel="Make a link"
+      closeOnClickOutside={false}
+      onClose={onClose}
+      {...dialog}
+    >
+      <TextInput label="E-mail address" type="email" required data-autofocus {...form.getInputProps('email')} />
+      <Radio.Group label="Role" {...form.getInputProps('role')}>
+        <Stack gap="xs" mt={6}>
+          {roles.map((role) => (
+            <Radio key={role} value={role} label={role} description={roleWords[role]} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </FormDialog>
+  );
+}
+
+interface ResetMemberProps {
+  readonly member: Member;
+  onClose(): void;
+  onMade(link: MadeLink): void;
+}
+
+/** Makes a link with which a member sets another password, and says what of theirs goes on working. */
+function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
+  const queries = useQueryClient();
+  // The same for a second try after an answer that was lost.
+  const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
+  const { form, ...dialog } = useApiForm({
+    initialValues: { tokens: false, passkeys: false },
+    submit: ({ tokens, passkeys }) =>
+      ask('POST /api/members/:id/reset', {
+        params: { id: member.id },
+        headers: { 'idempotency-key': once.current },
+        body: { keep: [...(tokens ? ['tokens'] : []), ...(passkeys ? ['passkeys'] : [])] },
+      }),
+    onDone: (made) => {
+      void queries.invalidateQueries({ queryKey: membersKey });
+      onMade(made);
+    },
+  });
+  return (
+    <FormDialog title={`Another password for ${member.name}`} submitLabel="Make a link" onClose={onClose} {...dialog}>
+      <Text size="sm">
+        {member.email} gets a link. API tokens and passkeys end now; password and sessions when the link is used. Who
+        must be out at once is kept from signing in first.
+      </Text>
+      <Checkbox label="API tokens go on working" {...form.getInputProps('tokens', { type: 'checkbox' })} />
+      <Checkbox label="Passkeys go on working" {...form.getInputProps('passkeys', { type: 'checkbox' })} />
+    </FormDialog>
   );
 }

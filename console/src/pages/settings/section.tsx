@@ -1,7 +1,13 @@
 /** A part of the page: what it is about, in a heading and a sentence, and what can be done. */
 
-import { Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { Setting } from '../../../../src/admin/contract.ts';
+import { ask } from '../../parts/api/client.ts';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 
 interface SectionProps {
   readonly title: string;
@@ -30,4 +36,56 @@ export function Section({ title, about, action, children }: SectionProps) {
       {children}
     </Stack>
   );
+}
+
+interface SettingFrameProps {
+  readonly id: Setting['id'];
+  children(setting: Setting): ReactNode;
+}
+
+/** What stands around a setting: whether it can be changed here, and where it is declared if not. */
+export function SettingFrame({ id, children }: SettingFrameProps) {
+  const { data, error, refetch } = useSettings();
+  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
+  const setting = data?.items.find((one) => one.id === id);
+  if (setting === undefined) return <Loading rows={2} rowHeight={60} />;
+  if (setting.managedBy !== 'store') {
+    return (
+      <Alert variant="light" color="gray" icon={<Icon name="file" />}>
+        <Text size="sm" className="breaks">
+          The configuration file decides this
+          {setting.place !== null && ` (${setting.place.file}, line ${setting.place.line})`}. Change it there, or take
+          it out there to change it here.
+        </Text>
+      </Alert>
+    );
+  }
+  // Another version is another form: what is there now.
+  return (
+    <Needs role="admin" key={setting.version}>
+      {children(setting)}
+    </Needs>
+  );
+}
+
+const queryKey = ['settings'];
+
+/** The settings of the gateway that can be changed here, and how a change is sent. */
+function useSettings() {
+  return useQuery({
+    queryKey,
+    queryFn: ({ signal }) => ask('GET /api/settings', { signal }),
+  });
+}
+
+/** Sends a whole setting in place of the one that was seen; an empty one goes back to the standard. */
+export function useSettingWriter() {
+  const queries = useQueryClient();
+  return async ({ id, version }: Setting, document: Readonly<Record<string, unknown>>): Promise<void> => {
+    const isEmpty = Object.keys(document).length === 0;
+    const seen: Record<string, string> = version === 0 ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` };
+    if (!isEmpty) await ask('PUT /api/settings/:id', { params: { id }, body: document, headers: seen });
+    else if (version > 0) await ask('DELETE /api/settings/:id', { params: { id }, headers: seen });
+    await queries.invalidateQueries({ queryKey });
+  };
 }

@@ -3,8 +3,7 @@
 import './settings.css';
 import { Tabs } from '@mantine/core';
 import { useLocation } from 'wouter';
-import { PageHead } from '../../parts/layout/page-head.tsx';
-import { TabRow } from '../../parts/layout/tab-row.tsx';
+import { PageHead, TabRow } from '../../parts/layout/page-head.tsx';
 import { About } from './about.tsx';
 import { Account } from './account.tsx';
 import { Alerts } from './alerts.tsx';

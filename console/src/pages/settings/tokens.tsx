@@ -1,21 +1,24 @@
 /** API tokens: how programs use the admin API. */
 
-import { Button, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Button, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import type { ApiToken, MadeApiToken } from '../../../../src/admin/contract.ts';
+import { useRef, useState } from 'react';
+import { type ApiToken, type MadeApiToken, type Role, roles } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
+import { roleWords, useRole } from '../../parts/session/role.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { MakeToken } from './make-token.tsx';
+import { FormDialog, ShownOnce } from './form-dialog.tsx';
 import { Section } from './section.tsx';
-import { ShownOnce } from './shown-once.tsx';
-import { tokensKey } from './tokens-key.ts';
+
+/** Under which API tokens are kept. */
+const tokensKey = ['tokens'];
 
 export function Tokens() {
   const [making, setMaking] = useState(false);
@@ -144,5 +147,62 @@ function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
         </Table.Tbody>
       </Table>
     </div>
+  );
+}
+
+const dayMs = 86_400_000;
+const spans = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+  { value: '', label: 'until it is revoked' },
+];
+
+interface MakeTokenProps {
+  onClose(): void;
+  onMade(made: MadeApiToken): void;
+}
+
+/** Makes an API token: what it is for, what it may, and until when. */
+function MakeToken({ onClose, onMade }: MakeTokenProps) {
+  const own = useRole() ?? 'viewer';
+  const queries = useQueryClient();
+  // The same for a second try after an answer that was lost.
+  const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
+  const { form, ...dialog } = useApiForm({
+    initialValues: { name: '', role: 'viewer' as Role, days: '90' },
+    draftKey: 'make-token',
+    submit: ({ name, role, days }) =>
+      ask('POST /api/tokens', {
+        headers: { 'idempotency-key': once.current },
+        body: { name, role, expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString() },
+      }),
+    onDone: (made) => {
+      void queries.invalidateQueries({ queryKey: tokensKey });
+      onMade(made);
+    },
+    toField: (path) => (path === 'expiresAt' ? 'days' : path),
+  });
+  const possible = roles.slice(0, roles.indexOf(own) + 1);
+  return (
+    <FormDialog title="Make a token" submitLabel="Make it" closeOnClickOutside={false} onClose={onClose} {...dialog}>
+      <TextInput
+        label="Name"
+        description="What uses it."
+        placeholder="nightly report"
+        required
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <Select
+        label="Role"
+        description={roleWords[form.values.role]}
+        data={possible.map((role) => ({ value: role, label: role }))}
+        allowDeselect={false}
+        {...form.getInputProps('role')}
+      />
+      <Select label="Good for" data={spans} allowDeselect={false} {...form.getInputProps('days')} />
+    </FormDialog>
   );
 }

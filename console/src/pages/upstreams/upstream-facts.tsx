@@ -4,11 +4,9 @@ import { Anchor, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { UpstreamDetail } from '../../../../src/admin/contract.ts';
-import { ManagedBy } from '../../parts/marks/managed-by.tsx';
-import { StatusBadge } from '../../parts/marks/status.tsx';
-import { Success } from '../../parts/marks/success.tsx';
+import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { Count, Duration, When } from '../../parts/words/numbers.tsx';
-import { UnderWay } from './upstream-card.tsx';
+import { UnderWay } from './upstream-list.tsx';
 import { stateWords } from './upstream-words.ts';
 
 export function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail }) {

@@ -1,21 +1,20 @@
 /** The form of an upstream, drawn from its family's facts; the connection can be tested before anything is saved. */
 
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import type { FamilyFacts, FamilyOption } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../parts/api/client.ts';
-import { FormButtons } from '../../parts/forms/form-buttons.tsx';
-import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { ConnectionTest } from './connection-test.tsx';
 import { CredentialFields } from './credential-fields.tsx';
 import { MoreFields } from './more-fields.tsx';
-import { OptionFields } from './option-fields.tsx';
 import { testDraft } from './upstream-data.ts';
 import { toDocument, toField, type UpstreamValues } from './upstream-values.ts';
-import { wayWords } from './upstream-words.ts';
+import { plain, wayWords } from './upstream-words.ts';
 
 interface UpstreamFormProps {
   readonly api: ApiForm<UpstreamValues>;
@@ -126,4 +125,38 @@ function Offers({ family: { offers } }: { readonly family: FamilyFacts }) {
       ))}
     </Stack>
   );
+}
+
+interface OptionFieldsProps {
+  readonly form: UseFormReturnType<UpstreamValues>;
+  readonly family: FamilyFacts;
+  /** Those without which it cannot be, or the others. */
+  readonly required: boolean;
+}
+
+/** A family's own settings, each drawn from what the family says of it. */
+function OptionFields({ form, family, required }: OptionFieldsProps) {
+  return family.options
+    .filter((option) => option.required === required)
+    .map((option) => <OptionField key={option.name} form={form} option={option} />);
+}
+
+function OptionField({ form, option }: { readonly form: OptionFieldsProps['form']; readonly option: FamilyOption }) {
+  const { name, description, values, form: wanted, default: standard, required } = option;
+  const common = {
+    ...form.getInputProps(`options.${name}`),
+    label: toLabel(name),
+    description: plain(description),
+    withAsterisk: required,
+  };
+  if (values !== null) {
+    return <Select {...common} data={values} allowDeselect={false} checkIconPosition="right" />;
+  }
+  return <TextInput {...common} placeholder={wanted ?? standard ?? ''} autoComplete="off" spellCheck={false} />;
+}
+
+/** `max_items` to "Max items". */
+function toLabel(name: string): string {
+  const text = name.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,13 +1,15 @@
 /** All upstreams as cards, each with how it is just now. */
 
-import { Paper, SimpleGrid, Skeleton, TextInput, VisuallyHidden } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Group, Paper, Progress, SimpleGrid, Skeleton, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Upstream } from '../../../../src/admin/contract.ts';
+import { Sparkline } from '../../parts/charts/sparkline.tsx';
 import { Empty, Failed } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { UpstreamCard } from './upstream-card.tsx';
+import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
+import { Count, Duration } from '../../parts/words/numbers.tsx';
 import { useUpstreams } from './upstream-data.ts';
-import { useLatencies } from './use-latencies.ts';
+import { stateWords } from './upstream-words.ts';
 
 interface UpstreamListProps {
   readonly add: ReactNode;
@@ -92,5 +94,107 @@ function LoadingCards() {
         </Paper>
       ))}
     </SimpleGrid>
+  );
+}
+
+const mostPoints = 60;
+
+type Histories = ReadonlyMap<string, readonly (number | null)[]>;
+
+/** How the latencies of upstreams moved since the page was opened: what was seen, a point each time the list came. */
+function useLatencies(upstreams: readonly Upstream[] | undefined, seenAtMs: number): Histories {
+  const [histories, setHistories] = useState<Histories>(new Map());
+  const lastSeen = useRef(0);
+  useEffect(() => {
+    if (upstreams === undefined || seenAtMs === lastSeen.current) return;
+    lastSeen.current = seenAtMs;
+    setHistories((before) => new Map(upstreams.map(({ id, latencyMs }) => [id, longer(before.get(id), latencyMs)])));
+  }, [upstreams, seenAtMs]);
+  return histories;
+}
+
+function longer(points: readonly (number | null)[] = [], latencyMs: number): readonly (number | null)[] {
+  return [...points, latencyMs > 0 ? latencyMs : null].slice(-mostPoints);
+}
+
+interface UpstreamCardProps {
+  readonly upstream: Upstream;
+  readonly latencies: readonly (number | null)[];
+  readonly isOpened: boolean;
+  onOpen(): void;
+}
+
+/** One upstream: what it is, how it is, and how much is under way. */
+function UpstreamCard({ upstream, latencies, isOpened, onOpen }: UpstreamCardProps) {
+  const { id, family, address, managedBy, place, models } = upstream;
+  return (
+    <Paper withBorder p="md" className="upstream-card" data-opened={isOpened || undefined}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
+        <Stack gap={0}>
+          <button type="button" className="upstream-open" onClick={onOpen}>
+            {id}
+          </button>
+          <Text size="sm" c="dimmed">
+            {family.title}
+          </Text>
+        </Stack>
+        <Stack gap={0} align="flex-end">
+          <StatusBadge {...stateWords(upstream)} />
+          <Success {...upstream} />
+        </Stack>
+      </Group>
+      <Text size="sm" c="dimmed" truncate title={address ?? undefined}>
+        {address ?? 'Answers inside the gateway'}
+      </Text>
+      <UnderWay upstream={upstream} />
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Text size="sm">{models.length === 1 ? '1 model' : `${models.length} models`}</Text>
+        <Latency ms={upstream.latencyMs} history={latencies} />
+      </Group>
+      {managedBy !== 'store' && (
+        <div>
+          <ManagedBy by={managedBy} place={place} />
+        </div>
+      )}
+    </Paper>
+  );
+}
+
+export function UnderWay({ upstream: { inFlight, waiting, limits } }: { readonly upstream: Upstream }) {
+  // Not running yet: it was just saved.
+  if (limits.concurrency === 0) return null;
+  const share = (inFlight / limits.concurrency) * 100;
+  return (
+    <Stack gap={4}>
+      <Text size="sm">
+        <Count value={inFlight} /> of <Count value={limits.concurrency} /> calls under way
+        {waiting > 0 && (
+          <>
+            , <Count value={waiting} /> waiting
+          </>
+        )}
+      </Text>
+      <Progress value={share} size="sm" aria-label="Share of the calls that it may have at a time" />
+    </Stack>
+  );
+}
+
+function Latency({ ms, history }: { readonly ms: number; readonly history: readonly (number | null)[] }) {
+  if (ms === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        Not called lately
+      </Text>
+    );
+  }
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <div className="upstream-latency">
+        <Sparkline values={history} />
+      </div>
+      <Text size="sm" title="To the first byte of an answer">
+        <Duration ms={ms} />
+      </Text>
+    </Group>
   );
 }

@@ -1,8 +1,8 @@
 /** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import { type FamilyFacts, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import type { FieldWords } from '../../parts/forms/field-words.ts';
 import { isMapping } from '../../parts/forms/is-mapping.ts';
+import type { FieldWords } from '../../parts/forms/plain-field.tsx';
 
 export type Document = Readonly<Record<string, unknown>>;
 

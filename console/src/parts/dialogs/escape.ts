@@ -1,6 +1,6 @@
 /** Who hears the Escape key where several things are open above each other: the uppermost alone. */
 
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 /** Every dialog listens at the window, and leaves alone what comes from an element with this. */
 const mark = 'data-mantine-stop-propagation';
@@ -58,4 +58,17 @@ function useLatest(value: () => void) {
     latest.current = value;
   }, [value]);
   return latest;
+}
+
+/** For a dialog that is drawn only while it is open: gives the focus back to what opened it. */
+export function useFocusReturn(): void {
+  const [opener] = useState(() => document.activeElement);
+  useLayoutEffect(() => {
+    // One dialog follows another: the one before has given the focus back by now, and what had it went with that one.
+    const isThere = opener?.isConnected === true && opener !== document.body;
+    const target = isThere ? opener : document.activeElement;
+    return () => {
+      if (target instanceof HTMLElement && target.isConnected) target.focus();
+    };
+  }, [opener]);
 }

@@ -1,8 +1,7 @@
 /** The head of a page: its name, a line about it, and what can be done there. */
 
-import { Group, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
-import { useTitle } from './title.ts';
+import { Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 interface PageHeadProps {
   readonly title: string;
@@ -26,5 +25,35 @@ export function PageHead({ title, about, children }: PageHeadProps) {
       </Stack>
       {children !== undefined && <Group gap="xs">{children}</Group>}
     </Group>
+  );
+}
+
+/** What the tab is called. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Postern`;
+  }, [title]);
+}
+
+interface TabRowProps {
+  readonly tabs: readonly { readonly value: string; readonly title: string }[];
+  readonly selected: string;
+}
+
+/** The tabs of a page in one row, which scrolls where not all fit: the chosen one is always in view. */
+export function TabRow({ tabs, selected }: TabRowProps) {
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice is another tab to be seen
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [selected]);
+  return (
+    <Tabs.List mb="md" className="tab-row" ref={list}>
+      {tabs.map(({ value, title }) => (
+        <Tabs.Tab key={value} value={value}>
+          {title}
+        </Tabs.Tab>
+      ))}
+    </Tabs.List>
   );
 }

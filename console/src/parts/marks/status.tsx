@@ -1,6 +1,7 @@
 /** How something is, as an icon and a word: never by colour alone. */
 
-import { Badge, Tooltip } from '@mantine/core';
+import { Badge, Text, Tooltip } from '@mantine/core';
+import { formatCount, formatPercent } from '../words/format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface Look {
@@ -62,3 +63,66 @@ export function StatusBadge({ state, label, why }: StatusBadgeProps) {
     </Tooltip>
   );
 }
+
+interface SuccessProps {
+  readonly calls: number;
+  readonly failedCalls: number;
+}
+
+/** Empty where nothing was called lately: then there is nothing to say. */
+export function Success({ calls, failedCalls }: SuccessProps) {
+  if (calls === 0) return null;
+  return (
+    <Text size="xs" component="span" className={failedCalls === 0 ? 'success-note' : 'success-note tone-bad'}>
+      {successWords({ calls, failedCalls })}
+    </Text>
+  );
+}
+
+function successWords({ calls, failedCalls }: SuccessProps): string {
+  const share = formatPercent((calls - failedCalls) / calls);
+  return `${share} of ${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'} in 5 min`;
+}
+
+interface ManagedByProps {
+  readonly by: 'file' | 'store' | 'embedded' | 'built-in';
+  readonly place?: { readonly file: string; readonly line: number } | null | undefined;
+}
+
+/** Nothing for what is kept in the store: that is changed here. */
+export function ManagedBy({ by, place }: ManagedByProps) {
+  if (by === 'store') return null;
+  if (by !== 'file') return <Standing by={by} />;
+  const where =
+    place === null || place === undefined ? 'the configuration file' : `${nameOf(place.file)}:${place.line}`;
+  return (
+    <Tooltip
+      label={`Declared in ${place?.file ?? where}${place ? `, line ${place.line}` : ''}: change it there.`}
+      withinPortal
+      multiline
+      maw={360}
+    >
+      <Badge variant="default" leftSection={<Icon name="file" size={12} />} className="plain-badge">
+        {where}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+const standing = {
+  embedded: ['Comes with Postern', 'It is part of what Postern starts with where there is no postern.yaml.'],
+  'built-in': ['Comes with its upstream', 'It is there as long as its upstream is, and declared nowhere.'],
+} as const;
+
+function Standing({ by }: { readonly by: keyof typeof standing }) {
+  const [words, why] = standing[by];
+  return (
+    <Tooltip label={why} withinPortal multiline maw={360}>
+      <Badge variant="default" className="plain-badge">
+        {words}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+const nameOf = (file: string): string => file.split(/[\\/]/).at(-1) ?? file;

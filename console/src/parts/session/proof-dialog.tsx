@@ -11,8 +11,8 @@ import { FormFault } from '../forms/form-fault.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { toMessage } from '../layout/state.tsx';
 import { Icon } from '../marks/icon.tsx';
-import { canHavePasskeys, PasskeyButton } from './passkey-button.tsx';
 import { type ProofNews, proofChannel, providerPath } from './proof-channel.ts';
+import { canHavePasskeys, PasskeyButton } from './sign-in-form.tsx';
 
 /** Dialogs may ask for it, and a session may end beneath it. */
 const aboveDialogs = 300;

@@ -1,15 +1,19 @@
 /** The ways to sign in: by password, by passkey, through the team's own identity provider. */
 
-import { Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Button, Divider, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import type { Session } from '../../../../src/admin/contract.ts';
 import { toAddress } from '../api/asking.ts';
 import { ask } from '../api/client.ts';
-import { putSession } from '../api/session.ts';
+import { expired, useFlag } from '../api/flag.ts';
+import { putSession, useSession } from '../api/session.ts';
+import { useEscapeAbove } from '../dialogs/escape.ts';
 import { FormFault } from '../forms/form-fault.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { toMessage } from '../layout/state.tsx';
 import { Icon } from '../marks/icon.tsx';
-import { canHavePasskeys, PasskeyButton } from './passkey-button.tsx';
+import { leaveConsole } from './sign-out.ts';
 
 interface SignInFormProps {
   readonly ways: Session['signIn'];
@@ -74,3 +78,90 @@ export function ProviderButton({ title }: { readonly title: string }) {
 /** Back to this page afterwards: what was typed there is kept as a draft. */
 const oidcPath = (): string =>
   toAddress('GET /api/session/oidc', { query: { page: location.pathname + location.search } });
+
+interface PasskeyButtonProps {
+  /** Where the device's answer goes; what it has to sign is had from `/options` behind it. */
+  readonly at: '/api/session/passkey' | '/api/me/proof/passkey';
+  onDone(session: Session): void;
+}
+
+/** Signs in with a passkey; what speaks with the browser about it is loaded when it is asked for. */
+export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => show(at),
+    onSuccess: onDone,
+  });
+  return (
+    <Stack gap="xs">
+      <FormFault fault={error === null ? undefined : toFault(error)} />
+      <Button
+        variant="default"
+        leftSection={<Icon name="passkey" size={16} />}
+        loading={isPending}
+        onClick={() => mutate()}
+        fullWidth
+      >
+        Use a passkey
+      </Button>
+    </Stack>
+  );
+}
+
+/** Browsers bind them to a name, and know none on a page that came over plain HTTP from another machine. */
+export function canHavePasskeys(): boolean {
+  return window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
+}
+
+async function show(at: PasskeyButtonProps['at']): Promise<Session> {
+  const { startAuthentication } = await import('@simplewebauthn/browser');
+  const optionsJSON = await ask(`POST ${at}/options`);
+  const body = await startAuthentication({ optionsJSON });
+  return ask(`POST ${at}`, { body });
+}
+
+function toFault(error: Error): string {
+  // What browsers say when the person pressed Cancel, or nothing was chosen.
+  if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or take another way.';
+  return toMessage(error);
+}
+
+/** Asks a member whose session has ended to sign in again, above the page: nothing that was typed there is lost. */
+export function ExpiredSession() {
+  const session = useSession();
+  const isExpired = useFlag(expired);
+  useCatchUp(isExpired);
+  useEscapeAbove(isExpired, () => undefined);
+  if (session?.member === undefined || session.member === null) return null;
+  return (
+    <Modal
+      opened={isExpired}
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title="Your session has ended"
+      centered
+      zIndex={1000}
+    >
+      <Stack>
+        <Text size="sm">Sign in again to go on where you were. What you typed is still there.</Text>
+        <SignInForm ways={session.signIn} email={session.member.email} />
+        <Group justify="center">
+          <Button variant="subtle" size="compact-sm" onClick={leaveConsole}>
+            Use another account
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** What was refused meanwhile is asked for again. */
+function useCatchUp(isExpired: boolean): void {
+  const queries = useQueryClient();
+  const was = useRef(isExpired);
+  useEffect(() => {
+    if (was.current && !isExpired) void queries.invalidateQueries();
+    was.current = isExpired;
+  }, [isExpired, queries]);
+}

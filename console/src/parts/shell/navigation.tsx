@@ -1,9 +1,9 @@
 /** The ways to each page. */
 
 import { NavLink } from '@mantine/core';
+import type { ComponentType } from 'react';
 import { Link, useLocation } from 'wouter';
-import { Icon } from '../marks/icon.tsx';
-import type { PageEntry } from './page-entry.ts';
+import { Icon, type IconName } from '../marks/icon.tsx';
 
 interface NavigationProps {
   readonly pages: readonly PageEntry[];
@@ -36,3 +36,12 @@ export function Navigation({ pages, onChoose }: NavigationProps) {
 
 const isUnder = (path: string, location: string): boolean =>
   path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`);
+
+export interface PageEntry {
+  readonly path: string;
+  readonly title: string;
+  readonly icon: IconName;
+  readonly component: ComponentType;
+  /** For the command palette. */
+  readonly keywords: readonly string[];
+}

@@ -2,7 +2,8 @@
 
 import { Button, Group } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
-import { PageHead } from '../layout/page-head.tsx';
+import { Link } from 'wouter';
+import { PageHead, useTitle } from '../layout/page-head.tsx';
 import { Empty } from '../layout/state.tsx';
 import { Snippet } from '../snippets/copy.tsx';
 
@@ -70,5 +71,23 @@ function Broken({ error, onRetry }: { readonly error: Error; onRetry(): void }) 
         </Button>
       </Group>
     </>
+  );
+}
+
+/** Stands where an address leads to no page. */
+export function NotFound() {
+  useTitle('No such page');
+  return (
+    <Empty
+      icon="search"
+      title="There is no page here"
+      action={
+        <Button component={Link} href="/">
+          Go to the overview
+        </Button>
+      }
+    >
+      The address may be mistyped, or what it led to has another place now.
+    </Empty>
   );
 }

@@ -1,25 +1,44 @@
 /** What stands around every page: the head, the ways to each page, and what may come above them. */
 
-import { ActionIcon, AppShell, Burger, Button, Drawer, Group, Kbd, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import {
+  ActionIcon,
+  AppShell,
+  Badge,
+  Burger,
+  Button,
+  Divider,
+  Drawer,
+  Group,
+  Kbd,
+  Loader,
+  Popover,
+  Stack,
+  Text,
+  Tooltip,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
-import { type ReactNode, Suspense, useEffect, useRef } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, Suspense, useCallback, useEffect, useRef } from 'react';
+import { Link, Router, useLocation } from 'wouter';
+import { useBrowserLocation } from 'wouter/use-browser-location';
 import type { Member } from '../../../../src/admin/contract.ts';
-import { ConfirmProvider } from '../dialogs/confirm.tsx';
+import { ask } from '../api/client.ts';
+import { unreachable, useFlag } from '../api/flag.ts';
+import { ConfirmProvider, useConfirm } from '../dialogs/confirm.tsx';
+import { isAnythingUnsaved, mayLeave, whenLeaving } from '../forms/unsaved.ts';
 import { Loading } from '../layout/state.tsx';
-import { Icon } from '../marks/icon.tsx';
-import { ExpiredSession } from '../session/expired-session.tsx';
+import { Icon, Mark } from '../marks/icon.tsx';
 import { Proof } from '../session/proof.tsx';
+import { roleWords } from '../session/role.tsx';
+import { ExpiredSession } from '../session/sign-in-form.tsx';
+import { signOut } from '../session/sign-out.ts';
 import { ColourScheme } from './colour-scheme.tsx';
-import { ConnectionBanner } from './connection-banner.tsx';
-import { GuardedRouter } from './guarded-router.tsx';
-import { Mark } from './mark.tsx';
-import { Navigation } from './navigation.tsx';
+import { Navigation, type PageEntry } from './navigation.tsx';
 import { PageBoundary } from './page-boundary.tsx';
-import type { PageEntry } from './page-entry.ts';
 import { Palette } from './palette.tsx';
-import { UserMenu } from './user-menu.tsx';
 
 interface ShellProps {
   readonly member: Member;
@@ -125,3 +144,153 @@ function PaletteButton() {
 }
 
 const isMac = (): boolean => /mac|iphone|ipad/i.test(navigator.userAgent);
+
+const askEveryMs = 3_000;
+
+/** Says that the gateway cannot be reached, asks again by itself, and goes away when it can. */
+function ConnectionBanner() {
+  const isAway = useFlag(unreachable);
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!isAway) return;
+    const timer = setInterval(() => {
+      // Still away: the banner stays.
+      ask('GET /api/session').then(
+        () => queries.invalidateQueries(),
+        () => undefined,
+      );
+    }, askEveryMs);
+    return () => clearInterval(timer);
+  }, [isAway, queries]);
+  return (
+    <div role="status" className="connection-banner">
+      {isAway && (
+        <Group gap="sm" justify="center" className="connection-words" wrap="nowrap">
+          <Loader size="xs" color="currentColor" />
+          <Text size="sm" fw={500}>
+            The gateway cannot be reached; trying again. Nothing that you typed is lost.
+          </Text>
+        </Group>
+      )}
+    </div>
+  );
+}
+
+/** Goes from page to page, and asks first where a form would be left that was edited. */
+function GuardedRouter({ children }: { readonly children: ReactNode }) {
+  const confirm = useConfirm();
+  useEffect(() => {
+    whenLeaving(() =>
+      confirm({
+        title: 'Leave without saving?',
+        body: 'What you changed is not saved. It is here again when you come back to it in this tab.',
+        confirm: 'Leave',
+        danger: true,
+      }),
+    );
+    return () => whenLeaving(async () => true);
+  }, [confirm]);
+  return <Router hook={useGuardedLocation}>{children}</Router>;
+}
+
+function useGuardedLocation(): ReturnType<typeof useBrowserLocation> {
+  const [location, navigate] = useBrowserLocation();
+  const guarded = useCallback<typeof navigate>(
+    (...where) => {
+      if (!isAnythingUnsaved()) {
+        navigate(...where);
+        return;
+      }
+      void mayLeave().then((may) => {
+        if (may) navigate(...where);
+      });
+    },
+    [navigate],
+  );
+  return [location, guarded];
+}
+
+interface UserMenuProps {
+  readonly member: Member;
+  readonly version: string;
+}
+
+/** Who is signed in, as what, and the way out. */
+function UserMenu({ member, version }: UserMenuProps) {
+  const [opened, { toggle, close }] = useDisclosure();
+  const called = member.name || member.email;
+  return (
+    <Popover opened={opened} onChange={toggle} position="bottom-end" offset={10} width={280} trapFocus withinPortal>
+      <Popover.Target>
+        <UnstyledButton
+          className="user-button"
+          data-initials={initialsOf(called)}
+          aria-label={`${called}: your account`}
+          onClick={toggle}
+        />
+      </Popover.Target>
+      <Popover.Dropdown p="sm" aria-label="Your account">
+        <Stack gap="xs">
+          <About member={member} />
+          <Divider />
+          <Stack gap={2}>
+            <Button
+              component={Link}
+              href="/settings"
+              onClick={close}
+              leftSection={<Icon name="settings" size={16} />}
+              {...asItem}
+            >
+              Settings
+            </Button>
+            <Button onClick={() => void signOut()} leftSection={<Icon name="leave" size={16} />} {...asItem}>
+              Sign out
+            </Button>
+          </Stack>
+          <Divider />
+          <Text size="xs" c="dimmed" px={8}>
+            Postern {version}
+          </Text>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+const asItem = {
+  variant: 'subtle',
+  color: 'gray',
+  size: 'sm',
+  justify: 'flex-start',
+  className: 'plain-item',
+} as const;
+
+function About({ member: { name, email, role } }: { readonly member: Member }) {
+  return (
+    <Stack gap={4} px={8} pt={4}>
+      <Group justify="space-between" wrap="nowrap">
+        <Text fw={600} truncate>
+          {name || email}
+        </Text>
+        <Badge variant="default" className="plain-badge">
+          {role}
+        </Badge>
+      </Group>
+      <Text size="sm" c="dimmed" truncate>
+        {email}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {roleWords[role]}
+      </Text>
+    </Stack>
+  );
+}
+
+function initialsOf(name: string): string {
+  const words = name.split(/[\s@.]+/).filter((word) => word !== '');
+  return words
+    .slice(0, 2)
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .toUpperCase();
+}

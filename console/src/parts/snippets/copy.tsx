@@ -2,6 +2,7 @@
 
 import { ActionIcon, Box, Button, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { useConfirm } from '../dialogs/confirm.tsx';
 import { Icon } from '../marks/icon.tsx';
 
 const saidForMs = 1_600;
@@ -102,4 +103,24 @@ export function Snippet({ code, language, label = 'Copy' }: SnippetProps) {
       </pre>
     </Box>
   );
+}
+
+interface CopiedOptions {
+  /** "Did you copy the secret?" */
+  readonly title: string;
+  readonly body: string;
+  onClose(): void;
+}
+
+/** For what is shown only once: it does not go away before it was copied, unless one says so. */
+export function useCopied({ title, body, onClose }: CopiedOptions) {
+  const confirm = useConfirm();
+  const [copied, setCopied] = useState(false);
+  return {
+    copied,
+    onCopied: () => setCopied(true),
+    async close(): Promise<void> {
+      if (copied || (await confirm({ title, body, confirm: 'Close it', danger: true }))) onClose();
+    },
+  };
 }

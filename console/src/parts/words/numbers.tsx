@@ -1,7 +1,7 @@
 /** Numbers, money, sizes and times on a page: each in one way everywhere, and a dash where there is none. */
 
 import { Text, Tooltip, VisuallyHidden } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useSyncExternalStore } from 'react';
 import {
   formatBytes,
   formatCompact,
@@ -11,7 +11,6 @@ import {
   formatRelative,
   formatTime,
 } from './format.ts';
-import { useNow } from './now.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -70,4 +69,33 @@ function Numeric({ exact, children }: { readonly exact?: string; readonly childr
       {children}
     </Text>
   );
+}
+
+const everyMs = 15_000;
+
+let nowMs = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  if (timer === undefined) {
+    // It stood still while nothing showed it.
+    nowMs = Date.now();
+    timer = setInterval(() => {
+      nowMs = Date.now();
+      for (const one of listeners) one();
+    }, everyMs);
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** Renders again every 15 seconds. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => nowMs);
 }

@@ -14,3 +14,15 @@ export const refusesHidden = (operation: Operation): boolean => operationRows[op
 
 /** There is no request at hand that its models answer: it takes a file, or whatever the operator's own route takes. */
 export const cannotBeTried = (operation: Operation): boolean => !canBeShown(operation);
+
+/** The services that clients may have been written for, as people know them. */
+export const shapeField = {
+  label: 'Its clients were written for',
+  placeholder: 'OpenAI, or nobody knows',
+  choices: [
+    { value: 'cohere', label: 'Cohere' },
+    { value: 'jina', label: 'Jina AI' },
+    { value: 'voyage', label: 'Voyage AI' },
+    { value: 'tei', label: 'Text Embeddings Inference' },
+  ],
+};

@@ -8,7 +8,7 @@ import { formatDuration } from '../../../parts/words/format.ts';
 import { CallFacts } from '../call-facts.tsx';
 import { CallFault } from '../call-fault.tsx';
 import { toPath } from '../call-text.ts';
-import { Faces } from './pictures.tsx';
+import { Faces } from './composer.tsx';
 import { SaidView, ToolAnswers } from './said-view.tsx';
 import type { ToolAnswer, Turn } from './talk.ts';
 import type { How, Place, Shown, Talk } from './use-talk.ts';

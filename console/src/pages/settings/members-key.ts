@@ -1,3 +1,0 @@
-/** Under which the members are kept. */
-
-export const membersKey = ['members'];

@@ -1,3 +1,0 @@
-/** Under which API tokens are kept. */
-
-export const tokensKey = ['tokens'];

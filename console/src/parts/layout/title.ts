@@ -1,9 +1,0 @@
-/** What the tab is called. */
-
-import { useEffect } from 'react';
-
-export function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · Postern`;
-  }, [title]);
-}
