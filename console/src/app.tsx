@@ -1,6 +1,6 @@
 /** What is shown to whom: the ways in to those who are not signed in, the pages to those who are. */
 
-import { Button, Center, Loader } from '@mantine/core';
+import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
 import { Entrance } from './pages/entrance/entrance.tsx';
@@ -8,8 +8,8 @@ import { Invitation, SetUp } from './pages/entrance/invitation.tsx';
 import { Proved, SignIn } from './pages/entrance/sign-in.tsx';
 import { pages } from './pages/index.ts';
 import { sessionQuery } from './parts/api/session.ts';
+import { Action } from './parts/layout/button.tsx';
 import { toMessage } from './parts/layout/state.tsx';
-import { Icon } from './parts/marks/icon.tsx';
 import { provedPage } from './parts/session/proof-channel.ts';
 import { NotFound } from './parts/shell/page-boundary.tsx';
 import { Shell } from './parts/shell/shell.tsx';
@@ -53,9 +53,7 @@ function Waiting() {
 function Away({ error, onRetry }: { readonly error: unknown; onRetry(): void }) {
   return (
     <Entrance title="The console cannot be shown" about={toMessage(error)}>
-      <Button leftSection={<Icon name="refresh" size={16} />} onClick={onRetry}>
-        Try again
-      </Button>
+      <Action icon="refresh" label="Try again" variant="filled" onClick={onRetry} />
     </Entrance>
   );
 }

@@ -3,6 +3,7 @@
 import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTitle } from '../../parts/layout/page-head.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Mark } from '../../parts/marks/icon.tsx';
 import { ColourScheme } from '../../parts/shell/colour-scheme.tsx';
 
@@ -32,11 +33,7 @@ export function Entrance({ title, about, children }: EntranceProps) {
               <Title order={1} size="h3">
                 {title}
               </Title>
-              {about !== undefined && (
-                <Text c="dimmed" size="sm" mt={4} component="div">
-                  {about}
-                </Text>
-              )}
+              {about !== undefined && <Muted mt={4}>{about}</Muted>}
             </div>
             {children}
           </Stack>

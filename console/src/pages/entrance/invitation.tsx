@@ -1,6 +1,6 @@
 /** Where a link leads that was handed to somebody: an invitation is taken up there, or another password chosen. */
 
-import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { LookedUpLink } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
@@ -8,6 +8,7 @@ import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { NewPassword } from '../../parts/forms/new-password.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Muted, Tag } from '../../parts/layout/text.tsx';
 import { roleWords } from '../../parts/session/role.tsx';
 import { Entrance } from './entrance.tsx';
 import { goHome, useLinkToken } from './link-token.ts';
@@ -38,12 +39,7 @@ export function Invitation() {
   );
 }
 
-interface JoinProps {
-  readonly token: string;
-  readonly invited: LookedUpLink;
-}
-
-function Join({ token, invited }: JoinProps) {
+function Join({ token, invited }: { readonly token: string; readonly invited: LookedUpLink }) {
   const { form, fault, busy, onSubmit } = useApiForm({
     initialValues: { name: '', password: '' },
     draftKey: 'invitation',
@@ -54,12 +50,8 @@ function Join({ token, invited }: JoinProps) {
   return (
     <Entrance title="You are invited">
       <Group gap="xs">
-        <Badge variant="default" className="plain-badge">
-          {invited.role}
-        </Badge>
-        <Text size="sm" c="dimmed">
-          {roleWords[invited.role]}
-        </Text>
+        <Tag>{invited.role}</Tag>
+        <Muted>{roleWords[invited.role]}</Muted>
       </Group>
       <form onSubmit={onSubmit} noValidate>
         <Stack gap="md">

@@ -4,6 +4,7 @@ import { Button, Code, Divider, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { Session } from '../../../../src/admin/contract.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { type ProofNews, proofChannel } from '../../parts/session/proof-channel.ts';
 import { ProviderButton, SignInForm } from '../../parts/session/sign-in-form.tsx';
 import { Entrance } from './entrance.tsx';
@@ -41,9 +42,9 @@ function NeedsSetUp({ provider, problem }: NeedsSetUpProps) {
         start prints, has it everywhere. It looks like this:
       </Text>
       <Code block>{`${location.origin}/setup#token=…`}</Code>
-      <Text size="sm" c="dimmed">
+      <Muted>
         The link is gone? <Code>postern members setup-link</Code> makes a new one.
-      </Text>
+      </Muted>
     </Entrance>
   );
 }

@@ -1,6 +1,6 @@
 /** One key at the side: what it may do, what it did, and what can be done with it. */
 
-import { Anchor, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { KeyDetail, KeyDocument, KeyWithSecret } from '../../../../src/admin/contract.ts';
@@ -8,8 +8,9 @@ import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Heading } from '../../parts/layout/text.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
@@ -69,9 +70,7 @@ function KeyFacts({ id, onRotated }: { readonly id: string; readonly onRotated: 
       </Text>
       {key.state === 'active' && (
         <Stack gap="xs" component="section">
-          <Title order={3} size="h5">
-            How to use it
-          </Title>
+          <Heading>How to use it</Heading>
           <KeySnippets document={key.document} secret={undefined} />
         </Stack>
       )}
@@ -117,15 +116,9 @@ function Actions({ item, onEdit, onRotate }: ActionsProps) {
   return (
     <Needs role="admin">
       <Group gap="xs">
-        <Button size="xs" variant="default" leftSection={<Icon name="edit" size={14} />} onClick={onEdit}>
-          Change
-        </Button>
-        <Button size="xs" variant="default" leftSection={<Icon name="refresh" size={14} />} onClick={onRotate}>
-          Give it another secret
-        </Button>
-        <Button size="xs" variant="default" leftSection={<Icon name="ban" size={14} />} onClick={() => void revoke()}>
-          Revoke
-        </Button>
+        <Action icon="edit" label="Change" size="xs" onClick={onEdit} />
+        <Action icon="refresh" label="Give it another secret" size="xs" onClick={onRotate} />
+        <Action icon="ban" label="Revoke" size="xs" onClick={() => void revoke()} />
       </Group>
     </Needs>
   );

@@ -1,8 +1,6 @@
 /** The fields of a key: the same for a new one and for one that is changed. */
 
 import {
-  ActionIcon,
-  Button,
   Fieldset,
   Group,
   MultiSelect,
@@ -18,7 +16,7 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import { PlainField } from '../../parts/forms/plain-field.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { useModels, useProjects } from './data.ts';
 import { type KeyValues, newBudget, plainFields } from './key-values.ts';
@@ -147,15 +145,12 @@ function NoteFields({ form }: { readonly form: KeyForm }) {
           <Group key={index} gap="xs" wrap="nowrap" align="flex-end">
             <TextInput label="Name" placeholder="team" flex={1} {...form.getInputProps(`notes.${index}.name`)} />
             <TextInput label="Text" placeholder="search" flex={2} {...form.getInputProps(`notes.${index}.text`)} />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
+            <IconButton
+              icon="trash"
+              label={`Remove the note ${index + 1}`}
               size="lg"
-              aria-label={`Remove the note ${index + 1}`}
               onClick={() => form.removeListItem('notes', index)}
-            >
-              <Icon name="trash" size={16} />
-            </ActionIcon>
+            />
           </Group>
         ))}
         {fault !== undefined && (
@@ -164,14 +159,12 @@ function NoteFields({ form }: { readonly form: KeyForm }) {
           </Text>
         )}
         <Group>
-          <Button
-            variant="default"
+          <Action
+            icon="plus"
+            label="Add a note"
             size="xs"
-            leftSection={<Icon name="plus" size={14} />}
             onClick={() => form.insertListItem('notes', { name: '', text: '' })}
-          >
-            Add a note
-          </Button>
+          />
         </Group>
       </Stack>
     </Fieldset>

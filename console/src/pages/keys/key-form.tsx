@@ -114,12 +114,7 @@ export function CreateKey({ onClose, onMade }: CreateKeyProps) {
   );
 }
 
-interface EditKeyProps {
-  readonly seen: Versioned<KeyDetail>;
-  readonly onClose: () => void;
-}
-
-export function EditKey({ seen, onClose }: EditKeyProps) {
+export function EditKey({ seen, onClose }: { readonly seen: Versioned<KeyDetail>; readonly onClose: () => void }) {
   const refresh = useRefresh();
   const before = useRef(toValues(seen.data.document));
   const etag = useRef(seen.etag);

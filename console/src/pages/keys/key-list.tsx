@@ -3,6 +3,7 @@
 import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { Key } from '../../../../src/admin/contract.ts';
+import { Remark } from '../../parts/layout/text.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing } from '../../parts/words/numbers.tsx';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
@@ -102,11 +103,11 @@ function Name({ item, onSelect }: { readonly item: Key; readonly onSelect: (id: 
       <Text fw={600} size="sm" className="breaks">
         {nameOf(item)}
       </Text>
-      <Text size="xs" c="dimmed" className="breaks">
+      <Remark className="breaks">
         {[item.hint, item.document.name === undefined ? undefined : item.id, item.document.project]
           .filter((part) => part !== undefined && part !== null)
           .join(' · ')}
-      </Text>
+      </Remark>
     </UnstyledButton>
   );
 }
@@ -117,11 +118,7 @@ function Reach({ item: { document } }: { readonly item: Key }) {
       <Text size="sm" className="breaks">
         {modelsInWords(document.models)}
       </Text>
-      {document.operations !== undefined && (
-        <Text size="xs" c="dimmed">
-          {document.operations.join(', ')}
-        </Text>
-      )}
+      {document.operations !== undefined && <Remark>{document.operations.join(', ')}</Remark>}
     </>
   );
 }
@@ -154,19 +151,13 @@ function Budgets({ item: { budgets } }: { readonly item: Key }) {
 function Use({ values }: { readonly values: readonly number[] | undefined }) {
   const sum = (values ?? []).reduce((total, value) => total + value, 0);
   if (values === undefined || sum === 0) {
-    return (
-      <Text size="xs" c="dimmed">
-        Not used
-      </Text>
-    );
+    return <Remark>Not used</Remark>;
   }
   const words = `${formatCount(sum)} ${sum === 1 ? 'request' : 'requests'}`;
   return (
     <>
       <Trend values={values} label={`${words} in the last 7 days`} />
-      <Text size="xs" c="dimmed" className="numeric">
-        {words}
-      </Text>
+      <Remark className="numeric">{words}</Remark>
     </>
   );
 }

@@ -9,6 +9,7 @@ import {
   operationsAsOffered,
   type PlaygroundModel,
 } from '../../../../src/admin/contract.ts';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { toSnippets } from '../../parts/snippets/snippets.ts';
@@ -57,11 +58,7 @@ export function KeySnippets({ document, secret, onCopied }: KeySnippetsProps) {
           <Tabs.Panel key={id} value={id} pt="sm" onClickCapture={noteCopy} onCopyCapture={onCopied}>
             <Stack gap="xs">
               <Snippet code={code} language={language} label={`Copy the call for ${language}`} />
-              {note !== undefined && (
-                <Text size="sm" c="dimmed">
-                  {note}
-                </Text>
-              )}
+              {note !== undefined && <Muted>{note}</Muted>}
             </Stack>
           </Tabs.Panel>
         ))}

@@ -4,6 +4,7 @@ import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
@@ -92,9 +93,7 @@ function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
       title="No keys yet"
       action={
         <Needs role="admin">
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={onCreate}>
-            Create a key
-          </Button>
+          <Action icon="plus" label="Create a key" variant="filled" onClick={onCreate} />
         </Needs>
       }
     >

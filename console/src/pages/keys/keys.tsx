@@ -1,12 +1,12 @@
 /** The page "Keys and projects": who may call the gateway, what they may use, and what they spent. */
 
 import './keys.css';
-import { Button, Tabs } from '@mantine/core';
+import { Tabs } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { KeyWithSecret } from '../../../../src/admin/contract.ts';
+import { Action } from '../../parts/layout/button.tsx';
 import { PageHead, useTitle } from '../../parts/layout/page-head.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs, useMay } from '../../parts/session/role.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
 import { CreateKey } from './key-form.tsx';
@@ -37,12 +37,12 @@ export default function Keys() {
     <>
       <PageHead title="Keys and projects" about="Who may call the gateway, what they may use, and what they spent.">
         <Needs role="admin">
-          <Button
-            leftSection={<Icon name="plus" size={16} />}
+          <Action
+            icon="plus"
+            label={tab === 'projects' ? 'Create a project' : 'Create a key'}
+            variant="filled"
             onClick={() => setCreating(tab === 'projects' ? 'project' : 'key')}
-          >
-            {tab === 'projects' ? 'Create a project' : 'Create a key'}
-          </Button>
+          />
         </Needs>
       </PageHead>
       <Tabs value={tab} onChange={(next) => go(next === 'projects' ? '/keys/projects' : '/keys')} keepMounted={false}>

@@ -1,6 +1,6 @@
 /** One project at the side: what its keys may use together, and how far they have come. */
 
-import { Anchor, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Project } from '../../../../src/admin/contract.ts';
@@ -8,8 +8,8 @@ import { ask, type Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
@@ -21,12 +21,7 @@ import { toProjectCaps } from './project-values.ts';
 import { ProjectPlace } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
-interface ProjectDrawerProps {
-  readonly id: string | undefined;
-  readonly onClose: () => void;
-}
-
-export function ProjectDrawer({ id, onClose }: ProjectDrawerProps) {
+export function ProjectDrawer({ id, onClose }: { readonly id: string | undefined; readonly onClose: () => void }) {
   return (
     <SideDrawer opened={id !== undefined} onClose={onClose} title={id ?? ''} {...(id !== undefined && { subject: id })}>
       {id !== undefined && <ProjectFacts key={id} id={id} onGone={onClose} />}
@@ -107,12 +102,8 @@ function Actions({ seen, onGone }: { readonly seen: Versioned<Project>; readonly
   return (
     <Needs role="admin">
       <Group gap="xs">
-        <Button size="xs" variant="default" leftSection={<Icon name="edit" size={14} />} onClick={() => setEdits(true)}>
-          Change
-        </Button>
-        <Button size="xs" variant="default" leftSection={<Icon name="trash" size={14} />} onClick={() => void remove()}>
-          Remove
-        </Button>
+        <Action icon="edit" label="Change" size="xs" onClick={() => setEdits(true)} />
+        <Action icon="trash" label="Remove" size="xs" onClick={() => void remove()} />
       </Group>
       {edits && <ProjectForm seen={seen} onClose={() => setEdits(false)} />}
     </Needs>

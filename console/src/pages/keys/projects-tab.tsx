@@ -1,10 +1,11 @@
 /** The tab of the projects. */
 
-import { Button, Card, Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
+import { Card, Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import type { Project } from '../../../../src/admin/contract.ts';
+import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatCount } from '../../parts/words/format.ts';
@@ -25,9 +26,7 @@ export function ProjectsTab({ onSelect }: { readonly onSelect: (id: string) => v
       title="No projects yet"
       action={
         <Needs role="admin">
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setSearch({ new: 'project' })}>
-            Create a project
-          </Button>
+          <Action icon="plus" label="Create a project" variant="filled" onClick={() => setSearch({ new: 'project' })} />
         </Needs>
       }
     >
@@ -63,20 +62,16 @@ function ProjectCard({ project, onSelect }: { readonly project: Project; readonl
           <Text fw={600} className="breaks">
             {typeof name === 'string' ? name : project.id}
           </Text>
-          <Text size="xs" c="dimmed" className="breaks">
+          <Remark className="breaks">
             {project.id} · {project.keys === 1 ? 'one key' : `${formatCount(project.keys)} keys`}
-          </Text>
+          </Remark>
         </UnstyledButton>
         <ProjectPlace project={project} />
         {limits.length > 0 && <Text size="sm">{limits.join(', ')}</Text>}
         {project.budgets.map((budget) => (
           <BudgetBar key={budget.every} budget={budget} />
         ))}
-        {limits.length === 0 && project.budgets.length === 0 && (
-          <Text size="sm" c="dimmed">
-            No limits and no budget
-          </Text>
-        )}
+        {limits.length === 0 && project.budgets.length === 0 && <Muted>No limits and no budget</Muted>}
       </Stack>
     </Card>
   );

@@ -1,9 +1,10 @@
 /** What was used in the last weeks, and how the budgets are doing: the same for a key and for a project. */
 
-import { Group, Progress, Stack, Text, Title } from '@mantine/core';
+import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { BudgetPeriod, BudgetState, BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';
 import { LineChart } from '../../parts/charts/charts.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Heading, Remark } from '../../parts/layout/text.tsx';
 import { periodWords } from '../../parts/words/caps.ts';
 import { formatCount, formatDay, formatHour, formatMoney } from '../../parts/words/format.ts';
 import { Count, Money, When } from '../../parts/words/numbers.tsx';
@@ -15,9 +16,7 @@ export function UsageFacts({ spender }: { readonly spender: Spender }) {
   const { data, error, refetch } = useSpend(spender, days);
   return (
     <Stack gap="xs" component="section">
-      <Title order={3} size="h5">
-        Last {days} days
-      </Title>
+      <Heading>Last {days} days</Heading>
       {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Loading rows={1} rowHeight={72} />}
       {data !== undefined && (
@@ -43,9 +42,7 @@ export function UsageFacts({ spender }: { readonly spender: Spender }) {
             height={40}
           />
           {data.total.unpriced > 0 && (
-            <Text size="xs" c="dimmed">
-              The cost of {formatCount(data.total.unpriced)} requests is not known, and not in the sum.
-            </Text>
+            <Remark>The cost of {formatCount(data.total.unpriced)} requests is not known, and not in the sum.</Remark>
           )}
         </>
       )}
@@ -56,9 +53,7 @@ export function UsageFacts({ spender }: { readonly spender: Spender }) {
 function Figure({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {
   return (
     <div>
-      <Text size="xs" c="dimmed">
-        {title}
-      </Text>
+      <Remark>{title}</Remark>
       <Text fw={600}>{children}</Text>
     </div>
   );
@@ -73,9 +68,7 @@ export function BudgetFacts({ spender, budgets }: BudgetFactsProps) {
   if (budgets.length === 0) return null;
   return (
     <Stack gap="md" component="section">
-      <Title order={3} size="h5">
-        Budgets
-      </Title>
+      <Heading>Budgets</Heading>
       {budgets.map((budget) => (
         <Stack key={budget.every} gap="xs">
           <BudgetBar budget={budget} wide />
@@ -119,14 +112,14 @@ export function BudgetBar({ budget, wide = false }: BudgetBarProps) {
       </Progress.Root>
       {wide && (
         <Group justify="space-between" gap={6}>
-          <Text size="xs" c="dimmed">
+          <Remark>
             {formatMoney(left)} left
             {Number(outstanding) > 0 && `, ${formatMoney(outstanding)} set aside for requests under way`}
-          </Text>
+          </Remark>
           {endsAt !== null && (
-            <Text size="xs" c="dimmed">
+            <Remark>
               Begins anew <When at={endsAt} />
-            </Text>
+            </Remark>
           )}
         </Group>
       )}
@@ -143,13 +136,8 @@ function colorOf(share: number, isOver: boolean): string {
 
 const height = 220;
 
-interface BurnDownProps {
-  readonly spender: Spender;
-  readonly period: BudgetPeriod;
-}
-
 /** How a budget is spent within its period: what was spent, an even pace, and where this pace leads. */
-function BurnDown({ spender, period }: BurnDownProps) {
+function BurnDown({ spender, period }: { readonly spender: Spender; readonly period: BudgetPeriod }) {
   const { data, error, refetch } = useBurnDown(spender, period);
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading rows={1} rowHeight={height + 24} />;
@@ -183,9 +171,7 @@ function BurnDown({ spender, period }: BurnDownProps) {
         tooltipProps={{ labelFormatter: (ms: unknown) => labelOf(data, Number(ms)) }}
         yAxisProps={{ width: 56 }}
       />
-      <Text size="xs" c="dimmed">
-        {words}
-      </Text>
+      <Remark>{words}</Remark>
     </Stack>
   );
 }

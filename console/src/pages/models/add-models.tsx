@@ -2,7 +2,6 @@
 
 import {
   Anchor,
-  Badge,
   Button,
   Checkbox,
   Group,
@@ -24,6 +23,7 @@ import { ApiError } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { toWords } from '../../parts/forms/use-api-form.ts';
 import { Empty, Failed, Loading, toMessage } from '../../parts/layout/state.tsx';
+import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { operationChoices, operationWords } from '../../parts/words/operations.ts';
 import { refreshModels, saveModel, useUpstreamModels, useUpstreams } from './model-data.ts';
@@ -253,11 +253,7 @@ function ListedModels({ listing, chosen, onChoose }: ListedModelsProps) {
           </Button>
         </Group>
       )}
-      {data?.note != null && (
-        <Text size="sm" c="dimmed">
-          {data.note}
-        </Text>
-      )}
+      {data?.note != null && <Muted>{data.note}</Muted>}
       {items.length > 0 && (
         <Choices items={items} chosen={listed} onChoose={(names) => onChoose([...names, ...written])} />
       )}
@@ -304,21 +300,13 @@ function Choices({ items, chosen, onChoose }: ChoicesProps) {
                 className="breaks"
               />
               {models.length > 0 ? (
-                <Badge variant="default" className="plain-badge">
-                  Added already
-                </Badge>
+                <Tag>Added already</Tag>
               ) : (
-                <Text size="xs" c="dimmed">
-                  {operations?.map((operation) => operationWords[operation]).join(', ')}
-                </Text>
+                <Remark>{operations?.map((operation) => operationWords[operation]).join(', ')}</Remark>
               )}
             </Group>
           ))}
-          {fitting.length === 0 && (
-            <Text size="sm" c="dimmed">
-              None has that in its name.
-            </Text>
-          )}
+          {fitting.length === 0 && <Muted>None has that in its name.</Muted>}
         </Stack>
       </ScrollArea.Autosize>
     </Stack>

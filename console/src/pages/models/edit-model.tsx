@@ -144,12 +144,7 @@ function Differences({ differences }: { readonly differences: readonly Differenc
 /** In the address bar, in place of an ID; no model has it. */
 export const newModelId = '';
 
-interface NewModelProps {
-  onDone(id: string): void;
-  onCancel(): void;
-}
-
-export function NewModel({ onDone, onCancel }: NewModelProps) {
+export function NewModel({ onDone, onCancel }: { onDone(id: string): void; onCancel(): void }) {
   const queries = useQueryClient();
   const api = useApiForm({
     initialValues: { ...toValues({}), targets: [emptyTarget()] },

@@ -75,13 +75,8 @@ export function FilterBar({ state }: { readonly state: FilterState }) {
   );
 }
 
-interface SearchFieldProps {
-  readonly value: string;
-  onChange(text: string): void;
-}
-
 /** The list follows once typing rests; the back button changes the field. */
-function SearchField({ value, onChange }: SearchFieldProps) {
+function SearchField({ value, onChange }: { readonly value: string; onChange(text: string): void }) {
   const [text, setText] = useState(value);
   const tell = useDebouncedCallback(onChange, typingMs);
   useEffect(() => setText(value), [value]);

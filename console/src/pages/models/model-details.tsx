@@ -1,6 +1,6 @@
 /** One model, opened: its facts, a try, its form, and taking it out. */
 
-import { Alert, Anchor, Button, Card, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Card, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -8,7 +8,9 @@ import type { Model, ModelDetail, ModelTestAnswer, Operation } from '../../../..
 import { ApiError, type Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
@@ -101,9 +103,7 @@ function Managing({ model, onEdit, onGone, onGoing }: ManagingProps) {
 function EditButton({ onEdit }: { onEdit(): void }) {
   return (
     <Needs role="editor">
-      <Button variant="default" leftSection={<Icon name="edit" size={16} />} onClick={onEdit}>
-        Edit
-      </Button>
+      <Action icon="edit" label="Edit" onClick={onEdit} />
     </Needs>
   );
 }
@@ -128,11 +128,7 @@ function DeleteButton({ model, onGone, onGoing }: Omit<ManagingProps, 'onEdit'>)
       await refreshModels(queries);
     }
   }
-  return (
-    <Button variant="subtle" color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => void remove()}>
-      Delete
-    </Button>
-  );
+  return <Action icon="trash" label="Delete" variant="subtle" color="red" onClick={() => void remove()} />;
 }
 
 const shownKeys = 5;
@@ -168,14 +164,12 @@ function TryModel({ model }: { readonly model: Pick<Model, 'id' | 'operations' |
   if (operation === undefined) return null;
   return (
     <Stack gap="xs">
-      <Title order={3} size="h5">
-        Test
-      </Title>
-      <Text size="sm" c="dimmed">
+      <Heading>Test</Heading>
+      <Muted>
         {isPattern
           ? 'Its name is a pattern: try a name that fits it in the playground.'
           : 'Sends a small request through the gateway, with its limits, retries and price.'}
-      </Text>
+      </Muted>
       {!isPattern && (
         <Needs role="editor">
           <Group gap="xs" align="flex-end">
@@ -189,15 +183,13 @@ function TryModel({ model }: { readonly model: Pick<Model, 'id' | 'operations' |
                 w={170}
               />
             )}
-            <Button
-              variant="default"
-              leftSection={<Icon name="play" size={16} />}
+            <Action
+              icon="play"
+              label="Send a test request"
               loading={isPending}
               disabled={!model.inForce}
               onClick={() => mutate(operation)}
-            >
-              Send a test request
-            </Button>
+            />
           </Group>
         </Needs>
       )}

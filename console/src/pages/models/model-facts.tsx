@@ -1,8 +1,9 @@
 /** What is known of a model: its names, what it serves, and each target with its price and its health. */
 
-import { Badge, Box, Card, Group, Stack, Switch, Table, Text, Title, Tooltip } from '@mantine/core';
+import { Box, Card, Group, Stack, Switch, Table, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
+import { Heading, Muted, Tag } from '../../parts/layout/text.tsx';
 import { StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { useMay } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
@@ -36,9 +37,7 @@ export function ModelFacts({ model }: { readonly model: ModelDetail }) {
         </Table.Tbody>
       </Table>
       <Stack gap="xs">
-        <Title order={3} size="h5">
-          Targets
-        </Title>
+        <Heading>Targets</Heading>
         {model.targets.map((target) => (
           <TargetCard key={`${target.upstream} ${target.model}`} target={target} />
         ))}
@@ -67,9 +66,7 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
           <Text fw={600} className="breaks">
             {upstream}
           </Text>
-          <Text size="sm" c="dimmed" className="breaks">
-            as {model}
-          </Text>
+          <Muted className="breaks">as {model}</Muted>
         </Stack>
         <Stack gap={0} align="flex-end">
           <StatusBadge state={health} />
@@ -91,20 +88,14 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
           </Text>
         </Text>
         {nodes.map((node) => (
-          <Text key={node.node} size="sm" c="dimmed" className="breaks">
+          <Muted key={node.node} className="breaks">
             {`${node.node}: ${nodeInWords(node)}`}
-          </Text>
+          </Muted>
         ))}
         <Group gap={4}>
-          <Badge variant="default" className="plain-badge">{`Priority ${priority}`}</Badge>
-          <Badge variant="default" className="plain-badge">
-            {weight === 0 ? 'Never called' : `Weight ${weight}`}
-          </Badge>
-          {bridge !== null && (
-            <Badge variant="default" className="plain-badge">
-              By way of chat
-            </Badge>
-          )}
+          <Tag>{`Priority ${priority}`}</Tag>
+          <Tag>{weight === 0 ? 'Never called' : `Weight ${weight}`}</Tag>
+          {bridge !== null && <Tag>By way of chat</Tag>}
         </Group>
       </Stack>
     </Card>

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
+import { Muted } from '../../parts/layout/text.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { CallingFields } from './calling-fields.tsx';
 import { ListFields } from './list-fields.tsx';
@@ -28,11 +29,7 @@ export function ModelForm({ api, isNew, submitLabel, onCancel, children }: Model
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack gap="md">
-        {fromDraft && (
-          <Text size="sm" c="dimmed" role="status">
-            What you typed before is here again.
-          </Text>
-        )}
+        {fromDraft && <Muted role="status">What you typed before is here again.</Muted>}
         {isNew && (
           <TextInput
             label="Name for clients"
@@ -106,9 +103,9 @@ function Section({ value, title, hint, children }: SectionProps) {
         <Text fw={500} component="span">
           {title}
         </Text>
-        <Text size="sm" c="dimmed" component="span" display="block">
+        <Muted component="span" display="block">
           {hint}
-        </Text>
+        </Muted>
       </Accordion.Control>
       <Accordion.Panel>{children}</Accordion.Panel>
     </Accordion.Item>

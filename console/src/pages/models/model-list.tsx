@@ -1,10 +1,11 @@
 /** The list itself: a table where there is room, cards on a phone. */
 
-import { Anchor, Badge, Button, Card, Center, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
+import { Anchor, Button, Card, Center, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
 import type { FilterState } from './filter-bar.tsx';
@@ -48,9 +49,9 @@ export function ModelList({ state, add }: ModelListProps) {
       ) : (
         <ModelTable parts={parts} />
       )}
-      <Text size="sm" c="dimmed" mt="sm" role="status">
+      <Muted mt="sm" role="status">
         {total === models.length ? inCount(total) : `${models.length} of ${inCount(total)}`}
-      </Text>
+      </Muted>
       {hasNextPage && (
         <Center mt="md">
           <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -154,9 +155,7 @@ function ModelCard({ model, isOpen, onOpen, toggle }: Part) {
 function Labelled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <Group gap="xs" align="flex-start" wrap="nowrap">
-      <Text size="sm" c="dimmed" miw={92}>
-        {name}
-      </Text>
+      <Muted miw={92}>{name}</Muted>
       {children}
     </Group>
   );
@@ -176,11 +175,7 @@ function ModelName({ model, isOpen, onOpen }: Omit<Part, 'toggle'>) {
       >
         {model.id}
       </Anchor>
-      {model.aliases.length > 0 && (
-        <Text size="xs" c="dimmed" className="breaks">
-          also {model.aliases.join(', ')}
-        </Text>
-      )}
+      {model.aliases.length > 0 && <Remark className="breaks">also {model.aliases.join(', ')}</Remark>}
       <ManagedBy by={model.managedBy} place={model.place} />
     </Stack>
   );
@@ -190,9 +185,7 @@ function Operations({ model }: { readonly model: Model }) {
   return (
     <Group gap={4}>
       {model.operations.map((operation) => (
-        <Badge key={operation} variant="default" className="plain-badge">
-          {operationWords[operation]}
-        </Badge>
+        <Tag key={operation}>{operationWords[operation]}</Tag>
       ))}
     </Group>
   );
@@ -216,11 +209,7 @@ function Targets({ model }: { readonly model: Model }) {
           )}
         </Text>
       ))}
-      {more > 0 && (
-        <Text size="xs" c="dimmed">
-          and {more} more
-        </Text>
-      )}
+      {more > 0 && <Remark>and {more} more</Remark>}
     </Stack>
   );
 }

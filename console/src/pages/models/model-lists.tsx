@@ -1,10 +1,11 @@
 /** What is set of a model's lists, and whether it is what it was: canaries, and its agreement with another model. */
 
-import { Alert, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
 import type { ModelDetail } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Heading } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
@@ -16,9 +17,7 @@ export function ModelLists({ model: { id, lists } }: { readonly model: ModelDeta
   if (settings.length === 0 && lists.agreements.length + lists.canaries.length === 0) return null;
   return (
     <Stack gap="xs">
-      <Title order={3} size="h5">
-        Lists
-      </Title>
+      <Heading>Lists</Heading>
       {settings.map((words) => (
         <Text key={words} size="sm">
           {words}

@@ -1,10 +1,9 @@
 /** The page Models: what clients may ask for, who answers, at which price, and whether they see it. */
 
-import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { AddModels } from './add-models.tsx';
 import { NewModel, newModelId } from './edit-model.tsx';
@@ -23,9 +22,7 @@ export default function Models() {
   };
   const add = (
     <Needs role="editor">
-      <Button leftSection={<Icon name="plus" size={16} />} onClick={startAdding}>
-        Add models
-      </Button>
+      <Action icon="plus" label="Add models" variant="filled" onClick={startAdding} />
     </Needs>
   );
   return (

@@ -1,7 +1,6 @@
 /** Who serves a model: rows that can be added and taken out, the first ones tried first. */
 
 import {
-  ActionIcon,
   Autocomplete,
   Button,
   Card,
@@ -13,11 +12,11 @@ import {
   Stack,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Action, IconButton } from '../../parts/layout/button.tsx';
+import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { useUpstreams } from './model-data.ts';
 import { emptyTarget, type ModelValues, type TargetValues } from './model-document.ts';
 import { PriceFields } from './price-fields.tsx';
@@ -28,13 +27,11 @@ export function TargetsFields({ form }: { readonly form: Form }) {
   const { targets } = form.values;
   return (
     <Stack gap="xs" component="section" aria-label="Targets">
-      <Title order={3} size="h5">
-        Targets
-      </Title>
-      <Text size="sm" c="dimmed">
+      <Heading>Targets</Heading>
+      <Muted>
         Those with the lowest priority are tried first and share the calls by weight; the others are there for when they
         fail.
-      </Text>
+      </Muted>
       {form.errors.targets !== undefined && (
         <Text size="sm" c="red" role="alert">
           {form.errors.targets}
@@ -45,14 +42,12 @@ export function TargetsFields({ form }: { readonly form: Form }) {
         <TargetFields key={index} form={form} index={index} target={target} isOnly={targets.length === 1} />
       ))}
       <Group>
-        <Button
-          variant="default"
+        <Action
+          icon="plus"
+          label="Add a target"
           size="xs"
-          leftSection={<Icon name="plus" size={14} />}
           onClick={() => form.insertListItem('targets', emptyTarget())}
-        >
-          Add a target
-        </Button>
+        />
       </Group>
     </Stack>
   );
@@ -102,17 +97,14 @@ function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
               {...form.getInputProps(`${at}.model`)}
             />
           </SimpleGrid>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
+          <IconButton
+            icon="trash"
+            label={`Take target ${index + 1} out`}
             mt={26}
             size="lg"
             disabled={isOnly}
             onClick={() => form.removeListItem('targets', index)}
-            aria-label={`Take target ${index + 1} out`}
-          >
-            <Icon name="trash" size={16} />
-          </ActionIcon>
+          />
         </Group>
         <Group gap="xs" align="flex-end">
           <NumberInput

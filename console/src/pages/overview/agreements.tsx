@@ -3,6 +3,7 @@
 import { Badge, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Health } from '../../../../src/admin/contract.ts';
+import { Remark } from '../../parts/layout/text.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { useHealth } from './range.ts';
 
@@ -38,9 +39,7 @@ function Line({ agreement }: { readonly agreement: Agreement }) {
             {model}
           </Link>
         </Text>
-        <Text size="xs" c="dimmed" className="breaks">
-          {wordsOf(agreement)}
-        </Text>
+        <Remark className="breaks">{wordsOf(agreement)}</Remark>
       </div>
       {hasChanged ? (
         <Badge color="red" variant="light">

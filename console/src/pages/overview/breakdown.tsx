@@ -1,8 +1,9 @@
 /** Who makes up the whole: by operation, model, key, project or upstream, each a way to its requests. */
 
-import { Box, Group, NativeSelect, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, NativeSelect, Paper, Skeleton, Stack, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Overview, OverviewSums } from '../../../../src/admin/contract.ts';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { formatCompact, formatMoney, formatPercent } from '../../parts/words/format.ts';
 import {
   type Grouping,
@@ -35,9 +36,7 @@ export function Breakdown({ sight, overview, onChange }: BreakdownProps) {
           <Title order={2} size="h5" id="breakdown">
             Where it comes from
           </Title>
-          <Text size="xs" c="dimmed">
-            In {rangeWords[range]}, from the ledger
-          </Text>
+          <Remark>In {rangeWords[range]}, from the ledger</Remark>
         </Box>
         <Group gap="xs" wrap="nowrap">
           <NativeSelect
@@ -79,9 +78,9 @@ interface LinesProps {
 function Lines({ by, order, range, overview: { top, others, total } }: LinesProps) {
   if (top.length === 0) {
     return (
-      <Text size="sm" c="dimmed" py="xl" ta="center">
+      <Muted py="xl" ta="center">
         No requests in {rangeWords[range]}.
-      </Text>
+      </Muted>
     );
   }
   const whole = amountOf(total, order);

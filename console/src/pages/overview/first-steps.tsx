@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { FirstSteps as Steps } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { toCurlLine } from '../../parts/snippets/curl-line.ts';
@@ -76,9 +77,7 @@ function Step({ number, isDone, title, children }: StepProps) {
         <Title order={3} size="h6" lh="28px">
           {title}
         </Title>
-        <Text size="sm" c="dimmed" component="div">
-          {children}
-        </Text>
+        <Muted>{children}</Muted>
       </Box>
     </Group>
   );

@@ -164,13 +164,8 @@ export function RangeHeadline({ overview }: RangeHeadlineProps) {
 const ofRows = ({ rows, isAll }: NonNullable<Overview['latency']>): string =>
   isAll ? `Of ${formatCompact(rows)} requests` : 'Not of the whole time; the line is its mean';
 
-interface ChangeProps {
-  readonly now: number | undefined;
-  readonly before: number | undefined;
-}
-
 /** Whole hours beside the same hours before: what is running is in neither. */
-function Change({ now, before }: ChangeProps) {
+function Change({ now, before }: { readonly now: number | undefined; readonly before: number | undefined }) {
   if (now === undefined || before === undefined) return none;
   if (before === 0) return now === 0 ? 'As before: none' : 'None in the time before';
   const share = now / before - 1;

@@ -7,6 +7,7 @@ import type { Notice } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { Failed } from '../../parts/layout/state.tsx';
+import { Remark } from '../../parts/layout/text.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { When } from '../../parts/words/numbers.tsx';
 import { useNotices } from './range.ts';
@@ -66,14 +67,14 @@ function Line({ notice: { kind, severity, title, detail, about, at } }: { readon
             {title}
           </Link>
         </Text>
-        <Text size="xs" c="dimmed" className="wrap-anywhere">
+        <Remark className="wrap-anywhere">
           {at !== null && (
             <>
               <When at={at} />:{' '}
             </>
           )}
           {detail}
-        </Text>
+        </Remark>
         {kind === 'secret-key-backup' && <BackedUp />}
       </Box>
     </Group>

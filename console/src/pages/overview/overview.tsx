@@ -1,10 +1,11 @@
 /** The page Overview: what happens just now, or what happened in a stretch of time; how the upstreams are; what to look at. */
 
 import './overview.css';
-import { Button, Grid, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Grid, SegmentedControl, Stack } from '@mantine/core';
+import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Failed } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Agreements } from './agreements.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -35,12 +36,7 @@ export default function Overview() {
   );
 }
 
-interface ContentProps {
-  readonly sight: Sight;
-  onChange(more: Partial<Sight>): void;
-}
-
-function Content({ sight, onChange }: ContentProps) {
+function Content({ sight, onChange }: { readonly sight: Sight; onChange(more: Partial<Sight>): void }) {
   const { data, error, refetch, isPlaceholderData } = useOverview(sight);
   const range = sight.view;
   // What stands there of another stretch would be read as of this one.
@@ -77,19 +73,17 @@ function LiveBar() {
   });
   return (
     <>
-      <Text size="sm" c="dimmed" role="status" className={`live-words live-${words === 'Following' ? 'on' : 'off'}`}>
+      <Muted role="status" className={`live-words live-${words === 'Following' ? 'on' : 'off'}`}>
         <span className="live-dot" aria-hidden="true" />
         {words}
-      </Text>
-      <Button
+      </Muted>
+      <Action
+        icon={isPaused ? 'play' : 'pause'}
+        label={isPaused ? 'Go on' : 'Pause'}
         size="xs"
-        variant="default"
         w={104}
-        leftSection={<Icon name={isPaused ? 'play' : 'pause'} size={14} />}
         onClick={() => pauseLive(!isPaused)}
-      >
-        {isPaused ? 'Go on' : 'Pause'}
-      </Button>
+      />
     </>
   );
 }

@@ -1,8 +1,9 @@
 /** A chart over time as this page has them: quiet, without motion, with its series in words and colours of their own. */
 
-import { ActionIcon, Box, Group, Paper, ScrollArea, Table, Text, Title, Tooltip } from '@mantine/core';
+import { Box, Group, Paper, ScrollArea, Table, Title, Tooltip } from '@mantine/core';
 import { memo, type ReactNode, useCallback, useRef, useState } from 'react';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { IconButton } from '../../parts/layout/button.tsx';
+import { Remark } from '../../parts/layout/text.tsx';
 import { type ChartRow, Drawing, type Series, toColor } from './drawing.tsx';
 
 interface TimeChartProps {
@@ -43,9 +44,7 @@ const Legend = memo(function Legend({ series }: { readonly series: readonly Seri
       {series.map(({ name, label, color }) => (
         <Group key={name} gap={6} wrap="nowrap">
           <span className="legend-mark" style={{ backgroundColor: toColor(color) }} />
-          <Text size="xs" c="dimmed" truncate>
-            {label}
-          </Text>
+          <Remark truncate>{label}</Remark>
         </Group>
       ))}
     </Group>
@@ -134,19 +133,14 @@ const ChartHead = memo(function ChartHead({ title, about, isTable, onToggle }: C
         <Title order={2} size="h5">
           {title}
         </Title>
-        <Text size="xs" c="dimmed">
-          {about}
-        </Text>
+        <Remark>{about}</Remark>
       </Box>
       <Tooltip label={isTable ? 'As a chart' : 'As a table'} withinPortal>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={`${title}: show as a ${isTable ? 'chart' : 'table'}`}
+        <IconButton
+          icon={isTable ? 'overview' : 'requests'}
+          label={`${title}: show as a ${isTable ? 'chart' : 'table'}`}
           onClick={onToggle}
-        >
-          <Icon name={isTable ? 'overview' : 'requests'} size={16} />
-        </ActionIcon>
+        />
       </Tooltip>
     </Group>
   );

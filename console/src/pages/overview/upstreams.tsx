@@ -4,6 +4,7 @@ import { Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Health, HealthTarget, LiveUpstream } from '../../../../src/admin/contract.ts';
 import { Failed } from '../../parts/layout/state.tsx';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { formatCount, formatDuration } from '../../parts/words/format.ts';
 import { formatRate } from './live-figures.ts';
@@ -40,20 +41,16 @@ export function Upstreams() {
 function Nodes({ health: { nodes, workers } }: { readonly health: Health }) {
   const speaking = nodes.filter(({ isSilent }) => !isSilent).length;
   const count = Math.max(speaking, workers);
-  return (
-    <Text size="xs" c="dimmed">
-      {count === 1 ? 'Seen by one process' : `Seen by ${formatCount(count)} processes`}
-    </Text>
-  );
+  return <Remark>{count === 1 ? 'Seen by one process' : `Seen by ${formatCount(count)} processes`}</Remark>;
 }
 
 function List({ health: { targets } }: { readonly health: Health }) {
   const byUpstream = [...Map.groupBy(targets, ({ upstream }) => upstream)];
   if (byUpstream.length === 0) {
     return (
-      <Text size="sm" c="dimmed" py="lg" ta="center">
+      <Muted py="lg" ta="center">
         There is no upstream yet. <Link href="/upstreams">Add one</Link>, and its models can be served.
-      </Text>
+      </Muted>
     );
   }
   return (
@@ -78,9 +75,7 @@ function Line({ id, targets }: { readonly id: string; readonly targets: readonly
             {id}
           </Link>
         </Text>
-        <Text size="xs" c="dimmed" lineClamp={2}>
-          {bad.length === 0 ? <Activity id={id} /> : toReason(bad, targets.length)}
-        </Text>
+        <Remark lineClamp={2}>{bad.length === 0 ? <Activity id={id} /> : toReason(bad, targets.length)}</Remark>
       </Box>
       <Stack flex="none" gap={0} align="flex-end">
         <StatusBadge state={worst?.state ?? 'unknown'} why={worst?.why} />

@@ -1,10 +1,11 @@
 /** How a call went: status, times, tokens, cost, and where it stands in the ledger. */
 
-import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { PlaygroundTry } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
+import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatDuration } from '../../parts/words/format.ts';
 import { Money } from '../../parts/words/numbers.tsx';
@@ -43,7 +44,7 @@ export function CallFacts({ answer }: { readonly answer: Answer }) {
       </Group>
       <TimingBar answer={answer} />
       {answer.requestId !== undefined && (
-        <Text size="xs" c="dimmed" className="play-wrap">
+        <Remark className="play-wrap">
           Request{' '}
           {row === null ? (
             <code>{answer.requestId}</code>
@@ -52,7 +53,7 @@ export function CallFacts({ answer }: { readonly answer: Answer }) {
               {answer.requestId}
             </Anchor>
           )}
-        </Text>
+        </Remark>
       )}
     </Stack>
   );
@@ -106,11 +107,7 @@ function totalOf(row: PlaygroundTry['item']): number | undefined {
 
 function CostNote({ row: { cost } }: { readonly row: NonNullable<PlaygroundTry['item']> }) {
   if (cost === null) {
-    return (
-      <Text size="sm" c="dimmed">
-        no price known
-      </Text>
-    );
+    return <Muted>no price known</Muted>;
   }
   return (
     <Text size="sm">
@@ -133,11 +130,7 @@ function Notes({ headers }: { readonly headers: Readonly<Record<string, string>>
     const text = value === undefined ? undefined : toText(value);
     return text === undefined ? [] : [text];
   });
-  return texts.map((text) => (
-    <Badge key={text} variant="default" className="plain-badge">
-      {text}
-    </Badge>
-  ));
+  return texts.map((text) => <Tag key={text}>{text}</Tag>);
 }
 
 /** Where the time went, as a bar with its parts named below it. */
@@ -154,16 +147,12 @@ function TimingBar({ answer }: { readonly answer: Answer }) {
       </div>
       <Group gap="md" mt={4}>
         {spans.map(({ name, title, ms }) => (
-          <Text key={name} size="xs" c="dimmed" className="play-legend">
+          <Remark key={name} className="play-legend">
             <span className={`play-dot play-timing-${name}`} aria-hidden="true" />
             {title} {formatDuration(ms)}
-          </Text>
+          </Remark>
         ))}
-        {answer.isStream && (
-          <Text size="xs" c="dimmed">
-            First byte {formatDuration(answer.firstByteMs)}
-          </Text>
-        )}
+        {answer.isStream && <Remark>First byte {formatDuration(answer.firstByteMs)}</Remark>}
       </Group>
     </div>
   );

@@ -7,12 +7,7 @@ import { toMessage } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { type Answer, wasSignedOut } from './call.ts';
 
-interface CallFaultProps {
-  readonly answer: Answer | undefined;
-  readonly error: unknown;
-}
-
-export function CallFault({ answer, error }: CallFaultProps) {
+export function CallFault({ answer, error }: { readonly answer: Answer | undefined; readonly error: unknown }) {
   return (
     <div role="alert">{error === undefined ? <AnswerFault answer={answer} /> : <ConsoleFault error={error} />}</div>
   );

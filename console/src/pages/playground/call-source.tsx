@@ -3,6 +3,7 @@
 import { Group, Paper, Tabs, Text } from '@mantine/core';
 import { memo, useMemo } from 'react';
 import type { Operation } from '../../../../src/admin/contract.ts';
+import { Remark } from '../../parts/layout/text.tsx';
 import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
 import { formatBytes } from '../../parts/words/format.ts';
 import type { Answer, Call } from './call.ts';
@@ -35,10 +36,10 @@ export const CallSource = memo(function CallSource({ operation, call, answer }: 
         </Tabs.List>
         <Tabs.Panel value="curl">
           <Snippet code={curl} language="Shell" label="Copy the curl command" />
-          <Text size="xs" c="dimmed" mt={6}>
+          <Remark mt={6}>
             Put a key into <code>POSTERN_KEY</code> first; the keys page makes one.
             {curl.endsWith(`'${bodyFile}'`) && ' The body is long: copy it from "Request" into the file body.json.'}
-          </Text>
+          </Remark>
         </Tabs.Panel>
         <Tabs.Panel value="request">
           <Json
@@ -82,10 +83,10 @@ function Json({ value, title, label, whole }: JsonProps) {
   return (
     <div>
       <Group justify="space-between" mb={4}>
-        <Text size="xs" c="dimmed">
+        <Remark>
           {title}
           {isShortened ? '; long parts are shown by their beginning' : ''}
-        </Text>
+        </Remark>
         <CopyButton text={whole ?? JSON.stringify(value, null, 2)} label={label} />
       </Group>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}

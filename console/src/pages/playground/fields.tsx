@@ -10,13 +10,13 @@ import {
   SimpleGrid,
   Stack,
   Switch,
-  Text,
   Textarea,
   TextInput,
   UnstyledButton,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ComponentType, useId } from 'react';
+import { Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { FilePick } from './files.tsx';
 import { parseFurther, parseTexts } from './texts.ts';
@@ -217,9 +217,7 @@ interface ExamplesProps {
 export function Examples({ examples, onPick }: ExamplesProps) {
   return (
     <Group gap={6} role="group" aria-label="Examples">
-      <Text size="xs" c="dimmed">
-        Try:
-      </Text>
+      <Remark>Try:</Remark>
       {examples.map(({ title, values }) => (
         <Button key={title} size="compact-xs" variant="default" onClick={() => onPick(values)}>
           {title}

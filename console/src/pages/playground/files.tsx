@@ -2,6 +2,7 @@
 
 import { ActionIcon, Button, FileButton, Group, Stack, Text } from '@mantine/core';
 import { useId } from 'react';
+import { Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { formatBytes } from '../../parts/words/format.ts';
 import { useDrop } from './hooks.ts';
@@ -27,9 +28,7 @@ export function FilePick({ label, description, accept, files, onChange, most }: 
     <fieldset className="play-drop" aria-describedby={id} {...drop}>
       <legend>{label}</legend>
       <Stack gap={6}>
-        <Text size="xs" c="dimmed" id={id}>
-          {description}
-        </Text>
+        <Remark id={id}>{description}</Remark>
         {files.map((file) => (
           <Group key={`${file.name} ${file.size} ${file.lastModified}`} gap="xs" wrap="nowrap">
             <Text size="sm" className="play-wrap">

@@ -6,6 +6,7 @@ import { useCallback, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { Operation, PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
+import { Remark } from '../../parts/layout/text.tsx';
 import { refusesHidden } from '../../parts/words/operations.ts';
 import { textOf, type Values } from './fields.tsx';
 
@@ -96,10 +97,10 @@ function ModelFacts({
   const space = operation === 'embeddings' && model.space !== null ? ` Vector space: ${model.space}.` : '';
   return (
     <>
-      <Text size="xs" c="dimmed">
+      <Remark>
         {aboutModel(model)}
         {space}
-      </Text>
+      </Remark>
       {!model.visible && [operation].flat().every(refusesHidden) && (
         <Text size="xs" className="tone-wait">
           Hidden: this route answers as if there were no such model.{' '}

@@ -5,8 +5,8 @@ import { Button, Group, PasswordInput, Popover, Skeleton, Stack, Tabs, Text } fr
 import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { canBeShown, type GatewayRoute, type Operation, operations } from '../../../../src/admin/contract.ts';
+import { Action } from '../../parts/layout/button.tsx';
 import { PageHead, TabRow } from '../../parts/layout/page-head.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
 import { toPattern } from './call-text.ts';
 import type { TabProps } from './operation-tab.tsx';
 import { OwnKey } from './use-call.ts';
@@ -146,19 +146,12 @@ export default function Playground() {
   );
 }
 
-interface KeyChoiceProps {
-  readonly value: string;
-  onChange(value: string): void;
-}
-
 /** With which key the page calls: the playground's own, or one that is typed here and kept nowhere. */
-function KeyChoice({ value, onChange }: KeyChoiceProps) {
+function KeyChoice({ value, onChange }: { readonly value: string; onChange(value: string): void }) {
   return (
     <Popover width={340} position="bottom-end" trapFocus withinPortal>
       <Popover.Target>
-        <Button variant="default" leftSection={<Icon name="keys" size={16} />}>
-          {value === '' ? "Key: the playground's own" : 'Key: your own'}
-        </Button>
+        <Action icon="keys" label={value === '' ? "Key: the playground's own" : 'Key: your own'} />
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="sm">

@@ -2,6 +2,7 @@
 
 import { SimpleGrid, Stack, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Muted } from '../../parts/layout/text.tsx';
 import type { Answer, Call } from './call.ts';
 import { CallFacts } from './call-facts.tsx';
 import { CallFault } from './call-fault.tsx';
@@ -46,11 +47,7 @@ function One({
           {answer.call.model}
         </Text>
       )}
-      {isRunning && (
-        <Text size="sm" c="dimmed">
-          Waiting for the answer; some take minutes.
-        </Text>
-      )}
+      {isRunning && <Muted>Waiting for the answer; some take minutes.</Muted>}
       {answer !== undefined && !isRunning && <CallFacts answer={answer} />}
       {!isRunning && <CallFault answer={answer} error={error} />}
       {isAnswered && render(answer)}

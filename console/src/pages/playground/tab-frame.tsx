@@ -1,7 +1,9 @@
 /** How every tab is laid out: what goes in on one side, what comes out on the other, the call as text below. */
 
-import { Button, Grid, Group, Kbd, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Grid, Group, Kbd, Paper, Stack, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Action } from '../../parts/layout/button.tsx';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import type { Answer } from './call.ts';
@@ -48,19 +50,14 @@ function bringIntoView(results: HTMLElement | null): void {
   results.scrollIntoView({ behavior, block: 'start' });
 }
 
-interface NothingYetProps {
-  readonly icon: IconName;
-  readonly children: ReactNode;
-}
-
 /** Stands where the answer will be. */
-export function NothingYet({ icon, children }: NothingYetProps) {
+export function NothingYet({ icon, children }: { readonly icon: IconName; readonly children: ReactNode }) {
   return (
     <div className="play-empty">
       <Icon name={icon} size={28} />
-      <Text size="sm" c="dimmed" ta="center" maw={380}>
+      <Muted ta="center" maw={380}>
         {children}
-      </Text>
+      </Muted>
     </div>
   );
 }
@@ -78,27 +75,25 @@ export function RunBar({ label, isRunning, onStop, missing }: RunBarProps) {
   return (
     <Group gap="sm">
       <Needs role="editor">
-        <Button
+        <Action
+          icon="play"
+          label={label}
+          variant="filled"
           type="submit"
-          leftSection={<Icon name="play" size={16} />}
           disabled={missing !== undefined}
           loading={isRunning}
-        >
-          {label}
-        </Button>
+        />
       </Needs>
       {isRunning ? (
-        <Button variant="default" leftSection={<Icon name="stop" size={16} />} onClick={onStop}>
-          Stop
-        </Button>
+        <Action icon="stop" label="Stop" onClick={onStop} />
       ) : (
-        <Text size="xs" c="dimmed" visibleFrom="sm">
+        <Remark visibleFrom="sm">
           {missing ?? (
             <>
               <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
             </>
           )}
-        </Text>
+        </Remark>
       )}
       <VisuallyHidden role="status">{isRunning ? 'Running' : ''}</VisuallyHidden>
     </Group>

@@ -1,13 +1,15 @@
 /** Who changed what: the audit log, narrowed, with before and after of each change. */
 
-import { Autocomplete, Button, Collapse, Group, Stack, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Autocomplete, Collapse, Group, Stack, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { AuditEntry, Page } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
+import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { When } from '../../parts/words/numbers.tsx';
 import { type Difference, mostDifferences, toDifferences } from './differences.ts';
@@ -70,20 +72,11 @@ export default function Audit() {
       )}
       {log.hasNextPage && !isFull && (
         <Group justify="center">
-          <Button
-            variant="default"
-            loading={log.isFetchingNextPage}
-            leftSection={<Icon name="down" size={16} />}
-            onClick={() => void log.fetchNextPage()}
-          >
-            Older
-          </Button>
+          <Action icon="down" label="Older" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()} />
         </Group>
       )}
       {log.hasNextPage && isFull && (
-        <Text size="sm" c="dimmed" ta="center">
-          There are older changes: narrow what is shown to find them, or ask the API.
-        </Text>
+        <Muted ta="center">There are older changes: narrow what is shown to find them, or ask the API.</Muted>
       )}
     </Stack>
   );
@@ -156,9 +149,9 @@ function AuditRow({ entry }: { readonly entry: AuditEntry }) {
               </Text>
             </Text>
           </Group>
-          <Text size="xs" c="dimmed" component="span" className="numeric">
+          <Remark component="span" className="numeric">
             <When at={entry.at} />
-          </Text>
+          </Remark>
         </Group>
       </UnstyledButton>
       <Collapse expanded={opened} id={id}>
@@ -174,11 +167,7 @@ const toWords = (action: string): string => action.replaceAll(/[._]/g, ' ');
 function Differences({ entry: { before, after } }: { readonly entry: AuditEntry }) {
   const differences = toDifferences(before, after);
   if (differences.length === 0) {
-    return (
-      <Text size="sm" c="dimmed" className="audit-body">
-        Nothing of it that the log may show is different.
-      </Text>
-    );
+    return <Muted className="audit-body">Nothing of it that the log may show is different.</Muted>;
   }
   return (
     <div className="audit-body">
@@ -199,9 +188,7 @@ function Differences({ entry: { before, after } }: { readonly entry: AuditEntry 
         </Table>
       </Table.ScrollContainer>
       {differences.length >= mostDifferences && (
-        <Text size="xs" c="dimmed">
-          These are the first {mostDifferences}; the API has the whole entry.
-        </Text>
+        <Remark>These are the first {mostDifferences}; the API has the whole entry.</Remark>
       )}
     </div>
   );

@@ -1,14 +1,15 @@
 /** One request at the side: what came of it, its calls over time, what it used, and what is kept of it. */
 
-import { Button, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
 import { formatCount, formatDuration, formatTime } from '../../parts/words/format.ts';
@@ -44,9 +45,9 @@ function Detail({ row, names }: { readonly row: LedgerDetail; readonly names: Na
       <Stack gap={6}>
         <Group gap="xs">
           <OutcomeBadge row={row} />
-          <Text size="sm" c="dimmed" component="div">
+          <Muted>
             <When at={row.startedAt} />, {formatTime(row.startedAt)}
-          </Text>
+          </Muted>
         </Group>
         <Text className="any-wrap">{describeOutcome(row)}</Text>
       </Stack>
@@ -176,28 +177,16 @@ function TimeLineView({ row }: { readonly row: LedgerDetail }) {
         ))}
       </ol>
       <Group justify="space-between" mt={4}>
-        <Text size="xs" c="dimmed">
-          0
-        </Text>
-        <Text size="xs" c="dimmed">
-          {formatDuration(totalMs)}
-        </Text>
+        <Remark>0</Remark>
+        <Remark>{formatDuration(totalMs)}</Remark>
       </Group>
       {firstByteMs !== undefined && (
-        <Text size="xs" c="dimmed">
+        <Remark>
           The line across the first bar is the first byte of the answer, after {formatDuration(firstByteMs)}.
-        </Text>
+        </Remark>
       )}
-      {isApproximate && (
-        <Text size="xs" c="dimmed">
-          Attempts stand in their order; when exactly each began is not recorded.
-        </Text>
-      )}
-      {row.attempts === 0 && (
-        <Text size="xs" c="dimmed">
-          No call was sent to an upstream.
-        </Text>
-      )}
+      {isApproximate && <Remark>Attempts stand in their order; when exactly each began is not recorded.</Remark>}
+      {row.attempts === 0 && <Remark>No call was sent to an upstream.</Remark>}
     </>
   );
 }
@@ -217,9 +206,9 @@ function LaneView({ lane, totalMs, firstByteMs }: LaneViewProps) {
         <Text size="sm" component="span" className="any-wrap">
           <strong>{lane.name}</strong> <span className={`tone-${lane.tone}`}>{lane.words}</span>
         </Text>
-        <Text size="sm" c="dimmed" component="span" className="numeric">
+        <Muted component="span" className="numeric">
           {formatDuration(tookMs)}
-        </Text>
+        </Muted>
       </Group>
       <div className="time-track" aria-hidden="true">
         <div className={`time-bar time-${lane.tone}`} style={{ left: `${left}%`, width: `${width}%` }} />
@@ -236,9 +225,9 @@ function LaneView({ lane, totalMs, firstByteMs }: LaneViewProps) {
 function Kept({ row: { id, hasCapture } }: { readonly row: LedgerDetail }) {
   if (!hasCapture) {
     return (
-      <Text size="sm" c="dimmed">
+      <Muted>
         Nothing is kept of the bodies. They are only where a key has capture switched on, and only for its time.
-      </Text>
+      </Muted>
     );
   }
   return (
@@ -263,12 +252,8 @@ function Bodies({ id }: { readonly id: string }) {
   if (!isAsked) {
     return (
       <Stack gap={6} align="flex-start">
-        <Button variant="default" leftSection={<Icon name="eye" size={16} />} onClick={() => setAsked(true)}>
-          Show the bodies
-        </Button>
-        <Text size="xs" c="dimmed">
-          It is noted in the audit log that you looked.
-        </Text>
+        <Action icon="eye" label="Show the bodies" onClick={() => setAsked(true)} />
+        <Remark>It is noted in the audit log that you looked.</Remark>
       </Stack>
     );
   }
@@ -278,9 +263,9 @@ function Bodies({ id }: { readonly id: string }) {
     <Stack gap="xs">
       <Snippet code={toReadable(data.request)} language="Asked" label="Copy what was asked" />
       <Snippet code={toReadable(data.response)} language="Answered" label="Copy what was answered" />
-      <Text size="xs" c="dimmed" component="div">
+      <Remark>
         Kept until <When at={data.expiresAt} />. Secrets, e-mail addresses and long numbers are taken out.
-      </Text>
+      </Remark>
     </Stack>
   );
 }

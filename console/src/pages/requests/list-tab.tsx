@@ -1,12 +1,14 @@
 /** The ledger: narrowed, page by page or live, with one request at the side. */
 
-import { Button, Group, Menu, Stack, Switch, Text } from '@mantine/core';
+import { Button, Group, Menu, Stack, Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { toAddress } from '../../parts/api/asking.ts';
+import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { DetailDrawer } from './detail-drawer.tsx';
@@ -207,9 +209,7 @@ function ExportMenu({ filters }: { readonly filters: Filters }) {
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <Button variant="default" leftSection={<Icon name="download" size={16} />}>
-          Export
-        </Button>
+        <Action icon="download" label="Export" />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>What is narrowed here, 100,000 rows at most</Menu.Label>
@@ -298,9 +298,9 @@ function Pager({ next, before, count, onGo }: PagerProps) {
   };
   return (
     <Group justify="space-between" component="nav" aria-label="Pages of requests">
-      <Text size="sm" c="dimmed">
+      <Muted>
         {count === rowsPerPage ? `${formatCount(rowsPerPage)} a page` : `${formatCount(count)} on this page`}
-      </Text>
+      </Muted>
       <Group gap="xs">
         {before !== undefined && (
           <Button variant="default" size="sm" onClick={() => onGo(undefined)}>

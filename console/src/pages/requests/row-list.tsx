@@ -5,6 +5,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import type { MouseEvent } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
+import { Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatTime } from '../../parts/words/format.ts';
 import { Duration, Money, Nothing } from '../../parts/words/numbers.tsx';
@@ -65,9 +66,9 @@ function Rows({ rows, fresh, names, openId, onOpen }: RowListProps) {
               <Table.Td className="outcome-cell">
                 <OutcomeBadge row={row} />
                 {row.error !== null && (
-                  <Text size="xs" c="dimmed" truncate title={row.error}>
+                  <Remark truncate title={row.error}>
                     {row.error}
-                  </Text>
+                  </Remark>
                 )}
               </Table.Td>
               <Table.Td className="cut-cell">
@@ -116,9 +117,9 @@ function Cards({ rows, fresh, names, openId, onOpen }: RowListProps) {
           <Text size="sm" fw={500} mt={6} className="any-wrap">
             {row.model ?? requestWords[row.operation]}
           </Text>
-          <Text size="xs" c="dimmed" className="any-wrap">
+          <Remark className="any-wrap">
             {[requestWords[row.operation], names.key(row.key), row.upstream].filter(Boolean).join(' · ')}
-          </Text>
+          </Remark>
           <Group gap="md" mt={6}>
             <Text size="sm" component="div">
               <UsageOf row={row} />
@@ -180,9 +181,9 @@ function TwoLines({ first, second }: { readonly first: string; readonly second: 
         {first === '' ? <Nothing /> : first}
       </Text>
       {second !== '' && (
-        <Text size="xs" c="dimmed" truncate title={second}>
+        <Remark truncate title={second}>
           {second}
-        </Text>
+        </Remark>
       )}
     </>
   );

@@ -1,7 +1,8 @@
 /** What a request used: as the upstream counted it, as it is billed, and what that costs. */
 
-import { Stack, Table, Text } from '@mantine/core';
+import { Stack, Table } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
+import { Remark } from '../../parts/layout/text.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
 import { toDollarText } from './usage-words.ts';
@@ -53,20 +54,16 @@ export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
       <SavedWords units={row.units} />
       <TermWords units={row.units} />
       {row.isEstimated && (
-        <Text size="xs" c="dimmed">
+        <Remark>
           Estimated: the upstream did not say all of what it counted, so part of what is billed is Postern's estimate.
-        </Text>
+        </Remark>
       )}
       {row.cost === null && (
-        <Text size="xs" c="dimmed">
+        <Remark>
           No price is known for this model at this upstream. Set one at the model, and later requests have a cost.
-        </Text>
+        </Remark>
       )}
-      {row.billedInputTokens === null && row.cost !== null && (
-        <Text size="xs" c="dimmed">
-          Nothing is billed for it.
-        </Text>
-      )}
+      {row.billedInputTokens === null && row.cost !== null && <Remark>Nothing is billed for it.</Remark>}
     </Stack>
   );
 }
@@ -113,7 +110,7 @@ function SavedWords({ units }: { readonly units: Units }) {
   const { savedItems: items = 0, savedTokens: tokens = 0, savedNanos: nanos = 0 } = units ?? {};
   if (items === 0) return null;
   return (
-    <Text size="xs" c="dimmed">
+    <Remark>
       Remembered, and asked of nobody: {counted(items, 'item')}
       {tokens > 0 && `, ${counted(tokens, 'token')}`}
       {nanos > 0 && (
@@ -122,16 +119,12 @@ function SavedWords({ units }: { readonly units: Units }) {
         </>
       )}
       .
-    </Text>
+    </Remark>
   );
 }
 
 function TermWords({ units }: { readonly units: Units }) {
   const words = terms.flatMap(([name, word]) => (units?.[name] === undefined ? [] : [`${word} ${units[name]}`]));
   if (words.length === 0) return null;
-  return (
-    <Text size="xs" c="dimmed">
-      Priced for {words.join(', ')}.
-    </Text>
-  );
+  return <Remark>Priced for {words.join(', ')}.</Remark>;
 }

@@ -1,9 +1,10 @@
 /** Usage as a table, with its sum at the foot. */
 
-import { Group, Pagination, Stack, Table, Text } from '@mantine/core';
+import { Group, Pagination, Stack, Table } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Usage, UsageSums } from '../../../../src/admin/contract.ts';
 import { BarChart } from '../../parts/charts/charts.tsx';
+import { Remark } from '../../parts/layout/text.tsx';
 import { formatCompact, formatCount, formatMoney, formatPriceDay } from '../../parts/words/format.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
 import {
@@ -96,12 +97,7 @@ export function UsageTable({ usage: { lines, total, prices }, by, nameOf }: Usag
   );
 }
 
-interface CellsProps {
-  readonly sums: UsageSums;
-  readonly counted: readonly UnitColumn[];
-}
-
-function Cells({ sums, counted }: CellsProps) {
+function Cells({ sums, counted }: { readonly sums: UsageSums; readonly counted: readonly UnitColumn[] }) {
   const { requests, errors, inputTokens, outputTokens, searchUnits, estimated, units } = sums;
   return (
     <>
@@ -148,16 +144,14 @@ function Cost({ sums: { cost, unpriced, requests } }: { readonly sums: UsageSums
   return (
     <>
       <Money dollars={cost} />
-      <Text size="xs" c="dimmed">
-        and {formatCount(unpriced)} unknown
-      </Text>
+      <Remark>and {formatCount(unpriced)} unknown</Remark>
     </>
   );
 }
 
 function Notes({ total: { unpriced, estimated }, prices }: Pick<Usage, 'total' | 'prices'>) {
   return (
-    <Text size="xs" c="dimmed" component="div">
+    <Remark>
       {unpriced > 0 && (
         <div>
           The cost of {formatCount(unpriced)} {unpriced === 1 ? 'request' : 'requests'} is unknown, as no price is known
@@ -177,7 +171,7 @@ function Notes({ total: { unpriced, estimated }, prices }: Pick<Usage, 'total' |
         </div>
       ))}
       <div>Days and hours are in UTC.</div>
-    </Text>
+    </Remark>
   );
 }
 

@@ -1,17 +1,6 @@
 /** Oneself: name, password, passkeys, and where one is signed in. */
 
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Group,
-  PasswordInput,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Member, OwnSession, Passkey } from '../../../../src/admin/contract.ts';
@@ -22,8 +11,9 @@ import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { NewPassword } from '../../parts/forms/new-password.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Remark, Tag } from '../../parts/layout/text.tsx';
 import { roleWords } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
 import { FormDialog } from './form-dialog.tsx';
@@ -103,9 +93,7 @@ function PasswordForm({ member }: { readonly member: Member }) {
         )}
         <NewPassword label="New password" {...form.getInputProps('next')} value={form.values.next} />
         <Group justify="space-between">
-          <Text size="xs" c="dimmed">
-            Nobody can look it up, not even an owner.
-          </Text>
+          <Remark>Nobody can look it up, not even an owner.</Remark>
           <Button type="submit" variant="default" loading={busy}>
             {member.hasPassword ? 'Change it' : 'Set it'}
           </Button>
@@ -129,14 +117,12 @@ function Passkeys() {
       title="Passkeys"
       about="Sign in with your fingerprint, your face or a security key. Nothing that could be stolen is kept here."
       action={
-        <Button
-          variant="default"
-          leftSection={<Icon name="passkey" size={16} />}
+        <Action
+          icon="passkey"
+          label="Add a passkey"
           disabled={data?.possible !== true}
           onClick={() => setAdding(true)}
-        >
-          Add a passkey
-        </Button>
+        />
       }
     >
       {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
@@ -198,14 +184,7 @@ function PasskeyList({ items }: { readonly items: readonly Passkey[] }) {
                 <When at={passkey.lastUsedAt} />
               </Table.Td>
               <Table.Td ta="right">
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={`Remove ${passkey.name}`}
-                  onClick={() => void remove(passkey)}
-                >
-                  <Icon name="trash" size={16} />
-                </ActionIcon>
+                <IconButton icon="trash" label={`Remove ${passkey.name}`} onClick={() => void remove(passkey)} />
               </Table.Td>
             </Table.Tr>
           ))}
@@ -293,15 +272,11 @@ function OwnSessions() {
                 <Text size="sm" fw={600}>
                   {toDevice(session.userAgent)}
                 </Text>
-                {session.current && (
-                  <Badge variant="default" className="plain-badge">
-                    This one
-                  </Badge>
-                )}
+                {session.current && <Tag>This one</Tag>}
               </Group>
-              <Text size="xs" c="dimmed">
+              <Remark>
                 {session.address}, {methods[session.method]}, last used <When at={session.lastSeenAt} />
-              </Text>
+              </Remark>
             </Stack>
             {!session.current && (
               <Button

@@ -5,6 +5,8 @@ import type { Setting } from '../../../../src/admin/contract.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Action } from '../../parts/layout/button.tsx';
+import { Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Section, SettingFrame, useSettingWriter } from './section.tsx';
 
@@ -65,21 +67,15 @@ function WebhookForm({ setting }: { readonly setting: Setting }) {
           </Group>
         ))}
         <Group justify="space-between">
-          <Button
-            variant="default"
-            leftSection={<Icon name="plus" size={16} />}
-            onClick={() => form.insertListItem('webhooks', newWebhook())}
-          >
-            Add an address
-          </Button>
+          <Action icon="plus" label="Add an address" onClick={() => form.insertListItem('webhooks', newWebhook())} />
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
             Save
           </Button>
         </Group>
-        <Text size="xs" c="dimmed">
+        <Remark>
           With a signing secret each call carries postern-signature, an HMAC over its time and body, by which your
           receiver knows that it is genuine.
-        </Text>
+        </Remark>
       </Stack>
     </form>
   );

@@ -1,10 +1,11 @@
 /** How long rows are kept, and what is left out of captured bodies. */
 
-import { Button, Group, NumberInput, Stack, TagsInput, Text } from '@mantine/core';
+import { Button, Group, NumberInput, Stack, TagsInput } from '@mantine/core';
 import type { Setting } from '../../../../src/admin/contract.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Remark } from '../../parts/layout/text.tsx';
 import { Section, SettingFrame, useSettingWriter } from './section.tsx';
 
 const longestDays = 3_650;
@@ -48,9 +49,7 @@ function KeepingForm({ setting }: { readonly setting: Setting }) {
           {...form.getInputProps('redact')}
         />
         <Group justify="space-between">
-          <Text size="xs" c="dimmed">
-            Whether bodies are captured is said for each key.
-          </Text>
+          <Remark>Whether bodies are captured is said for each key.</Remark>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
             Save
           </Button>

@@ -21,8 +21,9 @@ import { useMember, useSession } from '../../parts/api/session.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs, roleWords, useMay } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
@@ -52,9 +53,7 @@ export function Members() {
         about="Viewers look, editors change models, admins change upstreams, keys and settings, owners say who may."
         action={
           <Needs role="owner">
-            <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setInviting(true)}>
-              Invite somebody
-            </Button>
+            <Action icon="plus" label="Invite somebody" variant="filled" onClick={() => setInviting(true)} />
           </Needs>
         }
       >
@@ -150,9 +149,7 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
                   </Text>
                   {member.disabled && <StatusBadge state="off" label="Disabled" />}
                 </Group>
-                <Text size="xs" c="dimmed" className="breaks">
-                  {member.email}
-                </Text>
+                <Remark className="breaks">{member.email}</Remark>
               </Table.Td>
               <Table.Td>
                 <Select
@@ -266,9 +263,9 @@ function Invitations({ items }: { readonly items: readonly Invitation[] }) {
               <Text size="sm" className="breaks">
                 {invitation.email}, as {invitation.role}
               </Text>
-              <Text size="xs" c="dimmed">
+              <Remark>
                 by {invitation.invitedBy}; ends <When at={invitation.expiresAt} />
-              </Text>
+              </Remark>
             </Stack>
             <Button size="xs" variant="default" onClick={() => mutate(invitation)}>
               Take back
@@ -280,13 +277,8 @@ function Invitations({ items }: { readonly items: readonly Invitation[] }) {
   );
 }
 
-interface InviteMemberProps {
-  onClose(): void;
-  onMade(made: MadeLink, email: string): void;
-}
-
 /** Invites somebody: an address, a role, and a link to hand over. */
-function InviteMember({ onClose, onMade }: InviteMemberProps) {
+function InviteMember({ onClose, onMade }: { onClose(): void; onMade(made: MadeLink, email: string): void }) {
   const queries = useQueryClient();
   const { form, ...dialog } = useApiForm({
     initialValues: { email: '', role: 'viewer' as Role },

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import type { Setting } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 
@@ -25,11 +26,7 @@ export function Section({ title, about, action, children }: SectionProps) {
           <Title order={2} size="h4">
             {title}
           </Title>
-          {about !== undefined && (
-            <Text size="sm" c="dimmed" component="div">
-              {about}
-            </Text>
-          )}
+          {about !== undefined && <Muted>{about}</Muted>}
         </Stack>
         {action}
       </Group>
@@ -38,13 +35,8 @@ export function Section({ title, about, action, children }: SectionProps) {
   );
 }
 
-interface SettingFrameProps {
-  readonly id: Setting['id'];
-  children(setting: Setting): ReactNode;
-}
-
 /** What stands around a setting: whether it can be changed here, and where it is declared if not. */
-export function SettingFrame({ id, children }: SettingFrameProps) {
+export function SettingFrame({ id, children }: { readonly id: Setting['id']; children(setting: Setting): ReactNode }) {
   const { data, error, refetch } = useSettings();
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
   const setting = data?.items.find((one) => one.id === id);

@@ -8,8 +8,9 @@ import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { roleWords, useRole } from '../../parts/session/role.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
@@ -31,11 +32,7 @@ export function Tokens() {
     <Section
       title="API tokens"
       about="For scripts and tools that use the admin API. They cannot call models: that takes a key."
-      action={
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
-          Make a token
-        </Button>
-      }
+      action={<Action icon="plus" label="Make a token" variant="filled" onClick={() => setMaking(true)} />}
     >
       {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Loading rows={2} />}
@@ -118,9 +115,9 @@ function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
                   <Text size="sm" fw={600} className="breaks">
                     {token.name}
                   </Text>
-                  <Text size="xs" c="dimmed">
+                  <Remark>
                     {token.hint} of {token.memberName}
-                  </Text>
+                  </Remark>
                 </Stack>
               </Table.Td>
               <Table.Td>{token.role}</Table.Td>
@@ -159,13 +156,8 @@ const spans = [
   { value: '', label: 'until it is revoked' },
 ];
 
-interface MakeTokenProps {
-  onClose(): void;
-  onMade(made: MadeApiToken): void;
-}
-
 /** Makes an API token: what it is for, what it may, and until when. */
-function MakeToken({ onClose, onMade }: MakeTokenProps) {
+function MakeToken({ onClose, onMade }: { onClose(): void; onMade(made: MadeApiToken): void }) {
   const own = useRole() ?? 'viewer';
   const queries = useQueryClient();
   // The same for a second try after an answer that was lost.

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react';
 import type { UpstreamTest } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../parts/api/client.ts';
 import { toMessage } from '../../parts/layout/state.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
 import { stepWords } from './upstream-words.ts';
@@ -57,9 +58,7 @@ function Running() {
         {names.map((name) => (
           <li key={name} className="test-step">
             <Loader size={14} aria-hidden="true" />
-            <Text size="sm" c="dimmed">
-              {stepWords[name]}
-            </Text>
+            <Muted>{stepWords[name]}</Muted>
           </li>
         ))}
       </ol>
@@ -120,9 +119,7 @@ function StepLine({ step: { name, state, ms, detail } }: { readonly step: Step }
           </Text>
         )}
       </Text>
-      <Text size="sm" c="dimmed" className="numeric">
-        {ms === null ? '' : formatDuration(ms)}
-      </Text>
+      <Muted className="numeric">{ms === null ? '' : formatDuration(ms)}</Muted>
     </li>
   );
 }

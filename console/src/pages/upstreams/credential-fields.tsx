@@ -1,9 +1,10 @@
 /** Credentials, to be written and never to be seen again: one, or several that share the calls. */
 
-import { Button, Fieldset, Group, NumberInput, PasswordInput, Stack, Text, Textarea } from '@mantine/core';
+import { Fieldset, Group, NumberInput, PasswordInput, Stack, Text, Textarea } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Action } from '../../parts/layout/button.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { emptyKey, type KeyValues, type UpstreamValues } from './upstream-values.ts';
 
 interface CredentialFieldsProps {
@@ -34,19 +35,13 @@ export function CredentialFields({ form, family }: CredentialFieldsProps) {
         <KeyField key={key.row} form={form} family={family} value={key} index={index} isShared={isShared} />
       ))}
       <Group>
-        <Button
+        <Action
+          icon="plus"
+          label={keys.length === 0 ? 'Add a credential' : 'Add another credential'}
           size="xs"
-          variant="default"
-          leftSection={<Icon name="plus" size={14} />}
           onClick={() => form.insertListItem('keys', emptyKey())}
-        >
-          {keys.length === 0 ? 'Add a credential' : 'Add another credential'}
-        </Button>
-        {isShared && (
-          <Text size="sm" c="dimmed">
-            They share the calls by weight; where one is refused, the others go on.
-          </Text>
-        )}
+        />
+        {isShared && <Muted>They share the calls by weight; where one is refused, the others go on.</Muted>}
       </Group>
     </Stack>
   );
@@ -61,15 +56,13 @@ interface KeyFieldProps extends CredentialFieldsProps {
 function KeyField({ form, family, value, index, isShared }: KeyFieldProps) {
   const input = <SecretInput form={form} family={family} value={value} index={index} isShared={isShared} />;
   const remove = (
-    <Button
+    <Action
+      icon="trash"
+      label="Remove"
       size="xs"
-      variant="default"
-      leftSection={<Icon name="trash" size={14} />}
       onClick={() => form.removeListItem('keys', index)}
       aria-label={isShared ? `Remove credential ${index + 1}` : 'Remove the credential'}
-    >
-      Remove
-    </Button>
+    />
   );
   if (!isShared) {
     return (

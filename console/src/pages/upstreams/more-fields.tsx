@@ -5,6 +5,8 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import { PlainField } from '../../parts/forms/plain-field.tsx';
+import { Action } from '../../parts/layout/button.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { emptyHeader, plainFields, timeoutNames, type UpstreamValues, upstreamLimitNames } from './upstream-values.ts';
 import { limitWords, timeoutWords } from './upstream-words.ts';
@@ -82,10 +84,10 @@ type FormProps = Pick<MoreFieldsProps, 'form'>;
 function Limits({ form }: FormProps) {
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
+      <Muted>
         How much is sent there, all keys and models together. Left empty: 256 calls at a time, 256 waiting up to 5s, and
         no limit by the minute or the day.
-      </Text>
+      </Muted>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         {upstreamLimitNames.map((name) => (
           <TextInput
@@ -131,9 +133,7 @@ function Headers({ form }: FormProps) {
   const fault = form.errors.headers;
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
-        Sent with every call. Their values are sealed like credentials.
-      </Text>
+      <Muted>Sent with every call. Their values are sealed like credentials.</Muted>
       {headers.map(({ row, kept, value }, index) => (
         <Group key={row} align="flex-end" wrap="nowrap" gap="xs">
           <TextInput label="Name" placeholder="X-Team" flex={1} {...form.getInputProps(`headers.${index}.name`)} />
@@ -159,14 +159,12 @@ function Headers({ form }: FormProps) {
         </Text>
       )}
       <Group>
-        <Button
+        <Action
+          icon="plus"
+          label="Add a header"
           size="xs"
-          variant="default"
-          leftSection={<Icon name="plus" size={14} />}
           onClick={() => form.insertListItem('headers', emptyHeader())}
-        >
-          Add a header
-        </Button>
+        />
       </Group>
       <TagsInput
         label="Headers of clients to let through"

@@ -1,12 +1,13 @@
 /** Adding an upstream: first what kind of service it is, then where it is and who we are there. */
 
-import { Anchor, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Heading, Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { refreshUpstreams, saveUpstream, useFamilies, useUpstreams } from './upstream-data.ts';
 import { UpstreamForm } from './upstream-form.tsx';
@@ -106,9 +107,9 @@ function FamilyGallery({ onPick }: FamilyGalleryProps) {
         <KindGroup key={kind} kind={kind} families={fitting.filter((one) => one.kind === kind)} onPick={onPick} />
       ))}
       {fitting.length === 0 && (
-        <Text size="sm" c="dimmed">
+        <Muted>
           None has that in its name. If it speaks OpenAI's wire format, take OpenAI and compatible services.
-        </Text>
+        </Muted>
       )}
     </Stack>
   );
@@ -133,21 +134,15 @@ function KindGroup({ kind, families, onPick }: KindGroupProps) {
   const { title, about } = kindWords[kind];
   return (
     <Stack gap={6} component="section" aria-label={title}>
-      <Title order={3} size="h5">
-        {title}
-      </Title>
-      <Text size="sm" c="dimmed">
-        {about}
-      </Text>
+      <Heading>{title}</Heading>
+      <Muted>{about}</Muted>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
         {families.map((family) => (
           <button type="button" key={family.id} className="family-choice" onClick={() => onPick(family)}>
             <Text size="sm" fw={600}>
               {family.title}
             </Text>
-            <Text size="xs" c="dimmed">
-              {operationsOf(family)}
-            </Text>
+            <Remark>{operationsOf(family)}</Remark>
           </button>
         ))}
       </SimpleGrid>

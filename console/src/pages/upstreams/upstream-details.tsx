@@ -1,6 +1,6 @@
 /** One upstream at the side: how it is, who uses it, its credentials by name, a test, and the ways to change it. */
 
-import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -8,7 +8,9 @@ import type { UpstreamDetail } from '../../../../src/admin/contract.ts';
 import type { Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Heading } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { ConnectionTest } from './connection-test.tsx';
@@ -16,12 +18,7 @@ import { EditUpstream } from './edit-upstream.tsx';
 import { refreshUpstreams, removeUpstream, testStored, useFamilies, useUpstream } from './upstream-data.ts';
 import { UpstreamFacts } from './upstream-facts.tsx';
 
-interface UpstreamDetailsProps {
-  readonly id: string;
-  onGone(): void;
-}
-
-export function UpstreamDetails({ id, onGone }: UpstreamDetailsProps) {
+export function UpstreamDetails({ id, onGone }: { readonly id: string; onGone(): void }) {
   const { data, error, refetch } = useUpstream(id);
   const { data: families } = useFamilies();
   const [editing, setEditing] = useState<Versioned<UpstreamDetail>>();
@@ -50,14 +47,12 @@ function Shown({ upstream, onEdit, onGone }: ShownProps) {
       <Stack gap="sm">
         <Group gap="xs">
           <Needs role="editor">
-            <Button
-              variant="default"
-              leftSection={<Icon name="bolt" size={16} />}
+            <Action
+              icon="bolt"
+              label="Test the connection"
               loading={tested.isPending}
               onClick={() => tested.mutate()}
-            >
-              Test the connection
-            </Button>
+            />
           </Needs>
           <Needs role="editor" hide>
             <Button
@@ -81,9 +76,7 @@ function Shown({ upstream, onEdit, onGone }: ShownProps) {
       <UpstreamFacts upstream={upstream} />
       {upstream.managedBy === 'file' && upstream.place !== null && (
         <section aria-label="Where it is declared">
-          <Title order={3} size="h5">
-            Where it is declared
-          </Title>
+          <Heading>Where it is declared</Heading>
           <Text size="sm" className="breaks">
             In {upstream.place.file}, line {upstream.place.line}. Change it there, and it is in force at once.
           </Text>
@@ -131,19 +124,10 @@ function Changes({ upstream: { id, version, models }, onEdit, onGone }: ShownPro
   return (
     <>
       <Needs role="admin">
-        <Button variant="default" leftSection={<Icon name="edit" size={16} />} onClick={onEdit}>
-          Edit
-        </Button>
+        <Action icon="edit" label="Edit" onClick={onEdit} />
       </Needs>
       <Needs role="admin">
-        <Button
-          variant="default"
-          leftSection={<Icon name="trash" size={16} />}
-          loading={isPending}
-          onClick={() => void remove()}
-        >
-          Delete
-        </Button>
+        <Action icon="trash" label="Delete" loading={isPending} onClick={() => void remove()} />
       </Needs>
     </>
   );

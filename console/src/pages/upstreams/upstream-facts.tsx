@@ -1,9 +1,10 @@
 /** What is known of an upstream: its state with the reason, its credentials by name, its targets, and what each node says. */
 
-import { Anchor, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { UpstreamDetail } from '../../../../src/admin/contract.ts';
+import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { Count, Duration, When } from '../../parts/words/numbers.tsx';
 import { UnderWay } from './upstream-list.tsx';
@@ -63,9 +64,7 @@ function Row({ name, children }: { readonly name: string; readonly children: Rea
 function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section aria-label={title}>
-      <Title order={3} size="h5" mb={6}>
-        {title}
-      </Title>
+      <Heading mb={6}>{title}</Heading>
       {children}
     </section>
   );
@@ -81,11 +80,7 @@ const originWords = {
 function Credentials({ upstream: { credentials } }: { readonly upstream: UpstreamDetail }) {
   return (
     <Section title="Credentials">
-      {credentials.length === 0 && (
-        <Text size="sm" c="dimmed">
-          None is set.
-        </Text>
-      )}
+      {credentials.length === 0 && <Muted>None is set.</Muted>}
       <Stack gap={4}>
         {credentials.map(({ id, from, hint, weight, resting }) => (
           <Group key={id} gap="xs">

@@ -1,6 +1,6 @@
 /** The form of an upstream, drawn from its family's facts; the connection can be tested before anything is saved. */
 
-import { Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -8,7 +8,8 @@ import type { FamilyFacts, FamilyOption } from '../../../../src/admin/contract.t
 import { ApiError } from '../../parts/api/client.ts';
 import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { Action } from '../../parts/layout/button.tsx';
+import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { ConnectionTest } from './connection-test.tsx';
 import { CredentialFields } from './credential-fields.tsx';
 import { MoreFields } from './more-fields.tsx';
@@ -69,21 +70,17 @@ export function UpstreamForm({ api, family, isNew, submitLabel, onCancel, childr
         <OptionFields form={form} family={family} required={false} />
         <Stack gap="sm">
           <Group>
-            <Button
-              variant="default"
-              leftSection={<Icon name="bolt" size={16} />}
+            <Action
+              icon="bolt"
+              label="Test the connection"
               onClick={() => tested.mutate()}
               loading={tested.isPending}
-            >
-              Test the connection
-            </Button>
+            />
           </Group>
           <ConnectionTest isTesting={tested.isPending} result={tested.data} error={tested.error} />
         </Stack>
         <Offers family={family} />
-        <Title order={3} size="h5">
-          More
-        </Title>
+        <Heading>More</Heading>
         <MoreFields form={form} family={family} />
         <FormButtons onCancel={onCancel} submitLabel={submitLabel} busy={busy} />
       </Stack>
@@ -115,13 +112,13 @@ function Offers({ family: { offers } }: { readonly family: FamilyFacts }) {
         What it serves
       </Text>
       {ways.map((way) => (
-        <Text key={way} size="sm" c="dimmed">
+        <Muted key={way}>
           {own
             .filter((offer) => offer.way === way)
             .map(({ operation }) => operation)
             .join(', ')}
           : {wayWords[way]}
-        </Text>
+        </Muted>
       ))}
     </Stack>
   );

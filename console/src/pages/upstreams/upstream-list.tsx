@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Upstream } from '../../../../src/admin/contract.ts';
 import { Sparkline } from '../../parts/charts/sparkline.tsx';
 import { Empty, Failed } from '../../parts/layout/state.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
@@ -134,18 +135,16 @@ function UpstreamCard({ upstream, latencies, isOpened, onOpen }: UpstreamCardPro
           <button type="button" className="upstream-open" onClick={onOpen}>
             {id}
           </button>
-          <Text size="sm" c="dimmed">
-            {family.title}
-          </Text>
+          <Muted>{family.title}</Muted>
         </Stack>
         <Stack gap={0} align="flex-end">
           <StatusBadge {...stateWords(upstream)} />
           <Success {...upstream} />
         </Stack>
       </Group>
-      <Text size="sm" c="dimmed" truncate title={address ?? undefined}>
+      <Muted truncate title={address ?? undefined}>
         {address ?? 'Answers inside the gateway'}
-      </Text>
+      </Muted>
       <UnderWay upstream={upstream} />
       <Group justify="space-between" wrap="nowrap" gap="xs">
         <Text size="sm">{models.length === 1 ? '1 model' : `${models.length} models`}</Text>
@@ -181,11 +180,7 @@ export function UnderWay({ upstream: { inFlight, waiting, limits } }: { readonly
 
 function Latency({ ms, history }: { readonly ms: number; readonly history: readonly (number | null)[] }) {
   if (ms === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        Not called lately
-      </Text>
-    );
+    return <Muted>Not called lately</Muted>;
   }
   return (
     <Group gap="xs" wrap="nowrap">

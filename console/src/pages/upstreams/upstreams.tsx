@@ -1,15 +1,14 @@
 /** The page Upstreams: which services calls go to, how they are just now, and the way to add another one. */
 
-import { Button } from '@mantine/core';
+import './upstreams.css';
 import { useSearchParams } from 'wouter';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { NewUpstream } from './new-upstream.tsx';
 import { UpstreamDetails } from './upstream-details.tsx';
 import { UpstreamList } from './upstream-list.tsx';
-import './upstreams.css';
 
 export default function Upstreams() {
   const [params, setParams] = useSearchParams();
@@ -19,9 +18,7 @@ export default function Upstreams() {
     setParams(name === undefined ? {} : { [name]: value });
   const add = (
     <Needs role="admin">
-      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => show('new')}>
-        Add an upstream
-      </Button>
+      <Action icon="plus" label="Add an upstream" variant="filled" onClick={() => show('new')} />
     </Needs>
   );
   return (

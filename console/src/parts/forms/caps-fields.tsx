@@ -1,21 +1,10 @@
 /** The fields for limits and budgets, the same for a key, a project and a model. */
 
-import {
-  ActionIcon,
-  Button,
-  Fieldset,
-  Group,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Stack,
-  TagsInput,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import type { FormArrayElement, UseFormReturnType } from '@mantine/form';
 import { type BudgetPeriod, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import { Icon } from '../marks/icon.tsx';
+import { Action, IconButton } from '../layout/button.tsx';
+import { Muted } from '../layout/text.tsx';
 import { limitLabels, periodChoices } from '../words/caps.ts';
 
 interface CapsValues {
@@ -42,9 +31,9 @@ export function CapsFields<Values extends CapsValues>(props: CapsFieldsProps<Val
 function LimitFields<Values extends CapsValues>({ form }: Pick<CapsFieldsProps<Values>, 'form'>) {
   return (
     <Fieldset legend="Limits">
-      <Text size="sm" c="dimmed" mb="sm">
+      <Muted mb="sm">
         What is over a limit is refused, and told when it may come again. Leave a field empty for no limit.
-      </Text>
+      </Muted>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         {limitNames.map((name) => (
           <NumberInput
@@ -70,10 +59,10 @@ function BudgetFields<Values extends CapsValues>({ form, hasAlerts = false, newB
   const fault = form.errors.budgets;
   return (
     <Fieldset legend="Budgets">
-      <Text size="sm" c="dimmed" mb="sm">
+      <Muted mb="sm">
         In US dollars. A request that could cost more than what is left is refused before it is sent. Periods begin in
         UTC; weeks on Monday.
-      </Text>
+      </Muted>
       <Stack gap="md">
         {budgets.map((_, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a budget is its place, as its period changes
@@ -102,16 +91,13 @@ function BudgetFields<Values extends CapsValues>({ form, hasAlerts = false, newB
                 />
               )}
             </SimpleGrid>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
+            <IconButton
+              icon="trash"
+              label={`Remove the budget ${index + 1}`}
               mt={28}
               size="lg"
-              aria-label={`Remove the budget ${index + 1}`}
               onClick={() => form.removeListItem('budgets', index)}
-            >
-              <Icon name="trash" size={16} />
-            </ActionIcon>
+            />
           </Group>
         ))}
         {fault !== undefined && (
@@ -121,14 +107,12 @@ function BudgetFields<Values extends CapsValues>({ form, hasAlerts = false, newB
         )}
         {free !== undefined && (
           <Group>
-            <Button
-              variant="default"
+            <Action
+              icon="plus"
+              label="Add a budget"
               size="xs"
-              leftSection={<Icon name="plus" size={14} />}
               onClick={() => form.insertListItem('budgets', newBudget(free.value))}
-            >
-              Add a budget
-            </Button>
+            />
           </Group>
         )}
       </Stack>

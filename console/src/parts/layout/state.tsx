@@ -1,8 +1,10 @@
 /** What stands where data will be: while it loads, where it could not be had, and where there is none yet. */
 
-import { Alert, Button, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
+import { Alert, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from '../marks/icon.tsx';
+import { Action } from './button.tsx';
+import { Muted } from './text.tsx';
 
 interface LoadingProps {
   /** As many as will be there, so that nothing jumps. */
@@ -23,21 +25,12 @@ export function Loading({ rows = 6, rowHeight = 40 }: LoadingProps) {
   );
 }
 
-interface FailedProps {
-  readonly error: unknown;
-  readonly onRetry?: () => void;
-}
-
-export function Failed({ error, onRetry }: FailedProps) {
+export function Failed({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   return (
     <Alert variant="light" color="red" title="This could not be loaded" icon={<Icon name="warning" />} role="alert">
       <Stack gap="sm" align="flex-start">
         <Text size="sm">{toMessage(error)}</Text>
-        {onRetry !== undefined && (
-          <Button size="xs" variant="default" leftSection={<Icon name="refresh" size={14} />} onClick={onRetry}>
-            Try again
-          </Button>
-        )}
+        {onRetry !== undefined && <Action icon="refresh" label="Try again" size="xs" onClick={onRetry} />}
       </Stack>
     </Alert>
   );
@@ -65,11 +58,7 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
         <Title order={2} size="h4" ta="center">
           {title}
         </Title>
-        {children !== undefined && (
-          <Text c="dimmed" ta="center" component="div" size="sm">
-            {children}
-          </Text>
-        )}
+        {children !== undefined && <Muted ta="center">{children}</Muted>}
         {action !== undefined && (
           <Group mt={4} justify="center">
             {action}

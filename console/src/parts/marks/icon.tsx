@@ -66,12 +66,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-interface IconProps {
-  readonly name: IconName;
-  readonly size?: number;
-}
-
-export function Icon({ name, size = 18 }: IconProps) {
+export function Icon({ name, size = 18 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg
       width={size}

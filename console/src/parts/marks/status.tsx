@@ -1,6 +1,7 @@
 /** How something is, as an icon and a word: never by colour alone. */
 
 import { Badge, Text, Tooltip } from '@mantine/core';
+import { Tag } from '../layout/text.tsx';
 import { formatCount, formatPercent } from '../words/format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -102,9 +103,7 @@ export function ManagedBy({ by, place }: ManagedByProps) {
       multiline
       maw={360}
     >
-      <Badge variant="default" leftSection={<Icon name="file" size={12} />} className="plain-badge">
-        {where}
-      </Badge>
+      <Tag leftSection={<Icon name="file" size={12} />}>{where}</Tag>
     </Tooltip>
   );
 }
@@ -118,9 +117,7 @@ function Standing({ by }: { readonly by: keyof typeof standing }) {
   const [words, why] = standing[by];
   return (
     <Tooltip label={why} withinPortal multiline maw={360}>
-      <Badge variant="default" className="plain-badge">
-        {words}
-      </Badge>
+      <Tag>{words}</Tag>
     </Tooltip>
   );
 }

@@ -17,11 +17,7 @@ import { canHavePasskeys, PasskeyButton } from './sign-in-form.tsx';
 /** Dialogs may ask for it, and a session may end beneath it. */
 const aboveDialogs = 300;
 
-interface ProofDialogProps {
-  onAnswer(proved: boolean): void;
-}
-
-export default function ProofDialog({ onAnswer }: ProofDialogProps) {
+export default function ProofDialog({ onAnswer }: { onAnswer(proved: boolean): void }) {
   const session = useSession();
   const queries = useQueryClient();
   useEscapeAbove(true, () => onAnswer(false));

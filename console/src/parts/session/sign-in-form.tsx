@@ -11,6 +11,7 @@ import { putSession, useSession } from '../api/session.ts';
 import { useEscapeAbove } from '../dialogs/escape.ts';
 import { FormFault } from '../forms/form-fault.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { Action } from '../layout/button.tsx';
 import { toMessage } from '../layout/state.tsx';
 import { Icon } from '../marks/icon.tsx';
 import { leaveConsole } from './sign-out.ts';
@@ -94,15 +95,7 @@ export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
   return (
     <Stack gap="xs">
       <FormFault fault={error === null ? undefined : toFault(error)} />
-      <Button
-        variant="default"
-        leftSection={<Icon name="passkey" size={16} />}
-        loading={isPending}
-        onClick={() => mutate()}
-        fullWidth
-      >
-        Use a passkey
-      </Button>
+      <Action icon="passkey" label="Use a passkey" loading={isPending} onClick={() => mutate()} fullWidth />
     </Stack>
   );
 }

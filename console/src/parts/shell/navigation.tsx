@@ -5,12 +5,7 @@ import type { ComponentType } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Icon, type IconName } from '../marks/icon.tsx';
 
-interface NavigationProps {
-  readonly pages: readonly PageEntry[];
-  onChoose?(): void;
-}
-
-export function Navigation({ pages, onChoose }: NavigationProps) {
+export function Navigation({ pages, onChoose }: { readonly pages: readonly PageEntry[]; onChoose?(): void }) {
   const [location] = useLocation();
   return (
     <nav aria-label="Pages">

@@ -3,7 +3,6 @@
 import {
   ActionIcon,
   AppShell,
-  Badge,
   Burger,
   Button,
   Divider,
@@ -30,6 +29,7 @@ import { unreachable, useFlag } from '../api/flag.ts';
 import { ConfirmProvider, useConfirm } from '../dialogs/confirm.tsx';
 import { isAnythingUnsaved, mayLeave, whenLeaving } from '../forms/unsaved.ts';
 import { Loading } from '../layout/state.tsx';
+import { Muted, Remark, Tag } from '../layout/text.tsx';
 import { Icon, Mark } from '../marks/icon.tsx';
 import { Proof } from '../session/proof.tsx';
 import { roleWords } from '../session/role.tsx';
@@ -210,13 +210,8 @@ function useGuardedLocation(): ReturnType<typeof useBrowserLocation> {
   return [location, guarded];
 }
 
-interface UserMenuProps {
-  readonly member: Member;
-  readonly version: string;
-}
-
 /** Who is signed in, as what, and the way out. */
-function UserMenu({ member, version }: UserMenuProps) {
+function UserMenu({ member, version }: { readonly member: Member; readonly version: string }) {
   const [opened, { toggle, close }] = useDisclosure();
   const called = member.name || member.email;
   return (
@@ -248,9 +243,7 @@ function UserMenu({ member, version }: UserMenuProps) {
             </Button>
           </Stack>
           <Divider />
-          <Text size="xs" c="dimmed" px={8}>
-            Postern {version}
-          </Text>
+          <Remark px={8}>Postern {version}</Remark>
         </Stack>
       </Popover.Dropdown>
     </Popover>
@@ -272,16 +265,10 @@ function About({ member: { name, email, role } }: { readonly member: Member }) {
         <Text fw={600} truncate>
           {name || email}
         </Text>
-        <Badge variant="default" className="plain-badge">
-          {role}
-        </Badge>
+        <Tag>{role}</Tag>
       </Group>
-      <Text size="sm" c="dimmed" truncate>
-        {email}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {roleWords[role]}
-      </Text>
+      <Muted truncate>{email}</Muted>
+      <Remark>{roleWords[role]}</Remark>
     </Stack>
   );
 }

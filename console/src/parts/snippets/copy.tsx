@@ -1,8 +1,9 @@
 /** Copying: a button, and a snippet with one. */
 
-import { ActionIcon, Box, Button, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Box, Button, Group, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useConfirm } from '../dialogs/confirm.tsx';
+import { Remark } from '../layout/text.tsx';
 import { Icon } from '../marks/icon.tsx';
 
 const saidForMs = 1_600;
@@ -92,9 +93,7 @@ export function Snippet({ code, language, label = 'Copy' }: SnippetProps) {
   return (
     <Box className="snippet">
       <Group justify="space-between" className="snippet-head" wrap="nowrap">
-        <Text size="xs" c="dimmed">
-          {language}
-        </Text>
+        <Remark>{language}</Remark>
         <CopyButton text={code} label={label} />
       </Group>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}

@@ -1,8 +1,9 @@
 /** Where a recording comes from: a file that is picked or dropped, or the microphone. It can be heard before it is sent. */
 
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { Icon } from '../../../parts/marks/icon.tsx';
+import { Action } from '../../../parts/layout/button.tsx';
+import { Remark } from '../../../parts/layout/text.tsx';
 import { formatBytes, formatDuration } from '../../../parts/words/format.ts';
 import type { FilesProps } from '../fields.tsx';
 import { FilePick, SaveLink } from '../files.tsx';
@@ -25,13 +26,9 @@ export function Recording({ files, onChange }: FilesProps) {
       />
       <Group gap="sm">
         {isRecording ? (
-          <Button size="xs" color="red" leftSection={<Icon name="stop" size={14} />} onClick={stop}>
-            Stop recording
-          </Button>
+          <Action icon="stop" label="Stop recording" variant="filled" size="xs" color="red" onClick={stop} />
         ) : (
-          <Button size="xs" variant="default" leftSection={<Icon name="live" size={14} />} onClick={start}>
-            Record
-          </Button>
+          <Action icon="live" label="Record" size="xs" onClick={start} />
         )}
         {isRecording && (
           <Text size="sm" className="numeric">
@@ -78,11 +75,11 @@ export function Player({ sound, label, name }: PlayerProps) {
         onError={() => setIsDumb(true)}
       />
       <Group gap="xs" justify="space-between">
-        <Text size="xs" c="dimmed">
+        <Remark>
           {[sound.type, formatBytes(sound.size), seconds === undefined ? '' : formatDuration(seconds * 1_000)]
             .filter((part) => part !== '')
             .join(', ')}
-        </Text>
+        </Remark>
         <SaveLink url={url} name={name} />
       </Group>
       {isDumb && (

@@ -3,6 +3,7 @@
 import './audio.css';
 import { Group, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
+import { Remark } from '../../../parts/layout/text.tsx';
 import { CopyButton } from '../../../parts/snippets/copy.tsx';
 import { formatDuration } from '../../../parts/words/format.ts';
 import type { Answer } from '../call.ts';
@@ -68,9 +69,7 @@ function HeardView({ answer }: { readonly answer: Answer }) {
   return (
     <Stack gap="xs">
       <Group justify="space-between" wrap="nowrap">
-        <Text size="xs" c="dimmed">
-          {facts.join(', ')}
-        </Text>
+        <Remark>{facts.join(', ')}</Remark>
         <CopyButton text={text} label="Copy the text" />
       </Group>
       <p className="heard" role="status" data-testid="heard">
@@ -82,9 +81,7 @@ function HeardView({ answer }: { readonly answer: Answer }) {
           {parts.map((part, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a part is told apart by its place
             <li key={index}>
-              <Text size="xs" c="dimmed" className="numeric">
-                {part.startSeconds === undefined ? '' : toClock(part.startSeconds)}
-              </Text>
+              <Remark className="numeric">{part.startSeconds === undefined ? '' : toClock(part.startSeconds)}</Remark>
               <Text size="sm">{part.text}</Text>
             </li>
           ))}

@@ -1,9 +1,9 @@
 /** Chat: a talk with a model, or with two side by side, over whichever of the routes for it they have. */
 
 import './chat.css';
-import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { Icon } from '../../../parts/marks/icon.tsx';
+import { Action } from '../../../parts/layout/button.tsx';
 import { CallSource } from '../call-source.tsx';
 import { textOf, type Values } from '../fields.tsx';
 import { useKept } from '../hooks.ts';
@@ -114,9 +114,7 @@ export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
           />
           {hasBegun && (
             <Group>
-              <Button variant="default" size="xs" leftSection={<Icon name="plus" size={14} />} onClick={beginAnew}>
-                Begin anew
-              </Button>
+              <Action icon="plus" label="Begin anew" size="xs" onClick={beginAnew} />
             </Group>
           )}
         </Stack>

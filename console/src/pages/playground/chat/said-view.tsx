@@ -2,6 +2,7 @@
 
 import { Alert, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
+import { Muted, Remark } from '../../../parts/layout/text.tsx';
 import { Icon } from '../../../parts/marks/icon.tsx';
 import { Needs } from '../../../parts/session/role.tsx';
 import { CopyButton } from '../../../parts/snippets/copy.tsx';
@@ -32,11 +33,7 @@ export function SaidView({ said: { text, thinking, calls, fault, reason }, isSay
       {calls.map((call) => (
         <CallView key={call.place} call={call} />
       ))}
-      {isNothing && (
-        <Text size="sm" c="dimmed">
-          Nothing was said.
-        </Text>
-      )}
+      {isNothing && <Muted>Nothing was said.</Muted>}
       {fault !== undefined && (
         <Alert variant="light" color="red" title="The answer ended with an error" icon={<Icon name="warning" />}>
           <span className="play-wrap">{fault}</span>
@@ -44,9 +41,7 @@ export function SaidView({ said: { text, thinking, calls, fault, reason }, isSay
       )}
       {!isSaying && (
         <Group justify="space-between" gap="xs">
-          <Text size="xs" c="dimmed">
-            {reason === undefined ? '' : toReasonWords(reason)}
-          </Text>
+          <Remark>{reason === undefined ? '' : toReasonWords(reason)}</Remark>
           {text !== '' && <CopyButton text={text} label="Copy the answer" />}
         </Group>
       )}

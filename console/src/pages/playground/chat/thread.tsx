@@ -1,8 +1,9 @@
 /** A talk as it is seen: turn by turn, the newest in view, with what each answer took. */
 
-import { Button, Group, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Button, Group, Stack, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { Icon } from '../../../parts/marks/icon.tsx';
+import { Action } from '../../../parts/layout/button.tsx';
+import { Remark } from '../../../parts/layout/text.tsx';
 import { Needs } from '../../../parts/session/role.tsx';
 import { formatDuration } from '../../../parts/words/format.ts';
 import { CallFacts } from '../call-facts.tsx';
@@ -31,9 +32,9 @@ export function Thread({ talk, place, canAsk, onTell, onAgain, onEdit }: ThreadP
   const openCalls = last?.turn.kind === 'said' && !isRunning ? last.turn.said.calls : [];
   return (
     <section className="talk" aria-label={`Talk with ${place.model}`} aria-busy={isRunning}>
-      <Text size="xs" c="dimmed" className="play-wrap">
+      <Remark className="play-wrap">
         <strong>{place.model}</strong> {toPath(place.wire, place.model)}
-      </Text>
+      </Remark>
       <Scrolling>
         <ol className="talk-turns">
           {shown.map((one, index) => (
@@ -58,15 +59,13 @@ export function Thread({ talk, place, canAsk, onTell, onAgain, onEdit }: ThreadP
       {last !== undefined && !isRunning && openCalls.length === 0 && (
         <Group>
           <Needs role="editor">
-            <Button
+            <Action
+              icon="refresh"
+              label={last.turn.kind === 'said' ? 'Answer again' : 'Try again'}
               size="compact-xs"
-              variant="default"
-              leftSection={<Icon name="refresh" size={12} />}
               disabled={!canAsk}
               onClick={onAgain}
-            >
-              {last.turn.kind === 'said' ? 'Answer again' : 'Try again'}
-            </Button>
+            />
           </Needs>
         </Group>
       )}
@@ -157,9 +156,7 @@ function TurnText({ turn }: { readonly turn: Turn }) {
     case 'told':
       return turn.answers.map(({ id, name, output }) => (
         <div key={id}>
-          <Text size="xs" c="dimmed">
-            {name} answered
-          </Text>
+          <Remark>{name} answered</Remark>
           <p className="talk-text talk-told">{output === '' ? '(nothing)' : output}</p>
         </div>
       ));
@@ -170,19 +167,15 @@ function WholeHow({ how: { answer, firstWordMs } }: { readonly how: How }) {
   return (
     <Stack gap={4} className="talk-how">
       <CallFacts answer={answer} />
-      {firstWordMs !== undefined && (
-        <Text size="xs" c="dimmed">
-          First word after {formatDuration(firstWordMs)}
-        </Text>
-      )}
+      {firstWordMs !== undefined && <Remark>First word after {formatDuration(firstWordMs)}</Remark>}
     </Stack>
   );
 }
 
 function BriefHow({ how: { answer, place } }: { readonly how: How }) {
   return (
-    <Text size="xs" c="dimmed" className="play-wrap">
+    <Remark className="play-wrap">
       {place.model}, {formatDuration(answer.totalMs)}
-    </Text>
+    </Remark>
   );
 }

@@ -1,8 +1,9 @@
 /** Completions: where a text ends, how it goes on, word by word as it is written. */
 
 import './completions.css';
-import { Group, Paper, Text } from '@mantine/core';
+import { Group, Paper } from '@mantine/core';
 import { useState } from 'react';
+import { Remark } from '../../../parts/layout/text.tsx';
 import { CopyButton } from '../../../parts/snippets/copy.tsx';
 import { formatCount } from '../../../parts/words/format.ts';
 import { type Answer, type Call, read } from '../call.ts';
@@ -149,9 +150,7 @@ function Choice({ prompt, text, reason, isRunning, isWhole }: ChoiceProps) {
         {isWriting && <span className="written-caret" aria-hidden="true" />}
       </p>
       <Group justify="space-between" mt="xs">
-        <Text size="xs" c="dimmed">
-          {describeEnd(reason, isWriting, isWhole)}
-        </Text>
+        <Remark>{describeEnd(reason, isWriting, isWhole)}</Remark>
         <CopyButton text={text} label="Copy what was written" />
       </Group>
     </Paper>
@@ -170,9 +169,9 @@ function Speed({ answer, written }: { readonly answer: Answer; readonly written:
   if (!answer.isStream || tokens < 2 || writingMs < 1) return null;
   const perSecond = formatCount(Math.round((tokens / writingMs) * 1_000));
   return (
-    <Text size="xs" c="dimmed">
+    <Remark>
       {perSecond} {tokensOf(answer) === undefined ? 'pieces' : 'tokens'} a second once it began
-    </Text>
+    </Remark>
   );
 }
 

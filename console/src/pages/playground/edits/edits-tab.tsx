@@ -1,8 +1,9 @@
 /** Edits: a text, an instruction, and every word that went or came. */
 
 import './edits.css';
-import { Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Group, Paper, SegmentedControl, Stack } from '@mantine/core';
 import { useMemo, useState } from 'react';
+import { Muted } from '../../../parts/layout/text.tsx';
 import { CopyButton } from '../../../parts/snippets/copy.tsx';
 import { read, readList } from '../call.ts';
 import { temperature, topP, versions } from '../fields.tsx';
@@ -93,10 +94,10 @@ function DiffView({ before, after, title }: DiffViewProps) {
     <Paper withBorder p="md" component="article">
       <Stack gap="sm">
         <Group justify="space-between" gap="xs">
-          <Text size="sm" c="dimmed">
+          <Muted>
             {title}
             {summarise(parts)}
-          </Text>
+          </Muted>
           <Group gap="xs">
             <SegmentedControl size="xs" data={views} value={view} onChange={setView} aria-label="How to show it" />
             <CopyButton text={after} label="Copy the new text" />

@@ -2,6 +2,7 @@
 
 import { Text, VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useRef, useState } from 'react';
+import { Remark } from '../../../parts/layout/text.tsx';
 import { toColours } from './colour.ts';
 
 export type Pair = readonly [row: number, column: number];
@@ -143,13 +144,9 @@ function Scale({ rows }: { readonly rows: readonly (readonly number[])[] }) {
   const shades = [0, 0.2, 0.4, 0.6, 0.8, 1].map((share) => toColours(share).background);
   return (
     <div className="heat-scale">
-      <Text size="xs" c="dimmed">
-        less alike {digits.format(low)}
-      </Text>
+      <Remark>less alike {digits.format(low)}</Remark>
       <span style={{ background: `linear-gradient(90deg, ${shades.join(', ')})` }} aria-hidden="true" />
-      <Text size="xs" c="dimmed">
-        {digits.format(high)} more alike
-      </Text>
+      <Remark>{digits.format(high)} more alike</Remark>
     </div>
   );
 }

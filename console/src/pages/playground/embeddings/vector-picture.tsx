@@ -1,7 +1,8 @@
 /** One model's view of the texts: how alike they are, and where they stand. */
 
-import { Badge, Group, Paper, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
+import { Group, Paper, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
+import { Remark, Tag } from '../../../parts/layout/text.tsx';
 import { formatCount, formatPercent } from '../../../parts/words/format.ts';
 import { compareAll, type Embedded } from './embedded.ts';
 import { HeatMap, type Pair } from './heat-map.tsx';
@@ -35,19 +36,9 @@ export function VectorPicture({ embedded: whole, reference, active, onActive, is
         <Title order={2} size="h5" className="play-wrap">
           {model}
         </Title>
-        <Badge variant="default" className="plain-badge">
-          {formatCount(width)} numbers a text
-        </Badge>
-        {space !== undefined && (
-          <Badge variant="default" className="plain-badge">
-            space {space}
-          </Badge>
-        )}
-        {encoding === 'base64' && (
-          <Badge variant="default" className="plain-badge">
-            sent as base64
-          </Badge>
-        )}
+        <Tag>{formatCount(width)} numbers a text</Tag>
+        {space !== undefined && <Tag>space {space}</Tag>}
+        {encoding === 'base64' && <Tag>sent as base64</Tag>}
       </Group>
       <SimpleGrid cols={isNarrow ? 1 : { base: 1, xl: 2 }} spacing="lg">
         {similarities === undefined ? (
@@ -70,9 +61,9 @@ export function VectorPicture({ embedded: whole, reference, active, onActive, is
         />
       </SimpleGrid>
       {whole.texts.length > mostDrawn && (
-        <Text size="xs" c="dimmed" mt="xs">
+        <Remark mt="xs">
           The first {mostDrawn} of {formatCount(whole.texts.length)} texts are drawn.
-        </Text>
+        </Remark>
       )}
     </Paper>
   );

@@ -3,6 +3,7 @@
 import './images.css';
 import { Anchor, Group, SimpleGrid, Text } from '@mantine/core';
 import { useMemo } from 'react';
+import { Remark } from '../../../parts/layout/text.tsx';
 import { formatBytes } from '../../../parts/words/format.ts';
 import { type Answer, read, readList } from '../call.ts';
 import { furtherFields } from '../fields.tsx';
@@ -123,9 +124,9 @@ function Shown({ made: { picture, url, revised }, number, name }: ShownProps) {
       <figcaption>
         {picture !== undefined && address !== undefined && (
           <Group justify="space-between" gap="xs">
-            <Text size="xs" c="dimmed">
+            <Remark>
               {picture.type}, {formatBytes(picture.size)}
-            </Text>
+            </Remark>
             <SaveLink url={address} name={`${name}.${endingOf(picture)}`} />
           </Group>
         )}
@@ -138,11 +139,7 @@ function Shown({ made: { picture, url, revised }, number, name }: ShownProps) {
           </Text>
         )}
         {picture === undefined && url === undefined && <Text size="sm">Picture {number} cannot be shown.</Text>}
-        {revised !== undefined && (
-          <Text size="xs" c="dimmed" className="play-wrap">
-            Made from: {revised}
-          </Text>
-        )}
+        {revised !== undefined && <Remark className="play-wrap">Made from: {revised}</Remark>}
       </figcaption>
     </figure>
   );

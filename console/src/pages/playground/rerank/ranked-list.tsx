@@ -2,6 +2,7 @@
 
 import { Text, VisuallyHidden } from '@mantine/core';
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
+import { Remark } from '../../../parts/layout/text.tsx';
 import { Icon } from '../../../parts/marks/icon.tsx';
 import { markWords, type RankedDocument, type Ranking } from './ranking.ts';
 
@@ -108,9 +109,9 @@ export function RankedList({ ranking, query, label, compact = false, active, onA
         ))}
       </ol>
       {ranking.documents.length > mostShown && (
-        <Text size="xs" c="dimmed">
+        <Remark>
           The first {mostShown} of {ranking.documents.length} are shown.
-        </Text>
+        </Remark>
       )}
     </>
   );
