@@ -1,8 +1,7 @@
 /** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
 
 import { type BudgetPeriod, type KeyDocument, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import type { FieldWords } from '../../parts/forms/plain-field.tsx';
-import { shapeField } from '../../parts/words/operations.ts';
+import { type FieldWords, shapeField } from '../../parts/words/operations.ts';
 
 interface BudgetValues {
   readonly every: BudgetPeriod;

@@ -2,7 +2,7 @@
 
 import { type FamilyFacts, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import { isMapping } from '../../parts/forms/is-mapping.ts';
-import type { FieldWords } from '../../parts/forms/plain-field.tsx';
+import type { FieldWords } from '../../parts/words/operations.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 

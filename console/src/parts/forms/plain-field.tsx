@@ -2,6 +2,7 @@
 
 import { Select, TextInput } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
+import type { FieldWords } from '../words/operations.ts';
 
 interface PlainFieldProps {
   readonly words: FieldWords;
@@ -11,12 +12,4 @@ interface PlainFieldProps {
 export function PlainField({ words: { choices, ...words }, input }: PlainFieldProps) {
   if (choices === undefined) return <TextInput {...words} {...input} value={input.value ?? ''} />;
   return <Select {...words} data={choices} clearable {...input} />;
-}
-
-export interface FieldWords {
-  readonly label: string;
-  readonly description?: string;
-  readonly placeholder?: string;
-  /** A text where there are none. */
-  readonly choices?: readonly { readonly value: string; readonly label: string }[];
 }

@@ -15,6 +15,15 @@ export const refusesHidden = (operation: Operation): boolean => operationRows[op
 /** There is no request at hand that its models answer: it takes a file, or whatever the operator's own route takes. */
 export const cannotBeTried = (operation: Operation): boolean => !canBeShown(operation);
 
+/** What a field is called, and what it may be told. */
+export interface FieldWords {
+  readonly label: string;
+  readonly description?: string;
+  readonly placeholder?: string;
+  /** A text where there are none. */
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+}
+
 /** The services that clients may have been written for, as people know them. */
 export const shapeField = {
   label: 'Its clients were written for',
