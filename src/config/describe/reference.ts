@@ -7,20 +7,31 @@ import { configurationSchema } from '../elements/schema.ts';
 /** A table for each section of the file, as Markdown. */
 export function renderReference(families: readonly Family[]): string {
   const { properties = {} } = describeConfiguration();
+  const shown = new Map<string, string>();
   const sections = Object.entries(properties).map(([key, node]) => {
-    const rows = [toRow(key, node, false), ...rowsInside(key, node)];
+    const rows = [toRow(key, node, false), ...rowsInside(key, node, shown)];
     return [`### ${key}`, '', '| key | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
   });
   return [...sections, renderFamilies(families)].join('\n\n');
 }
 
-function rowsInside(path: string, node: SchemaNode): string[] {
+/** `shown`: where the keys of a mapping stand already, by the mapping. They are not repeated. */
+function rowsInside(path: string, node: SchemaNode, shown: Map<string, string>): string[] {
   const inList = node.items?.properties;
   const prefix = inList === undefined ? path : `${path}[]`;
   const mapping = inList === undefined ? (node.anyOf?.find(({ properties }) => properties) ?? node) : node.items;
-  return Object.entries(mapping?.properties ?? {}).flatMap(([key, child]) => {
+  const entries = Object.entries(mapping?.properties ?? {});
+  if (entries.length === 0) return [];
+  const keys = JSON.stringify(entries);
+  const elsewhere = shown.get(keys);
+  if (elsewhere !== undefined) return [`| \`${prefix}.*\` | | | As \`${elsewhere}.*\`. |`];
+  shown.set(keys, prefix);
+  const [[, first]] = entries as [(typeof entries)[number]];
+  const areAlike = entries.length > 2 && entries.every(([, child]) => JSON.stringify(child) === JSON.stringify(first));
+  if (areAlike) return [toRow(`${prefix}.<name>`, first, false)];
+  return entries.flatMap(([key, child]) => {
     const childPath = `${prefix}.${key}`;
-    return [toRow(childPath, child, mapping?.required?.includes(key) === true), ...rowsInside(childPath, child)];
+    return [toRow(childPath, child, mapping?.required?.includes(key) === true), ...rowsInside(childPath, child, shown)];
   });
 }
 

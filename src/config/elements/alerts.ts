@@ -11,10 +11,10 @@ const webhookFields = {
     .refine((url) => !hasUser(url), {
       error: 'an address without a user name and a password, which are not sent; set a secret instead',
     })
-    .meta(is('Where a JSON body is posted to.', { kind: 'URL', secret: true })),
+    .meta(is('The URL.', { kind: 'URL', secret: true })),
   secret: text('at least 16 visible ASCII characters, without spaces', /^[\x21-\x7e]{16,512}$/)
     .optional()
-    .meta(is('What the body is signed with.', { secret: true })),
+    .meta(is('Secret that signs the body.', { secret: true })),
 };
 
 function hasUser(url: string): boolean {
@@ -30,7 +30,7 @@ const webhookList = <T extends z.ZodType>(webhook: T) => list(webhook).max(20, {
 export const alertsSchema = mapping({
   webhooks: webhookList(mapping({ ...webhookFields, url_file: secretFile('url'), secret_file: secretFile('secret') }))
     .default([])
-    .meta(is('Who is told over HTTP.')),
+    .meta(is('Webhooks.')),
 });
 
 /** `addresses`: where those may lead that the store holds; undefined for those of the file. */

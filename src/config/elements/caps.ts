@@ -27,25 +27,25 @@ const most = (what: string) => wholeNumber(1, mostCounted).optional().meta(is(wh
 
 /** What the `limits` of everyone who has any may say of rates. */
 export const rateFields = {
-  requests_per_minute: most('Requests within any minute, at most.'),
-  requests_per_day: most('Requests within any 24 hours, at most.'),
-  tokens_per_minute: most('Tokens within any minute, in and out, at most.'),
-  tokens_per_day: most('Tokens within any 24 hours, in and out, at most.'),
-  items_per_minute: most('Inputs, prompts and documents within any minute, at most.'),
-  items_per_day: most('Inputs, prompts and documents within any 24 hours, at most.'),
+  requests_per_minute: most('Requests per minute.'),
+  requests_per_day: most('Requests per 24 hours.'),
+  tokens_per_minute: most('Input and output tokens per minute.'),
+  tokens_per_day: most('Input and output tokens per 24 hours.'),
+  items_per_minute: most('Inputs, prompts and documents per minute.'),
+  items_per_day: most('Inputs, prompts and documents per 24 hours.'),
 } satisfies Record<RateName, unknown>;
 
 const standardAlerts = ['80%', '100%'];
 
 const budget = mapping({
   every: oneOf(budgetPeriods).meta(
-    is('When it begins anew, in UTC; weeks begin on Monday, and `total` never does. One for each period at most.'),
+    is('Period, in UTC; weeks begin on Monday, `total` never resets. At most one budget a period.'),
   ),
   amount: dollars(1, mostNanos).meta(is('US dollars, with at most nine decimals.', { kind: 'amount' })),
   alerts: list(share(1), 'a list of percentages')
     .prefault(standardAlerts)
     .meta(
-      is('When operators are told: percentages of the amount.', {
+      is('Alert thresholds, in percent.', {
         kind: 'list of percentages',
         defaultText: `\`${JSON.stringify(standardAlerts)}\``,
       }),
@@ -53,16 +53,16 @@ const budget = mapping({
 });
 
 export const budgetsField = () =>
-  list(budget).default([]).meta(is('What may be spent in a period; a request that could cost more is refused.'));
+  list(budget).default([]).meta(is('Budgets; a request whose worst case does not fit is refused.'));
 
 /** The fields of whoever can have caps, save upstreams, whose `limits` say more. */
 export const capsFields = {
   limits: mapping({
     ...rateFields,
-    concurrency: wholeNumber(1, 1_000_000).optional().meta(is('Requests at a time.')),
+    concurrency: wholeNumber(1, 1_000_000).optional().meta(is('Concurrent requests.')),
   })
     .prefault({})
-    .meta(is('What may be used within a minute, within a day, and at a time.')),
+    .meta(is('Rate limits and concurrency.')),
   budgets: budgetsField(),
 };
 

@@ -11,29 +11,29 @@ import { checkHost } from './server/compile.ts';
 /** `console.oidc`: signing in through an identity provider, key by key. */
 const oidcSchema = mapping({
   issuer: text('an https:// URL, such as https://accounts.example.com', /^https?:\/\/[^\s/?#]+[^\s?#]*$/).meta(
-    is('The address of the identity provider, as it calls itself in its tokens.', { kind: 'URL' }),
+    is('The issuer, as in its tokens.', { kind: 'URL' }),
   ),
-  client_id: text('the ID that the provider gave').meta(is('What the provider calls this console.')),
+  client_id: text('the ID that the provider gave').meta(is('The client ID of the console.')),
   client_secret: text('visible ASCII characters, without spaces', /^[\x21-\x7e]+$/)
     .optional()
-    .meta(is('What the provider gave together with the ID; a public client has none.', { secret: true })),
+    .meta(is('The client secret; public clients have none.', { secret: true })),
   client_secret_file: secretFile('client_secret'),
   title: text('a name of up to 40 characters', /^[^\p{Cc}]{1,40}$/u)
     .default('single sign-on')
-    .meta(is('What the button says after "Sign in with".')),
+    .meta(is('Label of the button after "Sign in with".')),
   scopes: list(text('a scope', /^[\x21\x23-\x5b\x5d-\x7e]+$/), 'a list of scopes')
     .default(['openid', 'email', 'profile'])
-    .meta(is('What the provider is asked for.', { kind: 'list of scopes' })),
+    .meta(is('Requested scopes.', { kind: 'list of scopes' })),
   default_role: oneOf(roles)
     .optional()
     .meta(
-      is('The role of those who come without an invitation and of whom no group says more.', {
+      is('Role of users without an invitation or a group.', {
         defaultText: 'nobody gets in without an invitation or a group',
       }),
     ),
   role_claim: text('the name of a claim', /^[^\p{Cc}\s]{1,100}$/u)
     .default('groups')
-    .meta(is('The claim of the ID token that holds the groups of a person.')),
+    .meta(is("The claim of the ID token with the user's groups.")),
   roles: mapping({
     viewer: groups('viewers'),
     editor: groups('editors'),
@@ -41,18 +41,16 @@ const oidcSchema = mapping({
     owner: groups('owners'),
   })
     .prefault({})
-    .meta(is('Which groups have which role; the highest counts, and is set anew at each sign-in.')),
+    .meta(is('Groups by role; the highest applies, at each sign-in.')),
   trust_email: flag()
     .default(false)
-    .meta(
-      is('Whether addresses count that the provider does not call verified. Only for one that gives them out itself.'),
-    ),
+    .meta(is('Whether unverified e-mail addresses count. Only if the provider assigns them itself.')),
 });
 
 function groups(who: string) {
   return list(text('the name of a group'), 'a list of groups')
     .default([])
-    .meta(is(`The groups whose members are ${who}.`, { kind: 'list of groups' }));
+    .meta(is(`Groups of ${who}.`, { kind: 'list of groups' }));
 }
 
 export const standardConsolePort = 4001;
@@ -61,7 +59,7 @@ export const consoleSchema = mapping({
   host: text('a host name or an IP address', /^[^\s/]+$/)
     .default('127.0.0.1')
     .meta(
-      is('The address to listen on. One that other machines reach needs a `token`.', {
+      is('The address to listen on. Others than loopback need a `token`.', {
         kind: 'host name or address',
         restart: atStart(({ console }) => console.host),
       }),
@@ -77,7 +75,7 @@ export const consoleSchema = mapping({
   token: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/)
     .optional()
     .meta(
-      is('What a caller must send as a bearer token.', {
+      is('Bearer token for `/metrics` and `/healthz`.', {
         secret: true,
         restart: atStart(({ console }) => console.token),
       }),
@@ -89,17 +87,12 @@ export const consoleSchema = mapping({
   )
     .optional()
     .meta(
-      is(
-        'The address by which people reach the console through a proxy: links are made with it, and its host is answered to.',
-        {
-          kind: 'URL',
-          restart: atStart(({ console }) => console.url),
-        },
-      ),
+      is('Public URL of the console behind a proxy: for links and the host check.', {
+        kind: 'URL',
+        restart: atStart(({ console }) => console.url),
+      }),
     ),
-  oidc: oidcSchema
-    .optional()
-    .meta(is('An identity provider through which members may sign in; see [access.md](../guides/access.md).')),
+  oidc: oidcSchema.optional().meta(is('Single sign-on with an identity provider; see [access](../guides/access.md).')),
 });
 
 export function toConsoleSettings(

@@ -11,7 +11,7 @@ import { is, mapping, modelName } from './fields.ts';
 const defaultFor = () =>
   modelName()
     .optional()
-    .meta(is('The model to use where the client names none.', { kind: 'model' }));
+    .meta(is('Model for requests without one.', { kind: 'model' }));
 
 export const defaultModelSchema = mapping(byOperation(defaultFor));
 

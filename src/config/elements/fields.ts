@@ -71,12 +71,12 @@ export const metadata = () =>
 export const notes = metadata()
   .optional()
   .meta(
-    is('What you note about it, by names of your own; `postern resources apply --prune` goes by it.', {
+    is('Your own notes; used by `postern resources apply --prune`.', {
       kind: 'names to texts',
     }),
   );
 
-export const fromEnvironment = `Best taken from the environment, as in \`\${NAME}\`.`;
+export const fromEnvironment = `Use the environment: \`\${NAME}\`.`;
 
 /** Timers fire at once when asked for more than 2^31 - 1 ms. */
 const longestMs = 24 * 86_400_000;
@@ -199,7 +199,7 @@ export function filePath() {
 
 /** The name of a file that holds the secret in place of the key `name`. */
 export function secretFile(name: string, restart?: Restart) {
-  const says = `A file that holds what \`${name}\` would. It is watched for changes.`;
+  const says = `File with \`${name}\`; watched for changes.`;
   return filePath()
     .optional()
     .meta(is(says, { kind: 'file', holds: name, ...(restart && { restart }) }));

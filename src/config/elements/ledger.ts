@@ -12,26 +12,25 @@ export const ledgerSchema = mapping({
   journal: filePath()
     .optional()
     .meta(
-      is(
-        'The directory of the journal, which every row is written to before it is in the store. By default the folder `journal` beside a SQLite file, and `data/journal` with PostgreSQL.',
-        { kind: 'directory', restart: atStart(({ ledger }) => ledger.directory) },
-      ),
+      is('Directory of the journal. By default `journal` beside a SQLite file, and `data/journal` with PostgreSQL.', {
+        kind: 'directory',
+        restart: atStart(({ ledger }) => ledger.directory),
+      }),
     ),
   durability: oneOf(durabilities)
     .default('fast')
     .meta(
-      is(
-        'What a row survives before work goes on: the end of the process (`fast`), or a power cut as well (`strict`).',
-        { restart: atStart(({ ledger }) => ledger.durability) },
-      ),
+      is('What a written row survives: the end of the process (`fast`), or a power cut (`strict`).', {
+        restart: atStart(({ ledger }) => ledger.durability),
+      }),
     ),
   retention: retentionField()
     .prefault('90d')
-    .meta(is('How long rows are kept; the sums by the hour stay.', { kind: 'time' })),
+    .meta(is('How long rows are kept; sums stay.', { kind: 'time' })),
   redact: redactField()
     .default([])
     .meta(
-      is('Names of JSON fields whose values are left out of what is captured, beside what looks like a secret.', {
+      is('JSON fields whose values are redacted in captured bodies, beside known secrets.', {
         kind: 'list of names',
       }),
     ),

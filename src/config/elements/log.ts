@@ -12,28 +12,25 @@ import {
 import { atStart, duration, filePath, fraction, is, list, mapping, oneOf, ownId, text } from './fields.ts';
 
 const sampled = mapping({
-  sample: fraction().default(0).meta(is('Which share of the others.')),
+  sample: fraction().default(0).meta(is('a random share of the others.')),
   slow: duration()
     .optional()
-    .meta(is('And those that took at least so long.', { kind: 'time', defaultText: 'none' })),
+    .meta(is('and those that took at least this long.', { kind: 'time', defaultText: 'none' })),
 });
 
 const accessWords = ['all', 'errors', 'off'] as const;
 
 export const logSchema = mapping({
-  level: oneOf(logLevels).default('info').meta(is('The least that is written.')),
+  level: oneOf(logLevels).default('info').meta(is('Minimum level.')),
   format: oneOf(logFormats)
     .default('json')
-    .meta(is('A line of JSON, or of text for people.', { restart: atStart(({ log }) => log.format) })),
+    .meta(is('JSON lines, or text for people.', { restart: atStart(({ log }) => log.format) })),
   fields: oneOf(logFields)
     .default('postern')
     .meta(
-      is(
-        "What the fields of a line of JSON are called: our own names, those of Elastic's schema, or of Google Cloud's.",
-        {
-          restart: atStart(({ log }) => log.fields),
-        },
-      ),
+      is("Field names: Postern's, Elastic's schema, or Google Cloud's.", {
+        restart: atStart(({ log }) => log.fields),
+      }),
     ),
   access: z
     .union([oneOf(accessWords), sampled], {
@@ -41,14 +38,14 @@ export const logSchema = mapping({
     })
     .default('all')
     .meta(
-      is('Of which requests a line is written: all, those that failed, or none; with a mapping those that failed and', {
+      is('Which requests are logged: all, failed ones, or none; a mapping adds to the failed ones', {
         kind: '`all`, `errors`, `off` or mapping',
       }),
     ),
   file: filePath()
     .optional()
     .meta(
-      is('The file that is written to. It is opened anew at `SIGHUP` and `SIGUSR2`, so that it can be moved away.', {
+      is('The log file. Reopened at `SIGHUP` and `SIGUSR2`.', {
         kind: 'file',
         defaultText: 'standard output',
         restart: atStart(({ log }) => log.file),
@@ -73,7 +70,7 @@ const named = (what: string) =>
     .max(mostNamed, { error: `${mostNamed} at most` })
     .default([])
     .meta(
-      is(`The ${what} of which requests, tokens and cost are counted, each under a label of its own.`, {
+      is(`The ${what} with a label of their own.`, {
         kind: 'list of IDs',
       }),
     );
@@ -89,7 +86,7 @@ export const otelSchema = mapping({
     .refine((url) => URL.canParse(url), { error: 'a valid URL' })
     .optional()
     .meta(
-      is('Where the collector takes OTLP over HTTP; `/v1/traces` and `/v1/metrics` are put behind it.', {
+      is('OTLP endpoint over HTTP; `/v1/traces` and `/v1/metrics` are appended.', {
         kind: 'URL',
         secret: true,
         defaultText: '`OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`',
@@ -102,7 +99,7 @@ export const otelSchema = mapping({
     })
     .default({})
     .meta(
-      is('Sent with every export, such as the key of a service that takes traces.', {
+      is("Headers of each export, such as a service's key.", {
         kind: 'names to values',
         restart: atStart(({ otel }) => JSON.stringify(otel?.headers)),
       }),
@@ -110,15 +107,14 @@ export const otelSchema = mapping({
   sample: fraction()
     .optional()
     .meta(
-      is(
-        'Which share of requests is traced: of those that belong to no trace, and at most of those whose client has them traced.',
-        { defaultText: '`OTEL_TRACES_SAMPLER_ARG`, else 1' },
-      ),
+      is('Share of requests that are traced: of those without a trace, and at most of those that clients trace.', {
+        defaultText: '`OTEL_TRACES_SAMPLER_ARG`, else 1',
+      }),
     ),
   keys: list(ownId(), 'a list of IDs of keys')
     .default([])
     .meta(
-      is('The keys whose clients may have each of their requests traced, whatever `sample` says.', {
+      is('Keys whose clients may trace every request.', {
         kind: 'list of IDs',
       }),
     ),

@@ -11,13 +11,11 @@ import { is, mapping, notes, ownId, text } from './fields.ts';
 
 /** An element of `projects`, key by key. */
 export const projectSchema = mapping({
-  id: ownId().meta(is('The name of the project, for keys, lists and logs.')),
+  id: ownId().meta(is('ID of the project.')),
   name: text('text without control characters, of 1 to 100 characters', /^[^\p{Cc}\p{Cs}]{1,100}$/u)
     .optional()
-    .meta(is('What people call it.')),
-  files: ownId()
-    .optional()
-    .meta(is('The upstream that keeps the files of its keys, of a family that does. Without one, its keys have none.')),
+    .meta(is('Display name.')),
+  files: ownId().optional().meta(is('Upstream that keeps the files of its keys. Without one, they have no files.')),
   metadata: notes,
   ...capsFields,
 });

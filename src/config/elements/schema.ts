@@ -20,34 +20,28 @@ const anything = list(z.unknown()).default([]);
 
 /** Everything but what is inside the three lists, whose elements are judged one by one. */
 export const settingsSchema = mapping({
-  $schema: z.string({ error: 'text' }).optional().meta(is('Where editors find the schema of this file.')),
+  $schema: z.string({ error: 'text' }).optional().meta(is('JSON Schema, for editors.')),
   include: list(filePath(), 'a list of names of files')
     .default([])
     .meta(
       is(
-        'Further files, named or by a pattern such as `conf.d/*.yaml`. Their lists are added to those of this file; any other section stands in one file.',
+        'Further files, by name or pattern such as `conf.d/*.yaml`. Their lists are appended; any other section may be in one file only.',
         { kind: 'list of files' },
       ),
     ),
   server: serverSchema.prefault({}).meta(is('The gateway itself.')),
   console: consoleSchema.prefault({}).meta(is('The admin listener: metrics, the admin API and the console.')),
   ...storeFields,
-  ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
-  metrics: metricsSchema
-    .prefault({})
-    .meta(is('Keys and projects of which metrics are kept; the ledger has those of all.')),
-  log: logSchema.prefault({}).meta(is('What is written to the log, how, and where.')),
+  ledger: ledgerSchema.prefault({}).meta(is('The ledger.')),
+  metrics: metricsSchema.prefault({}).meta(is('Keys and projects with metrics of their own.')),
+  log: logSchema.prefault({}).meta(is('The log. See [logging](logging.md).')),
   otel: otelSchema
     .optional()
-    .meta(is('The collector that traces and metrics are sent to. See [opentelemetry.md](../guides/opentelemetry.md).')),
-  alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),
+    .meta(is('Export of traces and metrics. See [OpenTelemetry](../guides/opentelemetry.md).')),
+  alerts: alertsSchema.prefault({}).meta(is('Budget alerts, beside the log.')),
   upstream_addresses: upstreamAddressesSchema
     .prefault({})
-    .meta(
-      is(
-        'Where upstreams of the store may be, as IP addresses and CIDR ranges; those of this file may be anywhere. See [upstream-addresses.md](../guides/upstream-addresses.md).',
-      ),
-    ),
+    .meta(is('Allowed addresses of upstreams in the store. See [address policy](../guides/upstream-addresses.md).')),
   upstreams: anything,
   models: anything,
   projects: anything,
@@ -55,21 +49,15 @@ export const settingsSchema = mapping({
   routes: anything,
   default_model: defaultModelSchema
     .prefault({})
-    .meta(is('The model of each operation for requests that name none. Off by default.')),
+    .meta(is('Model by operation, for requests without one. Off by default.')),
 });
 
 export const configurationSchema = settingsSchema.extend({
-  upstreams: list(upstreamSchema).default([]).meta(is('The services that calls go to.')),
-  models: list(modelSchema).default([]).meta(is('What clients may ask for, and who serves it.')),
-  projects: list(projectSchema)
-    .default([])
-    .meta(is('What several keys have in common: limits and budgets for all of them.')),
-  routes: list(routeSchema)
-    .default([])
-    .meta(is('Routes of your own, whose bytes pass. See [own-routes.md](../guides/custom-routes.md).')),
-  keys: list(keySchema)
-    .default([])
-    .meta(is('The keys that clients come with. Further ones are made with `postern keys create`.')),
+  upstreams: list(upstreamSchema).default([]).meta(is('Upstream services.')),
+  models: list(modelSchema).default([]).meta(is('Models that clients can use.')),
+  projects: list(projectSchema).default([]).meta(is('Groups of keys with common limits and budgets.')),
+  routes: list(routeSchema).default([]).meta(is('Custom routes. See [custom routes](../guides/custom-routes.md).')),
+  keys: list(keySchema).default([]).meta(is('Client keys. More can be made with `postern keys create`.')),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

@@ -9,7 +9,7 @@ export const storeFields = {
   store: text('sqlite:<path of the database file>, or a postgres:// URL')
     .default(standardStore)
     .meta(
-      is('Where keys, budgets and the ledger are kept: `sqlite:` and a path, or the URL of a PostgreSQL database.', {
+      is('The database: `sqlite:` and a path, or a PostgreSQL URL.', {
         secret: true,
         restart: atStart(({ store }) => store),
       }),
@@ -18,7 +18,7 @@ export const storeFields = {
   redis: text('a redis:// or rediss:// URL', /^rediss?:\/\/[^/\s]\S*$/)
     .optional()
     .meta(
-      is('The URL of Redis or Valkey, where limits are counted for all nodes together.', {
+      is('URL of Redis or Valkey, for limits and caches over all nodes.', {
         secret: true,
         kind: 'URL',
         restart: atStart(({ redis }) => redis),
@@ -29,7 +29,7 @@ export const storeFields = {
     .prefault('30ms')
     .meta(
       is(
-        'How long a decision about limits waits for Redis; then the process decides by what it knows. Longer than the usual answer over your network.',
+        'How long a limit decision waits for Redis; then the process decides alone. Longer than the usual round trip.',
         { kind: 'time', restart: atStart(({ redisDeadlineMs }) => redisDeadlineMs) },
       ),
     ),

@@ -28,14 +28,14 @@ const longestCaptureMs = 365 * 86_400_000;
 export const keyTermFields = {
   models: list(modelName(), 'a list of model IDs')
     .default(['*'])
-    .meta(is('The models it may use, by public ID; each may hold one `*`.', { kind: 'list of IDs' })),
+    .meta(is('Allowed models, by public ID; each may hold one `*`.', { kind: 'list of IDs' })),
   operations: operationList()
     .optional()
-    .meta(is('The operations it may use.', { kind: 'list of operations', defaultText: 'all' })),
+    .meta(is('Allowed operations.', { kind: 'list of operations', defaultText: 'all' })),
   addresses: addressList()
     .optional()
     .meta(
-      is('Where it may be used from: IP addresses and CIDR ranges.', {
+      is('Allowed client addresses: IP addresses and CIDR ranges.', {
         kind: 'list of addresses',
         defaultText: 'anywhere',
       }),
@@ -43,25 +43,21 @@ export const keyTermFields = {
   expires: instant()
     .optional()
     .meta(
-      is('When it ends: a date (the beginning of that day in UTC) or a time with its zone.', {
+      is('Expiry: a date (its start in UTC) or a time with zone.', {
         kind: 'date or time',
         defaultText: 'never',
       }),
     ),
-  project: ownId()
-    .optional()
-    .meta(is('The ID of the project that it belongs to, whose limits and budgets hold as well.')),
+  project: ownId().optional().meta(is('ID of its project, whose limits and budgets apply too.')),
   ...capsFields,
   metadata: metadata()
     .default({})
-    .meta(is('What you note about it, by names of your own.', { kind: 'names to texts' })),
-  shape: shapeField(
-    'The service that its clients were written for, whose rerank answers and errors they read, where the request does not say.',
-  ),
+    .meta(is('Your own notes.', { kind: 'names to texts' })),
+  shape: shapeField('Shape of rerank responses and errors, if the request does not say it.'),
   capture: duration(60_000, longestCaptureMs)
     .optional()
     .meta(
-      is('Keeps what is asked and answered in the ledger, secrets taken out, for so long.', {
+      is('How long request and response bodies are kept in the ledger, redacted.', {
         kind: 'time',
         defaultText: 'never',
       }),
@@ -176,14 +172,14 @@ function unique<T>(items: readonly T[]): readonly T[] {
 
 /** An element of `keys`, key by key. */
 export const keySchema = mapping({
-  id: ownId().meta(is('The name of the key, for lists and logs.')),
+  id: ownId().meta(is('ID of the key.')),
   secret: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/)
     .optional()
-    .meta(is(`What the client sends. ${fromEnvironment}`, { secret: true })),
+    .meta(is(`The secret that clients send. ${fromEnvironment}`, { secret: true })),
   secret_file: secretFile('secret'),
   secret_sha256: text('64 hexadecimal digits, as sha256sum prints them', /^[0-9a-fA-F]{64}$/)
     .optional()
-    .meta(is('The SHA-256 of the secret, in hexadecimal, where the secret itself is to stand nowhere.')),
+    .meta(is('SHA-256 of the secret, in hex, instead of the secret.')),
   ...keyTermFields,
 }).refine(({ secret, secret_sha256: digest }) => secret !== undefined || digest !== undefined, {
   path: ['secret'],

@@ -24,25 +24,21 @@ const toolKind = /^[a-z][a-z0-9_]{0,63}$/;
 const toolKindWords = 'a kind of tool in small letters, such as web_search';
 
 const priceMapping = mapping({
-  input: rate('US dollars for a million input tokens.'),
-  cached_input: rate('The same for those that the upstream had in its cache; without it, they cost what `input` says.'),
-  cache_write: rate(
-    'The same for those that the upstream put into its cache; without it, they cost what `input` says.',
-  ),
-  cache_write_1h: rate(
-    'The same for those that it keeps there for an hour; without it, they cost what `cache_write` says.',
-  ),
-  audio_input: rate('The same for those that are of sound; without it, they cost what `input` says.'),
-  image_input: rate('The same for those that are of images; without it, they cost what `input` says.'),
-  output: rate('US dollars for a million output tokens.'),
-  audio_output: rate('The same for those that are of sound; without it, they cost what `output` says.'),
-  image_output: rate('The same for those that are of images; without it, they cost what `output` says.'),
-  search_unit: rate('US dollars for a search unit, as rerankers count them.'),
-  request: rate('US dollars for a request.'),
-  item: rate('US dollars for an input, a prompt or a document.'),
+  input: rate('US dollars per million input tokens.'),
+  cached_input: rate("The same, read from the upstream's cache; default `input`."),
+  cache_write: rate('The same, written to its cache; default `input`.'),
+  cache_write_1h: rate('The same, kept there for an hour; default `cache_write`.'),
+  audio_input: rate('The same for audio; default `input`.'),
+  image_input: rate('The same for images; default `input`.'),
+  output: rate('US dollars per million output tokens.'),
+  audio_output: rate('The same for audio; default `output`.'),
+  image_output: rate('The same for images; default `output`.'),
+  search_unit: rate('US dollars per search unit of a reranker.'),
+  request: rate('US dollars per request.'),
+  item: rate('US dollars per input, prompt or document.'),
   image: imageRates(),
-  minute: rate('US dollars for a minute of a recording, billed by the second.'),
-  character: rate('US dollars for a million characters that are read aloud.'),
+  minute: rate('US dollars per minute of audio, billed by the second.'),
+  character: rate('US dollars per million characters of speech.'),
   tools: z
     .record(z.string().regex(toolKind, { error: toolKindWords }), amount, {
       error: ({ code }) =>
@@ -50,20 +46,20 @@ const priceMapping = mapping({
     })
     .optional()
     .meta(
-      is('US dollars for a call of each kind of tool that the service runs itself, such as `web_search: 0.01`.', {
+      is('US dollars per call of a tool that the service runs, such as `web_search: 0.01`.', {
         kind: 'mapping of amounts',
       }),
     ),
   factors: mapping({
-    service_tier: wordFactors('How soon it answers, such as `priority: 2` and `flex: 0.5`.'),
-    speed: wordFactors('How fast it writes, such as `fast: 6`.'),
-    inference_geo: wordFactors('Where it works, such as `us: 1.1`.'),
+    service_tier: wordFactors('Service tier, such as `priority: 2` and `flex: 0.5`.'),
+    speed: wordFactors('Speed, such as `fast: 6`.'),
+    inference_geo: wordFactors('Region, such as `us: 1.1`.'),
   })
     .optional()
-    .meta(is('By what all prices for tokens are multiplied, by the words in which the service says how it answered.')),
+    .meta(is('Factors of token prices, by what the response reports.')),
   batch: share(0)
     .optional()
-    .meta(is('Of all that, what is paid for the lines of a batch.', { kind: 'percentage', defaultText: '100%' })),
+    .meta(is('Percentage of the price for batch lines.', { kind: 'percentage', defaultText: '100%' })),
 }).refine(({ batch, factors, ...written }) => Object.values(written).some((amount) => amount !== undefined), {
   error: 'at least one price; or free, or unknown',
   when: ({ issues }) => issues.length === 0,
@@ -85,7 +81,7 @@ function imageRates() {
     })
     .optional()
     .meta(
-      is('US dollars for an image; or, for images that are made, a list of what they cost by size and quality.', {
+      is('US dollars per image, or a list by size and quality.', {
         kind: 'amount or list of mappings',
       }),
     );
@@ -96,7 +92,7 @@ export const priceField = (whose: string, defaultText: string) =>
     .union([priceMapping, oneOf(['free', 'unknown'])], { error: 'a mapping of prices, free or unknown' })
     .optional()
     .meta(
-      is(`${whose} \`unknown\` is not nothing: it is counted without a cost, and stops no one.`, {
+      is(`${whose} \`unknown\` is counted without a cost.`, {
         kind: 'mapping, `free` or `unknown`',
         defaultText,
       }),

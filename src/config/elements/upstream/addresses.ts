@@ -14,10 +14,10 @@ import { addressList, is, mapping } from '../fields.ts';
 export const upstreamAddressesSchema = mapping({
   allow: addressList()
     .default([])
-    .meta(is('Ranges admitted beyond the standard, such as `100.64.0.0/10`.', { kind: 'list of addresses' })),
+    .meta(is('Additional ranges, such as `100.64.0.0/10`.', { kind: 'list of addresses' })),
   deny: addressList()
     .default([])
-    .meta(is('Ranges refused, whatever else is said.', { kind: 'list of addresses' })),
+    .meta(is('Refused ranges; they win.', { kind: 'list of addresses' })),
 });
 
 export function toAddressRule({ allow, deny }: z.output<typeof upstreamAddressesSchema>): AddressRule {

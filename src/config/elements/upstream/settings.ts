@@ -7,14 +7,10 @@ import { is, mapping, oneOf, size } from '../fields.ts';
 export const plainFields = {
   model_list: oneOf(['read', 'ignore'])
     .default('read')
-    .meta(
-      is(
-        'Whether its list of models is read, once an hour and never for a request, to tell of targets that it lacks. Of families that have one.',
-      ),
-    ),
+    .meta(is('Whether its model list is read hourly, to report missing targets.')),
   answer_limit: size(1024, 1024 ** 3)
     .prefault('64MiB')
-    .meta(is('The longest answer that is read to be translated.', { kind: 'size' })),
+    .meta(is('Maximum size of a translated response.', { kind: 'size' })),
 };
 
 const plainSchema = mapping(plainFields);
