@@ -1,7 +1,5 @@
 /** Lines up columns for people to read. */
 
-import { toPrintable } from './printable.ts';
-
 const between = '  ';
 /** A column is not made narrower than this. */
 const leastWidth = 8;
@@ -72,3 +70,10 @@ export function wrapText(text: string, width: number): string[] {
   }
   return [...lines, line];
 }
+
+/** Control characters, and those that change the direction of text or break lines. */
+const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Whatever a name holds, it moves no cursor, and looks like no other: each of these becomes its escape, such as `\u202e`. */
+export const toPrintable = (text: string): string =>
+  text.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -3,7 +3,8 @@
 import { describeCaps } from '../../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../../config/load.ts';
 import type { Price } from '../../core/accounting/price.ts';
-import { labels } from '../../core/label.ts';
+import { type Label, labels } from '../../core/label.ts';
+import { limitsOf, listOperations } from '../../core/lists.ts';
 import { companionsOf, operationRows, operations } from '../../core/operations/index.ts';
 import type { OwnModelPlace } from '../../core/own-route.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type ServerSettings,
   type Snapshot,
   type SocketSettings,
+  type Target,
   type Timeouts,
   type Upstream,
 } from '../../core/snapshot.ts';
@@ -20,7 +22,6 @@ import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { priceColumns } from '../../prices/imported.ts';
 import { ageText, listOf, type PriceOrigin } from '../../prices/listed.ts';
 import { toExplicitTerms } from '../keys/key-words.ts';
-import { toListPlan } from './list-plan.ts';
 
 export type Plan = ReturnType<typeof toPlan>;
 
@@ -277,4 +278,50 @@ function toPlace(model: OwnModelPlace): string {
     case 'nowhere':
       return `always ${model.id}`;
   }
+}
+
+/**
+ * What `postern check` says of lists: what is remembered and joined of them, and how long they may be at each
+ * target.
+ */
+function toListPlan({ cache, dedupes = false, coalesce, targets, operations }: Model) {
+  return {
+    cache: cache === undefined ? null : cacheText(cache),
+    dedupe: dedupes,
+    coalesce:
+      coalesce === undefined ? null : { window: fromMilliseconds(coalesce.windowMs), max_items: coalesce.maxItems },
+    maxima: targets.flatMap((target) => maximaOf(target, operations)),
+  };
+}
+
+function cacheText({ ttlMs, scope, maxBytes, countsForLimits }: NonNullable<Model['cache']>) {
+  return {
+    ttl: fromMilliseconds(ttlMs),
+    scope,
+    max: fromBytes(maxBytes),
+    limits: countsForLimits ? 'all' : 'asked',
+  };
+}
+
+/** Where anything is known. */
+function maximaOf(target: Target, operations: Model['operations']) {
+  return operations
+    .filter((operation) => listOperations.has(operation))
+    .flatMap((operation) => {
+      const offer = labels
+        .map((label: Label) => target.offers.get(offerKey(label, operation)))
+        .find((one) => one !== undefined);
+      if (offer === undefined) return [];
+      const { items, tokens, bytes } = limitsOf({ target, offer, lifted: false });
+      if (items === undefined && tokens === undefined && bytes === undefined) return [];
+      return [
+        {
+          upstream: target.upstream.id,
+          operation,
+          items: items ?? null,
+          tokens: tokens ?? null,
+          bytes: bytes === undefined ? null : fromBytes(bytes),
+        },
+      ];
+    });
 }

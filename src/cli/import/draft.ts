@@ -4,8 +4,8 @@ import { stringify } from 'yaml';
 import { type Family, type Options, offersOf, standardOptions } from '../../core/family.ts';
 import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
 import { fromMilliseconds } from '../../lib/quantities.ts';
+import { type Terms, toId } from './part.ts';
 import type { Provider } from './providers.ts';
-import { type Terms, toId } from './terms.ts';
 
 export interface NewUpstream {
   readonly provider: Provider;

@@ -1,14 +1,14 @@
 /** LiteLLM's database: models, teams and keys, of which it has the digests alone, as we do. */
 
-import { hash } from 'node:crypto';
+import { Buffer } from 'node:buffer';
+import { createDecipheriv, hash, hkdfSync } from 'node:crypto';
 import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { openSecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Tables, Wanted } from './database.ts';
 import type { Draft } from './draft.ts';
 import { addEntry, keepVariables } from './litellm.ts';
-import { isClosed, openWith } from './litellm-cipher.ts';
-import type { Part } from './part.ts';
-import { budgetOf, filled, type Terms, toId } from './terms.ts';
+import { budgetOf, filled, type Part, type Terms, toId } from './part.ts';
 
 const models = 'LiteLLM_ProxyModelTable';
 const keys = 'LiteLLM_VerificationToken';
@@ -143,4 +143,35 @@ function capsOf(part: Part, shared?: Part): Pick<Terms, 'limits' | 'budgets'> {
   const spender = part.has('max_budget') ? part : shared;
   const budget = spender && budgetOf(spender, 'max_budget', 'budget_duration');
   return { ...(limits && { limits }), ...(budget && { budgets: [budget] }) };
+}
+
+const nonceBytes = 12;
+const proofBytes = 16;
+const expansion = 'litellm-at-rest-v3';
+const versioned = /^v\d+:gcm:/;
+/** The 40 bytes before the text of a secretbox, at least; in either alphabet of base64. */
+const secretBox = /^(?:[\w-]{54,}|[A-Za-z0-9+/]{54,})={0,2}$/;
+
+const isClosed = (text: string): boolean => versioned.test(text) || (text.length % 4 === 0 && secretBox.test(text));
+
+/** Undefined where it was closed with another key. */
+function openWith(salt: string, closed: string): string | undefined {
+  const [, version, text = closed] = /^(v\d+):gcm:(.*)$/s.exec(closed) ?? [];
+  const bytes = Buffer.from(text, 'base64url');
+  const plainKey = hash('sha256', salt, 'buffer');
+  if (version === undefined) return openSecretBox(bytes, plainKey)?.toString();
+  const key = version === 'v2' ? plainKey : Buffer.from(hkdfSync('sha256', salt, '', expansion, plainKey.length));
+  return openGcm(bytes, key);
+}
+
+function openGcm(bytes: Buffer, key: Buffer): string | undefined {
+  if (bytes.length < nonceBytes + proofBytes) return undefined;
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes));
+  decipher.setAuthTag(bytes.subarray(-proofBytes));
+  const opened = decipher.update(bytes.subarray(nonceBytes, -proofBytes));
+  try {
+    return Buffer.concat([opened, decipher.final()]).toString();
+  } catch {
+    return undefined; // another key, or damaged
+  }
 }

@@ -2,9 +2,8 @@
 
 import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
 import type { Draft, NewTarget } from './draft.ts';
-import type { Part } from './part.ts';
+import { type Part, toId } from './part.ts';
 import { type Provider, providerNamed, providerOfModel } from './providers.ts';
-import { toId } from './terms.ts';
 
 const operationsOf: Readonly<Record<string, readonly Operation[]>> = {
   chat: ['chat', 'messages'],

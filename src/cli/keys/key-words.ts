@@ -3,7 +3,7 @@
 import { describeKeyTerms } from '../../config/elements/key/terms.ts';
 import type { KeyRecord, KeyTermsDocument } from '../../core/key.ts';
 import type { StoredKey } from '../../core/store/keys.ts';
-import { toPrintable } from '../printable.ts';
+import { toPrintable } from '../table.ts';
 
 /** A key as scripts read it. */
 export function describeKey(key: StoredKey, nowMs: number) {

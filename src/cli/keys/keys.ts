@@ -11,8 +11,7 @@ import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts'
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
 import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
-import { toPrintable } from '../printable.ts';
-import { toTable } from '../table.ts';
+import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
 import {
   checkContradictions,

@@ -7,7 +7,7 @@ import { UserFault } from '../../core/user-fault.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { toMilliseconds } from '../../lib/quantities.ts';
 import type { CommandContext } from '../command.ts';
-import { toInstant } from '../instants.ts';
+import { toInstant } from '../words.ts';
 
 type Values = CommandContext['values'];
 

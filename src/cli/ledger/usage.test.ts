@@ -7,8 +7,7 @@ import { writeJournal } from '../../../test/support/ledger/journal-place.ts';
 import { imported, rowId } from '../../../test/support/ledger/ledger-rows.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
-import { usage } from './usage.ts';
-import { toShortDollars } from './usage-words.ts';
+import { toShortDollars, usage } from './usage.ts';
 
 const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;

@@ -1,15 +1,113 @@
 /** `postern members`: who uses the console, and who may; for an owner who cannot sign in any more, and for scripts. */
 
-import { roles } from '../../core/role.ts';
+import { createLinks, type MadeLink } from '../../admin/access/links.ts';
+import { type Role, reaches, roles } from '../../core/role.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import {
+  foldEmail,
+  type MemberChange,
+  type MemberMeans,
+  memberMeans,
+  type StoredMember,
+} from '../../core/store/members.ts';
+import type { Store } from '../../core/store/store.ts';
+import { UserFault } from '../../core/user-fault.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createSecretWith, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
+import { toReachable } from '../../serve/to-url.ts';
 import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toInstantText } from '../keys/key-words.ts';
-import { toTable } from '../table.ts';
-import { words } from '../words.ts';
-import { changeRole, disable, enable, remove } from './member-changes.ts';
-import { invite, reset, setUpLink } from './member-links.ts';
-import { makeToken } from './member-token.ts';
+import { toPrintable, toTable } from '../table.ts';
+import { toExpiry, words } from '../words.ts';
+
+/** Who stands in the audit log. */
+export const actor = 'command line';
+
+export async function findMember(store: Store, written: string): Promise<StoredMember> {
+  const email = foldEmail(written);
+  const member = await store.members.findByEmail(email);
+  if (member !== undefined) return member;
+  throw new UserFault(
+    `there is no member ${toPrintable(email)}; "postern members list" shows them, "postern members invite" makes another`,
+  );
+}
+
+export function readRole({ role }: CommandContext['values']): Role {
+  const found = roles.find((one) => one === role);
+  if (found === undefined) throw new UserFault(`say what they may do: --role ${roles.join('|')}`);
+  return found;
+}
+
+type Act = (ground: OpenConfiguration) => Promise<void>;
+
+export function changeRole(context: CommandContext): Act {
+  const role = readRole(context.values);
+  return change(context, { role }, `is ${role} from now on, and signs in anew`);
+}
+
+export const disable = (context: CommandContext): Act =>
+  change(context, { disabled: true }, 'is signed out, and cannot sign in; tokens are refused');
+
+export const enable = (context: CommandContext): Act => change(context, { disabled: false }, 'may sign in again');
+
+function change({ positionals, stdout }: CommandContext, changes: MemberChange, became: string): Act {
+  return async ({ store }) => {
+    const { id, email } = await findMember(store, positionals[1] ?? '');
+    const changed = await store.members.change(id, changes, { actor });
+    if (typeof changed === 'string') throw cannot(changed, email);
+    stdout(`${toPrintable(email)} ${became}.`);
+  };
+}
+
+export function remove({ positionals, stdout }: CommandContext): Act {
+  return async ({ store }) => {
+    const { id, email } = await findMember(store, positionals[1] ?? '');
+    const removed = await store.members.remove(id, actor);
+    if (removed !== 'removed') throw cannot(removed, email);
+    stdout(`${toPrintable(email)} is removed, with all sessions, tokens and passkeys.`);
+  };
+}
+
+function cannot(why: 'absent' | 'last-owner' | 'taken', email: string): UserFault {
+  if (why !== 'last-owner') return new UserFault(`${toPrintable(email)} was removed just now`);
+  return new UserFault(`${toPrintable(email)} is the only owner who can sign in; make somebody else an owner first`);
+}
+
+const mostCharacters = 100;
+
+/** `postern members token`: an API token for a program, made where no person can sign in. */
+export function makeToken({ positionals, values, stdout }: CommandContext) {
+  const role = readRole(values);
+  const name = typeof values.name === 'string' ? values.name.trim() : '';
+  if (name === '' || name.length > mostCharacters || /\p{Cc}/u.test(name)) {
+    throw new UserFault(`say what uses it, in up to ${mostCharacters} characters: --name "nightly report"`);
+  }
+  const nowMs = systemClock.nowMs();
+  const expiresAtMs = typeof values.expires === 'string' ? toExpiry(values.expires.trim(), nowMs) : undefined;
+  return async ({ store }: OpenConfiguration) => {
+    const member = await findMember(store, positionals[1] ?? '');
+    if (!reaches(member.role, role)) {
+      throw new UserFault(`a token may not more than its member, and ${toPrintable(member.email)} is ${member.role}`);
+    }
+    const secret = createSecretWith('psa_');
+    const facts = { digest: digestOf(secret), hint: hintOf(secret), memberId: member.id, name, role, expiresAtMs };
+    const token = await store.tokens.create(facts, actor);
+    if (token === undefined) throw new UserFault(`${toPrintable(member.email)} was removed just now`);
+    const expiresAt = expiresAtMs === undefined ? null : toInstantText(expiresAtMs);
+    if (values.json === true) {
+      stdout(JSON.stringify({ id: token.id, secret, role, expiresAt }, null, 2));
+      return;
+    }
+    stdout(
+      `The token of ${toPrintable(member.email)}, ${expiresAt === null ? 'until it is revoked' : `until ${expiresAt}`}; shown only now:`,
+    );
+    stdout('');
+    stdout(`  ${secret}`);
+    stdout('');
+  };
+}
 
 const roleWords = roles.join('|');
 
@@ -93,4 +191,77 @@ function list({ values, stdout }: CommandContext) {
     });
     for (const line of toTable(['EMAIL', 'NAME', 'ROLE', 'STATE', 'LAST SIGN-IN'], rows)) stdout(line);
   };
+}
+
+export function setUpLink({ values, stdout }: CommandContext) {
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const made = await createLinks(store.invitations, systemClock).setUp(baseOf(snapshot), actor);
+    if (made === undefined) {
+      throw new UserFault(
+        'the console has its first owner already; "postern members invite" lets somebody else in, "postern members reset" an owner who cannot sign in',
+      );
+    }
+    show(made, 'With this link the console gets its first owner', values, stdout);
+  };
+}
+
+export function invite({ values, stdout }: CommandContext) {
+  const email = typeof values.email === 'string' ? foldEmail(values.email) : '';
+  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
+    throw new UserFault('say whom to invite: --email name@example.com');
+  }
+  const role = readRole(values);
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const made = await createLinks(store.invitations, systemClock).invite(baseOf(snapshot), { email, role }, actor);
+    if (made === 'taken') {
+      throw new UserFault(`${toPrintable(email)} is a member already; "postern members reset" gives another password`);
+    }
+    show(made, `With this link ${toPrintable(email)} becomes a member with the role ${role}`, values, stdout);
+  };
+}
+
+export function reset({ positionals, values, stdout }: CommandContext) {
+  const email = positionals[1] ?? '';
+  const kept = readKept(values.keep);
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const member = await findMember(store, email);
+    const links = createLinks(store.invitations, systemClock);
+    const made = await links.reset(baseOf(snapshot), { memberId: member.id, kept }, actor);
+    if (made === undefined) throw new UserFault(`${toPrintable(email)} was removed just now`);
+    const ended = memberMeans.filter((means) => !kept.includes(means));
+    const sentence = ended.length === 0 ? '' : `; its ${ended.join(' and ')} have ended`;
+    show(made, `With this link ${toPrintable(member.email)} sets another password${sentence}`, values, stdout);
+  };
+}
+
+function readKept(written: CommandContext['values'][string]): readonly MemberMeans[] {
+  if (typeof written !== 'string') return [];
+  const words = written.split(',').map((word) => word.trim());
+  const kept = memberMeans.filter((means) => words.includes(means));
+  if (words.some((word) => !kept.some((means) => means === word))) {
+    throw new UserFault(`--keep: write ${memberMeans.join(', or ')}, or ${memberMeans.join(',')}`);
+  }
+  return kept;
+}
+
+function show(
+  { link, invitation }: MadeLink,
+  sentence: string,
+  values: CommandContext['values'],
+  stdout: CommandContext['stdout'],
+): void {
+  const expiresAt = toInstantText(invitation.expiresAtMs);
+  if (values.json === true) {
+    stdout(JSON.stringify({ link, expiresAt }, null, 2));
+    return;
+  }
+  stdout(`${sentence}, once, until ${expiresAt}:`);
+  stdout('');
+  stdout(`  ${link}`);
+  stdout('');
+}
+
+/** As the configuration has it; where the port is any free one, only the gateway itself knows it. */
+function baseOf({ console: { url, host, port } }: Snapshot): string {
+  return url ?? toReachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

@@ -15,8 +15,7 @@ import { hasMaker, priceDates } from '../../prices/listed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
 import { type Action, actAs, FaultsFound } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
-import { toPrintable } from '../printable.ts';
-import { toTable } from '../table.ts';
+import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
 import { type PriceReading, readLitellmPrices } from './litellm-prices.ts';
 

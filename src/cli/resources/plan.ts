@@ -1,7 +1,9 @@
 /** What is to be done for the store to hold what a file says: judged as a whole before anything is written. */
 
+import { describeKeyTerms, toChange } from '../../config/elements/key/terms.ts';
 import { keyWarnings } from '../../config/elements/key/warnings.ts';
 import {
+  type Difference,
   differencesOf,
   isSame,
   keyFaults,
@@ -14,15 +16,16 @@ import type { ResourceFile } from '../../config/store/resource-file.ts';
 import { carries, faultsOf, type JudgedKeys, type KeyToPut, placeKeys } from '../../config/store/resource-keys.ts';
 import type { Element } from '../../config/store/resources.ts';
 import { hideSecrets, openDocument } from '../../config/store/sealed-fields.ts';
-import type { StoredKey } from '../../core/store/keys.ts';
-import type { Resource } from '../../core/store/resources.ts';
+import type { KeyTerms } from '../../core/key.ts';
+import type { KeyStore, StoredKey } from '../../core/store/keys.ts';
+import type { Resource, ResourceKind } from '../../core/store/resources.ts';
+import { UserFault } from '../../core/user-fault.ts';
+import { systemClock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { createReader, type OpenResources } from '../../serve/configuration.ts';
 import { FaultsFound } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
-import { keyStep, revokeStep } from './key-steps.ts';
-import { readRing } from './secret-ring.ts';
-import { actor, refuseConflict, type Step } from './step.ts';
+import { readRing } from './secrets.ts';
 
 interface Wanted {
   readonly file: ResourceFile;
@@ -186,4 +189,79 @@ function findHomeless({
     path: '',
     message: `cannot be pruned: the key ${id} belongs to it; revoke it, or move it with "postern keys update ${id} --project P"`,
   }));
+}
+
+function keyStep(key: KeyToPut, overlapMs: number, store: KeyStore): Step {
+  const { id, name, terms, secret, before, isSecretNew } = key;
+  const named = { kind: 'key', id } as const;
+  if (before === undefined) {
+    return {
+      ...named,
+      outcome: 'created',
+      version: undefined,
+      differences: [],
+      carryOut: async () => secret && (await store.create({ id, name, ...terms, ...secret }, actor)).version,
+    };
+  }
+  const differences = differencesOf(
+    inWords(before.name, before, isSecretNew ? '(former)' : ''),
+    inWords(name, terms, ''),
+  );
+  return {
+    ...named,
+    outcome: differences.length === 0 ? 'unchanged' : 'changed',
+    version: before.version,
+    differences,
+    async carryOut() {
+      if (differences.length === 0) return before.version;
+      const change = { name, ...toChange(terms, () => true) };
+      const changed = await store.changeVersion(id, before.version, change, actor);
+      if (changed === 'conflict' || changed === undefined) return refuseConflict(named);
+      if (!isSecretNew || secret === undefined) return changed.version;
+      const rotated = await store.rotate(id, secret, systemClock.nowMs() + overlapMs, actor);
+      return (rotated ?? refuseConflict(named)).version;
+    },
+  };
+}
+
+/** A secret is shown by nothing but that it is another one. */
+function inWords(name: string, terms: KeyTerms, secret: string) {
+  const expires = terms.expiresAtMs === undefined ? undefined : new Date(terms.expiresAtMs).toISOString();
+  const document = { name, ...describeKeyTerms(terms), expires };
+  return { real: { ...document, secret }, shown: { ...document, secret: '(sealed)' } };
+}
+
+function revokeStep({ id, version }: StoredKey, store: KeyStore): Step {
+  return {
+    kind: 'key',
+    id,
+    outcome: 'revoked',
+    version,
+    differences: [],
+    async carryOut() {
+      await store.revoke(id, actor);
+      return undefined;
+    },
+  };
+}
+
+export interface Step {
+  readonly kind: ResourceKind | 'key';
+  readonly id: string;
+  readonly outcome: 'created' | 'changed' | 'unchanged' | 'deleted' | 'revoked';
+  /** What is there now; undefined where nothing is. */
+  readonly version: number | undefined;
+  /** Of a change: which. */
+  readonly differences: readonly Difference[];
+  /** The version that is there then; undefined where nothing is. */
+  carryOut(): Promise<number | undefined>;
+}
+
+/** Who stands in the audit log. */
+export const actor = 'command line';
+
+function refuseConflict({ kind, id }: Pick<Step, 'kind' | 'id'>): never {
+  throw new UserFault(
+    `someone else changed ${kind} ${id} meanwhile; it stays as it is, and so does what was to come after it: apply again`,
+  );
 }

@@ -9,17 +9,16 @@ import {
   sealDocument,
   sealsOf,
 } from '../../config/store/sealed-fields.ts';
+import { readKeyRing } from '../../config/store/secret-key.ts';
 import { reportMaxAgeMs } from '../../core/store/health.ts';
 import type { Resource } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
-import type { KeyRing } from '../../lib/secrets/sealed.ts';
+import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { type OpenResources, openResources } from '../../serve/configuration.ts';
 import { type Action, actAs } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
-import { toPrintable } from '../printable.ts';
-import { toTable } from '../table.ts';
+import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
-import { readRing } from './secret-ring.ts';
 
 const actor = 'command line';
 /** Someone who writes at the same time is quicker now and then, and not for ever. */
@@ -125,4 +124,16 @@ function sealAnew(resource: Resource, ring: KeyRing): ResourceDocument | undefin
   const sealing = sealDocument(resource, opened, ring, undefined);
   if ('document' in sealing) return JSON.parse(JSON.stringify(sealing.document));
   throw new UserFault(`${kind} ${toPrintable(id)}: ${sealing.faults.map(({ message }) => message).join('; ')}`);
+}
+
+/** Undefined where there is none. */
+export async function readRing(
+  { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
+  { whole }: Pick<OpenResources, 'whole'>,
+): Promise<KeyRing | undefined> {
+  try {
+    return await readKeyRing({ env, cwd, store: whole.ok ? whole.snapshot.store : whole.store });
+  } catch (error) {
+    throw error instanceof SecretKeyError ? new UserFault(error.message) : error;
+  }
 }
