@@ -11,16 +11,22 @@ import { buildConsole } from './build-console.ts';
 
 const unit = ['{src,tools,bench,console/src}/**/*.test.ts', 'test/{support,conformance,chaos}/**/*.test.ts'];
 const full = ['test/{e2e,full,browser}/**/*.test.ts'];
-/** They look at what their process did. */
-const ownProcess = ['src/lib/token-ids.test.ts'];
+/** They look at what their process did, or have all of its memory collected, which takes long where much of it is held. */
+const apart = [
+  'src/http/upload-reading.test.ts',
+  'src/lib/json/json-text.test.ts',
+  'src/lib/multipart/reader.test.ts',
+  'src/lib/token-ids.test.ts',
+  'test/conformance/uploads.test.ts',
+];
 /** Takes longer than a part of all others: it has one of its own, and that begins first. */
 const longest = ['test/conformance/families.test.ts'];
 /** To start a process for each file would take longer than most files do; with so many for each lane no lane waits long for the last one. */
-const partsPerLane = 3;
+const partsPerLane = 2;
 
 const [mode = 'unit', ...more] = process.argv.slice(2);
-/** Tests wait for clocks now and then: one more than there are cores. */
-const lanes = availableParallelism() + 1;
+/** Tests wait for clocks, children and threads a third of their time: two more than there are cores. */
+const lanes = availableParallelism() + 2;
 
 // What takes long and is needed by all is done outside the tests, as their time is limited.
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('clients')))) await installClients();
@@ -28,7 +34,7 @@ if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('browser')))) await buildConsole();
 
 if (mode === 'unit' && more.length === 0) process.exitCode = await runUnits();
-else process.exitCode = (await run(more.length > 0 ? more : full, lanes)).code;
+else process.exitCode = (await run(more.length > 0 ? more : full, availableParallelism() + 1)).code;
 
 interface Ended {
   readonly code: number;
@@ -38,11 +44,10 @@ interface Ended {
 /** Many files in one process, a few processes at a time; the output of each comes when it ends. */
 async function runUnits(): Promise<number> {
   const files = globSync(unit).sort();
-  const shared = files.filter((file) => ![...ownProcess, ...longest].includes(file));
+  const shared = files.filter((file) => ![...apart, ...longest].includes(file));
   const count = lanes * partsPerLane;
   const waiting = Array.from({ length: count }, (_, part) => shared.filter((_, index) => index % count === part));
-  waiting.unshift(files.filter((file) => longest.includes(file)));
-  waiting.push(files.filter((file) => ownProcess.includes(file)));
+  for (const some of [apart, longest]) waiting.unshift(files.filter((file) => some.includes(file)));
   const ended: Ended[] = [];
   await Promise.all(
     Array.from({ length: lanes }, async () => {

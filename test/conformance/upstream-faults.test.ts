@@ -300,7 +300,7 @@ test('the total counts from the beginning, over sending, waiting and reading', a
   const spelledOut: Handler = async (_request, reply) => {
     for (const letter of `HTTP/1.1 200 OK\r\n${'X-Slow: yes\r\n'.repeat(10)}`) {
       await reply.raw(letter);
-      await reply.sleep(20);
+      await reply.sleep(patientMs(5));
       if (!reply.open) return;
     }
   };
