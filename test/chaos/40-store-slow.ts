@@ -9,7 +9,7 @@ import { toDollars } from '../../src/lib/money.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startPostgres, whyNoPostgres } from '../support/servers/postgres.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
-import { atMost, type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
+import { atMost, type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
 import { type Answer, Caller, inWords, type Question } from './support/clients/caller.ts';
 import { type ChaosProxy, startChaosProxy } from './support/disturbances/chaos-proxy.ts';
 import { createRandom } from './support/random.ts';
@@ -22,6 +22,7 @@ import {
   withStore,
 } from './support/readings/books.ts';
 import { none } from './support/readings/findings.ts';
+import { readMetric } from './support/readings/metric.ts';
 
 const nodeCount = 2;
 const roomyKeys = 8;
@@ -30,6 +31,7 @@ const roomyWorth = 100_000;
 const tightWorth = 10;
 const requestNanos = 100_000;
 const pauseMs = 40;
+const importedWithinMs = 20_000;
 
 interface Size {
   readonly calmMs: number;
@@ -192,6 +194,7 @@ class Stage {
     const { nodes, place, charges } = this.#parts;
     this.#isOver = true;
     await Promise.all(this.#clients);
+    const importedMs = await this.#timeUntilImported();
     for (const node of nodes) {
       const { code } = await node.stop();
       if (code !== 0) throw new Error(`a node ended with ${code}:\n${node.stdout().slice(-2_000)}${node.stderr()}`);
@@ -206,11 +209,24 @@ class Stage {
       return sumNanos(books.rows.values(), (row) => row.key === key) > worth * requestNanos;
     });
     return [
+      within('back: from the last answer on, every row is in the store within', importedMs, importedWithinMs),
       none('budgets that were overdrawn', overdrawn, `of ${ids.length}`),
       atMost(`calls for a key that is worth ${tightWorth}`, this.#tightServed, tightWorth),
       ...joinBooks('the ledger', books, { charges, answers: this.#all }),
       compareAccounts('the ledger', books, belongs),
     ];
+  }
+
+  /** A node that is stopped takes no longer than its deadline: what is left then is for the next start. */
+  async #timeUntilImported(): Promise<number> {
+    const sinceMs = performance.now();
+    for (const node of this.#parts.nodes) {
+      while ((await readMetric(node, 'postern_journal_waiting_rows')) > 0) {
+        if (performance.now() - sinceMs > 5 * importedWithinMs) return Number.POSITIVE_INFINITY;
+        await wait(pauseMs);
+      }
+    }
+    return performance.now() - sinceMs;
   }
 
   async #goOnAsking(port: number, key: string, pauses: number): Promise<void> {
