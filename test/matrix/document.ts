@@ -36,34 +36,32 @@ const headings: Readonly<Record<Task, readonly [title: string, route: string]>> 
 
 const opening = `# Clients
 
-Which clients work with which upstream families, operation by operation. Every cell is a run: the package as npm, PyPI or the Go proxy has it, unmodified,
-calls a gateway, which calls a pretended service of the family, as strict as the real one and without a network; what the client gives
-back is compared with what the service computed. \`npm run compatibility\` writes this page; \`npm test\` fails where the columns of
-\`openai\`, \`cohere-ai\` and \`@anthropic-ai/sdk\` are no longer true, \`npm run test:full\` where anything here is not.
+Which client libraries work with which upstream families, by operation. Each cell is a test run: the unmodified package calls a gateway, which calls
+a fake service of the family; the client's result is compared with what the service computed. \`npm run compatibility\` writes this page. \`npm test\`
+checks the columns of \`openai\`, \`cohere-ai\` and \`@anthropic-ai/sdk\`; \`npm run test:full\` checks all.
 
-- **ok**: the call works, one text and many, every script, exact numbers and order; of chat, responses, messages and contents the ledger has every token
-  that the service says it counted, and their cost.
-- **refused**: the call is answered with an error; the note below the table says which.
-- **unread**: the service's own bytes pass, as they would without a gateway, and the client cannot read them; the note says what it misses.
-- \`over bridge: …\` is a target of the family that is set \`bridge\`, before a service that speaks chat as OpenAI describes it, or as the
-  family does where its fixture knows.
-- A family without a row does not offer the operation. A client without a column has no call for it, or one that
+- **ok**: the call works, with one text and many, all scripts, exact numbers and order. For chat and similar, the ledger has the service's token count
+  and the cost.
+- **refused**: the call returns an error; see the note below the table.
+- **unread**: the service's bytes pass, and the client cannot read them, with or without a gateway; the note says what is missing.
+- \`over bridge: …\`: a target with \`bridge\`, in front of a service with chat.
+- Families without a row do not offer the operation. Clients without a column have no call for it, or one that
   [cannot reach Postern](#calls-that-do-not-reach-postern).
 
-The built-in models of \`local\` are not listed: what they take and give is in [local-models.md](local-models.md).`;
+The models of \`local\` are not listed; see [local models](local-models.md).`;
 
 /** With the clients of some languages alone, it is the page without the parts of the others. */
 export function render(trials: readonly Trial[], clients: readonly KnownClient[], cells: readonly Cell[]): string {
   const parts = [
     opening,
-    '## Versions, and how each is led to Postern',
+    '## Versions and set-up',
     ...byLanguage(clients, renderSetUps),
     ...allTasks.flatMap((task) => {
       const of = cells.filter((cell) => cell.task === task);
       return [...renderTask(task, trials), ...byLanguage(clients, (some) => renderCells(task, trials, some, of))];
     }),
     '## Calls that do not reach Postern',
-    'One would expect these to work. Each of them is made too, so that this list stays true.',
+    'These might be expected to work. Each is tested, so that this list stays true.',
     ...byLanguage(clients, renderDeadEnds),
   ];
   return `${parts.join('\n\n')}\n`;

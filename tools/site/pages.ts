@@ -14,7 +14,14 @@ export interface Page {
 const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
   [
     'Start',
-    ['README.md', 'docs/guides/quickstart.md', 'docs/explanations/concepts.md', 'examples/README.md', 'CHANGELOG.md'],
+    [
+      'README.md',
+      'docs/README.md',
+      'docs/guides/quickstart.md',
+      'docs/explanations/concepts.md',
+      'examples/README.md',
+      'CHANGELOG.md',
+    ],
   ],
   [
     'Guides: run it',
