@@ -15,7 +15,7 @@ import { defaultJournal, formerJournal } from '../config/elements/ledger.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import type { Log } from '../core/log.ts';
-import type { PlaceArbiter } from '../core/places.ts';
+import type { SlotArbiter } from '../core/slots.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import { unpricedIn, worstCostNanos } from '../ledger/billing.ts';
@@ -50,8 +50,8 @@ export interface Accounting {
   readonly spending: Spending;
   readonly ledger: Ledger;
   readonly sources: MetricSources;
-  /** Who shares out the places at upstreams; undefined where this process is the only one. */
-  readonly placeArbiter: PlaceArbiter | undefined;
+  /** Who shares out the slots at upstreams; undefined where this process is the only one. */
+  readonly slotArbiter: SlotArbiter | undefined;
   /** How far what is written is in the store. */
   imported(): ImporterState;
   /** Another configuration is in force. */
@@ -89,7 +89,7 @@ export async function openAccounting(deps: AccountingDeps): Promise<Accounting> 
     }),
     ledger: createLedger({ journal: books.journal, node, clock }),
     sources: { ...sourcesOf(books, clock), ...limits.sources },
-    placeArbiter: limits.placeArbiter,
+    slotArbiter: limits.slotArbiter,
     imported: () => books.importer.state(),
     follow(snapshot) {
       current = snapshot;
@@ -164,7 +164,7 @@ async function openBooksOnDisk({ snapshot, store, log, clock, cwd }: AccountingD
 
 interface Limits {
   readonly limiter: Limiter;
-  readonly placeArbiter: PlaceArbiter | undefined;
+  readonly slotArbiter: SlotArbiter | undefined;
   readonly sources: MetricSources;
   close(): Promise<void>;
 }
@@ -176,10 +176,10 @@ async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
     const { workers } = snapshot.server;
     const close = async (): Promise<void> => undefined;
     if (house === undefined || workers === 1) {
-      return { limiter: createMemoryLimiter({ clock }), placeArbiter: undefined, sources: {}, close };
+      return { limiter: createMemoryLimiter({ clock }), slotArbiter: undefined, sources: {}, close };
     }
     const limiter = createHouseLimiter({ line: house, workers, clock, log });
-    return { limiter, placeArbiter: limiter, sources: {}, close };
+    return { limiter, slotArbiter: limiter, sources: {}, close };
   }
   const census = await takeNodeCensus({ health: store.health, workers: snapshot.server.workers, log });
   const otherwiseKnown = (): number => census.count;
@@ -187,7 +187,7 @@ async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
   census.keepUp(() => !limiter.isShared);
   return {
     limiter,
-    placeArbiter: limiter,
+    slotArbiter: limiter,
     sources: {
       redisUp: () => toFlag(limiter.isShared),
       redisFallback: () => toFlag(!limiter.isShared),

@@ -23,9 +23,9 @@ import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Lists } from '../core/lists.ts';
-import type { PlaceArbiter } from '../core/places.ts';
 import { noQuery, queryOf, readQuery } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
+import type { SlotArbiter } from '../core/slots.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import type { TargetState } from '../core/target-state.ts';
@@ -56,10 +56,10 @@ import { createPools } from '../upstream/connections/pools.ts';
 import type { ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { createDispatcher } from '../upstream/dispatcher.ts';
 import { inProcessTransport } from '../upstream/in-process.ts';
-import { SharedPlaces } from '../upstream/places/shared-places.ts';
 import { createHealthChecks } from '../upstream/probes/health-checks.ts';
 import { createModelLists } from '../upstream/probes/model-lists.ts';
 import { createProbe } from '../upstream/probes/probe.ts';
+import { SharedSlots } from '../upstream/slots/shared-slots.ts';
 import { createSmallPost } from '../upstream/small-post.ts';
 import type { RestChange } from '../upstream/turn.ts';
 import { version } from '../version.ts';
@@ -93,8 +93,8 @@ export interface AppDeps {
   readonly meter?: Meter;
   /** Where traces are kept. */
   readonly tracer?: Tracer | undefined;
-  /** Who shares out the places at upstreams, where several processes call them. */
-  readonly placeArbiter?: PlaceArbiter | undefined;
+  /** Who shares out the slots at upstreams, where several processes call them. */
+  readonly slotArbiter?: SlotArbiter | undefined;
   /** How often it is looked how far answers are that upstreams make in the background. */
   readonly backgroundEveryMs?: number;
   /** Plain requests take the direct path; for comparison they may all go through the pipeline. */
@@ -152,7 +152,7 @@ export function createApp({
   worker,
   meter,
   tracer,
-  placeArbiter,
+  slotArbiter,
   backgroundEveryMs,
   cwd = '.',
   isDirect = true,
@@ -167,7 +167,7 @@ export function createApp({
   const { collectGarbage } = memoryReader;
   const pressure = createPressure({ clock, ...memoryReader });
   let reports: HealthReporter | undefined;
-  const shared = placeArbiter === undefined ? undefined : new SharedPlaces(placeArbiter);
+  const shared = slotArbiter === undefined ? undefined : new SharedSlots(slotArbiter);
   const dispatcher = createDispatcher({
     clock,
     random,

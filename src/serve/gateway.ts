@@ -116,7 +116,7 @@ async function assemble(
     worker,
     meter: metrics,
     tracer: telemetry?.tracer,
-    placeArbiter: accounting.placeArbiter,
+    slotArbiter: accounting.slotArbiter,
     cwd: surroundings.cwd,
     isDirect: surroundings.env.POSTERN_DIRECT !== 'off',
     secretKeys: () => secretKeyIds({ env: surroundings.env, cwd: surroundings.cwd, store: snapshot.store }),

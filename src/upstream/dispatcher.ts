@@ -5,7 +5,7 @@ import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { atOnce } from '../lib/turns.ts';
 import { pick, pickByWeight } from './balance.ts';
-import type { SharedPlaces } from './places/shared-places.ts';
+import type { SharedSlots } from './slots/shared-slots.ts';
 import {
   type KeyView,
   type Option,
@@ -28,8 +28,8 @@ const fullRetryAfterMs = 1_000;
 
 export interface DispatcherDeps extends TurnDeps {
   readonly random: () => number;
-  /** Where processes share the places at upstreams. */
-  readonly shared?: SharedPlaces | undefined;
+  /** Where processes share the slots at upstreams. */
+  readonly shared?: SharedSlots | undefined;
 }
 
 export interface TargetDispatcher extends Dispatcher {
@@ -39,7 +39,7 @@ export interface TargetDispatcher extends Dispatcher {
   checked(upstream: Upstream, ok: boolean, why: string | undefined): void;
   /** How every target of a configuration is, each once. */
   describe(snapshot: Pick<Snapshot, 'models'>): TargetState[];
-  /** The same in steps: every `yield` is a place to stop at. */
+  /** The same in steps: every `yield` is a slot to stop at. */
   describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined>;
 }
 
@@ -65,7 +65,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   ): Turn | undefined {
     const options = optionsIn(tier, tried, matched, nowMs);
     // Nobody has to queue as long as one of the same priority is free.
-    const free = options.length > 1 ? options.filter(({ view }) => view.upstream.places.isFree) : options;
+    const free = options.length > 1 ? options.filter(({ view }) => view.upstream.slots.isFree) : options;
     const best = free.length > 0 ? free : options;
     while (best.length > 0) {
       const [option] = best.splice(pick(best, course.model.balance, random, nowMs), 1);
@@ -81,7 +81,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     let resting = 0;
     for (const candidate of tier) {
       const view = standings.viewOf(candidate.target, matched, nowMs);
-      if (tried.hasTarget(candidate.target) || !view.upstream.places.hasRoom) continue;
+      if (tried.hasTarget(candidate.target) || !view.upstream.slots.hasRoom) continue;
       if (mayCall(view, tried, nowMs) && view.upstream.down === undefined) {
         const key = chooseKey(view, tried, nowMs);
         if (key !== undefined) options.push({ candidate, view, key, weight: candidate.target.weight });
@@ -98,7 +98,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       .filter(({ candidate, view: { standing, upstream } }) => {
         const { circuit } = standing;
         if (circuit.openedBy !== 'answer' || circuit.allows(nowMs) || circuit.bindingUntilMs > nowMs) return false;
-        return upstream.down === undefined && upstream.places.hasRoom && !tried.hasTarget(candidate.target);
+        return upstream.down === undefined && upstream.slots.hasRoom && !tried.hasTarget(candidate.target);
       })
       .sort((a, b) => a.view.standing.circuit.restsUntilMs - b.view.standing.circuit.restsUntilMs)
       .slice(0, count)
@@ -137,7 +137,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   function lastResort(course: Course, tried: Tried, matched: string, nowMs: number): Turn | undefined {
     if (tried.sent > 0 && !tried.resorted) return undefined;
     for (const option of untried(course.tiers, tried, matched, nowMs)) {
-      if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.places.hasRoom) continue;
+      if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.slots.hasRoom) continue;
       const turn = begin(option, course, tried, nowMs);
       if (turn === undefined) continue;
       tried.resorted = true;
@@ -169,7 +169,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       const isLimited = resting.every(({ view, key }) => isOnlyLimited(view, key, nowMs));
       return { kind: 'resting', retryAfterMs: wakesAtMs - nowMs, isLimited, why };
     }
-    const isFull = left.some((option) => !resting.includes(option) && !option.view.upstream.places.hasRoom);
+    const isFull = left.some((option) => !resting.includes(option) && !option.view.upstream.slots.hasRoom);
     return { kind: isFull ? 'full' : 'spent', retryAfterMs: fullRetryAfterMs, isLimited: false, why };
   }
 
@@ -277,7 +277,7 @@ function reasonOf({ view, key }: Option, nowMs: number): string {
     const leftMs = circuit.restsUntilMs - nowMs;
     if (leftMs > 0) return `rests ${(leftMs / 1000).toFixed(1)} s more (${circuit.why})`;
   }
-  const { down, places } = view.upstream;
+  const { down, slots } = view.upstream;
   if (down !== undefined) return down;
-  return places.hasRoom ? 'its retry budget is spent' : 'its queue is full (limits.concurrency, limits.queue)';
+  return slots.hasRoom ? 'its retry budget is spent' : 'its queue is full (limits.concurrency, limits.queue)';
 }

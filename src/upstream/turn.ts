@@ -1,11 +1,11 @@
-/** One turn at a target: its place among the calls of the upstream, and what its end says of target and credential. */
+/** One turn at a target: its slot among the calls of the upstream, and what its end says of target and credential. */
 
 import { performance } from 'node:perf_hooks';
 import type { AnsweredFailure, Candidate, Turn } from '../core/dispatch.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { PlaceSeeker } from './places/places.ts';
+import type { SlotWaiter } from './slots/slots.ts';
 import type { Circuit } from './standing/circuit.ts';
 import type { KeyView, Option, TargetView } from './standing/standing.ts';
 
@@ -41,7 +41,7 @@ const longestRestMs = 60_000;
 
 type Entry = 'entered' | 'too-late' | 'client-gone';
 
-export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
+export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   readonly candidate: Candidate;
   readonly credential: Credential;
   readonly #view: TargetView;
@@ -57,7 +57,7 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
   #failedBody: string | undefined = undefined;
   #failedWeight = 0;
   #worked = false;
-  #placed = false;
+  #hasSlot = false;
   #client: Listening | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((entry: Entry) => void) | undefined = undefined;
@@ -75,14 +75,14 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
     this.#limitTicket = key.limit.begin(nowMs);
   }
 
-  // Its place.
+  // Its slot.
 
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<Entry> {
     if (client.gone) {
       this.withdraw();
       return Promise.resolve('client-gone');
     }
-    if (this.#view.upstream.places.tryEnter()) {
+    if (this.#view.upstream.slots.tryEnter()) {
       this.#take();
       return 'entered';
     }
@@ -93,14 +93,14 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
     this.#resolve = resolve;
     this.#client = client;
     client.work = this;
-    const entry = this.#view.upstream.places.enter(this);
+    const entry = this.#view.upstream.slots.enter(this);
     if (entry === 'entered') this.entered();
     else if (entry === 'full') this.timedOut();
     else this.#deadline = setTimeout(runOut, Math.max(0, deadlineMs - performance.now()), this);
   }
 
   enterAtOnce(): boolean {
-    if (this.#view.upstream.places.tryEnter()) {
+    if (this.#view.upstream.slots.tryEnter()) {
       this.#take();
       return true;
     }
@@ -109,7 +109,7 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
   }
 
   enterAgain(): CallEnd | undefined {
-    return this.#view.upstream.places.tryEnter() ? new FurtherPlace(this.#view) : undefined;
+    return this.#view.upstream.slots.tryEnter() ? new FurtherSlot(this.#view) : undefined;
   }
 
   entered(): void {
@@ -128,17 +128,17 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
   }
 
   withdraw(): void {
-    this.#view.upstream.places.withdraw(this);
+    this.#view.upstream.slots.withdraw(this);
     if (!this.#judged) this.#refund();
     this.dropped();
     this.over(undefined);
   }
 
   over(broken: Failure | undefined): void {
-    if (!this.#placed) return;
-    this.#placed = false;
+    if (!this.#hasSlot) return;
+    this.#hasSlot = false;
     this.#view.standing.inFlight -= 1;
-    this.#view.upstream.places.leave();
+    this.#view.upstream.slots.leave();
     if (broken === undefined || broken.ours !== undefined) return;
     if (!this.#worked) return;
     this.#view.standing.recent.broke(this.#deps.clock.monotonicMs());
@@ -252,7 +252,7 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
   }
 
   #take(): void {
-    this.#placed = true;
+    this.#hasSlot = true;
     this.#view.standing.inFlight += 1;
   }
 
@@ -316,8 +316,8 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
   }
 }
 
-/** A place beside that of the turn, which alone says what came of the calls. */
-class FurtherPlace implements CallEnd {
+/** A slot beside that of the turn, which alone says what came of the calls. */
+class FurtherSlot implements CallEnd {
   readonly #view: TargetView;
   #isOver = false;
 
@@ -330,7 +330,7 @@ class FurtherPlace implements CallEnd {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#view.standing.inFlight -= 1;
-    this.#view.upstream.places.leave();
+    this.#view.upstream.slots.leave();
   }
 }
 

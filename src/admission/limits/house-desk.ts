@@ -1,11 +1,11 @@
-/** Counts for all the workers of one machine, in the process that watches over them: limits, and places at upstreams. */
+/** Counts for all the workers of one machine, in the process that watches over them: limits, and slots at upstreams. */
 
 import type { Holder } from '../../core/caps.ts';
-import type { PlaceClaim, PlaceGrant } from '../../core/places.ts';
+import type { SlotClaim, SlotGrant } from '../../core/slots.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createMemoryLimiter } from './memory-limiter.ts';
-import { PlacePools } from './place-pools.ts';
 import type { Amounts, Refused, Taken } from './port.ts';
+import { SlotPools } from './slot-pools.ts';
 
 /** What a worker asks, with a number of its own for what is answered or settled. */
 export type HouseQuestion =
@@ -15,7 +15,7 @@ export type HouseQuestion =
   | { readonly kind: 'forget' }
   | { readonly kind: 'reserve'; readonly no: number; readonly list: number; readonly amounts: Amounts }
   | { readonly kind: 'settle'; readonly no: number; readonly used: Amounts }
-  | { readonly kind: 'places'; readonly no: number; readonly claims: readonly PlaceClaim[] };
+  | { readonly kind: 'places'; readonly no: number; readonly claims: readonly SlotClaim[] };
 
 export type HouseAnswer =
   | { readonly kind: 'taken'; readonly no: number; readonly headers: readonly string[] }
@@ -25,7 +25,7 @@ export type HouseAnswer =
       readonly refused: ToldRefusal;
       readonly headers: readonly string[];
     }
-  | { readonly kind: 'places'; readonly no: number; readonly grants: readonly PlaceGrant[] };
+  | { readonly kind: 'places'; readonly no: number; readonly grants: readonly SlotGrant[] };
 
 /** What can be told between processes. */
 type ToldRefusal = Omit<Refused, 'headers'>;
@@ -52,7 +52,7 @@ export interface HouseDeskDeps {
 
 export function createHouseDesk({ clock, workers }: HouseDeskDeps): HouseDesk {
   const limiter = createMemoryLimiter({ clock });
-  const pools = new PlacePools();
+  const pools = new SlotPools();
   const desks = new Map<number, Desk>();
   const gone = new Set<number>();
 

@@ -2,7 +2,7 @@
 
 import type { Holder } from '../../core/caps.ts';
 import type { Log } from '../../core/log.ts';
-import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../../core/places.ts';
+import type { SlotArbiter, SlotClaim, SlotGrant } from '../../core/slots.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Counters, type Plan } from './counters.ts';
 import type { HouseAnswer, HouseQuestion } from './house-desk.ts';
@@ -30,7 +30,7 @@ export interface HouseLimiterDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-export interface HouseLimiter extends Limiter, PlaceArbiter {}
+export interface HouseLimiter extends Limiter, SlotArbiter {}
 
 export function createHouseLimiter(deps: HouseLimiterDeps): HouseLimiter {
   return new AskingLimiter(deps);
@@ -100,7 +100,7 @@ class AskingLimiter implements HouseLimiter {
     });
   }
 
-  claim(claims: readonly PlaceClaim[]): Promise<readonly PlaceGrant[]> {
+  claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
     return new Promise((resolve, reject) => {
       const no = this.#expect({
         answered: (answer) => {

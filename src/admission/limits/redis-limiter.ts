@@ -2,7 +2,7 @@
 
 import type { Holder } from '../../core/caps.ts';
 import type { Log } from '../../core/log.ts';
-import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../../core/places.ts';
+import type { SlotArbiter, SlotClaim, SlotGrant } from '../../core/slots.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Counters, measureIndex, type Plan } from './counters.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
@@ -42,7 +42,7 @@ export interface LocalDecisions {
   readonly away: number;
 }
 
-export interface RedisLimiter extends Limiter, PlaceArbiter {
+export interface RedisLimiter extends Limiter, SlotArbiter {
   /** False while each node has but its share. */
   readonly isShared: boolean;
   /** Nodes that count together, as far as is known; this one included. */
@@ -129,7 +129,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     return this.#link.isUp;
   }
 
-  async claim(claims: readonly PlaceClaim[]): Promise<readonly PlaceGrant[]> {
+  async claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
     const { node } = this.#link;
     const answers = claims.map(({ upstream, most, held, wants }) =>
       this.#link.run(
@@ -363,7 +363,7 @@ class SharedLimiter implements RedisLimiter, Decider {
   }
 }
 
-function toGrant(reply: unknown): PlaceGrant {
+function toGrant(reply: unknown): SlotGrant {
   const [held, keep] = Array.isArray(reply) ? reply : [];
   if (typeof held !== 'number' || typeof keep !== 'number') {
     throw new TypeError('redis answered something else than was asked');

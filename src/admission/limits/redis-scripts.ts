@@ -1,7 +1,7 @@
 /** What runs inside Redis, each as one step that nothing comes between. Time is that of Redis; nodes' clocks do not matter. */
 
 import { createHash } from 'node:crypto';
-import { waitsForMs } from '../../core/places.ts';
+import { waitsForMs } from '../../core/slots.ts';
 import { slots } from './window.ts';
 
 export interface Script {
@@ -173,7 +173,7 @@ return { now, redis.call('ZCARD', KEYS[1]), name }
 `;
 
 /**
- * Places at an upstream, as `PlacePools` shares them out. KEYS: the pool, and the nodes. ARGV: node, the limit, what it holds, what it
+ * Slots at an upstream, as `SlotPools` shares them out. KEYS: the pool, and the nodes. ARGV: node, the limit, what it holds, what it
  * could use. Answers what it holds from now on, and what it may keep. A pool is a hash: what each node holds and could use, and since when.
  */
 const places = `${shared}

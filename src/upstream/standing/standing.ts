@@ -3,8 +3,8 @@
 import type { Candidate } from '../../core/dispatch.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot.ts';
-import { Places } from '../places/places.ts';
-import type { SharedPlaces } from '../places/shared-places.ts';
+import type { SharedSlots } from '../slots/shared-slots.ts';
+import { Slots } from '../slots/slots.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
 import { RecentCalls } from './recent-calls.ts';
@@ -50,7 +50,7 @@ const longestName = 256;
 const rememberedMs = 600_000;
 
 export class UpstreamStanding {
-  readonly places: Places;
+  readonly slots: Slots;
   readonly budget: RetryBudget;
   readonly targets = new Map<string, TargetStanding>();
   /** Which credentials were refused, by fingerprint. */
@@ -64,17 +64,17 @@ export class UpstreamStanding {
   /** What is known is known of whoever is there. */
   #address: string;
 
-  constructor(upstream: Upstream, nowMs: number, shared: SharedPlaces | undefined) {
+  constructor(upstream: Upstream, nowMs: number, shared: SharedSlots | undefined) {
     const { id } = upstream;
-    this.places = new Places(upstream.limits, undefined, shared && (() => shared.ask(id)));
-    shared?.add(id, this.places);
+    this.slots = new Slots(upstream.limits, undefined, shared && (() => shared.ask(id)));
+    shared?.add(id, this.slots);
     this.budget = new RetryBudget(nowMs);
     this.#address = addressOf(upstream);
   }
 
   /** Takes over what a configuration says, and forgets what is not true of it any more. */
   adopt(upstream: Upstream, models: ReadonlySet<string>): void {
-    this.places.configure(upstream.limits);
+    this.slots.configure(upstream.limits);
     const isMoved = this.#address !== addressOf(upstream);
     if (isMoved) {
       this.#address = addressOf(upstream);
@@ -171,13 +171,13 @@ export class Standings {
   readonly #random: () => number;
   /** When all began. */
   readonly #nowMs: number;
-  readonly #shared: SharedPlaces | undefined;
+  readonly #shared: SharedSlots | undefined;
   readonly #upstreams = new Map<string, UpstreamStanding>();
   readonly #views = new WeakMap<Target, TargetView>();
   /** Of the configuration in force, those with names of their own. */
   #patterns: TargetView[] = [];
 
-  constructor(random: () => number, nowMs: number, shared?: SharedPlaces) {
+  constructor(random: () => number, nowMs: number, shared?: SharedSlots) {
     this.#random = random;
     this.#nowMs = nowMs;
     this.#shared = shared;

@@ -47,7 +47,7 @@ function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
     restsForMs: isCalled ? 0 : restsForMs,
     why: upstream.down ?? whyOf([standing.circuit, ...(key === undefined ? [] : [key.circuit, key.limit])], nowMs),
     inFlight: standing.inFlight,
-    waiting: upstream.places.waiting,
+    waiting: upstream.slots.waiting,
     latencyMs: standing.latency.measuredMs(nowMs),
     ...standing.recent.sums(nowMs),
     isKnown: standing.recent.wasCalled || upstream.isChecked,

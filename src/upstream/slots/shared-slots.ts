@@ -1,45 +1,45 @@
-/** This process's part of the places at every upstream, where processes share them: asked for as they are needed, and lowered when they are not. */
+/** This process's part of the slots at every upstream, where processes share them: asked for as they are needed, and lowered when they are not. */
 
 import { performance } from 'node:perf_hooks';
-import type { PlaceArbiter, PlaceClaim } from '../../core/places.ts';
-import type { Places } from './places.ts';
+import type { SlotArbiter, SlotClaim } from '../../core/slots.ts';
+import type { Slots } from './slots.ts';
 
 const tidyEveryMs = 500;
 /** Whoever waits asks again, and whoever holds others up looks what became free. */
 const hurriedMs = 100;
-/** So long after the last call an upstream's places are kept. */
+/** So long after the last call an upstream's slots are kept. */
 const idleMs = 60_000;
 
 interface Shared {
-  readonly places: Places;
+  readonly slots: Slots;
   usedAtMs: number;
   isContended: boolean;
 }
 
-export class SharedPlaces {
-  readonly #arbiter: PlaceArbiter;
+export class SharedSlots {
+  readonly #arbiter: SlotArbiter;
   readonly #shared = new Map<string, Shared>();
   readonly #timer: NodeJS.Timeout;
   #lastTidyMs = 0;
   #isClaiming = false;
   #isAsked = false;
 
-  constructor(arbiter: PlaceArbiter) {
+  constructor(arbiter: SlotArbiter) {
     this.#arbiter = arbiter;
     this.#timer = setInterval(() => this.#look(), hurriedMs).unref();
   }
 
-  /** From now on its places are those of all. What is asked for says `ask`. */
-  add(upstream: string, places: Places): void {
-    this.#shared.set(upstream, { places, usedAtMs: performance.now(), isContended: false });
-    if (!this.#arbiter.isThere) this.#liveAlone(places);
+  /** From now on its slots are those of all. What is asked for says `ask`. */
+  add(upstream: string, slots: Slots): void {
+    this.#shared.set(upstream, { slots, usedAtMs: performance.now(), isContended: false });
+    if (!this.#arbiter.isThere) this.#liveAlone(slots);
   }
 
   remove(upstream: string): void {
     this.#shared.delete(upstream);
   }
 
-  /** Somebody waits for a place, or was denied one. All who ask in a turn are one question. */
+  /** Somebody waits for a slot, or was denied one. All who ask in a turn are one question. */
   ask(upstream: string): void {
     const shared = this.#shared.get(upstream);
     if (shared === undefined || this.#isAsked) return;
@@ -47,7 +47,7 @@ export class SharedPlaces {
     this.#isAsked = true;
     setImmediate(() => {
       this.#isAsked = false;
-      void this.#claim((one) => one.places.isShort);
+      void this.#claim((one) => one.slots.isShort);
     });
   }
 
@@ -58,13 +58,13 @@ export class SharedPlaces {
   #look(): void {
     const nowMs = performance.now();
     if (nowMs - this.#lastTidyMs < tidyEveryMs) {
-      void this.#claim(({ places, isContended }) => isContended || places.isShort);
+      void this.#claim(({ slots, isContended }) => isContended || slots.isShort);
       return;
     }
     this.#lastTidyMs = nowMs;
     void this.#claim((shared) => {
-      if (shared.places.peak > 0) shared.usedAtMs = nowMs;
-      return shared.places.held > 0 || nowMs - shared.usedAtMs < idleMs;
+      if (shared.slots.peak > 0) shared.usedAtMs = nowMs;
+      return shared.slots.held > 0 || nowMs - shared.usedAtMs < idleMs;
     });
   }
 
@@ -74,7 +74,7 @@ export class SharedPlaces {
     const asking = [...this.#shared].filter(([, shared]) => isMeant(shared));
     if (asking.length === 0) return;
     if (!this.#arbiter.isThere) {
-      for (const [, { places }] of asking) this.#liveAlone(places);
+      for (const [, { slots }] of asking) this.#liveAlone(slots);
       return;
     }
     this.#isClaiming = true;
@@ -85,29 +85,29 @@ export class SharedPlaces {
         const grant = grants[index];
         const wants = claims[index]?.wants ?? 0;
         if (grant === undefined) continue;
-        shared.isContended = grant.keep < shared.places.concurrency;
-        shared.places.hold(Math.min(grant.held, grant.keep), grant.held < wants);
+        shared.isContended = grant.keep < shared.slots.concurrency;
+        shared.slots.hold(Math.min(grant.held, grant.keep), grant.held < wants);
       }
     } catch {
       // Whoever is asked says so in the log.
-      for (const [, { places }] of asking) this.#liveAlone(places);
+      for (const [, { slots }] of asking) this.#liveAlone(slots);
     } finally {
       this.#isClaiming = false;
     }
   }
 
   /** What is not needed is let go before it is said, so that nobody can take it meanwhile. */
-  #toClaim(upstream: string, { places, usedAtMs }: Shared): PlaceClaim {
-    const most = places.concurrency;
+  #toClaim(upstream: string, { slots, usedAtMs }: Shared): SlotClaim {
+    const most = slots.concurrency;
     const isIdle = performance.now() - usedAtMs >= idleMs;
     const spare = isIdle ? 0 : Math.floor(most / (2 * Math.max(1, this.#arbiter.nodes)));
-    const wants = places.turnPeak();
-    if (places.held > Math.max(wants, spare)) places.hold(Math.max(wants, spare), false);
-    return { upstream, most, held: Math.max(places.held, places.inFlight), wants };
+    const wants = slots.turnPeak();
+    if (slots.held > Math.max(wants, spare)) slots.hold(Math.max(wants, spare), false);
+    return { upstream, most, held: Math.max(slots.held, slots.inFlight), wants };
   }
 
-  #liveAlone(places: Places): void {
-    const share = Math.floor(places.concurrency / Math.max(1, this.#arbiter.nodes));
-    places.hold(Math.max(1, share), true);
+  #liveAlone(slots: Slots): void {
+    const share = Math.floor(slots.concurrency / Math.max(1, this.#arbiter.nodes));
+    slots.hold(Math.max(1, share), true);
   }
 }

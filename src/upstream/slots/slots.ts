@@ -4,27 +4,27 @@ import type { UpstreamLimits } from '../../core/snapshot.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 
 /** One of the two is called, once, for a waiter that does not withdraw. Neither may throw. */
-export interface PlaceSeeker {
-  /** It has a place now. */
+export interface SlotWaiter {
+  /** It has a slot now. */
   entered(): void;
   timedOut(): void;
 }
 
 /** A link of the queue, so that any waiter can leave it at once. */
 class Seat {
-  readonly waiter: PlaceSeeker;
+  readonly waiter: SlotWaiter;
   readonly sinceMs: number;
   ahead: Seat | undefined;
   behind: Seat | undefined = undefined;
 
-  constructor(waiter: PlaceSeeker, sinceMs: number, ahead: Seat | undefined) {
+  constructor(waiter: SlotWaiter, sinceMs: number, ahead: Seat | undefined) {
     this.waiter = waiter;
     this.sinceMs = sinceMs;
     this.ahead = ahead;
   }
 }
 
-export class Places {
+export class Slots {
   /** Calls under way; for reading only. */
   inFlight = 0;
   /** So many calls may be under way here: all that the limit allows, or this process's part of it. */
@@ -33,12 +33,12 @@ export class Places {
   peak = 0;
 
   #limits: UpstreamLimits;
-  /** Where processes share the places: asks for more. */
+  /** Where processes share the slots: asks for more. */
   readonly #ask: (() => void) | undefined;
   /** There were no more when somebody last asked. */
   #isDenied = false;
   readonly #clock: Clock;
-  readonly #seats = new Map<PlaceSeeker, Seat>();
+  readonly #seats = new Map<SlotWaiter, Seat>();
   #first: Seat | undefined = undefined;
   #last: Seat | undefined = undefined;
   /** One for the whole queue: as all wait the same time, the first is always the first whose time is up. */
@@ -81,7 +81,7 @@ export class Places {
     return this.#ask === undefined || this.#isDenied ? 0 : Math.max(0, this.#limits.concurrency - this.held);
   }
 
-  /** Takes a place where one is free and nobody waits for it. Each place is given back with `leave`, once. */
+  /** Takes a slot where one is free and nobody waits for it. Each slot is given back with `leave`, once. */
   tryEnter(): boolean {
     if (!this.isFree) return false;
     this.inFlight += 1;
@@ -106,8 +106,8 @@ export class Places {
     return most;
   }
 
-  /** Takes a place or waits for one; the waiter is told of what becomes of it only where it waits. */
-  enter(waiter: PlaceSeeker): 'entered' | 'waiting' | 'full' {
+  /** Takes a slot or waits for one; the waiter is told of what becomes of it only where it waits. */
+  enter(waiter: SlotWaiter): 'entered' | 'waiting' | 'full' {
     if (this.tryEnter()) return 'entered';
     if (!this.hasRoom) return 'full';
     this.#ask?.();
@@ -122,7 +122,7 @@ export class Places {
   }
 
   /** Waits no longer, and is told nothing more. Does nothing for one that does not wait. */
-  withdraw(waiter: PlaceSeeker): void {
+  withdraw(waiter: SlotWaiter): void {
     const seat = this.#seats.get(waiter);
     if (seat !== undefined) this.#remove(seat);
   }
@@ -132,7 +132,7 @@ export class Places {
     this.#admit();
   }
 
-  /** Nobody loses a place or a seat by lower limits; another time limit counts for those who wait, too. */
+  /** Nobody loses a slot or a seat by lower limits; another time limit counts for those who wait, too. */
   configure(limits: UpstreamLimits): void {
     this.#limits = limits;
     // Of a lower limit nobody keeps more; of a higher one there is more to ask for.
@@ -145,7 +145,7 @@ export class Places {
   }
 
   #admit(): void {
-    // Who enters may leave at once; the loop that let it in sees to the place.
+    // Who enters may leave at once; the loop that let it in sees to the slot.
     if (this.#isAdmitting) return;
     this.#isAdmitting = true;
     while (this.#first !== undefined && this.inFlight < this.held) {
@@ -183,6 +183,6 @@ export class Places {
   }
 }
 
-function lookAtQueue(places: Places): void {
-  places.lookAtQueue();
+function lookAtQueue(slots: Slots): void {
+  slots.lookAtQueue();
 }

@@ -1,6 +1,6 @@
-/** Shares out the places at upstreams among processes: each says what it holds and could use, and is told what it holds from then on. */
+/** Shares out the slots at upstreams among processes: each says what it holds and could use, and is told what it holds from then on. */
 
-import { type PlaceClaim, type PlaceGrant, waitsForMs } from '../../core/places.ts';
+import { type SlotClaim, type SlotGrant, waitsForMs } from '../../core/slots.ts';
 
 interface Holding {
   readonly held: number;
@@ -9,10 +9,10 @@ interface Holding {
 }
 
 /** For processes that have a parent to ask; the same is a script where Redis is asked. */
-export class PlacePools {
+export class SlotPools {
   readonly #pools = new Map<string, Map<number, Holding>>();
 
-  claim(node: number, nodes: number, { upstream, most, held, wants }: PlaceClaim, nowMs: number): PlaceGrant {
+  claim(node: number, nodes: number, { upstream, most, held, wants }: SlotClaim, nowMs: number): SlotGrant {
     let pool = this.#pools.get(upstream);
     if (pool === undefined) {
       pool = new Map();
@@ -29,7 +29,7 @@ export class PlacePools {
       if (holding.wants > holding.held) isContended = true;
     }
     const fair = Math.max(1, Math.floor(most / wanting));
-    // Half of the places lie ready, in equal parts; the other half is for whoever needs it now.
+    // Half of the slots lie ready, in equal parts; the other half is for whoever needs it now.
     const spare = Math.floor(most / (2 * Math.max(1, nodes)));
     const target = isContended ? Math.min(wants, fair) : wants === 0 ? 0 : Math.max(wants, spare);
     const granted = Math.max(held, Math.min(most - others, target));

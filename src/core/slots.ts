@@ -1,7 +1,7 @@
-/** What processes that share the places at an upstream say to whoever shares them out. */
+/** What processes that share the slots at an upstream say to whoever shares them out. */
 
 /** `held` never grows by itself: what a process holds beyond what it uses it lowers first, and then says so. */
-export interface PlaceClaim {
+export interface SlotClaim {
   readonly upstream: string;
   /** The limit, for all. */
   readonly most: number;
@@ -10,19 +10,19 @@ export interface PlaceClaim {
   readonly wants: number;
 }
 
-export interface PlaceGrant {
+export interface SlotGrant {
   readonly held: number;
   /** What may be kept: less than is held where others wait, so that what becomes free is theirs. */
   readonly keep: number;
 }
 
-export interface PlaceArbiter {
+export interface SlotArbiter {
   /** False while nobody can be asked: then each has its share. */
   readonly isThere: boolean;
   /** Processes that share. */
   readonly nodes: number;
   /** In the order of the claims. */
-  claim(claims: readonly PlaceClaim[]): Promise<readonly PlaceGrant[]>;
+  claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]>;
 }
 
 /** Whoever has not claimed for so long does not wait any more. */

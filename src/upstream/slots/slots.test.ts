@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { mock, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
-import { type PlaceSeeker, Places } from './places.ts';
+import { Slots, type SlotWaiter } from './slots.ts';
 
 const limits = { concurrency: 2, queue: 3, queueTimeoutMs: 100 };
 
-/** Places whose time goes on as the test says, and a journal of what the waiters were told. */
+/** Slots whose time goes on as the test says, and a journal of what the waiters were told. */
 function setUp(more: Partial<typeof limits> = {}) {
   mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
-  const places = new Places({ ...limits, ...more }, clock);
+  const slots = new Slots({ ...limits, ...more }, clock);
   const told: string[] = [];
-  const waiter = (name: string): PlaceSeeker => ({
+  const waiter = (name: string): SlotWaiter => ({
     entered: () => told.push(`${name} entered`),
     timedOut: () => told.push(`${name} timed out`),
   });
@@ -22,7 +22,7 @@ function setUp(more: Partial<typeof limits> = {}) {
       mock.timers.tick(1);
     }
   }
-  return { places, told, waiter, pass };
+  return { slots, told, waiter, pass };
 }
 
 function setUpFor(t: TestContext, more: Partial<typeof limits> = {}) {
@@ -31,69 +31,69 @@ function setUpFor(t: TestContext, more: Partial<typeof limits> = {}) {
 }
 
 test('lets in up to the limit, and counts who is in', (t) => {
-  const { places } = setUpFor(t);
-  assert.deepEqual([places.tryEnter(), places.tryEnter(), places.tryEnter()], [true, true, false]);
-  assert.equal(places.inFlight, 2);
-  places.leave();
-  assert.equal(places.tryEnter(), true);
+  const { slots } = setUpFor(t);
+  assert.deepEqual([slots.tryEnter(), slots.tryEnter(), slots.tryEnter()], [true, true, false]);
+  assert.equal(slots.inFlight, 2);
+  slots.leave();
+  assert.equal(slots.tryEnter(), true);
 });
 
-test('one who finds a place enters at once, and is told nothing', (t) => {
-  const { places, told, waiter } = setUpFor(t);
-  assert.equal(places.enter(waiter('a')), 'entered');
-  assert.equal(places.inFlight, 1);
+test('one who finds a slot enters at once, and is told nothing', (t) => {
+  const { slots, told, waiter } = setUpFor(t);
+  assert.equal(slots.enter(waiter('a')), 'entered');
+  assert.equal(slots.inFlight, 1);
   assert.deepEqual(told, []);
 });
 
 test('those who wait enter in the order in which they came, one for each who leaves', (t) => {
-  const { places, told, waiter } = setUpFor(t, { concurrency: 1 });
-  places.tryEnter();
-  for (const name of ['a', 'b', 'c']) assert.equal(places.enter(waiter(name)), 'waiting');
-  places.leave();
+  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
+  slots.tryEnter();
+  for (const name of ['a', 'b', 'c']) assert.equal(slots.enter(waiter(name)), 'waiting');
+  slots.leave();
   assert.deepEqual(told, ['a entered']);
-  places.leave();
+  slots.leave();
   assert.deepEqual(told, ['a entered', 'b entered']);
-  assert.equal(places.inFlight, 1);
-  assert.equal(places.waiting, 1);
+  assert.equal(slots.inFlight, 1);
+  assert.equal(slots.waiting, 1);
 });
 
 test('a queue that is full takes nobody, and one of length nothing never does', (t) => {
-  const { places, waiter } = setUpFor(t, { concurrency: 1, queue: 1 });
-  places.tryEnter();
-  assert.equal(places.hasRoom, true);
-  assert.equal(places.enter(waiter('a')), 'waiting');
-  assert.equal(places.hasRoom, false);
-  assert.equal(places.enter(waiter('b')), 'full');
-  const strict = new Places({ ...limits, concurrency: 1, queue: 0 });
+  const { slots, waiter } = setUpFor(t, { concurrency: 1, queue: 1 });
+  slots.tryEnter();
+  assert.equal(slots.hasRoom, true);
+  assert.equal(slots.enter(waiter('a')), 'waiting');
+  assert.equal(slots.hasRoom, false);
+  assert.equal(slots.enter(waiter('b')), 'full');
+  const strict = new Slots({ ...limits, concurrency: 1, queue: 0 });
   assert.equal(strict.enter(waiter('c')), 'entered');
   assert.equal(strict.hasRoom, false);
   assert.equal(strict.enter(waiter('d')), 'full');
 });
 
 test('one who waited too long is told so and never enters; one who came later still waits', (t) => {
-  const { places, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
-  places.tryEnter();
-  places.enter(waiter('a'));
+  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  slots.tryEnter();
+  slots.enter(waiter('a'));
   pass(60);
-  places.enter(waiter('b'));
+  slots.enter(waiter('b'));
   pass(39);
   assert.deepEqual(told, []);
   pass(1);
   assert.deepEqual(told, ['a timed out']);
   pass(59);
-  places.leave();
+  slots.leave();
   pass(1_000);
   assert.deepEqual(told, ['a timed out', 'b entered']);
 });
 
 test('the time of one who follows another is counted from its own coming', (t) => {
-  const { places, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const first = waiter('a');
-  places.tryEnter();
-  places.enter(first);
+  slots.tryEnter();
+  slots.enter(first);
   pass(70);
-  places.withdraw(first);
-  places.enter(waiter('b'));
+  slots.withdraw(first);
+  slots.enter(waiter('b'));
   pass(99);
   assert.deepEqual(told, []);
   pass(1);
@@ -101,132 +101,132 @@ test('the time of one who follows another is counted from its own coming', (t) =
 });
 
 test('one who withdraws is told nothing more and holds up nobody', (t) => {
-  const { places, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const [a, b, c] = [waiter('a'), waiter('b'), waiter('c')];
-  places.tryEnter();
-  for (const each of [a, b, c]) places.enter(each);
-  places.withdraw(b);
-  places.withdraw(b);
-  places.withdraw(waiter('a stranger'));
-  assert.equal(places.waiting, 2);
-  places.leave();
-  places.leave();
+  slots.tryEnter();
+  for (const each of [a, b, c]) slots.enter(each);
+  slots.withdraw(b);
+  slots.withdraw(b);
+  slots.withdraw(waiter('a stranger'));
+  assert.equal(slots.waiting, 2);
+  slots.leave();
+  slots.leave();
   pass(1_000);
   assert.deepEqual(told, ['a entered', 'c entered']);
 });
 
 test('nobody passes by those who wait, not even in the midst of a change', (t) => {
-  const { places, told, waiter } = setUpFor(t, { concurrency: 1 });
+  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
   const passing: boolean[] = [];
-  places.tryEnter();
-  places.enter({ entered: () => passing.push(places.tryEnter()), timedOut: assert.fail });
-  places.enter(waiter('b'));
-  places.configure({ ...limits, concurrency: 3 });
+  slots.tryEnter();
+  slots.enter({ entered: () => passing.push(slots.tryEnter()), timedOut: assert.fail });
+  slots.enter(waiter('b'));
+  slots.configure({ ...limits, concurrency: 3 });
   assert.deepEqual(passing, [false]);
   assert.deepEqual(told, ['b entered']);
 });
 
 test('any number of waiters that leave as soon as they enter are let in without nesting', (t) => {
   const queue = 100_000;
-  const { places } = setUpFor(t, { concurrency: 1, queue });
-  places.tryEnter();
+  const { slots } = setUpFor(t, { concurrency: 1, queue });
+  slots.tryEnter();
   let entered = 0;
-  const hasty: PlaceSeeker = {
+  const hasty: SlotWaiter = {
     entered() {
       entered += 1;
-      places.leave();
+      slots.leave();
     },
     timedOut: assert.fail,
   };
-  for (let i = 0; i < queue; i += 1) places.enter({ ...hasty });
-  places.leave();
-  assert.deepEqual([entered, places.inFlight, places.waiting], [queue, 0, 0]);
+  for (let i = 0; i < queue; i += 1) slots.enter({ ...hasty });
+  slots.leave();
+  assert.deepEqual([entered, slots.inFlight, slots.waiting], [queue, 0, 0]);
 });
 
-test('a raised limit lets waiters in at once, a lowered one counts as places are given back', (t) => {
-  const { places, told, waiter } = setUpFor(t, { concurrency: 1 });
-  places.tryEnter();
-  for (const name of ['a', 'b', 'c']) places.enter(waiter(name));
-  places.configure({ ...limits, concurrency: 3 });
+test('a raised limit lets waiters in at once, a lowered one counts as slots are given back', (t) => {
+  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
+  slots.tryEnter();
+  for (const name of ['a', 'b', 'c']) slots.enter(waiter(name));
+  slots.configure({ ...limits, concurrency: 3 });
   assert.deepEqual(told, ['a entered', 'b entered']);
-  places.configure({ ...limits, concurrency: 1 });
-  places.leave();
-  places.leave();
+  slots.configure({ ...limits, concurrency: 1 });
+  slots.leave();
+  slots.leave();
   assert.deepEqual(told, ['a entered', 'b entered']);
-  places.leave();
+  slots.leave();
   assert.deepEqual(told, ['a entered', 'b entered', 'c entered']);
 });
 
 test('a shorter queue sends nobody away who waits', (t) => {
-  const { places, told, waiter } = setUpFor(t, { concurrency: 1 });
-  places.tryEnter();
-  for (const name of ['a', 'b']) places.enter(waiter(name));
-  places.configure({ ...limits, concurrency: 1, queue: 1 });
-  assert.equal(places.enter(waiter('c')), 'full');
-  places.leave();
-  places.leave();
+  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
+  slots.tryEnter();
+  for (const name of ['a', 'b']) slots.enter(waiter(name));
+  slots.configure({ ...limits, concurrency: 1, queue: 1 });
+  assert.equal(slots.enter(waiter('c')), 'full');
+  slots.leave();
+  slots.leave();
   assert.deepEqual(told, ['a entered', 'b entered']);
 });
 
 test('another time limit counts for those who wait, from when they came', (t) => {
-  const { places, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
-  places.tryEnter();
-  places.enter(waiter('a'));
+  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  slots.tryEnter();
+  slots.enter(waiter('a'));
   pass(30);
-  places.configure({ ...limits, concurrency: 1, queueTimeoutMs: 50 });
+  slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 50 });
   pass(19);
   assert.deepEqual(told, []);
   pass(1);
   assert.deepEqual(told, ['a timed out']);
-  places.enter(waiter('b'));
+  slots.enter(waiter('b'));
   pass(40);
-  places.configure({ ...limits, concurrency: 1, queueTimeoutMs: 20 });
+  slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 20 });
   pass(1);
   assert.deepEqual(told, ['a timed out', 'b timed out']);
 });
 
-test('where processes share the places, it begins with none, and more are let in as it holds more, up to the limit', (t) => {
+test('where processes share the slots, it begins with none, and more are let in as it holds more, up to the limit', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   let asked = 0;
   const told: string[] = [];
-  const places = new Places(limits, createFakeClock(), () => (asked += 1));
-  const waiter = (name: string): PlaceSeeker => ({
+  const slots = new Slots(limits, createFakeClock(), () => (asked += 1));
+  const waiter = (name: string): SlotWaiter => ({
     entered: () => told.push(`${name} entered`),
     timedOut: () => told.push(`${name} timed out`),
   });
-  for (const name of ['a', 'b', 'c', 'd', 'e']) assert.equal(places.enter(waiter(name)), 'waiting');
-  assert.equal(places.enter(waiter('f')), 'full', 'two may come to be free, and three may wait');
-  assert.deepEqual([asked, places.isShort, places.peak], [5, true, 5]);
-  places.hold(1, false);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) assert.equal(slots.enter(waiter(name)), 'waiting');
+  assert.equal(slots.enter(waiter('f')), 'full', 'two may come to be free, and three may wait');
+  assert.deepEqual([asked, slots.isShort, slots.peak], [5, true, 5]);
+  slots.hold(1, false);
   assert.deepEqual(told, ['a entered']);
-  places.hold(7, false);
-  assert.deepEqual([told.length, places.held, places.inFlight], [2, 2, 2]);
-  assert.equal(places.turnPeak(), 5);
-  places.hold(0, true);
-  assert.deepEqual([places.held, places.inFlight, places.waiting], [0, 2, 3], 'who is in stays');
+  slots.hold(7, false);
+  assert.deepEqual([told.length, slots.held, slots.inFlight], [2, 2, 2]);
+  assert.equal(slots.turnPeak(), 5);
+  slots.hold(0, true);
+  assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [0, 2, 3], 'who is in stays');
 });
 
-test('who was let in for places that others had to spare is sent away when they have none', (t) => {
+test('who was let in for slots that others had to spare is sent away when they have none', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   const told: string[] = [];
-  const places = new Places({ ...limits, queue: 1 }, createFakeClock(), () => undefined);
+  const slots = new Slots({ ...limits, queue: 1 }, createFakeClock(), () => undefined);
   for (const name of ['a', 'b', 'c']) {
-    places.enter({ entered: () => told.push(`${name} entered`), timedOut: () => told.push(`${name} timed out`) });
+    slots.enter({ entered: () => told.push(`${name} entered`), timedOut: () => told.push(`${name} timed out`) });
   }
-  places.hold(1, true);
+  slots.hold(1, true);
   assert.deepEqual(told, ['a entered', 'c timed out']);
 });
 
 test('the time limit holds on the real clock', async () => {
-  const places = new Places({ concurrency: 1, queue: 1, queueTimeoutMs: 20 });
-  places.tryEnter();
+  const slots = new Slots({ concurrency: 1, queue: 1, queueTimeoutMs: 20 });
+  slots.tryEnter();
   const sinceMs = performance.now();
   const waitedMs = await new Promise<number>((resolve, reject) => {
     // The queue's own timer keeps no process alive.
     const tooLong = setTimeout(reject, 10_000, new Error('nobody was told'));
-    places.enter({
+    slots.enter({
       entered: reject,
       timedOut() {
         clearTimeout(tooLong);
@@ -265,7 +265,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What `Places` has to do, with a plain array and a look at every waiter each millisecond. */
+/** What `Slots` has to do, with a plain array and a look at every waiter each millisecond. */
 class Model {
   limits = { ...limits, queueTimeoutMs: 10 };
   inFlight = 0;
@@ -311,35 +311,35 @@ test('does what a plain model does: never too many, first in first out, nobody l
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
       mock.timers.reset();
       const model = new Model();
-      const { places, told, waiter, pass } = setUp(model.limits);
-      const waiters = new Map<string, PlaceSeeker>();
+      const { slots, told, waiter, pass } = setUp(model.limits);
+      const waiters = new Map<string, SlotWaiter>();
       let count = 0;
       for (const each of steps) {
         switch (each.kind) {
           case 'try':
-            assert.equal(places.tryEnter(), model.tryEnter());
+            assert.equal(slots.tryEnter(), model.tryEnter());
             break;
           case 'enter': {
             count += 1;
             const name = String(count);
             const newcomer = waiter(name);
             waiters.set(name, newcomer);
-            assert.equal(places.hasRoom, model.line.length < model.limits.queue || places.isFree);
-            assert.equal(places.enter(newcomer), model.enter(name));
+            assert.equal(slots.hasRoom, model.line.length < model.limits.queue || slots.isFree);
+            assert.equal(slots.enter(newcomer), model.enter(name));
             break;
           }
           case 'leave':
             if (model.inFlight === 0) break;
             model.inFlight -= 1;
             model.admit();
-            places.leave();
+            slots.leave();
             break;
           case 'withdraw': {
             const leaver = model.line[each.which];
             const known = leaver === undefined ? undefined : waiters.get(leaver.name);
             if (known === undefined) break;
             model.line = model.line.filter((other) => other !== leaver);
-            places.withdraw(known);
+            slots.withdraw(known);
             break;
           }
           case 'pass':
@@ -350,7 +350,7 @@ test('does what a plain model does: never too many, first in first out, nobody l
             const { kind: _, ...changed } = each;
             model.limits = changed;
             model.admit();
-            places.configure(changed);
+            slots.configure(changed);
             // One whose time is up by the new limit is told so with the next tick.
             model.pass(1);
             pass(1);
@@ -358,10 +358,10 @@ test('does what a plain model does: never too many, first in first out, nobody l
           }
         }
         assert.deepEqual(told, model.told);
-        assert.deepEqual([places.inFlight, places.waiting], [model.inFlight, model.line.length]);
+        assert.deepEqual([slots.inFlight, slots.waiting], [model.inFlight, model.line.length]);
       }
       pass(1_000);
-      assert.equal(places.waiting, 0);
+      assert.equal(slots.waiting, 0);
       assert.equal(new Set(told.map((line) => line.split(' ')[0])).size, told.length);
     }),
     { numRuns: 300 },

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { SlotArbiter, SlotClaim, SlotGrant } from '../../core/slots.ts';
+import { SharedSlots } from './shared-slots.ts';
+import { Slots } from './slots.ts';
+
+const limits = { concurrency: 4, queueTimeoutMs: 60_000 };
+const silent = () => ({ entered: () => undefined, timedOut: () => undefined });
+
+/** Whoever shares the slots out answers as the test says, and keeps what it was asked. */
+function setUp(t: TestContext, answer: (claim: SlotClaim) => SlotGrant, queue = 0) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const asked: SlotClaim[] = [];
+  const state = { isThere: true };
+  const arbiter: SlotArbiter = {
+    get isThere() {
+      return state.isThere;
+    },
+    nodes: 2,
+    claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
+      asked.push(...claims);
+      return new Promise((resolve) => resolve(claims.map(answer)));
+    },
+  };
+  const shared = new SharedSlots(arbiter);
+  t.after(() => shared.close());
+  const slots = new Slots({ ...limits, queue }, undefined, () => shared.ask('a'));
+  shared.add('a', slots);
+  return { state, slots, asked };
+}
+
+test('whoever has to wait for a slot asks for it in the same turn, once for all who do', async (t) => {
+  const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
+  slots.enter(silent());
+  slots.enter(silent());
+  await turn();
+  await turn();
+  assert.deepEqual(asked, [{ upstream: 'a', most: 4, held: 0, wants: 2 }]);
+  assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [2, 2, 0]);
+});
+
+test('it asks again, however often it was asked before', async (t) => {
+  const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
+  for (let wanted = 1; wanted <= 3; wanted += 1) {
+    slots.enter(silent());
+    await turn();
+    await turn();
+    assert.deepEqual([asked.length, slots.inFlight], [wanted, wanted]);
+  }
+});
+
+test('where nobody can be asked each has its share, and who would need more is not kept waiting for it', async (t) => {
+  const { state, slots } = setUp(t, () => ({ held: 4, keep: 4 }));
+  slots.hold(0, false);
+  state.isThere = false;
+  const told: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    slots.enter({ entered: () => told.push(`${name} entered`), timedOut: () => told.push(`${name} too late`) });
+  }
+  await turn();
+  await turn();
+  assert.deepEqual(told, ['one entered', 'two entered', 'three too late']);
+  assert.deepEqual([slots.held, slots.hasRoom], [2, false]);
+});
+
+test('where asking fails each has its share, and asks again', async (t) => {
+  let failures = 0;
+  const fail = (): never => {
+    failures += 1;
+    throw new Error('no answer');
+  };
+  const { slots } = setUp(t, fail, 1);
+  const enter = async (): Promise<void> => {
+    slots.enter(silent());
+    await turn();
+    await turn();
+  };
+  await enter();
+  await enter();
+  assert.deepEqual([failures, slots.held, slots.inFlight], [1, 2, 2]);
+  await enter();
+  assert.deepEqual([failures, slots.held, slots.inFlight, slots.waiting], [2, 2, 2, 1]);
+});
