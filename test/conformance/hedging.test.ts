@@ -116,7 +116,9 @@ test('a second call that never left takes nothing of the retry budget', async (t
   await once(mute, 'listening');
   const address = mute.address();
   assert.ok(typeof address === 'object' && address !== null);
-  const upstream = [{}, { base_url: `https://127.0.0.1:${address.port}/v1` }];
+  // A handshake that fails would put it into cooldown.
+  const timeouts = { connect: '5m' };
+  const upstream = [{}, { base_url: `https://127.0.0.1:${address.port}/v1`, timeouts }];
   const house = await startSeveral(
     t,
     [afterMs(patientMs(10), 'a'), answering('b')],

@@ -1,0 +1,32 @@
+/** Traffic classes: at an upstream that is busy, interactive calls go first and bulk calls take what is left. */
+
+import { GatewayError } from './errors.ts';
+
+export const lanes = ['interactive', 'bulk'] as const;
+export type Lane = (typeof lanes)[number];
+
+/** The request header by which a client chooses its lane. */
+export const laneHeader = 'x-postern-lane';
+
+/** Where a lane may be configured: on keys, models and custom routes. */
+interface HasLane {
+  readonly lane?: Lane | undefined;
+}
+
+/** The value of the request header; undefined where it is not sent. */
+export function readLane(value: string | undefined): Lane | undefined {
+  if (value === undefined) return undefined;
+  const lane = lanes.find((one) => one === value.trim().toLowerCase());
+  if (lane !== undefined) return lane;
+  throw new GatewayError('unsupported_parameter', {
+    param: laneHeader,
+    message: `The header ${laneHeader} is "interactive" or "bulk"; leave it out for the lane that the operator set.`,
+  });
+}
+
+/** Every request may lower itself to bulk. It rises to interactive only where its key is configured as interactive. */
+export function laneOf(asked: Lane | undefined, key: HasLane, model: HasLane, route?: HasLane): Lane {
+  if (asked === 'bulk') return 'bulk';
+  if (asked === 'interactive' && key.lane === 'interactive') return 'interactive';
+  return key.lane === 'bulk' || model.lane === 'bulk' || route?.lane === 'bulk' ? 'bulk' : 'interactive';
+}

@@ -1,0 +1,38 @@
+/** One of the calls of a request that takes several: it can be left alone, and its end is the turn's only where it is handed on. */
+
+import type { CallEnd, Failure, Listening } from '../../core/outcome.ts';
+
+export class SubCall implements CallEnd {
+  readonly client: Listening = { gone: false, work: undefined };
+  /** Resolves when nobody wants what comes of it any more. */
+  readonly left: Promise<undefined>;
+  readonly #leave: (value: undefined) => void;
+  #end: CallEnd | undefined = undefined;
+  #broken: Failure | undefined = undefined;
+  #isOver = false;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.left = promise;
+    this.#leave = resolve;
+  }
+
+  over(broken: Failure | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#broken = broken;
+    this.#end?.over(broken);
+  }
+
+  /** From now on its end is that of the turn. */
+  handOn(end: CallEnd): void {
+    this.#end = end;
+    if (this.#isOver) end.over(this.#broken);
+  }
+
+  leave(): void {
+    this.client.gone = true;
+    this.client.work?.clientLeft();
+    this.#leave(undefined);
+  }
+}
