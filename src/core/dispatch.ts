@@ -2,7 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
+import type { Exchange } from './exchange.ts';
 import type { Offer } from './family.ts';
+import type { Lane } from './lane.ts';
 import type { CallEnd, Listening } from './outcome.ts';
 import type { Credential, Model, Target } from './snapshot.ts';
 
@@ -29,12 +31,31 @@ export interface Course {
   readonly isPlain?: boolean;
 }
 
+/** By what calls that wait for the same upstream are put in order. */
+export interface WaitingCall {
+  readonly lane: Lane;
+  readonly project: string;
+  readonly key: string;
+  /** Estimated, in tokens or items; 1 at least. */
+  readonly work: number;
+}
+
+/** Whose call it is. */
+export type Caller = Pick<Exchange, 'lane' | 'key' | 'asking'>;
+
+/** A key without a project is one of its own. */
+export const projectOf = ({ key }: Caller): string => key?.project ?? `key ${key?.id ?? ''}`;
+
+export const workOf = ({ asking }: Caller): number =>
+  Math.max(1, asking === undefined ? 1 : asking.likelyInputTokens || asking.items);
+
 /** A longer body is told apart by its two ends: on a body of megabytes nobody waits for more. */
 const markedEndBytes = 64 * 1024;
 
 /** What one exchange has tried and will not try again. */
-export class Tried {
+export class Tried implements WaitingCall {
   readonly #body: Buffer;
+  readonly #exchange: Caller;
   #bodyMark: string | undefined = undefined;
   // Most exchanges try one target and never fill these.
   #upstreams: string[] | undefined = undefined;
@@ -52,8 +73,30 @@ export class Tried {
   /** Someone was chosen for it, and allowed repetitions on its account. */
   counted = false;
 
-  constructor(body: Buffer) {
+  constructor(body: Buffer, exchange: Caller) {
     this.#body = body;
+    this.#exchange = exchange;
+  }
+
+  get lane(): Lane {
+    return this.#exchange.lane;
+  }
+
+  get project(): string {
+    return projectOf(this.#exchange);
+  }
+
+  get key(): string {
+    return this.#exchange.key?.id ?? '';
+  }
+
+  get work(): number {
+    return workOf(this.#exchange);
+  }
+
+  /** For a call that may have to wait, and must not keep the body. */
+  get exchange(): Caller {
+    return this.#exchange;
   }
 
   /** A fingerprint of the request body, by which the bodies that a target failed on are told apart without keeping them. */

@@ -9,6 +9,7 @@ import type { Door } from './door.ts';
 import type { ErrorCode } from './errors.ts';
 import type { ExchangeTrace } from './exchange-trace.ts';
 import type { KeyRecord } from './key.ts';
+import type { Lane } from './lane.ts';
 import type { Listening } from './outcome.ts';
 import type { Room } from './room.ts';
 import type { Route } from './route.ts';
@@ -41,6 +42,12 @@ export class Exchange {
   loopMark = '';
   /** Where traces are kept. */
   trace: ExchangeTrace | undefined = undefined;
+  /** The lane that its request asks for. */
+  askedLane: Lane | undefined = undefined;
+  /** Which calls go before it, where it has to wait for an upstream. */
+  lane: Lane = 'interactive';
+  /** How long it waited for a slot there. */
+  queuedMs = 0;
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
   /** What its body holds of the memory for bodies, until no attempt can send it again. */

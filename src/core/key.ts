@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { budgetPeriods, type Caps } from './caps.ts';
+import { type Lane, lanes } from './lane.ts';
 import { type Operation, operations } from './operations/index.ts';
 import { type RerankShape, rerankShapes } from './translation.ts';
 
@@ -22,6 +23,8 @@ export interface KeyTerms {
   readonly captureMs: number | undefined;
   /** Which service its clients were written for; undefined: OpenAI's, as far as anyone knows. */
   readonly shape?: RerankShape | undefined;
+  /** Undefined: interactive, and no request may rise to it from a bulk model. */
+  readonly lane?: Lane | undefined;
   readonly expiresAtMs: number | undefined;
 }
 
@@ -59,6 +62,7 @@ export const keyTermsDocument = z.object({
     .string()
     .optional()
     .meta({ description: 'For how long the ledger keeps what is asked and answered, such as `7d`.' }),
+  lane: z.enum(lanes).optional().meta({ description: 'Whether its calls go first where an upstream is busy.' }),
   shape: z.enum(rerankShapes).optional().meta({ description: 'The service that its clients were written for.' }),
 });
 

@@ -1,5 +1,6 @@
 /** A route of the operator's own: where its calls come in and go, and what is known of them. */
 
+import type { Lane } from './lane.ts';
 import type { QueryGrammar } from './query.ts';
 
 export interface OwnRoute {
@@ -13,6 +14,7 @@ export interface OwnRoute {
   /** The only ones that it may be sent to; any where undefined. */
   readonly upstreams: ReadonlySet<string> | undefined;
   readonly model: OwnModelPlace;
+  readonly lane?: Lane | undefined;
   readonly takesForms: boolean;
   readonly query: QueryGrammar | undefined;
   /** In place of the upstream's. */

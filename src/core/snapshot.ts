@@ -10,6 +10,7 @@ import type { Caps } from './caps.ts';
 import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord, Project } from './key.ts';
 import type { Label } from './label.ts';
+import type { Lane } from './lane.ts';
 import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { OwnRoute } from './own-route.ts';
@@ -56,8 +57,10 @@ export interface UpstreamLimits {
   readonly concurrency: number;
   /** Calls that may wait for their turn. */
   readonly queue: number;
-  /** How long each may wait. */
+  /** How long each interactive one may wait; bulk waits until its deadline. */
   readonly queueTimeoutMs: number;
+  /** What bulk gets at least while interactive calls wait, as a part of 1. */
+  readonly bulkShare: number;
 }
 
 /** Asking an upstream from time to time whether it is there: a GET, and any status below 300 is a yes. */
@@ -237,6 +240,7 @@ export interface Model {
   readonly asksUsage: boolean;
   /** Which service the clients that ask for it were written for, where neither they nor their key say. */
   readonly shape?: RerankShape | undefined;
+  readonly lane?: Lane | undefined;
   readonly balance: Balance;
   readonly retry: Retry;
   readonly hedge: Hedge | undefined;

@@ -217,7 +217,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
     const { exchange } = this.#asked;
     const plan = this.#toPlan();
     this.#plan = plan;
-    const tried = new Tried(plan.question.body);
+    const tried = new Tried(plan.question.body, exchange);
     this.#tried = tried;
     if (exchange.client.gone) {
       this.#goOn({ tried });

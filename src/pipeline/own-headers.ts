@@ -21,14 +21,15 @@ export function ownHeaders(
   const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id, ...rateHeaders];
   if (!exchange.snapshot.server.diagnostics) return headers;
   const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
-  const gatewayMs = performance.now() - exchange.startedMs - upstreamMs;
+  const gatewayMs = performance.now() - exchange.startedMs - upstreamMs - exchange.queuedMs;
+  const queue = exchange.queuedMs === 0 ? '' : `, queue;dur=${exchange.queuedMs.toFixed(2)}`;
   headers.push(
     'x-postern-upstream',
     withMasks(exchange.target?.upstream.id ?? ''),
     'x-postern-attempts',
     String(exchange.attempts),
     'server-timing',
-    `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
+    `gateway;dur=${gatewayMs.toFixed(2)}${queue}, upstream;dur=${upstreamMs.toFixed(2)}`,
   );
   if (exchange.parts !== undefined) headers.push('x-postern-calls', String(exchange.parts.length));
   if (exchange.cacheUse !== undefined) headers.push('x-postern-cache', wordFor(exchange.cacheUse));

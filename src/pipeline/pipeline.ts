@@ -11,6 +11,7 @@ import { resolveAt } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import { laneOf } from '../core/lane.ts';
 import { isForPart } from '../core/model-fields.ts';
 import type { Operation } from '../core/operations/index.ts';
 import type { Answer } from '../core/outcome.ts';
@@ -387,6 +388,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     if (resolved === undefined || isHidden(resolved, route)) throw unknownModel(name);
     exchange.modelId = resolved.id;
     if (!mayUseModel(key, resolved.id)) throw modelNotAllowed(name, snapshot);
+    exchange.lane = laneOf(exchange.askedLane, key, resolved.model, route.own);
     return resolved;
   }
 

@@ -22,6 +22,7 @@ import { anthropicHeader } from '../core/error-shape.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import { type Lane, laneHeader, readLane } from '../core/lane.ts';
 import type { Lists } from '../core/lists.ts';
 import { noQuery, queryOf, readQuery } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
@@ -210,6 +211,7 @@ export function createApp({
       checkKey(key, clock.nowMs());
       if (route !== undefined) checkRoute(key, ...(route.isFor ?? [route.operation]));
       checkAddress(key, exchange.clientAddress);
+      if (caller.lane !== undefined) exchange.askedLane = caller.lane;
       fields.made = caller;
       return key;
     };
@@ -438,9 +440,12 @@ export function createApp({
 class Caller {
   readonly credential: string;
   readonly digest: string;
+  /** The lane that it asks for. */
+  readonly lane: Lane | undefined;
 
-  constructor(credential: string) {
+  constructor(credential: string, lane: Lane | undefined) {
     this.credential = credential;
+    this.lane = lane;
     this.digest = digestOf(credential);
   }
 }
@@ -448,7 +453,7 @@ class Caller {
 function readCaller(fields: ServerRequest['fields']): Caller {
   const credential = readCredential(fields);
   if (credential === undefined) throw unauthorized('missing_api_key');
-  return new Caller(credential);
+  return new Caller(credential, readLane(fields.get(laneHeader)));
 }
 
 /** A body and what its decoding holds beside it, or its compressed form, are two bodies at most. */

@@ -3,6 +3,7 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { KeyTerms } from '../core/key.ts';
+import { lanes } from '../core/lane.ts';
 import { type Operation, operations } from '../core/operations/index.ts';
 import type { KeyChange, NewKey } from '../core/store/keys.ts';
 import { rerankShapes } from '../core/translation.ts';
@@ -24,6 +25,8 @@ export interface KeyTermColumns {
   readonly capture_ms: number | null;
   /** Which service its clients were written for. */
   readonly shape: string | null;
+  /** Its lane at upstreams; null where nothing is said. */
+  readonly lane: string | null;
   /** Milliseconds since the epoch. */
   readonly expires_at: number | null;
 }
@@ -37,12 +40,14 @@ export const keyTermTypes = {
   metadata: 'text',
   capture_ms: 'bigint',
   shape: 'text',
+  lane: 'text',
   expires_at: 'bigint',
 } as const satisfies Record<keyof KeyTermColumns, 'text' | 'bigint'>;
 
 /** Those that came one at a time, by the name of the migration. */
 export const addedKeyColumns: Readonly<Record<string, Migration>> = {
   '0012-key-shapes': addColumn('shape'),
+  '0025-key-lanes': addColumn('lane'),
 };
 
 export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColumns {
@@ -55,6 +60,7 @@ export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColum
     metadata: toText(terms.metadata),
     capture_ms: terms.captureMs ?? null,
     shape: terms.shape ?? null,
+    lane: terms.lane ?? null,
     expires_at: terms.expiresAtMs ?? null,
   };
 }
@@ -70,6 +76,7 @@ export function toChangedColumns(change: KeyChange): Partial<KeyTermColumns> {
     ...(change.metadata !== undefined && { metadata: toText(change.metadata) }),
     ...(change.captureMs !== undefined && { capture_ms: change.captureMs }),
     ...(change.shape !== undefined && { shape: change.shape }),
+    ...(change.lane !== undefined && { lane: change.lane }),
     ...(change.expiresAtMs !== undefined && { expires_at: change.expiresAtMs }),
   };
 }
@@ -88,6 +95,7 @@ export function toTerms(row: KeyTermColumns & { readonly id: string }): KeyTerms
     captureMs: row.capture_ms ?? undefined,
     // One that another version knows is none here.
     shape: row.shape === null ? undefined : oneOf(rerankShapes, row.shape),
+    lane: row.lane === null ? undefined : oneOf(lanes, row.lane),
     expiresAtMs: row.expires_at ?? undefined,
   };
 }

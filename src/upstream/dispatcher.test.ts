@@ -158,7 +158,7 @@ test('two failed checks in a row take an upstream out, and one good one puts it 
 
 test('an upstream that has no room is passed over, and where none has any, that is said', async () => {
   const { choose, nobody } = house();
-  const limits = { concurrency: 1, queue: 0, queueTimeoutMs: 1_000 };
+  const limits = { concurrency: 1, queue: 0, queueTimeoutMs: 1_000, bulkShare: 0.1 };
   const where = course([target(upstream('a', { limits }))], [target(upstream('b', { limits }))]);
   const client = { gone: false, work: undefined };
   const first = choose(where);

@@ -65,7 +65,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   ): Turn | undefined {
     const options = optionsIn(tier, tried, matched, nowMs);
     // Nobody has to queue as long as one of the same priority is free.
-    const free = options.length > 1 ? options.filter(({ view }) => view.upstream.slots.isFree) : options;
+    const free = options.length > 1 ? options.filter(({ view }) => view.upstream.slots.isFree(tried.lane)) : options;
     const best = free.length > 0 ? free : options;
     while (best.length > 0) {
       const [option] = best.splice(pick(best, course.model.balance, random, nowMs), 1);
@@ -81,7 +81,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     let resting = 0;
     for (const candidate of tier) {
       const view = standings.viewOf(candidate.target, matched, nowMs);
-      if (tried.hasTarget(candidate.target) || !view.upstream.slots.hasRoom) continue;
+      if (tried.hasTarget(candidate.target) || !view.upstream.slots.hasRoom(tried)) continue;
       if (mayCall(view, tried, nowMs) && view.upstream.down === undefined) {
         const key = chooseKey(view, tried, nowMs);
         if (key !== undefined) options.push({ candidate, view, key, weight: candidate.target.weight });
@@ -98,7 +98,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       .filter(({ candidate, view: { standing, upstream } }) => {
         const { circuit } = standing;
         if (circuit.openedBy !== 'answer' || circuit.allows(nowMs) || circuit.bindingUntilMs > nowMs) return false;
-        return upstream.down === undefined && upstream.slots.hasRoom && !tried.hasTarget(candidate.target);
+        return upstream.down === undefined && upstream.slots.hasRoom(tried) && !tried.hasTarget(candidate.target);
       })
       .sort((a, b) => a.view.standing.circuit.restsUntilMs - b.view.standing.circuit.restsUntilMs)
       .slice(0, count)
@@ -115,7 +115,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     if (isPaid && !budget.tryTake(nowMs)) return undefined;
     if (!tried.counted) budget.deposit();
     tried.counted = true;
-    return new TargetTurn(option, { alone, isPaid }, deps, nowMs);
+    return new TargetTurn(option, { alone, isPaid, caller: tried.exchange }, deps, nowMs);
   }
 
   /** By weight among those that work; most targets have one. */
@@ -137,7 +137,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   function lastResort(course: Course, tried: Tried, matched: string, nowMs: number): Turn | undefined {
     if (tried.sent > 0 && !tried.resorted) return undefined;
     for (const option of untried(course.tiers, tried, matched, nowMs)) {
-      if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.slots.hasRoom) continue;
+      if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.slots.hasRoom(tried)) continue;
       const turn = begin(option, course, tried, nowMs);
       if (turn === undefined) continue;
       tried.resorted = true;
@@ -161,7 +161,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
 
   function nobody({ tiers }: Course, tried: Tried, matched: string, nowMs: number): NoTurn {
     const left = untried(tiers, tried, matched, nowMs);
-    const why = left.map((option) => `${nameOf(option)}: ${reasonOf(option, nowMs)}`);
+    const why = left.map((option) => `${nameOf(option)}: ${reasonOf(option, tried, nowMs)}`);
     if (left.length === 0) return { kind: 'tried', retryAfterMs: 0, isLimited: false, why };
     const resting = left.filter(({ view, key }) => bindingUntilMs(view, key) > nowMs);
     if (resting.length === left.length) {
@@ -169,7 +169,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       const isLimited = resting.every(({ view, key }) => isOnlyLimited(view, key, nowMs));
       return { kind: 'resting', retryAfterMs: wakesAtMs - nowMs, isLimited, why };
     }
-    const isFull = left.some((option) => !resting.includes(option) && !option.view.upstream.slots.hasRoom);
+    const isFull = left.some((option) => !resting.includes(option) && !option.view.upstream.slots.hasRoom(tried));
     return { kind: isFull ? 'full' : 'spent', retryAfterMs: fullRetryAfterMs, isLimited: false, why };
   }
 
@@ -272,12 +272,12 @@ function nameOf({ view: { target, standing }, key: { credential } }: Option): st
   return target.upstream.credentials.length === 1 ? name : `${name}, ${credential.id}`;
 }
 
-function reasonOf({ view, key }: Option, nowMs: number): string {
+function reasonOf({ view, key }: Option, tried: Tried, nowMs: number): string {
   for (const circuit of [view.standing.circuit, key.circuit, key.limit]) {
     const leftMs = circuit.restsUntilMs - nowMs;
     if (leftMs > 0) return `rests ${(leftMs / 1000).toFixed(1)} s more (${circuit.why})`;
   }
   const { down, slots } = view.upstream;
   if (down !== undefined) return down;
-  return slots.hasRoom ? 'its retry budget is spent' : 'its queue is full (limits.concurrency, limits.queue)';
+  return slots.hasRoom(tried) ? 'its retry budget is spent' : 'its queue is full (limits.concurrency, limits.queue)';
 }

@@ -40,7 +40,7 @@ test('nothing is told of a failure that changes nothing', () => {
   assert.deepEqual(changes, []);
 });
 
-const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 };
+const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 
 test('who has waited for a place is no longer what ends when the client leaves', async () => {
   const { choose } = house();
@@ -76,7 +76,9 @@ test('who wants a place at once waits for none', () => {
 
 test('a further place of a turn is given back once, whoever says how often that it is over', () => {
   const { choose, nobody } = house();
-  const where = course([target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0 } }))]);
+  const where = course([
+    target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } })),
+  ]);
   const turn = choose(where);
   assert.equal(turn.enter({ gone: false, work: undefined }, 0), 'entered');
   const further = turn.enterAgain();

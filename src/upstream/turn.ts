@@ -1,7 +1,8 @@
 /** One turn at a target: its slot among the calls of the upstream, and what its end says of target and credential. */
 
 import { performance } from 'node:perf_hooks';
-import type { AnsweredFailure, Candidate, Turn } from '../core/dispatch.ts';
+import { type AnsweredFailure, type Caller, type Candidate, projectOf, type Turn, workOf } from '../core/dispatch.ts';
+import type { Lane } from '../core/lane.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -34,6 +35,7 @@ export interface Terms {
   readonly alone: boolean;
   /** It was paid for with the retry budget. */
   readonly isPaid: boolean;
+  readonly caller: Caller;
 }
 
 /** Longer pauses than this are not believed: who asks for an hour is asked again after a minute. */
@@ -48,6 +50,7 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   readonly #key: KeyView;
   readonly #alone: boolean;
   readonly #isPaid: boolean;
+  readonly #caller: Caller;
   readonly #deps: TurnDeps;
   readonly #ticket: number;
   readonly #keyTicket: number;
@@ -62,13 +65,14 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((entry: Entry) => void) | undefined = undefined;
 
-  constructor({ candidate, view, key }: Option, { alone, isPaid }: Terms, deps: TurnDeps, nowMs: number) {
+  constructor({ candidate, view, key }: Option, { alone, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
     this.candidate = candidate;
     this.credential = key.credential;
     this.#view = view;
     this.#key = key;
     this.#alone = alone;
     this.#isPaid = isPaid;
+    this.#caller = caller;
     this.#deps = deps;
     this.#ticket = view.standing.circuit.begin(nowMs);
     this.#keyTicket = key.circuit.begin(nowMs);
@@ -77,12 +81,28 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
 
   // Its slot.
 
+  get lane(): Lane {
+    return this.#caller.lane;
+  }
+
+  get project(): string {
+    return projectOf(this.#caller);
+  }
+
+  get key(): string {
+    return this.#caller.key?.id ?? '';
+  }
+
+  get work(): number {
+    return workOf(this.#caller);
+  }
+
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<Entry> {
     if (client.gone) {
       this.withdraw();
       return Promise.resolve('client-gone');
     }
-    if (this.#view.upstream.slots.tryEnter()) {
+    if (this.#view.upstream.slots.tryEnter(this.lane)) {
       this.#take();
       return 'entered';
     }
@@ -100,7 +120,7 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   }
 
   enterAtOnce(): boolean {
-    if (this.#view.upstream.slots.tryEnter()) {
+    if (this.#view.upstream.slots.tryEnter(this.lane)) {
       this.#take();
       return true;
     }
@@ -109,7 +129,7 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   }
 
   enterAgain(): CallEnd | undefined {
-    return this.#view.upstream.slots.tryEnter() ? new FurtherSlot(this.#view) : undefined;
+    return this.#view.upstream.slots.tryEnter(this.lane) ? new FurtherSlot(this.#view, this.lane) : undefined;
   }
 
   entered(): void {
@@ -138,7 +158,7 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
     if (!this.#hasSlot) return;
     this.#hasSlot = false;
     this.#view.standing.inFlight -= 1;
-    this.#view.upstream.slots.leave();
+    this.#view.upstream.slots.leave(this.lane);
     if (broken === undefined || broken.ours !== undefined) return;
     if (!this.#worked) return;
     this.#view.standing.recent.broke(this.#deps.clock.monotonicMs());
@@ -319,10 +339,12 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
 /** A slot beside that of the turn, which alone says what came of the calls. */
 class FurtherSlot implements CallEnd {
   readonly #view: TargetView;
+  readonly #lane: Lane;
   #isOver = false;
 
-  constructor(view: TargetView) {
+  constructor(view: TargetView, lane: Lane) {
     this.#view = view;
+    this.#lane = lane;
     view.standing.inFlight += 1;
   }
 
@@ -330,7 +352,7 @@ class FurtherSlot implements CallEnd {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#view.standing.inFlight -= 1;
-    this.#view.upstream.slots.leave();
+    this.#view.upstream.slots.leave(this.#lane);
   }
 }
 

@@ -7,7 +7,8 @@ import { SharedSlots } from '../../upstream/slots/shared-slots.ts';
 import { Slots } from '../../upstream/slots/slots.ts';
 import { SlotPools } from './slot-pools.ts';
 
-const limits = { concurrency: 8, queue: 100, queueTimeoutMs: 60_000 };
+const someCall = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 } as const;
+const limits = { concurrency: 8, queue: 100, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 
 /** Processes at one upstream, each with an arbiter that answers a moment later. */
 function startHouse(t: TestContext, nodes: number, most = limits.concurrency, queue = limits.queue) {
@@ -55,11 +56,11 @@ function call(slots: Slots, ms: number, watch: () => void): Promise<boolean> {
     const begin = (): void => {
       watch();
       setTimeout(() => {
-        slots.leave();
+        slots.leave('interactive');
         resolve(true);
       }, ms);
     };
-    const entry = slots.enter({ entered: begin, timedOut: () => resolve(false) });
+    const entry = slots.enter({ ...someCall, entered: begin, timedOut: () => resolve(false) });
     if (entry === 'entered') begin();
     else if (entry === 'full') resolve(false);
   });

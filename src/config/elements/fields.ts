@@ -1,6 +1,7 @@
 /** The kinds of value that the configuration file holds. The error of each says what is wanted there. */
 
 import * as z from 'zod';
+import { lanes } from '../../core/lane.ts';
 import { operations } from '../../core/operations/index.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { rerankShapes } from '../../core/translation.ts';
@@ -55,6 +56,12 @@ export function shapeField(description: string) {
   return oneOf(rerankShapes)
     .optional()
     .meta(is(description, { defaultText: 'what the request says' }));
+}
+
+export function laneField(description: string) {
+  return oneOf(lanes)
+    .optional()
+    .meta(is(description, { defaultText: '`interactive`' }));
 }
 
 const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and dashes';

@@ -9,7 +9,7 @@ import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../read/faults.ts';
 import { type CompileContext, type Entry, placeOf, quoted } from './context.ts';
-import { duration, flag, is, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
+import { duration, flag, is, laneField, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
 
 const pathText = (wants: string) => text(wants, /^(?:\/(?:\{model\}|(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~:-]+))+$/);
 const wantedPath = 'a path such as /v1/parse, of letters, digits and . _ ~ : -, where {model} may stand for a segment';
@@ -55,6 +55,7 @@ export const routeSchema = mapping({
       defaultText: '`{model}` where the path has it, else the field `model`',
     }),
   ),
+  lane: laneField('Lane of its calls at a busy upstream: `interactive` goes before `bulk`.'),
   form: flag().default(false).meta(is('Accepts forms (multipart/form-data) beside JSON.')),
   query: names().default([]).meta(is('Forwarded query parameters.')),
   usage: mapping({
@@ -186,7 +187,19 @@ const anything = { pattern: /^[^\p{Cc}]{0,512}$/u, form: 'text without control c
 const version = /^\/v1(?=\/.)/;
 
 function toRoute(
-  { path, to = path.replace(version, ''), method, upstreams, label, form, query, usage, most, timeouts }: RouteEntry,
+  {
+    path,
+    to = path.replace(version, ''),
+    method,
+    upstreams,
+    label,
+    lane,
+    form,
+    query,
+    usage,
+    most,
+    timeouts,
+  }: RouteEntry,
   model: OwnModelPlace,
 ): OwnRoute {
   const grammar: QueryGrammar = Object.fromEntries(query.map((name) => [name, anything]));
@@ -198,6 +211,7 @@ function toRoute(
     label,
     upstreams: upstreams && new Set(upstreams),
     model,
+    lane,
     takesForms: form,
     query: query.length > 0 ? grammar : undefined,
     timeouts: {

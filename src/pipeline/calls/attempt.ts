@@ -25,11 +25,11 @@ import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usa
 import type { DrainPool } from './drain-pool.ts';
 import { isExhausted } from './exhausted.ts';
 import { Race, type Won } from './hedge.ts';
-import { Lane } from './lane.ts';
 import { pause } from './pause.ts';
 import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
+import { SubCall } from './sub-call.ts';
 import { Suspects, unavailable } from './suspects.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
@@ -94,7 +94,7 @@ class Attempts {
   /** At `log.level: debug` alone. */
   readonly #log: DebugLog | undefined;
 
-  constructor(plan: Plan, deps: AttemptDeps, tried: Tried = new Tried(plan.question.body)) {
+  constructor(plan: Plan, deps: AttemptDeps, tried: Tried = new Tried(plan.question.body, plan.exchange)) {
     this.#plan = plan;
     this.#deps = deps;
     this.#exchange = plan.exchange;
@@ -190,7 +190,7 @@ class Attempts {
       if (!turn.enterAtOnce()) throw new NoPlace();
     } else {
       const entry = turn.enter(client, this.#plan.deadlineMs);
-      if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
+      if (entry !== 'entered' && !this.#hasEntered(turn, await this.#queued(entry), client)) return undefined;
     }
     if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
     const startedMs = performance.now();
@@ -238,6 +238,15 @@ class Attempts {
     return 'failure' in judged
       ? { kind: 'unknown', failure: judged.failure }
       : { kind: 'answered', answer: judged.answer };
+  }
+
+  async #queued<T>(entry: Promise<T>): Promise<T> {
+    const sinceMs = performance.now();
+    try {
+      return await entry;
+    } finally {
+      this.#exchange.queuedMs += performance.now() - sinceMs;
+    }
   }
 
   /** Once a call was sent it goes on as any other does. */
@@ -315,10 +324,10 @@ class Attempts {
   /** Has the stream counted; who refuses to be asked for that is sent the call as it came. */
   async #sendAsking(turn: Turn, send: Send): Promise<Outcome | undefined> {
     const startedMs = performance.now();
-    const lane = new Lane();
-    const first = await send(true, lane);
+    const subCall = new SubCall();
+    const first = await send(true, subCall);
     if (first?.kind !== 'answered' || !mayBeRefusal(first.answer.status)) {
-      lane.handOn(turn);
+      subCall.handOn(turn);
       const isCounted = first?.kind === 'answered' && this.#plan.isCountRead !== true;
       return isCounted ? { ...first, answer: withoutUsageEvent(first.answer) } : first;
     }

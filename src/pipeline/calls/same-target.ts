@@ -90,6 +90,7 @@ export class SameTarget {
 /** What it used nobody has counted: it is billed by an estimate. */
 function unheardCall(whole: Exchange, target: Target): Exchange {
   const call = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
+  call.lane = whole.lane;
   call.route = whole.route;
   call.key = whole.key;
   call.asking = whole.asking;

@@ -29,9 +29,9 @@ import { renumberedBody } from '../lists/renumbered.ts';
 import { shareOf } from '../lists/shares.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { retryAfterIn } from './foreign-error.ts';
-import { Lane } from './lane.ts';
 import { toPath } from './plan.ts';
 import { signatureOf } from './sign.ts';
+import { SubCall } from './sub-call.ts';
 import { inside, toFailure } from './translation-faults.ts';
 import { toDocument } from './wire-document.ts';
 
@@ -66,7 +66,7 @@ export class TranslatedCalls implements ClientWork {
   readonly #paths: readonly string[];
   readonly #room: AnswerRoom;
   readonly #allowance: Allowance;
-  readonly #lanes = new Set<Lane>();
+  readonly #subCalls = new Set<SubCall>();
   readonly #answers: WireAnswer[];
   /** How long each of them is. */
   readonly #lengths: number[] = [];
@@ -189,33 +189,33 @@ export class TranslatedCalls implements ClientWork {
 
   /** One request and its whole answer; undefined where this ends it all. Never rejects. */
   async #ask(index: number, transport: Transport): Promise<WireAnswer | undefined> {
-    const lane = new Lane();
-    this.#lanes.add(lane);
+    const subCall = new SubCall();
+    this.#subCalls.add(subCall);
     try {
-      const outcome = await this.#send(index, lane, transport);
+      const outcome = await this.#send(index, subCall, transport);
       if (outcome.kind === 'answered' && isGood(outcome.answer))
-        return await this.#readOne(index, outcome.answer, lane);
+        return await this.#readOne(index, outcome.answer, subCall);
       if (this.#outcome !== undefined) {
         if (outcome.kind === 'answered') outcome.answer.cancel();
         if (outcome.kind === 'client-gone' && outcome.unsent !== true) this.#unheard.add(index);
         return undefined;
       }
-      if (outcome.kind === 'answered') lane.handOn(this.#call.end);
-      const told = outcome.kind === 'answered' ? await this.#withHint(index, outcome.answer, lane) : outcome;
-      this.#lanes.delete(lane);
+      if (outcome.kind === 'answered') subCall.handOn(this.#call.end);
+      const told = outcome.kind === 'answered' ? await this.#withHint(index, outcome.answer, subCall) : outcome;
+      this.#subCalls.delete(subCall);
       this.#endWith(told);
     } catch (error) {
       this.#endWith({ kind: 'unknown', failure: inside(error) });
     } finally {
-      this.#lanes.delete(lane);
+      this.#subCalls.delete(subCall);
     }
     return undefined;
   }
 
-  async #readOne(index: number, answer: Answer, lane: Lane): Promise<WireAnswer | undefined> {
+  async #readOne(index: number, answer: Answer, subCall: SubCall): Promise<WireAnswer | undefined> {
     this.#head ??= answer;
     for (const name of answer.ignored ?? []) this.#asked.ignored.add(name);
-    const body = await this.#bodyOf(answer, lane);
+    const body = await this.#bodyOf(answer, subCall);
     if (!Buffer.isBuffer(body)) {
       if (this.#outcome !== undefined) this.#unheard.add(index);
       this.#endWith(body);
@@ -235,8 +235,8 @@ export class TranslatedCalls implements ClientWork {
   }
 
   /** All of an answer; how it ended where that cannot be had. */
-  async #bodyOf(answer: Answer, lane: Lane): Promise<Buffer | Outcome> {
-    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
+  async #bodyOf(answer: Answer, subCall: SubCall): Promise<Buffer | Outcome> {
+    const whole = await Promise.race([readWhole(answer, this.#allowance), subCall.left]);
     if (whole === undefined) return this.#outcome ?? { kind: 'client-gone' };
     if ('failure' in whole) return { kind: 'unknown', failure: whole.failure };
     this.#lastByteAtMs = performance.now();
@@ -251,14 +251,14 @@ export class TranslatedCalls implements ClientWork {
   }
 
   /** Some say in the body when they may be asked again: whoever decides that reads headers alone. */
-  async #withHint(index: number, answer: Answer, lane: Lane): Promise<Outcome> {
+  async #withHint(index: number, answer: Answer, subCall: SubCall): Promise<Outcome> {
     const { errors } = this.#call.upstream.family;
     const isBusy = answer.status === 429 || answer.status === 503;
     const mayHint =
       errors?.retryAfterS !== undefined && isBusy && headerValue(answer.headers, 'retry-after') === undefined;
     const isOneOfSeveral = this.#paths.length > 1;
     if (!mayHint && !isOneOfSeveral) return { kind: 'answered', answer };
-    const whole = await Promise.race([readWhole(answer, new Allowance(heldBytes)), lane.left]);
+    const whole = await Promise.race([readWhole(answer, new Allowance(heldBytes)), subCall.left]);
     if (whole === undefined) return { kind: 'client-gone' };
     this.#lastByteAtMs = performance.now();
     // What cannot be read is an error of that status all the same.
@@ -275,47 +275,54 @@ export class TranslatedCalls implements ClientWork {
     return { kind: 'answered', answer: made };
   }
 
-  async #send(index: number, lane: Lane, transport: Transport): Promise<Outcome> {
+  async #send(index: number, subCall: SubCall, transport: Transport): Promise<Outcome> {
     const { body = {} } = this.#conversation.requests[index] ?? {};
     const bytes = await writeJsonInTurns(body);
     const path = this.#paths[index] ?? this.#call.path;
-    const signature = await this.#sign(path, bytes, lane);
+    const signature = await this.#sign(path, bytes, subCall);
     if (signature !== undefined && 'failure' in signature) return { kind: 'not-sent', failure: signature.failure };
-    if (lane.client.gone) return { kind: 'client-gone', unsent: true };
+    if (subCall.client.gone) return { kind: 'client-gone', unsent: true };
     const headers = [...this.#headers, ...(signature ?? [])];
     this.#sent += 1;
-    const outcome = await transport({ ...this.#call, path, headers, body: bytes, client: lane.client, end: lane });
+    const outcome = await transport({
+      ...this.#call,
+      path,
+      headers,
+      body: bytes,
+      client: subCall.client,
+      end: subCall,
+    });
     if (outcome.kind === 'not-sent' || (outcome.kind === 'client-gone' && outcome.unsent)) this.#sent -= 1;
-    return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, lane) : outcome;
+    return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, subCall) : outcome;
   }
 
   /** Undefined where there is nothing to sign, or nobody to sign it for any more. */
-  #sign(path: string, body: Buffer, lane: Lane): ReturnType<typeof signatureOf> {
+  #sign(path: string, body: Buffer, subCall: SubCall): ReturnType<typeof signatureOf> {
     const call = { upstream: this.#call.upstream, path, headers: this.#headers, body };
-    return Promise.race([signatureOf(call, this.#turn.credential, this.#signing), lane.left]);
+    return Promise.race([signatureOf(call, this.#turn.credential, this.#signing), subCall.left]);
   }
 
   /** An error that says 200 gets the status that it means: what the client gets is not the upstream's own answer anyway. */
-  async #asMeant(answer: Answer, lane: Lane): Promise<Outcome> {
+  async #asMeant(answer: Answer, subCall: SubCall): Promise<Outcome> {
     const { meantStatus, status } = answer;
     if (status === 304) {
       answer.cancel();
       return { kind: 'unknown', failure: toFailure(new Unfit('status 304 came, which has nothing in it')) };
     }
     if (meantStatus === undefined) return { kind: 'answered', answer };
-    const body = await this.#bodyOf(answer, lane);
+    const body = await this.#bodyOf(answer, subCall);
     return Buffer.isBuffer(body) ? { kind: 'answered', answer: this.#made(meantStatus, answer, body) } : body;
   }
 
   async #stream(stream: StreamReader, transport: Transport): Promise<Outcome> {
-    const lane = new Lane();
-    this.#lanes.add(lane);
-    const outcome = await this.#send(0, lane, transport);
+    const subCall = new SubCall();
+    this.#subCalls.add(subCall);
+    const outcome = await this.#send(0, subCall, transport);
     if (this.#outcome !== undefined) return this.#outcome;
     if (outcome.kind !== 'answered') return outcome;
     const { answer } = outcome;
-    lane.handOn(this.#call.end);
-    if (!isGood(answer)) return this.#withHint(0, answer, lane);
+    subCall.handOn(this.#call.end);
+    if (!isGood(answer)) return this.#withHint(0, answer, subCall);
     const type = headerValue(answer.headers, 'content-type') ?? '';
     if (/^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0) {
       const secrets = searchFor(this.#turn);
@@ -324,12 +331,12 @@ export class TranslatedCalls implements ClientWork {
         answer: new StreamedAnswer(answer, stream, this.#by, [...this.#asked.ignored], secrets),
       };
     }
-    return this.#readInsteadOfStream(answer, lane);
+    return this.#readInsteadOfStream(answer, subCall);
   }
 
   /** No stream: an error that says 200, perhaps. */
-  async #readInsteadOfStream(answer: Answer, lane: Lane): Promise<Outcome> {
-    const body = await this.#bodyOf(answer, lane);
+  async #readInsteadOfStream(answer: Answer, subCall: SubCall): Promise<Outcome> {
+    const body = await this.#bodyOf(answer, subCall);
     if (!Buffer.isBuffer(body)) return body;
     const read = await toDocument(body);
     const meant = read instanceof Unfit ? undefined : this.#statusMeantBy(body, read);
@@ -346,13 +353,13 @@ export class TranslatedCalls implements ClientWork {
     if (outcome.kind === 'client-gone') this.#leaveAll();
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
-    if (outcome.kind !== 'client-gone' && this.#lanes.size > 0) {
+    if (outcome.kind !== 'client-gone' && this.#subCalls.size > 0) {
       this.#endDrain = this.#drains.enter(() => this.#leaveAll());
     }
   }
 
   #leaveAll(): void {
-    for (const lane of this.#lanes) lane.leave();
+    for (const subCall of this.#subCalls) subCall.leave();
   }
 
   /** Where several calls came to no answer: those that were served, or may have been. A client that left is billed for all of them. */

@@ -85,6 +85,7 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     const route = deps.routes.find(({ operation }) => operation === inquiry.operation);
     if (route === undefined) throw new TypeError('every operation of lists has a route');
     exchange.key = ownKey(inquiry.on);
+    exchange.lane = 'bulk';
     exchange.route = route;
     exchange.path = route.path;
     exchange.modelId = inquiry.model;

@@ -230,6 +230,7 @@ export class PartCall implements PartWork {
 /** What is asked of it is a part of what was asked, and so is what it is billed by. */
 function exchangeFor(whole: Exchange): Exchange {
   const part = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
+  part.lane = whole.lane;
   part.path = whole.path;
   part.route = whole.route;
   part.key = whole.key;

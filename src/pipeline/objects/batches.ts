@@ -74,6 +74,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
       throw wrongEndpoint(file.input);
     }
     exchange.route = route;
+    exchange.lane = 'bulk';
     const { resolved, course } = courseFor(asked, file.input, line, place);
     exchange.modelId = resolved.id;
     if (exchange.client.gone) throw new GatewayError('client_closed');

@@ -50,7 +50,7 @@ const tlsWith = (parts: Partial<UpstreamTls>): UpstreamTls => ({
   ...parts,
 });
 
-const concurrent = (concurrency: number) => ({ limits: { concurrency, queue: 0, queueTimeoutMs: 0 } });
+const concurrent = (concurrency: number) => ({ limits: { concurrency, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } });
 
 /** A server that answers when it is told to. */
 async function startHolding(t: TestContext): Promise<{ url: string; held: ServerResponse[]; sockets: Set<Socket> }> {

@@ -255,7 +255,9 @@ test('an upstream that is busy with all its calls is asked all the same', async 
     if (request.method === 'GET') await reply.json(200, {});
   });
   const { checks, pools, result } = createBench(t);
-  const upstream = checked(fake.url, 60_000, 2_000, { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0 } });
+  const upstream = checked(fake.url, 60_000, 2_000, {
+    limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 },
+  });
   pools.keep([upstream]);
   const calls = [callThrough(pools.of(upstream)), callThrough(pools.of(upstream))];
   await fake.nextRequest();

@@ -5,8 +5,9 @@ import type { SlotArbiter, SlotClaim, SlotGrant } from '../../core/slots.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { Slots } from './slots.ts';
 
-const limits = { concurrency: 4, queueTimeoutMs: 60_000 };
-const silent = () => ({ entered: () => undefined, timedOut: () => undefined });
+const limits = { concurrency: 4, queueTimeoutMs: 60_000, bulkShare: 0.1 };
+const call = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 } as const;
+const silent = () => ({ ...call, entered: () => undefined, timedOut: () => undefined });
 
 /** Whoever shares the slots out answers as the test says, and keeps what it was asked. */
 function setUp(t: TestContext, answer: (claim: SlotClaim) => SlotGrant, queue = 0) {
@@ -56,12 +57,16 @@ test('where nobody can be asked each has its share, and who would need more is n
   state.isThere = false;
   const told: string[] = [];
   for (const name of ['one', 'two', 'three']) {
-    slots.enter({ entered: () => told.push(`${name} entered`), timedOut: () => told.push(`${name} too late`) });
+    slots.enter({
+      ...call,
+      entered: () => told.push(`${name} entered`),
+      timedOut: () => told.push(`${name} too late`),
+    });
   }
   await turn();
   await turn();
   assert.deepEqual(told, ['one entered', 'two entered', 'three too late']);
-  assert.deepEqual([slots.held, slots.hasRoom], [2, false]);
+  assert.deepEqual([slots.held, slots.hasRoom(call)], [2, false]);
 });
 
 test('where asking fails each has its share, and asks again', async (t) => {

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import { Slots, type SlotWaiter } from './slots.ts';
 
-const limits = { concurrency: 2, queue: 3, queueTimeoutMs: 100 };
+const call = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 } as const;
+const limits = { concurrency: 2, queue: 3, queueTimeoutMs: 100, bulkShare: 0.1 };
 
 /** Slots whose time goes on as the test says, and a journal of what the waiters were told. */
 function setUp(more: Partial<typeof limits> = {}) {
@@ -13,6 +14,7 @@ function setUp(more: Partial<typeof limits> = {}) {
   const slots = new Slots({ ...limits, ...more }, clock);
   const told: string[] = [];
   const waiter = (name: string): SlotWaiter => ({
+    ...call,
     entered: () => told.push(`${name} entered`),
     timedOut: () => told.push(`${name} timed out`),
   });
@@ -32,10 +34,13 @@ function setUpFor(t: TestContext, more: Partial<typeof limits> = {}) {
 
 test('lets in up to the limit, and counts who is in', (t) => {
   const { slots } = setUpFor(t);
-  assert.deepEqual([slots.tryEnter(), slots.tryEnter(), slots.tryEnter()], [true, true, false]);
+  assert.deepEqual(
+    [slots.tryEnter('interactive'), slots.tryEnter('interactive'), slots.tryEnter('interactive')],
+    [true, true, false],
+  );
   assert.equal(slots.inFlight, 2);
-  slots.leave();
-  assert.equal(slots.tryEnter(), true);
+  slots.leave('interactive');
+  assert.equal(slots.tryEnter('interactive'), true);
 });
 
 test('one who finds a slot enters at once, and is told nothing', (t) => {
@@ -47,11 +52,11 @@ test('one who finds a slot enters at once, and is told nothing', (t) => {
 
 test('those who wait enter in the order in which they came, one for each who leaves', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   for (const name of ['a', 'b', 'c']) assert.equal(slots.enter(waiter(name)), 'waiting');
-  slots.leave();
+  slots.leave('interactive');
   assert.deepEqual(told, ['a entered']);
-  slots.leave();
+  slots.leave('interactive');
   assert.deepEqual(told, ['a entered', 'b entered']);
   assert.equal(slots.inFlight, 1);
   assert.equal(slots.waiting, 1);
@@ -59,20 +64,20 @@ test('those who wait enter in the order in which they came, one for each who lea
 
 test('a queue that is full takes nobody, and one of length nothing never does', (t) => {
   const { slots, waiter } = setUpFor(t, { concurrency: 1, queue: 1 });
-  slots.tryEnter();
-  assert.equal(slots.hasRoom, true);
+  slots.tryEnter('interactive');
+  assert.equal(slots.hasRoom(call), true);
   assert.equal(slots.enter(waiter('a')), 'waiting');
-  assert.equal(slots.hasRoom, false);
+  assert.equal(slots.hasRoom(call), false);
   assert.equal(slots.enter(waiter('b')), 'full');
   const strict = new Slots({ ...limits, concurrency: 1, queue: 0 });
   assert.equal(strict.enter(waiter('c')), 'entered');
-  assert.equal(strict.hasRoom, false);
+  assert.equal(strict.hasRoom(call), false);
   assert.equal(strict.enter(waiter('d')), 'full');
 });
 
 test('one who waited too long is told so and never enters; one who came later still waits', (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   slots.enter(waiter('a'));
   pass(60);
   slots.enter(waiter('b'));
@@ -81,7 +86,7 @@ test('one who waited too long is told so and never enters; one who came later st
   pass(1);
   assert.deepEqual(told, ['a timed out']);
   pass(59);
-  slots.leave();
+  slots.leave('interactive');
   pass(1_000);
   assert.deepEqual(told, ['a timed out', 'b entered']);
 });
@@ -89,7 +94,7 @@ test('one who waited too long is told so and never enters; one who came later st
 test('the time of one who follows another is counted from its own coming', (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const first = waiter('a');
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   slots.enter(first);
   pass(70);
   slots.withdraw(first);
@@ -103,14 +108,14 @@ test('the time of one who follows another is counted from its own coming', (t) =
 test('one who withdraws is told nothing more and holds up nobody', (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const [a, b, c] = [waiter('a'), waiter('b'), waiter('c')];
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   for (const each of [a, b, c]) slots.enter(each);
   slots.withdraw(b);
   slots.withdraw(b);
   slots.withdraw(waiter('a stranger'));
   assert.equal(slots.waiting, 2);
-  slots.leave();
-  slots.leave();
+  slots.leave('interactive');
+  slots.leave('interactive');
   pass(1_000);
   assert.deepEqual(told, ['a entered', 'c entered']);
 });
@@ -118,8 +123,8 @@ test('one who withdraws is told nothing more and holds up nobody', (t) => {
 test('nobody passes by those who wait, not even in the midst of a change', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
   const passing: boolean[] = [];
-  slots.tryEnter();
-  slots.enter({ entered: () => passing.push(slots.tryEnter()), timedOut: assert.fail });
+  slots.tryEnter('interactive');
+  slots.enter({ ...call, entered: () => passing.push(slots.tryEnter('interactive')), timedOut: assert.fail });
   slots.enter(waiter('b'));
   slots.configure({ ...limits, concurrency: 3 });
   assert.deepEqual(passing, [false]);
@@ -129,58 +134,59 @@ test('nobody passes by those who wait, not even in the midst of a change', (t) =
 test('any number of waiters that leave as soon as they enter are let in without nesting', (t) => {
   const queue = 100_000;
   const { slots } = setUpFor(t, { concurrency: 1, queue });
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   let entered = 0;
   const hasty: SlotWaiter = {
+    ...call,
     entered() {
       entered += 1;
-      slots.leave();
+      slots.leave('interactive');
     },
     timedOut: assert.fail,
   };
   for (let i = 0; i < queue; i += 1) slots.enter({ ...hasty });
-  slots.leave();
+  slots.leave('interactive');
   assert.deepEqual([entered, slots.inFlight, slots.waiting], [queue, 0, 0]);
 });
 
 test('a raised limit lets waiters in at once, a lowered one counts as slots are given back', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   for (const name of ['a', 'b', 'c']) slots.enter(waiter(name));
   slots.configure({ ...limits, concurrency: 3 });
   assert.deepEqual(told, ['a entered', 'b entered']);
   slots.configure({ ...limits, concurrency: 1 });
-  slots.leave();
-  slots.leave();
+  slots.leave('interactive');
+  slots.leave('interactive');
   assert.deepEqual(told, ['a entered', 'b entered']);
-  slots.leave();
+  slots.leave('interactive');
   assert.deepEqual(told, ['a entered', 'b entered', 'c entered']);
 });
 
 test('a shorter queue sends nobody away who waits', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   for (const name of ['a', 'b']) slots.enter(waiter(name));
   slots.configure({ ...limits, concurrency: 1, queue: 1 });
   assert.equal(slots.enter(waiter('c')), 'full');
-  slots.leave();
-  slots.leave();
+  slots.leave('interactive');
+  slots.leave('interactive');
   assert.deepEqual(told, ['a entered', 'b entered']);
 });
 
 test('another time limit counts for those who wait, from when they came', (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
-  slots.tryEnter();
+  slots.tryEnter('interactive');
   slots.enter(waiter('a'));
   pass(30);
-  slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 50 });
+  slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 50, bulkShare: 0.1 });
   pass(19);
   assert.deepEqual(told, []);
   pass(1);
   assert.deepEqual(told, ['a timed out']);
   slots.enter(waiter('b'));
   pass(40);
-  slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 20 });
+  slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 20, bulkShare: 0.1 });
   pass(1);
   assert.deepEqual(told, ['a timed out', 'b timed out']);
 });
@@ -192,6 +198,7 @@ test('where processes share the slots, it begins with none, and more are let in 
   const told: string[] = [];
   const slots = new Slots(limits, createFakeClock(), () => (asked += 1));
   const waiter = (name: string): SlotWaiter => ({
+    ...call,
     entered: () => told.push(`${name} entered`),
     timedOut: () => told.push(`${name} timed out`),
   });
@@ -213,20 +220,25 @@ test('who was let in for slots that others had to spare is sent away when they h
   const told: string[] = [];
   const slots = new Slots({ ...limits, queue: 1 }, createFakeClock(), () => undefined);
   for (const name of ['a', 'b', 'c']) {
-    slots.enter({ entered: () => told.push(`${name} entered`), timedOut: () => told.push(`${name} timed out`) });
+    slots.enter({
+      ...call,
+      entered: () => told.push(`${name} entered`),
+      timedOut: () => told.push(`${name} timed out`),
+    });
   }
   slots.hold(1, true);
   assert.deepEqual(told, ['a entered', 'c timed out']);
 });
 
 test('the time limit holds on the real clock', async () => {
-  const slots = new Slots({ concurrency: 1, queue: 1, queueTimeoutMs: 20 });
-  slots.tryEnter();
+  const slots = new Slots({ concurrency: 1, queue: 1, queueTimeoutMs: 20, bulkShare: 0.1 });
+  slots.tryEnter('interactive');
   const sinceMs = performance.now();
   const waitedMs = await new Promise<number>((resolve, reject) => {
     // The queue's own timer keeps no process alive.
     const tooLong = setTimeout(reject, 10_000, new Error('nobody was told'));
     slots.enter({
+      ...call,
       entered: reject,
       timedOut() {
         clearTimeout(tooLong);
@@ -317,14 +329,17 @@ test('does what a plain model does: never too many, first in first out, nobody l
       for (const each of steps) {
         switch (each.kind) {
           case 'try':
-            assert.equal(slots.tryEnter(), model.tryEnter());
+            assert.equal(slots.tryEnter('interactive'), model.tryEnter());
             break;
           case 'enter': {
             count += 1;
             const name = String(count);
             const newcomer = waiter(name);
             waiters.set(name, newcomer);
-            assert.equal(slots.hasRoom, model.line.length < model.limits.queue || slots.isFree);
+            assert.equal(
+              slots.hasRoom(newcomer),
+              model.line.length < model.limits.queue || slots.isFree('interactive'),
+            );
             assert.equal(slots.enter(newcomer), model.enter(name));
             break;
           }
@@ -332,7 +347,7 @@ test('does what a plain model does: never too many, first in first out, nobody l
             if (model.inFlight === 0) break;
             model.inFlight -= 1;
             model.admit();
-            slots.leave();
+            slots.leave('interactive');
             break;
           case 'withdraw': {
             const leaver = model.line[each.which];
@@ -347,7 +362,8 @@ test('does what a plain model does: never too many, first in first out, nobody l
             pass(each.ms);
             break;
           case 'configure': {
-            const { kind: _, ...changed } = each;
+            const { kind: _, ...written } = each;
+            const changed = { ...limits, ...written };
             model.limits = changed;
             model.admit();
             slots.configure(changed);

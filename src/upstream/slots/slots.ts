@@ -1,32 +1,32 @@
-/** Who may call an upstream now, and who waits for it: a limit on the calls under way, and a bounded queue, first in, first out. */
+/**
+ * Which calls to an upstream may run now, and which wait: a limit on concurrent calls, and a bounded queue for each lane.
+ * Interactive calls go first. Bulk calls take what is left, and never less than their share.
+ */
 
+import type { Lane } from '../../core/lane.ts';
 import type { UpstreamLimits } from '../../core/snapshot.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type FairEntry, FairQueue } from './fair-queue.ts';
 
-/** One of the two is called, once, for a waiter that does not withdraw. Neither may throw. */
-export interface SlotWaiter {
+/** A call that may have to wait. One of the two methods is called, once, unless it withdraws. Neither may throw. */
+export interface SlotWaiter extends FairEntry {
+  readonly lane: Lane;
   /** It has a slot now. */
   entered(): void;
   timedOut(): void;
 }
 
-/** A link of the queue, so that any waiter can leave it at once. */
-class Seat {
-  readonly waiter: SlotWaiter;
-  readonly sinceMs: number;
-  ahead: Seat | undefined;
-  behind: Seat | undefined = undefined;
-
-  constructor(waiter: SlotWaiter, sinceMs: number, ahead: Seat | undefined) {
-    this.waiter = waiter;
-    this.sinceMs = sinceMs;
-    this.ahead = ahead;
-  }
-}
+/** While interactive calls came within this time, some slots are kept free of bulk calls for the next of them. */
+const interactiveSeenMs = 10_000;
+/** One slot of so many is kept free then; of fewer than the second number none is. */
+const slotsPerReserved = 16;
+const fewestToReserve = 8;
 
 export class Slots {
   /** Calls under way; for reading only. */
   inFlight = 0;
+  /** Those of them that are bulk. */
+  bulkInFlight = 0;
   /** So many calls may be under way here: all that the limit allows, or this process's part of it. */
   held: number;
   /** The most that were under way or waited at one moment since somebody last asked. */
@@ -38,12 +38,19 @@ export class Slots {
   /** There were no more when somebody last asked. */
   #isDenied = false;
   readonly #clock: Clock;
-  readonly #seats = new Map<SlotWaiter, Seat>();
-  #first: Seat | undefined = undefined;
-  #last: Seat | undefined = undefined;
-  /** One for the whole queue: as all wait the same time, the first is always the first whose time is up. */
+  readonly #interactive = new FairQueue<SlotWaiter>();
+  readonly #bulk = new FairQueue<SlotWaiter>();
+  /** When each interactive call began to wait, in that order: all wait for the same time. Bulk waits until its deadline. */
+  readonly #sinceMs = new Map<SlotWaiter, number>();
+  /** One for all of them. */
   #timer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
+  /** How much of a slot bulk is owed by interactive calls that went first. */
+  #bulkCredit = 0;
+  #interactiveCount = 0;
+  /** As the last bulk call found it, and when that had changed. */
+  #seenCount = 0;
+  #seenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(limits: UpstreamLimits, clock: Clock = systemClock, ask?: () => void) {
     this.#limits = limits;
@@ -63,17 +70,28 @@ export class Slots {
   }
 
   get waiting(): number {
-    return this.#seats.size;
+    return this.#interactive.size + this.#bulk.size;
   }
 
-  /** A call could begin now. */
-  get isFree(): boolean {
-    return this.waiting === 0 && this.inFlight < this.held;
+  waitingIn(lane: Lane): number {
+    return this.#queueOf(lane).size;
   }
 
-  /** A call could begin now or wait for it. */
-  get hasRoom(): boolean {
-    return this.isFree || this.waiting < this.#limits.queue + this.#borrowable;
+  /** A call of the lane could begin now. */
+  isFree(lane: Lane): boolean {
+    if (this.inFlight >= this.held || this.#interactive.size > 0) return false;
+    return lane === 'interactive' || (this.#bulk.size === 0 && this.inFlight < this.held - this.#reserved());
+  }
+
+  /** The call could begin now, or wait. A queue that one key has filled still has room for the calls of others. */
+  hasRoom(call: FairEntry & { readonly lane: Lane }): boolean {
+    if (this.isFree(call.lane)) return true;
+    const queue = this.#queueOf(call.lane);
+    return queue.size < this.#mostWaiting || queue.toPushOut(call) !== undefined;
+  }
+
+  get #mostWaiting(): number {
+    return this.#limits.queue + this.#borrowable;
   }
 
   /** What others may have to spare; nobody waits in the queue for that. */
@@ -82,9 +100,9 @@ export class Slots {
   }
 
   /** Takes a slot where one is free and nobody waits for it. Each slot is given back with `leave`, once. */
-  tryEnter(): boolean {
-    if (!this.isFree) return false;
-    this.inFlight += 1;
+  tryEnter(lane: Lane): boolean {
+    if (!this.isFree(lane)) return false;
+    this.#take(lane);
     if (this.inFlight > this.peak) this.peak = this.inFlight;
     return true;
   }
@@ -94,10 +112,9 @@ export class Slots {
     this.held = Math.min(held, this.#limits.concurrency);
     this.#isDenied = isDenied;
     this.#admit();
+    if (!isDenied) return;
     // Those who were let in for what others might have to spare.
-    while (isDenied && this.#last !== undefined && this.waiting > this.#limits.queue) {
-      this.#remove(this.#last).waiter.timedOut();
-    }
+    for (const waiter of [...this.#sinceMs.keys()].slice(this.#limits.queue)) this.#sendAway(waiter);
   }
 
   turnPeak(): number {
@@ -108,31 +125,38 @@ export class Slots {
 
   /** Takes a slot or waits for one; the waiter is told of what becomes of it only where it waits. */
   enter(waiter: SlotWaiter): 'entered' | 'waiting' | 'full' {
-    if (this.tryEnter()) return 'entered';
-    if (!this.hasRoom) return 'full';
+    const { lane } = waiter;
+    if (this.tryEnter(lane)) return 'entered';
+    const queue = this.#queueOf(lane);
+    if (queue.size >= this.#mostWaiting) {
+      const other = queue.toPushOut(waiter);
+      if (other === undefined) return 'full';
+      this.#sendAway(other);
+    }
     this.#ask?.();
-    const seat = new Seat(waiter, this.#clock.monotonicMs(), this.#last);
-    if (this.#last === undefined) this.#first = seat;
-    else this.#last.behind = seat;
-    this.#last = seat;
-    this.#seats.set(waiter, seat);
-    this.#setTimer();
+    queue.add(waiter);
+    if (lane === 'interactive') {
+      this.#interactiveCount += 1;
+      this.#sinceMs.set(waiter, this.#clock.monotonicMs());
+      this.#setTimer();
+    }
     this.peak = Math.max(this.peak, this.inFlight + this.waiting);
     return 'waiting';
   }
 
   /** Waits no longer, and is told nothing more. Does nothing for one that does not wait. */
   withdraw(waiter: SlotWaiter): void {
-    const seat = this.#seats.get(waiter);
-    if (seat !== undefined) this.#remove(seat);
+    this.#sinceMs.delete(waiter);
+    this.#queueOf(waiter.lane).remove(waiter);
   }
 
-  leave(): void {
+  leave(lane: Lane): void {
     this.inFlight -= 1;
-    this.#admit();
+    if (lane === 'bulk') this.bulkInFlight -= 1;
+    if (this.waiting > 0) this.#admit();
   }
 
-  /** Nobody loses a slot or a seat by lower limits; another time limit counts for those who wait, too. */
+  /** Nobody loses a slot, or the right to wait, by lower limits; another time limit counts for those who wait, too. */
   configure(limits: UpstreamLimits): void {
     this.#limits = limits;
     // Of a lower limit nobody keeps more; of a higher one there is more to ask for.
@@ -144,31 +168,66 @@ export class Slots {
     this.#setTimer();
   }
 
+  #queueOf(lane: Lane): FairQueue<SlotWaiter> {
+    return lane === 'bulk' ? this.#bulk : this.#interactive;
+  }
+
+  #take(lane: Lane): void {
+    this.inFlight += 1;
+    if (lane === 'bulk') this.bulkInFlight += 1;
+    else this.#interactiveCount += 1;
+  }
+
+  /** Slots that bulk leaves free for the next interactive call. */
+  #reserved(): number {
+    if (this.held < fewestToReserve) return 0;
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#interactiveCount !== this.#seenCount) {
+      this.#seenCount = this.#interactiveCount;
+      this.#seenAtMs = nowMs;
+    }
+    return nowMs - this.#seenAtMs < interactiveSeenMs ? Math.ceil(this.held / slotsPerReserved) : 0;
+  }
+
   #admit(): void {
     // Who enters may leave at once; the loop that let it in sees to the slot.
     if (this.#isAdmitting) return;
     this.#isAdmitting = true;
-    while (this.#first !== undefined && this.inFlight < this.held) {
-      const { waiter } = this.#remove(this.#first);
-      this.inFlight += 1;
+    while (this.inFlight < this.held) {
+      const waiter = this.#next();
+      if (waiter === undefined) break;
+      this.#sinceMs.delete(waiter);
+      this.#take(waiter.lane);
       waiter.entered();
     }
     this.#isAdmitting = false;
   }
 
-  #remove(seat: Seat): Seat {
-    this.#seats.delete(seat.waiter);
-    if (seat.ahead === undefined) this.#first = seat.behind;
-    else seat.ahead.behind = seat.behind;
-    if (seat.behind === undefined) this.#last = seat.ahead;
-    else seat.behind.ahead = seat.ahead;
-    return seat;
+  #next(): SlotWaiter | undefined {
+    if (this.#bulk.size === 0) return this.#interactive.shift();
+    if (this.#interactive.size === 0) {
+      this.#bulkCredit = 0;
+      return this.inFlight < this.held - this.#reserved() ? this.#bulk.shift() : undefined;
+    }
+    const share = this.#limits.bulkShare;
+    this.#bulkCredit = Math.min(1, this.#bulkCredit + share);
+    // Long calls must not pile up beyond the share of the slots either.
+    const isOwed = this.#bulkCredit >= 1 && this.bulkInFlight < Math.max(1, Math.ceil(share * this.held));
+    if (!isOwed) return this.#interactive.shift();
+    this.#bulkCredit -= 1;
+    return this.#bulk.shift();
+  }
+
+  #sendAway(waiter: SlotWaiter): void {
+    this.withdraw(waiter);
+    waiter.timedOut();
   }
 
   /** It is not moved when the first one goes: at worst it fires for nothing, and is set for the next one. */
   #setTimer(): void {
-    if (this.#timer !== undefined || this.#first === undefined) return;
-    const dueMs = this.#first.sinceMs + this.#limits.queueTimeoutMs - this.#clock.monotonicMs();
+    const [first] = this.#sinceMs.values();
+    if (this.#timer !== undefined || first === undefined) return;
+    const dueMs = first + this.#limits.queueTimeoutMs - this.#clock.monotonicMs();
     this.#timer = setTimeout(lookAtQueue, Math.max(0, Math.ceil(dueMs)), this).unref();
   }
 
@@ -176,8 +235,9 @@ export class Slots {
   lookAtQueue(): void {
     this.#timer = undefined;
     const latestMs = this.#clock.monotonicMs() - this.#limits.queueTimeoutMs;
-    while (this.#first !== undefined && this.#first.sinceMs <= latestMs) {
-      this.#remove(this.#first).waiter.timedOut();
+    for (const [waiter, sinceMs] of this.#sinceMs) {
+      if (sinceMs > latestMs) break;
+      this.#sendAway(waiter);
     }
     this.#setTimer();
   }

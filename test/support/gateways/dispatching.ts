@@ -32,7 +32,7 @@ export function upstream(id: string, more: Partial<Upstream> = {}): Upstream {
     screen: 'all',
     unscreened: [],
     timeouts: byOperation(() => timeouts),
-    limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000 },
+    limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000, bulkShare: 0.1 },
     caps: noCaps,
     tls: undefined,
     addresses: undefined,
@@ -87,7 +87,9 @@ export function course(...tiers: Target[][]): Course {
 }
 
 /** Of a request with this body, which nobody was asked yet. */
-export const asking = (body = ''): Tried => new Tried(Buffer.from(body));
+const caller = { lane: 'interactive', key: undefined, asking: undefined } as const;
+
+export const asking = (body = ''): Tried => new Tried(Buffer.from(body), caller);
 
 export function house(random: () => number = Math.random) {
   const clock = createFakeClock();

@@ -22,7 +22,7 @@ export function toUpstream(origin: string, { connectMs = 2_000, ...parts }: Upst
     screen: 'all',
     unscreened: [],
     timeouts: byOperation(() => timeouts),
-    limits: { concurrency: 16, queue: 16, queueTimeoutMs: 1_000 },
+    limits: { concurrency: 16, queue: 16, queueTimeoutMs: 1_000, bulkShare: 0.1 },
     caps: noCaps,
     tls: undefined,
     addresses: undefined,

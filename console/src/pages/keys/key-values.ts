@@ -1,7 +1,7 @@
 /** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
 
 import { type BudgetPeriod, type KeyDocument, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import { type FieldWords, shapeField } from '../../parts/words/operations.ts';
+import { type FieldWords, laneField, shapeField } from '../../parts/words/operations.ts';
 
 interface BudgetValues {
   readonly every: BudgetPeriod;
@@ -30,6 +30,7 @@ type PlainTerm = Exclude<keyof KeyDocument, FullTerm>;
 
 /** All others: the form holds what the document says, and nothing or an empty text where it says nothing. */
 export const plainFields: Readonly<Record<PlainTerm, FieldWords>> = {
+  lane: laneField,
   shape: {
     ...shapeField,
     description: 'Whose rerank answers and errors they read, where a request does not say.',

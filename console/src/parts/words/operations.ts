@@ -24,6 +24,17 @@ export interface FieldWords {
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
 }
 
+/** The lanes of calls at upstreams. */
+export const laneField: FieldWords = {
+  label: 'Lane',
+  description: 'Which calls go first at a busy upstream: interactive calls before bulk calls.',
+  placeholder: 'Interactive',
+  choices: [
+    { value: 'interactive', label: 'Interactive' },
+    { value: 'bulk', label: 'Bulk' },
+  ],
+};
+
 /** The services that clients may have been written for, as people know them. */
 export const shapeField = {
   label: 'Its clients were written for',

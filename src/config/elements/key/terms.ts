@@ -12,6 +12,7 @@ import {
   fromEnvironment,
   instant,
   is,
+  laneField,
   list,
   mapping,
   metadata,
@@ -53,6 +54,9 @@ export const keyTermFields = {
   metadata: metadata()
     .default({})
     .meta(is('Your own notes.', { kind: 'names to texts' })),
+  lane: laneField(
+    'Lane of its calls at a busy upstream: `interactive` goes before `bulk`. Only with `interactive` set here may a request rise to it.',
+  ),
   shape: shapeField('Shape of rerank responses and errors, if the request does not say it.'),
   capture: duration(60_000, longestCaptureMs)
     .optional()
@@ -111,6 +115,12 @@ export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
   },
   metadata: { option: 'metadata', takes: 'pairs', example: 'name=text', says: 'what you note about it' },
   capture: { option: 'capture', takes: 'text', example: '7d', says: 'keeps what is asked and answered for so long' },
+  lane: {
+    option: 'lane',
+    takes: 'text',
+    example: 'bulk',
+    says: 'whether its calls go first at a busy upstream: `interactive` or `bulk`',
+  },
   shape: {
     option: 'shape',
     takes: 'text',
@@ -132,6 +142,7 @@ export function toTerms(written: Omit<WrittenTerms, 'limits' | 'budgets'>, caps:
     caps,
     metadata: Object.freeze(written.metadata),
     captureMs: written.capture,
+    lane: written.lane,
     shape: written.shape,
     expiresAtMs: written.expires,
   };
@@ -147,6 +158,7 @@ export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): 
     ...((has('limits') || has('budgets')) && { caps: terms.caps }),
     ...(has('metadata') && { metadata: terms.metadata }),
     ...(has('capture') && { captureMs: terms.captureMs ?? null }),
+    ...(has('lane') && { lane: terms.lane ?? null }),
     ...(has('shape') && { shape: terms.shape ?? null }),
     ...(has('expires') && { expiresAtMs: terms.expiresAtMs ?? null }),
   };
@@ -162,6 +174,7 @@ export function describeKeyTerms(terms: Omit<KeyTerms, 'expiresAtMs'>): KeyTerms
     ...describeCaps(terms.caps),
     metadata: { ...terms.metadata },
     capture: terms.captureMs === undefined ? undefined : fromMilliseconds(terms.captureMs),
+    lane: terms.lane,
     shape: terms.shape,
   };
 }

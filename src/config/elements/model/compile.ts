@@ -153,6 +153,7 @@ function compileModel(
     maxAudioMs: value.max_audio,
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',
+    lane: value.lane,
     shape: value.shape,
     ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
     ...toListSettings(value, path, served, context),

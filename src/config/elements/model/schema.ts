@@ -10,6 +10,7 @@ import {
   flag,
   fraction,
   is,
+  laneField,
   list,
   mapping,
   modelName,
@@ -230,6 +231,7 @@ export const modelSchema = mapping({
         '`ask`: streams are sent with `stream_options.include_usage`; the extra event is kept from clients that did not ask.',
       ),
     ),
+  lane: laneField('Lane of its calls at a busy upstream: `interactive` goes before `bulk`.'),
   shape: shapeField('Shape of rerank responses and errors, if neither request nor key says it.'),
   targets: list(targetSchema).min(1, { error: 'at least one' }).meta(is('Targets that serve it.')),
   balance: oneOf(balances)

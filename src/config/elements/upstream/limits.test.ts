@@ -9,7 +9,7 @@ async function limitsOf(t: TestContext, fields: string) {
 }
 
 test('what is not set has its default, and so has the whole section', async (t) => {
-  assert.deepEqual(await limitsOf(t, ''), { concurrency: 256, queue: 256, queueTimeoutMs: 5000 });
+  assert.deepEqual(await limitsOf(t, ''), { concurrency: 256, queue: 256, queueTimeoutMs: 5000, bulkShare: 0.1 });
   assert.deepEqual(await limitsOf(t, ', limits: { concurrency: 8 }'), {
     concurrency: 8,
     queue: 256,

@@ -33,6 +33,7 @@ export function toLimits(
   return Object.freeze({
     concurrency: limits.concurrency,
     queue: limits.queue,
+    bulkShare: limits.bulk_share.percent / 100,
     queueTimeoutMs: limits.queue_timeout ?? Math.min(standardQueueTimeoutMs, total.ms),
   });
 }

@@ -13,6 +13,7 @@ import {
   notes,
   oneOf,
   ownId,
+  share,
   text,
   urlPath,
   wantedCredential,
@@ -103,7 +104,10 @@ export const upstreamSchema = mapping({
       .default(256)
       .meta(is('Concurrent calls and connections, over all workers (with `redis`, all nodes).')),
     queue: wholeNumber(0, 1_000_000).default(256).meta(is('Calls that may wait, per process.')),
-    queue_timeout: time('How long a call may wait.', '`5s`'),
+    queue_timeout: time('How long an interactive call may wait; bulk waits until its deadline.', '`5s`'),
+    bulk_share: share(1)
+      .default({ percent: 10 })
+      .meta(is('Least share of bulk while interactive calls wait.', { kind: 'percentage', defaultText: '10%' })),
     ...rateFields,
   })
     .prefault({})
