@@ -1,0 +1,119 @@
+/** At a busy upstream interactive calls go before bulk calls, and keys and projects take turns. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { atOnce } from '../../src/lib/turns.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { toDocument } from '../support/gateways/pair.ts';
+import { startRig } from '../support/gateways/rig.ts';
+import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+
+const secretOf = (key: string): string => `the-secret-of-the-key-${key}`;
+
+/** One call at a time, which is answered when the test says so. */
+async function setUp(t: TestContext, more: Readonly<Record<string, unknown>> = {}, keys = standardKeys) {
+  const waiting: (() => void)[] = [];
+  const script: Handler = async (_request, reply) => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    await reply.json(200, { data: [{ embedding: [1], index: 0 }], usage: { prompt_tokens: 1, total_tokens: 1 } });
+  };
+  const upstream = await startFakeUpstream(script);
+  t.after(() => upstream.close());
+  const document = toDocument(upstream.url, { limits: { concurrency: 1, queue: 100 } }, {}, more);
+  const rig = await startRig(t, { ...document, server: {}, keys });
+  const waitingIn = (): number => atOnce(rig.app.targets())[0]?.waiting ?? 0;
+  const answers: Promise<{ readonly status: number; header(name: string): string | undefined }>[] = [];
+  return {
+    rig,
+    upstream,
+    answers,
+    /** Sends a request, and waits until it has come as far as it comes for now. */
+    async ask(input: string, key: string, lane?: string): Promise<void> {
+      const headers: [string, string][] = [
+        ['Authorization', `Bearer ${secretOf(key)}`],
+        ['Content-Type', 'application/json'],
+      ];
+      if (lane !== undefined) headers.push(['x-postern-lane', lane]);
+      const answer = rig.post('/v1/embeddings', `{"model":"m","input":"${input}"}`, { headers });
+      answers.push(answer);
+      if (answers.length === 1) await upstream.nextRequest();
+      while (waitingIn() < answers.length - 1) await wait(5);
+    },
+    /** What was asked of the upstream, in order, once all is answered. */
+    async order(): Promise<string[]> {
+      for (let count = 1; count < answers.length; count += 1) {
+        waiting.shift()?.();
+        await upstream.nextRequest();
+      }
+      waiting.shift()?.();
+      for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+      return upstream.requests.map(({ body }) => JSON.parse(body.toString()).input);
+    },
+  };
+}
+
+const standardKeys: readonly Readonly<Record<string, unknown>>[] = [
+  { id: 'search', secret: secretOf('search') },
+  { id: 'index', secret: secretOf('index'), lane: 'bulk' },
+  { id: 'both', secret: secretOf('both'), lane: 'interactive' },
+];
+
+test('calls of a bulk key, and requests that lower themselves to bulk, wait behind those of others', async (t) => {
+  const house = await setUp(t);
+  await house.ask('b0', 'index');
+  for (const input of ['b1', 'b2']) await house.ask(input, 'index');
+  await house.ask('lowered', 'search', 'bulk');
+  await house.ask('i1', 'search');
+  const [first, second, ...bulk] = await house.order();
+  assert.deepEqual([first, second], ['b0', 'i1']);
+  assert.deepEqual(bulk.toSorted(), ['b1', 'b2', 'lowered']);
+});
+
+test('a request rises to interactive only where its key is configured so', async (t) => {
+  const house = await setUp(t, { lane: 'bulk' });
+  const asked: readonly [input: string, key: string, lane?: string][] = [
+    ['running', 'search'],
+    ['model says bulk', 'search'],
+    ['may not rise', 'search', 'interactive'],
+    ['rises', 'both', 'interactive'],
+    ['bulk key', 'index', 'interactive'],
+  ];
+  for (const one of asked) await house.ask(...one);
+  const [first, second] = await house.order();
+  assert.deepEqual([first, second], ['running', 'rises']);
+});
+
+test('a lane that does not exist is refused, and names the two that do', async (t) => {
+  const house = await setUp(t);
+  const headers: [string, string][] = [
+    ['Authorization', `Bearer ${secretOf('search')}`],
+    ['x-postern-lane', 'fast'],
+  ];
+  const answer = await house.rig.post('/v1/embeddings', '{"model":"m","input":"x"}', { headers });
+  assertError(answer, 'unsupported_parameter', { param: 'x-postern-lane', message: /"interactive" or "bulk"/ });
+  assert.equal(house.upstream.requests.length, 0);
+});
+
+test('a key with one call does not wait for all the calls of another key', async (t) => {
+  const keys = ['hot', 'cold'].map((id) => ({ id, secret: secretOf(id) }));
+  const house = await setUp(t, {}, keys);
+  await house.ask('running', 'hot');
+  for (let count = 0; count < 6; count += 1) {
+    await house.ask(`hot ${count}`, 'hot');
+  }
+  await house.ask('cold', 'cold');
+  const order = await house.order();
+  assert.ok(order.indexOf('cold') <= 2, order.join());
+});
+
+test('server-timing tells the wait in the queue apart', async (t) => {
+  const house = await setUp(t);
+  await house.ask('running', 'search');
+  await house.ask('waits', 'search');
+  await house.order();
+  const [first, second] = await Promise.all(house.answers);
+  assert.doesNotMatch(first?.header('server-timing') ?? '', /queue/);
+  const [, queueMs] = /queue;dur=([\d.]+)/.exec(second?.header('server-timing') ?? '') ?? [];
+  assert.ok(Number(queueMs) > 0, second?.header('server-timing'));
+});
