@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { Offer } from './family.ts';
 import type { Lane } from './lane.ts';
 import type { CallEnd, Listening } from './outcome.ts';
-import type { Credential, Model, Target } from './snapshot.ts';
+import type { Credential, Model, Target, Upstream } from './snapshot.ts';
 
 /** A target, and how it serves the route that was asked. */
 export interface Candidate {
@@ -38,6 +38,22 @@ export interface WaitingCall {
   readonly key: string;
   /** Estimated, in tokens or items; 1 at least. */
   readonly work: number;
+}
+
+/** A call that waits for a rate limit of an upstream. */
+export interface PacedCall extends WaitingCall {
+  /** It may try again now; whoever is told so says `wait` or `done` soon. */
+  resume(): void;
+}
+
+/** Calls that a rate limit of one upstream keeps waiting. */
+export interface Pacing {
+  /** In how long the next call may try, where others wait that go before a new call of the lane; else undefined. */
+  behindMs(lane: Lane): number | undefined;
+  /** For so long at least; a call that tried and was refused again stays the first. */
+  wait(call: PacedCall, inMs: number): void;
+  /** It passed, or waits no longer. */
+  done(call: PacedCall): void;
 }
 
 /** Whose call it is. */
@@ -109,6 +125,12 @@ export class Tried implements WaitingCall {
   upstream(id: string): void {
     this.#upstreams ??= [];
     this.#upstreams.push(id);
+  }
+
+  /** After a pause: those that were passed over for want of room, or that asked for the pause, may be asked again. */
+  paused(): void {
+    this.#upstreams = undefined;
+    this.#turns = undefined;
   }
 
   target(target: Target): void {
@@ -203,6 +225,8 @@ export interface NoTurn {
 export interface Dispatcher {
   /** `matched`: what the model's pattern matched, by which an upstream's name for it is made; empty without one. */
   choose(course: Course, tried: Tried, matched: string): Turn | NoTurn;
+  /** Where calls wait for the upstream's rate limits. */
+  pacing(upstream: Upstream): Pacing;
   /** Nobody served it. Where two targets were unavailable for this request body and for no other, neither is to blame. */
   excuseUnavailable(course: Course, tried: Tried, matched: string): void;
 }

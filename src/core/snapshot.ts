@@ -107,6 +107,8 @@ export interface Upstream extends UpstreamSettings {
   readonly unscreened: readonly string[];
   readonly timeouts: Readonly<Record<Operation, Timeouts>>;
   readonly limits: UpstreamLimits;
+  /** How long a call may wait for its rate limits; undefined: not at all. */
+  readonly paceMs?: number | undefined;
   /** What all exchanges together may use up of it. */
   readonly caps: Caps;
   readonly tls: UpstreamTls | undefined;
@@ -241,6 +243,8 @@ export interface Model {
   /** Which service the clients that ask for it were written for, where neither they nor their key say. */
   readonly shape?: RerankShape | undefined;
   readonly lane?: Lane | undefined;
+  /** In place of what its upstreams say. */
+  readonly paceMs?: number | undefined;
   readonly balance: Balance;
   readonly retry: Retry;
   readonly hedge: Hedge | undefined;

@@ -195,6 +195,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   return {
     choose,
     excuseUnavailable,
+    pacing: (upstream) => standings.of(upstream).pacer,
     adopt(snapshot) {
       for (const { id, down } of standings.adopt(snapshot)) {
         onChange(changeOf(id, { rests: false, why: down, forMs: 0 }));

@@ -27,6 +27,7 @@ import { isExhausted } from './exhausted.ts';
 import { Race, type Won } from './hedge.ts';
 import { pause } from './pause.ts';
 import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
+import { RateWait } from './rate-wait.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
 import { SubCall } from './sub-call.ts';
@@ -91,6 +92,7 @@ class Attempts {
   #sameTarget: SameTarget | undefined = undefined;
   /** Its pause is over already. */
   #waited: Turn | undefined = undefined;
+  #rateWait: RateWait | undefined = undefined;
   /** At `log.level: debug` alone. */
   readonly #log: DebugLog | undefined;
 
@@ -123,6 +125,7 @@ class Attempts {
         const turn =
           this.#sameTarget === undefined ? this.#chooseUnlessOver() : await this.#chooseNext(this.#sameTarget);
         if (turn === undefined || !isTurn(turn)) {
+          if (turn !== undefined && (await this.#waitForRate(turn))) continue;
           this.#log?.debug('no target left', { id: this.#exchange.id, why: turn?.kind ?? 'over' });
           if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoPlace();
           if (this.#suspects !== undefined) this.#excuse(this.#suspects);
@@ -144,8 +147,26 @@ class Attempts {
         }
       }
     } finally {
+      this.#rateWait?.passed();
       this.#leftovers.clear();
     }
+  }
+
+  /** Whether it has waited for a rate limit, and may try again. */
+  async #waitForRate(none: NoTurn): Promise<boolean> {
+    if (this.#isOver() || !mayPace(this.#plan)) return false;
+    const startedMs = performance.now();
+    const ended = await this.#pacing.next(none);
+    if (ended === 'client-gone') throw new GatewayError('client_closed');
+    if (ended === 'too-late') return false;
+    this.#exchange.queuedMs += performance.now() - startedMs;
+    this.#tried.paused();
+    return true;
+  }
+
+  get #pacing(): RateWait {
+    this.#rateWait ??= new RateWait(this.#plan, this.#deps, this.#client, this.#tried);
+    return this.#rateWait;
   }
 
   #chooseUnlessOver(): Turn | NoTurn | undefined {
@@ -267,17 +288,23 @@ class Attempts {
 
   /** False where the upstream's own caps are reached. */
   async #mayUse(turn: Turn): Promise<boolean> {
+    const { upstream } = turn.candidate.target;
+    const paces = mayPace(this.#plan);
     let denial: Denial | undefined;
     try {
-      denial = await this.#plan.reservation.enter(turn.candidate.target.upstream);
+      denial = (paces ? this.#pacing.behind(upstream) : undefined) ?? (await this.#plan.reservation.enter(upstream));
     } catch (error) {
       turn.withdraw();
       throw error;
     }
-    if (denial === undefined) return true;
+    if (denial === undefined) {
+      this.#rateWait?.passed();
+      return true;
+    }
     turn.withdraw();
-    this.#tried.upstream(turn.candidate.target.upstream.id);
-    this.#note(turn, 'capped', denial.limit, performance.now());
+    this.#tried.upstream(upstream.id);
+    if (paces) this.#pacing.denied(upstream, denial);
+    if (this.#rateWait?.isRetrying(upstream) !== true) this.#note(turn, 'capped', denial.limit, performance.now());
     this.#leftovers.denied(denial);
     return false;
   }
@@ -463,6 +490,7 @@ class Attempts {
       case 'limited':
         turn.limited(why, restMs);
         this.#tried.turn(turn);
+        if (mayPace(this.#plan)) this.#pacing.refused(turn.candidate.target.upstream, restMs);
         this.#repeating.failed(turn, 'nothing', restMs);
         break;
       case 'rejected':
@@ -602,3 +630,8 @@ class Attempts {
     };
   }
 }
+
+/** Some upstream of the model, or the model itself, has calls wait for rate limits. */
+const mayPace = ({ course, resolved }: Plan): boolean =>
+  resolved.model.paceMs !== undefined ||
+  course.tiers.some((tier) => tier.some(({ target }) => target.upstream.paceMs !== undefined));

@@ -64,6 +64,10 @@ export class Slots {
     return this.#limits.concurrency;
   }
 
+  get bulkShare(): number {
+    return this.#limits.bulkShare;
+  }
+
   /** Somebody waits who could begin if this process held more. */
   get isShort(): boolean {
     return this.waiting > 0 && this.inFlight >= this.held;

@@ -3,6 +3,7 @@
 import type { Candidate } from '../../core/dispatch.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot.ts';
+import { Pacer } from '../slots/pacer.ts';
 import type { SharedSlots } from '../slots/shared-slots.ts';
 import { Slots } from '../slots/slots.ts';
 import { Circuit } from './circuit.ts';
@@ -51,6 +52,7 @@ const rememberedMs = 600_000;
 
 export class UpstreamStanding {
   readonly slots: Slots;
+  readonly pacer: Pacer;
   readonly budget: RetryBudget;
   readonly targets = new Map<string, TargetStanding>();
   /** Which credentials were refused, by fingerprint. */
@@ -68,6 +70,7 @@ export class UpstreamStanding {
     const { id } = upstream;
     this.slots = new Slots(upstream.limits, undefined, shared && (() => shared.ask(id)));
     shared?.add(id, this.slots);
+    this.pacer = new Pacer(() => this.slots.bulkShare);
     this.budget = new RetryBudget(nowMs);
     this.#address = addressOf(upstream);
   }

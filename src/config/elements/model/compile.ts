@@ -154,6 +154,7 @@ function compileModel(
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',
     lane: value.lane,
+    paceMs: value.pace,
     shape: value.shape,
     ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
     ...toListSettings(value, path, served, context),

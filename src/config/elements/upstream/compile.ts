@@ -123,6 +123,7 @@ function compileUpstream(
       entry.response_headers && toResponseHeaders(entry.response_headers, [...path, 'response_headers'], context),
     ...toScreening(entry, keys, staticHeaders, path),
     timeouts: toTimeouts(entry.timeouts, [...path, 'timeouts'], context),
+    paceMs: entry.pace,
     limits: toLimits(entry, [...path, 'limits'], context),
     caps: toUpstreamCaps(entry, path, context),
     tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),

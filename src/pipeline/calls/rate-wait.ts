@@ -1,0 +1,129 @@
+/** The waits of one exchange for rate limits of upstreams, where they are configured to pace calls instead of refusing them. */
+
+import { performance } from 'node:perf_hooks';
+import type { Denial } from '../../core/accounting/spending.ts';
+import type { NoTurn, PacedCall, Pacing } from '../../core/dispatch.ts';
+import type { ClientWork, Listening } from '../../core/outcome.ts';
+import type { Upstream } from '../../core/snapshot.ts';
+import type { AttemptDeps } from './attempt.ts';
+import type { Plan } from './plan.ts';
+
+/** When nothing says how long, it is tried again so soon. */
+const shortestMs = 20;
+const unknownMs = 1_000;
+/** Longer pauses than this are not believed of an upstream. */
+const longestMs = 60_000;
+
+type Ended = 'again' | 'too-late' | 'client-gone';
+
+export class RateWait implements PacedCall, ClientWork {
+  readonly lane: PacedCall['lane'];
+  readonly project: string;
+  readonly key: string;
+  readonly work: number;
+  readonly #plan: Plan;
+  readonly #deps: Pick<AttemptDeps, 'dispatcher'>;
+  readonly #client: Listening;
+  readonly #sinceMs = performance.now();
+  /** Where it waits or tries. */
+  #pacing: Pacing | undefined = undefined;
+  #upstream: Upstream | undefined = undefined;
+  /** The upstream that has room soonest. */
+  #denied: { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined = undefined;
+  #deadline: NodeJS.Timeout | undefined = undefined;
+  #resolve: ((ended: Ended) => void) | undefined = undefined;
+
+  constructor(
+    plan: Plan,
+    deps: Pick<AttemptDeps, 'dispatcher'>,
+    client: Listening,
+    { lane, project, key, work }: Omit<PacedCall, 'resume'>,
+  ) {
+    this.#plan = plan;
+    this.#deps = deps;
+    this.#client = client;
+    this.lane = lane;
+    this.project = project;
+    this.key = key;
+    this.work = work;
+  }
+
+  /** What others that wait there already, and go first, make of it; undefined where there are none. */
+  behind(upstream: Upstream): Denial | undefined {
+    if (this.#paceMs(upstream) === 0 || this.isRetrying(upstream)) return undefined;
+    const retryAfterMs = this.#deps.dispatcher.pacing(upstream).behindMs(this.lane);
+    return retryAfterMs === undefined
+      ? undefined
+      : { limit: `the calls that wait for the upstream ${JSON.stringify(upstream.id)}`, retryAfterMs };
+  }
+
+  /** It has waited there. */
+  isRetrying(upstream: Upstream): boolean {
+    return this.#upstream === upstream;
+  }
+
+  denied(upstream: Upstream, { retryAfterMs, error }: Denial): void {
+    if (error !== undefined || this.#paceMs(upstream) === 0) return;
+    if (this.#denied === undefined || retryAfterMs < this.#denied.retryAfterMs)
+      this.#denied = { upstream, retryAfterMs };
+  }
+
+  /** By the upstream itself, with 429. */
+  refused(upstream: Upstream, retryAfterMs = unknownMs): void {
+    this.denied(upstream, { limit: upstream.id, retryAfterMs: Math.min(retryAfterMs, longestMs) });
+  }
+
+  /** It may use the upstream now, or asks another one. */
+  passed(): void {
+    this.#pacing?.done(this);
+    this.#pacing = undefined;
+    this.#upstream = undefined;
+  }
+
+  /** Waits until the upstream that has room soonest has it. False where that would take too long. */
+  async next(none: NoTurn): Promise<Ended> {
+    const found = this.#denied ?? this.#limited(none);
+    this.#denied = undefined;
+    if (found === undefined) return 'too-late';
+    const { upstream, retryAfterMs } = found;
+    const leftMs = Math.min(this.#sinceMs + this.#paceMs(upstream), this.#plan.deadlineMs) - performance.now();
+    if (retryAfterMs > leftMs) return 'too-late';
+    if (this.#client.gone) return 'client-gone';
+    if (this.#upstream !== upstream) this.passed();
+    this.#upstream = upstream;
+    this.#pacing = this.#deps.dispatcher.pacing(upstream);
+    const pacing = this.#pacing;
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#client.work = this;
+      this.#deadline = setTimeout(() => this.#end('too-late'), Math.max(0, leftMs));
+      pacing.wait(this, Math.max(shortestMs, retryAfterMs));
+    });
+  }
+
+  resume(): void {
+    this.#end('again');
+  }
+
+  clientLeft(): void {
+    this.#end('client-gone');
+  }
+
+  #end(ended: Ended): void {
+    clearTimeout(this.#deadline);
+    if (this.#client.work === this) this.#client.work = undefined;
+    this.#resolve?.(ended);
+    this.#resolve = undefined;
+  }
+
+  /** Those that asked for a pause themselves. */
+  #limited(none: NoTurn): { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined {
+    if (none.kind !== 'resting' || !none.isLimited) return undefined;
+    const paced = this.#plan.course.tiers.flat().find(({ target }) => this.#paceMs(target.upstream) > 0);
+    return paced && { upstream: paced.target.upstream, retryAfterMs: none.retryAfterMs };
+  }
+
+  #paceMs({ paceMs = 0 }: Upstream): number {
+    return this.#plan.resolved.model.paceMs ?? paceMs;
+  }
+}

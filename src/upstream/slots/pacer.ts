@@ -1,0 +1,97 @@
+/**
+ * Calls that only a rate limit of an upstream keeps waiting. When its moment has come the first of them tries again, alone: where
+ * it passes, the next one tries at once; where it does not, all wait on.
+ */
+
+import { performance } from 'node:perf_hooks';
+import type { PacedCall, Pacing } from '../../core/dispatch.ts';
+import type { Lane } from '../../core/lane.ts';
+import { FairQueue } from './fair-queue.ts';
+
+export class Pacer implements Pacing {
+  readonly #queues = { interactive: new FairQueue<PacedCall>(), bulk: new FairQueue<PacedCall>() };
+  /** Of each lane, the call that tried in vain: it is still the first. */
+  readonly #first: { interactive: PacedCall | undefined; bulk: PacedCall | undefined };
+  #trying: PacedCall | undefined = undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #dueMs = 0;
+  /** Parts of a call that bulk is owed by interactive calls that went first. */
+  #bulkCredit = 0;
+  readonly #bulkShare: () => number;
+
+  constructor(bulkShare: () => number) {
+    this.#bulkShare = bulkShare;
+    this.#first = { interactive: undefined, bulk: undefined };
+  }
+
+  waitingIn(lane: Lane): number {
+    return this.#queues[lane].size + (this.#first[lane] === undefined ? 0 : 1);
+  }
+
+  behindMs(lane: Lane): number | undefined {
+    const isFirst = this.waitingIn('interactive') === 0 && (lane === 'interactive' || this.waitingIn('bulk') === 0);
+    return isFirst ? undefined : Math.max(0, this.#dueMs - performance.now());
+  }
+
+  wait(call: PacedCall, inMs: number): void {
+    if (this.#trying === call) {
+      this.#trying = undefined;
+      this.#first[call.lane] = call;
+    } else this.#queues[call.lane].add(call);
+    this.#wakeIn(inMs);
+  }
+
+  done(call: PacedCall): void {
+    if (this.#trying === call) {
+      this.#trying = undefined;
+      this.#wake();
+    } else if (this.#first[call.lane] === call) this.#first[call.lane] = undefined;
+    else this.#queues[call.lane].remove(call);
+  }
+
+  #wakeIn(inMs: number): void {
+    const dueMs = performance.now() + inMs;
+    if (this.#timer !== undefined) {
+      if (this.#dueMs <= dueMs) return;
+      clearTimeout(this.#timer);
+    }
+    this.#dueMs = dueMs;
+    this.#timer = setTimeout(wake, Math.ceil(inMs), this).unref();
+  }
+
+  /** Called by the timer. */
+  onDue(): void {
+    this.#timer = undefined;
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#trying !== undefined) return;
+    const next = this.#next();
+    if (next === undefined) return;
+    this.#trying = next;
+    next.resume();
+  }
+
+  #next(): PacedCall | undefined {
+    const isBulkWaiting = this.waitingIn('bulk') > 0;
+    if (this.waitingIn('interactive') === 0 || !isBulkWaiting) {
+      this.#bulkCredit = 0;
+      return this.#take(isBulkWaiting ? 'bulk' : 'interactive');
+    }
+    this.#bulkCredit += this.#bulkShare();
+    if (this.#bulkCredit < 1) return this.#take('interactive');
+    this.#bulkCredit -= 1;
+    return this.#take('bulk');
+  }
+
+  #take(lane: Lane): PacedCall | undefined {
+    const first = this.#first[lane];
+    this.#first[lane] = undefined;
+    return first ?? this.#queues[lane].shift();
+  }
+}
+
+function wake(pacer: Pacer): void {
+  pacer.onDue();
+}
