@@ -193,6 +193,7 @@ test('what a key has can be taken away, in either spelling', async (t) => {
       caps: { rates: [], concurrency: undefined, budgets: [] },
       metadata: {},
       captureMs: undefined,
+      lane: undefined,
       shape: undefined,
       expiresAtMs: undefined,
       revokedAtMs: undefined,

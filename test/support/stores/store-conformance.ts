@@ -74,6 +74,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
         },
         metadata: { team: 'search', ticket: '42' },
         captureMs: 60_000,
+        lane: 'bulk',
         shape: 'voyage',
         expiresAtMs: clock.nowMs() + 1,
       });
@@ -89,6 +90,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
         caps: key.caps,
         metadata: { team: 'search', ticket: '42' },
         captureMs: 60_000,
+        lane: 'bulk',
         shape: 'voyage',
         expiresAtMs: clock.nowMs() + 1,
         revokedAtMs: undefined,

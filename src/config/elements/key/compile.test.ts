@@ -15,6 +15,7 @@ test('a key is found by the SHA-256 of its secret, and the secret is nowhere', a
     operations: undefined,
     addresses: undefined,
     project: undefined,
+    lane: undefined,
     shape: undefined,
     caps: { rates: [], concurrency: undefined, budgets: [] },
     metadata: {},

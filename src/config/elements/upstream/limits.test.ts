@@ -14,11 +14,13 @@ test('what is not set has its default, and so has the whole section', async (t) 
     concurrency: 8,
     queue: 256,
     queueTimeoutMs: 5000,
+    bulkShare: 0.1,
   });
   assert.deepEqual(await limitsOf(t, ', limits: { concurrency: 1, queue: 0, queue_timeout: 250ms }'), {
     concurrency: 1,
     queue: 0,
     queueTimeoutMs: 250,
+    bulkShare: 0.1,
   });
 });
 
