@@ -233,7 +233,12 @@ export const modelSchema = mapping({
     ),
   pace: duration(10, 3_600_000)
     .optional()
-    .meta(is('How long its calls may wait for rate limits, in place of `upstreams[].pace`.', { kind: 'time', defaultText: 'as the upstream says' })),
+    .meta(
+      is('How long its calls may wait for rate limits, in place of `upstreams[].pace`.', {
+        kind: 'time',
+        defaultText: 'as the upstream says',
+      }),
+    ),
   lane: laneField('Lane of its calls at a busy upstream: `interactive` goes before `bulk`.'),
   shape: shapeField('Shape of rerank responses and errors, if neither request nor key says it.'),
   targets: list(targetSchema).min(1, { error: 'at least one' }).meta(is('Targets that serve it.')),

@@ -114,7 +114,12 @@ export const upstreamSchema = mapping({
     .meta(is('Concurrency, queue and rate limits.')),
   pace: duration(10, 3_600_000)
     .optional()
-    .meta(is('How long a call may wait for a rate limit of the upstream, in place of 429.', { kind: 'time', defaultText: 'not at all' })),
+    .meta(
+      is('How long a call may wait for a rate limit of the upstream, in place of 429.', {
+        kind: 'time',
+        defaultText: 'not at all',
+      }),
+    ),
   budgets: budgetsField(),
   tls: mapping({
     ca: pemFile("PEM file of trusted CAs, instead of the system's."),
