@@ -11,11 +11,8 @@ import type { CommandContext } from './command.ts';
 import { printFaults } from './faults.ts';
 
 export interface Action<Ground> {
-  /** What follows the command's name. */
+  /** What follows the command's name, which says what it takes: `show ID [--json]` is one operand and an option. */
   readonly usage: string;
-  /** Those that it takes, beside `--config`. */
-  readonly options: readonly string[];
-  readonly operandCount: number;
   /** There is nothing for it to do where no store was made yet: it says so, and makes none. */
   readonly needsStore: boolean | ((values: CommandContext['values']) => boolean);
   /** Reads its options before the store is opened, and gives back what is to be done with it. */
@@ -83,12 +80,19 @@ function findAction<Ground>(
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     throw new UserFault(`there is no "${command} ${name}"${hint} (there are ${names.join(', ')})`);
   }
-  const foreign = Object.keys(values).find((option) => option !== 'config' && !action.options.includes(option));
+  const { options, operandCount } = takenBy(action.usage);
+  const foreign = Object.keys(values).find((option) => option !== 'config' && !options.has(option));
   if (foreign !== undefined) {
     throw new UserFault(`"${command} ${name}" takes no --${foreign} (usage: ${command} ${action.usage})`);
   }
-  if (operands.length !== action.operandCount) {
+  if (operands.length !== operandCount) {
     throw new UserFault(`write it as "postern ${command} ${action.usage}"`);
   }
   return action;
+}
+
+function takenBy(usage: string): { readonly options: ReadonlySet<string | undefined>; readonly operandCount: number } {
+  const [, operands = ''] = /^\S+((?: [A-Z]+)*)(?: |$)/.exec(usage) ?? [];
+  const options = new Set([...usage.matchAll(/--([a-z-]+)/g)].map(([, name]) => name));
+  return { options, operandCount: operands.split(' ').length - 1 };
 }

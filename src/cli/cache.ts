@@ -9,7 +9,7 @@ import { type Command, type CommandContext, configOptions } from './command.ts';
 import { words } from './words.ts';
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  clear: { usage: 'clear --model M', options: ['model'], operandCount: 0, needsStore: false, prepare: clear },
+  clear: { usage: 'clear --model M', needsStore: false, prepare: clear },
 };
 
 export const cache: Command = {

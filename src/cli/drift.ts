@@ -10,8 +10,8 @@ import { toTable } from './table.ts';
 import { words } from './words.ts';
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  show: { usage: 'show [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: show },
-  accept: { usage: 'accept --model M', options: ['model'], operandCount: 0, needsStore: true, prepare: accept },
+  show: { usage: 'show [--json]', needsStore: true, prepare: show },
+  accept: { usage: 'accept --model M', needsStore: true, prepare: accept },
 };
 
 export const drift: Command = {

@@ -7,7 +7,7 @@ import { fromMilliseconds } from '../../lib/quantities.ts';
 import { type Terms, toId } from './part.ts';
 import type { Provider } from './providers.ts';
 
-export interface NewUpstream {
+interface NewUpstream {
   readonly provider: Provider;
   readonly baseUrl?: string | undefined;
   /** As `Draft.credential` gives them back. */
@@ -31,7 +31,7 @@ export interface NewTarget {
   readonly from?: string | undefined;
 }
 
-export interface NewRoute {
+interface NewRoute {
   readonly path: string;
   readonly to: string;
   readonly model: string;

@@ -188,7 +188,7 @@ function keysBlock(posternKey: string | undefined): string[] {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What `postern init` says of the environment: which keys it found, what it made of each, and what it left out. */
-export function initReport(families: readonly Family[], env: Environment, keyFault: string | undefined): string[] {
+function initReport(families: readonly Family[], env: Environment, keyFault: string | undefined): string[] {
   const found: string[] = [];
   const leftOut: string[] = [];
   const missing: string[] = [];

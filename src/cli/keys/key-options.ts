@@ -27,8 +27,6 @@ const takeable = terms.filter(([term]) => !needed.includes(term));
 /** `--no-limits`: all of them, in the word of the file. */
 export const takingOptions: readonly string[] = takeable.map(([term]) => `no-${term}`);
 
-export const termOptions: readonly string[] = ['name', ...terms.map(([, { option }]) => option)];
-
 export const termsUsage = ['[--name N]', ...terms.map(([, one]) => usageOf(one))].join(' ');
 
 function usageOf({ option, example, takes }: (typeof keyOptions)[KeyTermName]): string {

@@ -21,7 +21,6 @@ import {
   readNewKey,
   readOverlap,
   takingOptions,
-  termOptions,
   termsUsage,
 } from './key-options.ts';
 import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
@@ -30,30 +29,16 @@ import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListR
 const actor = 'command line';
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  create: {
-    usage: `create ${termsUsage} [--json]`,
-    options: [...termOptions, 'json'],
-    operandCount: 0,
-    needsStore: false,
-    prepare: create,
-  },
-  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
-  show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, needsStore: true, prepare: show },
+  create: { usage: `create ${termsUsage} [--json]`, needsStore: false, prepare: create },
+  list: { usage: 'list [--json]', needsStore: true, prepare: list },
+  show: { usage: 'show ID [--json]', needsStore: true, prepare: show },
   update: {
     usage: `update ID ${termsUsage} [${takingOptions.map((option) => `--${option}`).join('] [')}] [--json]`,
-    options: [...termOptions, ...takingOptions, 'json'],
-    operandCount: 1,
     needsStore: true,
     prepare: update,
   },
-  rotate: {
-    usage: 'rotate ID [--overlap 24h] [--json]',
-    options: ['overlap', 'json'],
-    operandCount: 1,
-    needsStore: true,
-    prepare: rotate,
-  },
-  revoke: { usage: 'revoke ID', options: [], operandCount: 1, needsStore: true, prepare: revoke },
+  rotate: { usage: 'rotate ID [--overlap 24h] [--json]', needsStore: true, prepare: rotate },
+  revoke: { usage: 'revoke ID', needsStore: true, prepare: revoke },
 };
 
 export const keys: Command = {

@@ -24,7 +24,7 @@ export const filterOptions = {
   outcome: { type: 'string' },
 } as const;
 
-export type Span = Pick<LedgerFilter, 'fromMs' | 'toMs'>;
+type Span = Pick<LedgerFilter, 'fromMs' | 'toMs'>;
 
 /** `--from` and `--to`; `defaultFrom` is what stands for a `--from` that is not there. */
 export function readSpan(values: Values, nowMs: number, defaultFrom?: string): Span {

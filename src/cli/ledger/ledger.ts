@@ -27,7 +27,6 @@ const followEveryMs = 1_000;
 /** Rows that come in between two looks, at most: those beyond are not shown. */
 const mostRowsPerLook = 10_000;
 
-const filters = [...Object.keys(filterOptions), 'status', 'request-id'];
 /** Of those that a client gave the same ID. */
 const mostShown = 5;
 
@@ -35,21 +34,13 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   tail: {
     usage:
       'tail [--limit N] [--follow|-f] [--from 7d|2026-11-01] [--to 2026-11-30] [--key ID] [--project ID] [--model ID] [--upstream ID] [--operation O] [--outcome O] [--status S] [--request-id X] [--json]',
-    options: ['limit', 'follow', 'from', 'to', ...filters, 'json'],
-    operandCount: 0,
     needsStore: true,
     prepare: tail,
   },
-  show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, needsStore: true, prepare: show },
-  verify: {
-    usage: 'verify [--from 7d|2026-11-01] [--to 2026-11-30]',
-    options: ['from', 'to'],
-    operandCount: 0,
-    needsStore: true,
-    prepare: verify,
-  },
-  prune: { usage: 'prune [--confirm]', options: ['confirm'], operandCount: 0, needsStore: true, prepare: prune },
-  adopt: { usage: 'adopt JOURNAL', options: [], operandCount: 1, needsStore: true, prepare: adopt },
+  show: { usage: 'show ID [--json]', needsStore: true, prepare: show },
+  verify: { usage: 'verify [--from 7d|2026-11-01] [--to 2026-11-30]', needsStore: true, prepare: verify },
+  prune: { usage: 'prune [--confirm]', needsStore: true, prepare: prune },
+  adopt: { usage: 'adopt JOURNAL', needsStore: true, prepare: adopt },
 };
 
 export const ledger: Command = {

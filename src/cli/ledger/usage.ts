@@ -39,7 +39,7 @@ const unitColumns: readonly (readonly [title: string, cell: (units: UnitSums) =>
 ];
 
 /** With a line for the total below. */
-export function toUsageTable(
+function toUsageTable(
   lines: readonly WholeLine[],
   groups: readonly UsageGroup[],
   priceNotes: readonly string[],
@@ -80,7 +80,7 @@ function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
 }
 
 /** As of when prices are that nobody wrote at their models. */
-export function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
+function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
   return dates.map(({ source, asOf, models }) => {
     const whose = source === 'table' ? 'that come with Postern' : 'that were imported';
     const which = models === 1 ? '1 model goes' : `${models} models go`;
@@ -119,17 +119,17 @@ function toJsonFields({ sums, units }: Figures) {
   return { ...toFields(sums), units: toSnakeNames<UnitSums[keyof UnitSums]>(units) };
 }
 
-export function toUsageJson(lines: readonly WholeLine[], groups: readonly UsageGroup[]) {
+function toUsageJson(lines: readonly WholeLine[], groups: readonly UsageGroup[]) {
   return lines.map((line) => ({
     ...Object.fromEntries(groups.map((group) => [group, line.by[group] === '' ? null : (line.by[group] ?? null)])),
     ...toJsonFields(line),
   }));
 }
 
-export const toTotalJson = (lines: readonly WholeLine[]) => toJsonFields(toTotal(lines));
+const toTotalJson = (lines: readonly WholeLine[]) => toJsonFields(toTotal(lines));
 
 /** A column for each unit, whether it occurs or not: what reads it wants the same columns each time. */
-export function toUsageCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
+function toUsageCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
   const unitNames = [...summedNames, 'toolCalls'].map(toSnakeName);
   const head = [...groups, ...Object.keys(toFields(noSums)), ...unitNames];
   const rows = lines.map(({ by, sums, units }) => [

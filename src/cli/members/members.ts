@@ -34,7 +34,7 @@ export async function findMember(store: Store, written: string): Promise<StoredM
   );
 }
 
-export function readRole({ role }: CommandContext['values']): Role {
+function readRole({ role }: CommandContext['values']): Role {
   const found = roles.find((one) => one === role);
   if (found === undefined) throw new UserFault(`say what they may do: --role ${roles.join('|')}`);
   return found;
@@ -42,7 +42,7 @@ export function readRole({ role }: CommandContext['values']): Role {
 
 type Act = (ground: OpenConfiguration) => Promise<void>;
 
-export function changeRole(context: CommandContext): Act {
+function changeRole(context: CommandContext): Act {
   const role = readRole(context.values);
   return change(context, { role }, `is ${role} from now on, and signs in anew`);
 }
@@ -112,42 +112,16 @@ export function makeToken({ positionals, values, stdout }: CommandContext) {
 const roleWords = roles.join('|');
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
-  'setup-link': {
-    usage: 'setup-link [--json]',
-    options: ['json'],
-    operandCount: 0,
-    needsStore: true,
-    prepare: setUpLink,
-  },
-  invite: {
-    usage: 'invite --email E --role R [--json]',
-    options: ['email', 'role', 'json'],
-    operandCount: 0,
-    needsStore: true,
-    prepare: invite,
-  },
-  reset: {
-    usage: 'reset EMAIL [--keep tokens,passkeys] [--json]',
-    options: ['keep', 'json'],
-    operandCount: 1,
-    needsStore: true,
-    prepare: reset,
-  },
-  role: {
-    usage: `role EMAIL --role ${roleWords}`,
-    options: ['role'],
-    operandCount: 1,
-    needsStore: true,
-    prepare: changeRole,
-  },
-  disable: { usage: 'disable EMAIL', options: [], operandCount: 1, needsStore: true, prepare: disable },
-  enable: { usage: 'enable EMAIL', options: [], operandCount: 1, needsStore: true, prepare: enable },
-  remove: { usage: 'remove EMAIL', options: [], operandCount: 1, needsStore: true, prepare: remove },
+  list: { usage: 'list [--json]', needsStore: true, prepare: list },
+  'setup-link': { usage: 'setup-link [--json]', needsStore: true, prepare: setUpLink },
+  invite: { usage: 'invite --email E --role R [--json]', needsStore: true, prepare: invite },
+  reset: { usage: 'reset EMAIL [--keep tokens,passkeys] [--json]', needsStore: true, prepare: reset },
+  role: { usage: `role EMAIL --role ${roleWords}`, needsStore: true, prepare: changeRole },
+  disable: { usage: 'disable EMAIL', needsStore: true, prepare: disable },
+  enable: { usage: 'enable EMAIL', needsStore: true, prepare: enable },
+  remove: { usage: 'remove EMAIL', needsStore: true, prepare: remove },
   token: {
     usage: 'token EMAIL --name N --role R [--expires 30d|2027-01-01] [--json]',
-    options: ['name', 'role', 'expires', 'json'],
-    operandCount: 1,
     needsStore: true,
     prepare: makeToken,
   },
@@ -193,7 +167,7 @@ function list({ values, stdout }: CommandContext) {
   };
 }
 
-export function setUpLink({ values, stdout }: CommandContext) {
+function setUpLink({ values, stdout }: CommandContext) {
   return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
     const made = await createLinks(store.invitations, systemClock).setUp(baseOf(snapshot), actor);
     if (made === undefined) {

@@ -28,13 +28,7 @@ const importOptions = {
 } as const;
 
 const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  import: {
-    usage: 'import FILE [--as-of 2026-11-25] [--dry-run] [--json]',
-    options: Object.keys(importOptions),
-    operandCount: 1,
-    needsStore: true,
-    prepare: importPrices,
-  },
+  import: { usage: 'import FILE [--as-of 2026-11-25] [--dry-run] [--json]', needsStore: true, prepare: importPrices },
 };
 
 export const prices: Command = {

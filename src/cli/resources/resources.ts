@@ -24,7 +24,7 @@ import { actor, planChanges, type Step } from './plan.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;
 
-export const applyOptions = {
+const applyOptions = {
   'dry-run': { type: 'boolean' },
   prune: { type: 'string', multiple: true },
   overlap: { type: 'string' },
@@ -118,16 +118,14 @@ function summaryOf(steps: readonly Step[]): string {
 }
 
 const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
-  show: { usage: 'show KIND ID [--json]', options: ['json'], operandCount: 2, needsStore: true, prepare: show },
+  list: { usage: 'list [--json]', needsStore: true, prepare: list },
+  show: { usage: 'show KIND ID [--json]', needsStore: true, prepare: show },
   apply: {
     usage: 'apply FILE [--dry-run] [--prune NAME=TEXT] [--overlap 24h] [--json]',
-    options: [...Object.keys(applyOptions), 'json'],
-    operandCount: 1,
     needsStore: ({ 'dry-run': isDry }) => isDry === true,
     prepare: apply,
   },
-  delete: { usage: 'delete KIND ID', options: [], operandCount: 2, needsStore: true, prepare: remove },
+  delete: { usage: 'delete KIND ID', needsStore: true, prepare: remove },
 };
 
 export const resources: Command = {

@@ -25,8 +25,8 @@ const actor = 'command line';
 const mostAttempts = 5;
 
 const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  status: { usage: 'status [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: status },
-  rotate: { usage: 'rotate [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: rotate },
+  status: { usage: 'status [--json]', needsStore: true, prepare: status },
+  rotate: { usage: 'rotate [--json]', needsStore: true, prepare: rotate },
 };
 
 export const secrets: Command = {
