@@ -46,16 +46,8 @@ function leaving(): { readonly script: Handler; readonly left: () => number } {
   };
 }
 
-/** Once all eight calls are there. */
-function afterOthers(script: Handler): Handler {
-  return async (request, reply) => {
-    await reply.sleep(patientMs(25));
-    await script(request, reply);
-  };
-}
-
 async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !isSo(); i += 1) await wait(10);
+  for (let i = 0; i < 200 && !isSo(); i += 1) await wait(patientMs(2.5));
   assert.ok(isSo());
 }
 
@@ -218,9 +210,14 @@ for (const { what, script, check } of failures) {
     const isWhole = what === 'holds no vector';
     // An answer that is well-formed is judged with the others.
     const others = isWhole ? openaiEmbeds : stalled;
-    const house = await startTranslated(t, by({ 2: afterOthers(script) }, others), tei({ answer_limit: '2MiB' }));
+    const calls = isWhole ? 20 : 8;
+    const last: Handler = async (request, reply) => {
+      await until(() => house.upstream.requests.length === calls);
+      await script(request, reply);
+    };
+    const house = await startTranslated(t, by({ 2: last }, others), tei({ answer_limit: '2MiB' }));
     check(await house.embed(asking(20)));
-    assert.equal(house.upstream.requests.length, isWhole ? 20 : 8);
+    assert.equal(house.upstream.requests.length, calls);
     if (!isWhole) await until(() => left() === 7);
     await assertPlacesFree(house);
   });
