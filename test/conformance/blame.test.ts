@@ -50,9 +50,11 @@ test('where a third one serves it, two that fail alike are no proof against the 
 for (const status of [503, 529]) {
   test(`${status} to one and the same body takes a target out after five in a row, and no client sees an error`, async (t) => {
     const house = await startSeveral(t, [refusingWith(status), answering('b')]);
+    const startMs = performance.now();
     for (let n = 0; n < 30; n += 1) assert.equal((await send(house, 'the same')).status, 200);
     // Its cooldown is over after a second: the same body may be its probe once another second has passed.
-    assert.ok((house.seen()[0] ?? 0) <= 6, `${house.seen()[0]} calls`);
+    const mostProbes = Math.ceil((performance.now() - startMs) / 2_000);
+    assert.ok((house.seen()[0] ?? 0) <= 5 + mostProbes, `${house.seen()[0]} calls`);
     assert.equal(house.seen()[1], 30);
   });
 }
