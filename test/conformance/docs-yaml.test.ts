@@ -17,18 +17,31 @@ import { takenPaths } from '../../src/routes/index.ts';
 import { localhostCertificate } from '../support/upstreams/localhost-certificate.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const blocks = [...globSync('docs/{guides,reference,explanations}/*.md', { cwd: root }), 'README.md']
-  .toSorted()
-  .flatMap((page) => {
+const pages = [...globSync('docs/{guides,reference,explanations}/*.md', { cwd: root }), 'README.md'].toSorted();
+const blocksIn = (languages: string) =>
+  pages.flatMap((page) => {
     const text = readFileSync(join(root, page), 'utf8');
-    return [...text.matchAll(/^```ya?ml\n(.*?)^```/gms)].map(({ index, 1: yaml = '' }) => ({
-      where: `${page}:${text.slice(0, index).split('\n').length}`,
-      yaml,
-    }));
+    return [...text.matchAll(new RegExp(`^\`\`\`(?:${languages})\\n(.*?)^\`\`\``, 'gms'))].map(
+      ({ index, 1: block = '' }) => ({
+        where: `${page}:${text.slice(0, index).split('\n').length}`,
+        block,
+      }),
+    );
   });
+const blocks = blocksIn('ya?ml').map(({ where, block }) => ({ where, yaml: block }));
+
+test('JSON in the docs parses', () => {
+  for (const { where, block } of blocksIn('json')) assert.doesNotThrow(() => JSON.parse(block), where);
+});
 
 /** Blocks that are no part of a configuration, by their first key. */
-const foreign: ReadonlySet<string | undefined> = new Set(['scrape_configs', 'rules', 'replicas', 'settings']);
+const foreign: ReadonlySet<string | undefined> = new Set(['scrape_configs', 'rules', 'settings']);
+/** Without its conditions, which zod does not read. */
+const chartValues = z.fromJSONSchema(
+  JSON.parse(readFileSync(join(root, 'deploy/chart/values.schema.json'), 'utf8'), (key, value) =>
+    ['if', 'then', 'else'].includes(key) ? undefined : value,
+  ),
+);
 /** Parts of an element, by their first key: what they are parts of. */
 const within: Readonly<Record<string, (part: object) => object>> = {
   price: (part) => ({ models: [{ id: 'm', ...part }] }),
@@ -51,6 +64,10 @@ for (const { where, yaml } of blocks) {
     if (!isMapping(values)) return;
     const [first = ''] = Object.keys(values);
     if (foreign.has(first)) return;
+    if (first === 'replicas') {
+      assert.deepEqual(chartValues.safeParse(values).error?.issues, undefined);
+      return;
+    }
     const cwd = await mkdtemp(join(tmpdir(), 'postern-docs-'));
     t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
     await mkdir(join(cwd, 'tls'));
