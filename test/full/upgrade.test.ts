@@ -101,9 +101,19 @@ test('two nodes go from the last release to this version and back, and no reques
 });
 
 test('what is written of the last release is what its commit has', { skip: whyNot }, () => {
-  const listed = execFileSync('git', ['ls-tree', '-r', '--name-only', commit, 'src/store'], { cwd: repository });
-  const steps = [...listed.toString().matchAll(/migrations\/(\d{4}-[a-z-]+)\.ts$/gm)].map(([, name]) => name);
-  assert.equal(lastStepOf[release], steps.toSorted().at(-1));
+  const named = ['grep', '-hoE', "'[0-9]{4}-[a-z-]+'", commit, '--', 'src/store/migrations'];
+  const steps = [
+    ...execFileSync('git', named, { cwd: repository })
+      .toString()
+      .matchAll(/'([^']+)'/g),
+  ];
+  assert.equal(
+    lastStepOf[release],
+    steps
+      .map(([, name]) => name)
+      .toSorted()
+      .at(-1),
+  );
 });
 
 /** The last row of docs/reference/releases.md. */
