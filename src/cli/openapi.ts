@@ -20,6 +20,11 @@ import { words } from './words.ts';
 
 type Json = Record<string, unknown>;
 
+const text = { type: 'string' };
+const textList = { type: 'array', items: text };
+const wordOf = (path: string): string => path.replaceAll(/[^A-Za-z0-9]+/g, '_');
+const asJson = (schema: Json): Json => ({ 'application/json': { schema } });
+
 export const openapi: Command = {
   ...words.openapi,
   options: { admin: { type: 'boolean' }, ...configOptions },
@@ -97,7 +102,7 @@ function toDocument(own: readonly Route[]): Json {
 
 /** At one of its paths, by default its own. */
 function toOperation(route: Route, path = route.path): Json {
-  const streamed = route.row.mayStream ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
+  const streamed = route.row.mayStream ? { 'text/event-stream': { schema: text } } : {};
   return {
     operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.verb ?? route.operation}`,
     tags: [route.operation],
@@ -107,10 +112,7 @@ function toOperation(route: Route, path = route.path): Json {
       200: {
         description:
           "The upstream's answer: unchanged, or in this shape where it has another (`x-postern-translated`).",
-        headers: {
-          'x-request-id': { schema: { type: 'string' } },
-          'x-postern-translated': { schema: { type: 'string' } },
-        },
+        headers: { 'x-request-id': { schema: text }, 'x-postern-translated': { schema: text } },
         content: { ...toAnswerContent(route), ...streamed },
       },
       ...errorReferences(),
@@ -124,7 +126,7 @@ function toAnswerContent({ row: { answers } }: Route): Json {
   const [only] = types;
   return {
     ...(only !== undefined && { 'application/json': { schema: { type: types.length === 1 ? only : types } } }),
-    ...(answers.includes('text') && { 'text/plain': { schema: { type: 'string' } } }),
+    ...(answers.includes('text') && { 'text/plain': { schema: text } }),
     ...(answers.includes('audio') && { 'audio/*': bytes }),
   };
 }
@@ -136,19 +138,14 @@ function toOwnOperation(route: Route): Json {
   const field = model?.from === 'field' ? model.name : undefined;
   const schema = {
     type: 'object',
-    ...(field !== undefined && { properties: { [field]: { type: 'string' } }, required: [field] }),
+    ...(field !== undefined && { properties: { [field]: text }, required: [field] }),
     additionalProperties: true,
   };
-  const header =
-    model?.from === 'header' ? [{ name: model.name, in: 'header', required: true, schema: { type: 'string' } }] : [];
-  const parameters = [
-    ...(path.includes('{model}') ? [modelParameter('The model; slashes may stand plain or encoded.')] : []),
-    ...header,
-    ...queryParameters(query),
-  ];
+  const header = model?.from === 'header' ? [{ name: model.name, in: 'header', required: true, schema: text }] : [];
+  const parameters = [...modelIn(path), ...header, ...queryParameters(query)];
   const content = { 'application/json': { schema }, ...(form !== undefined && { 'multipart/form-data': { schema } }) };
   return {
-    operationId: `own_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`,
+    operationId: `own_${wordOf(path).replaceAll(/^_|_$/g, '')}`,
     tags: ['own'],
     summary: `A route of the operator's own${own === undefined ? '' : ` (${own.label})`}.`,
     ...(parameters.length > 0 && { parameters }),
@@ -164,7 +161,7 @@ function addObjectRoute(paths: Json, { route, action, method, query, summary }: 
   const content = isSent ? { 'multipart/form-data': { schema: toFormSchema(form.required) } } : undefined;
   for (const path of [route.path, ...Object.keys(route.doorPaths ?? {})]) {
     const described = {
-      operationId: `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`,
+      operationId: `${method.toLowerCase()}_${wordOf(path).replaceAll(/^_|_$/g, '')}`,
       tags: [route.operation],
       summary,
       parameters: [...(action === 'about' ? [idParameter] : []), ...queryParameters(query)],
@@ -181,11 +178,11 @@ function queryParameters(query: QueryGrammar): readonly Json[] {
     in: 'query',
     required: false,
     description: `${form[0]?.toUpperCase()}${form.slice(1)}.`,
-    schema: isList === true ? { type: 'array', items: { type: 'string' } } : { type: 'string' },
+    schema: isList === true ? textList : text,
   }));
 }
 
-const idParameter = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+const idParameter = { name: 'id', in: 'path', required: true, schema: text };
 
 /** The way of a front door, at each of its paths. */
 function addWay(paths: Json, route: Route, { door, way }: DoorEntry): void {
@@ -208,14 +205,9 @@ function addPages(paths: Json, door: Door): void {
 }
 
 function atDoor(path: string, { title, error }: Door, summary: string, query: QueryGrammar = {}): Json {
-  const inPath = path.includes('{model}') ? [modelParameter('The model; slashes may stand plain or encoded.')] : [];
-  const parameters = [...inPath, ...queryParameters(query)];
+  const parameters = [...modelIn(path), ...queryParameters(query)];
   return {
-    operationId:
-      path
-        .slice(1)
-        .replaceAll(/[{}]/g, '')
-        .replaceAll(/[^A-Za-z0-9]+/g, '_') || 'root',
+    operationId: wordOf(path.slice(1).replaceAll(/[{}]/g, '')) || 'root',
     summary: summary.endsWith('.') ? summary : `${summary}, for clients of ${title}.`,
     ...(parameters.length > 0 && { parameters }),
     ...(error !== undefined && { description: `Errors are written as clients of ${title} read them.` }),
@@ -229,16 +221,13 @@ function answersOf(door: Door): Json {
   const description = `An error, as clients of ${door.title} read it.`;
   return {
     200: anyAnswer,
-    default: {
-      description,
-      content: { 'application/json': { schema: schemaOf(JSON.parse(writeJson(said).toString())) } },
-    },
+    default: { description, content: asJson(schemaOf(JSON.parse(writeJson(said).toString()))) },
   };
 }
 
 /** Of whatever looks like this one. */
 function schemaOf(sample: unknown): Json {
-  if (typeof sample === 'string') return { type: 'string' };
+  if (typeof sample === 'string') return text;
   if (typeof sample === 'number') return { type: Number.isInteger(sample) ? 'integer' : 'number' };
   if (Array.isArray(sample)) return { type: 'array', items: sample.length === 0 ? {} : schemaOf(sample[0]) };
   if (typeof sample !== 'object' || sample === null) return {};
@@ -246,8 +235,8 @@ function schemaOf(sample: unknown): Json {
   return { type: 'object', properties };
 }
 
-const anyText = { description: 'The answer.', content: { 'text/plain': { schema: { type: 'string' } } } };
-const anyAnswer = { description: 'The answer.', content: { 'application/json': { schema: {} } } };
+const anyText = { description: 'The answer.', content: { 'text/plain': { schema: text } } };
+const anyAnswer = { description: 'The answer.', content: asJson({}) };
 
 /** What is different on such a path. */
 function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
@@ -263,7 +252,7 @@ function toRequestContent(route: Route, path: string): Json {
   const { form } = route;
   // A door's clients may name it in their own way, or have the operator's default.
   const needsModel = route.model.from === 'body' && route.entry === undefined && !path.includes('{model}');
-  const json = { 'application/json': { schema: toRequestSchema(route, needsModel) } };
+  const json = asJson(toRequestSchema(route, needsModel));
   if (form === undefined) return json;
   const parts = { model: 'string', ...form.required };
   const multipart = { 'multipart/form-data': { schema: toFormSchema(parts, needsModel ? [] : ['model']) } };
@@ -283,7 +272,7 @@ function toFormSchema(parts: Readonly<Record<string, string>>, optional: readonl
 }
 
 function toRequestSchema(route: Route, needsModel: boolean): Json {
-  const properties: Json = route.model.from === 'body' ? { model: { type: 'string' } } : {};
+  const properties: Json = route.model.from === 'body' ? { model: text } : {};
   for (const [name, kinds] of Object.entries(route.required)) properties[name] = toSchema(kinds);
   for (const [name, kinds] of Object.entries(route.optional)) properties[name] = nullable(toSchema(kinds));
   for (const { name, kinds } of Object.values(route.standIns ?? {})) properties[name] = toSchema(kinds);
@@ -307,7 +296,7 @@ function toSchema(kinds: string): Json {
 
 function toParameters(route: Route): Json {
   const parameters = [
-    ...(route.model.from === 'path' ? [modelParameter('The model; slashes may stand plain or encoded.')] : []),
+    ...(route.model.from === 'path' ? [modelInPath] : []),
     ...(route.operation === 'rerank' ? [shapeParameter] : []),
     ...queryParameters(route.query ?? {}),
   ];
@@ -322,40 +311,40 @@ const shapeParameter = {
   schema: { type: 'string', enum: [...rerankShapes] },
 };
 
-function nullable(schema: Json): Json {
-  return { anyOf: [schema, { type: 'null' }] };
-}
+const nullable = (schema: Json): Json => ({ anyOf: [schema, { type: 'null' }] });
+
+const modelInPath = modelParameter('The model; slashes may stand plain or encoded.');
+const modelIn = (path: string): Json[] => (path.includes('{model}') ? [modelInPath] : []);
 
 function modelParameter(description: string): Json {
-  return { name: 'model', in: 'path', required: true, description, schema: { type: 'string' } };
+  return { name: 'model', in: 'path', required: true, description, schema: text };
 }
 
-function errorCodesByStatus(): Map<number, ErrorCode[]> {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const [code, { status }] of Object.entries(errorTable)) {
-    if (status !== 499) byStatus.set(status, [...(byStatus.get(status) ?? []), code as ErrorCode]);
-  }
-  return byStatus;
-}
+const errorCodesByStatus = (): Map<number, ErrorCode[]> =>
+  Map.groupBy(
+    (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status !== 499),
+    (code) => errorTable[code].status,
+  );
 
 function errorResponses(): Json {
   const responses: Json = {};
   for (const [status, codes] of errorCodesByStatus()) {
     responses[`Error${status}`] = {
       description: codes.map((code) => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      content: asJson({ $ref: '#/components/schemas/Error' }),
     };
   }
   return responses;
 }
 
-function errorReferences(): Json {
-  const references: Json = {};
-  for (const status of errorCodesByStatus().keys()) {
-    references[status] = { $ref: `#/components/responses/Error${status}` };
-  }
-  return references;
-}
+const errorReferences = (): Json =>
+  Object.fromEntries(
+    errorCodesByStatus()
+      .keys()
+      .map((status) => [status, errorReference(status)]),
+  );
+
+const errorReference = (status: number): Json => ({ $ref: `#/components/responses/Error${status}` });
 
 const shapesWith = (member: string): string =>
   rerankShapes
@@ -371,8 +360,8 @@ const errorSchema = {
       type: 'object',
       required: ['message', 'type', 'param', 'code'],
       properties: {
-        message: { type: 'string' },
-        type: { type: 'string' },
+        message: text,
+        type: text,
         param: { type: ['string', 'null'] },
         code: {
           anyOf: [
@@ -394,18 +383,18 @@ const errorSchema = {
 
 const cohereModel = {
   name: { type: 'string', description: "For Cohere's clients, as are the endpoints." },
-  endpoints: { type: 'array', items: { type: 'string' } },
+  endpoints: textList,
 };
 
 const modelSchema = {
   type: 'object',
   required: ['id', 'object', 'created', 'owned_by', 'operations'],
   properties: {
-    id: { type: 'string' },
+    id: text,
     object: { const: 'model' },
     created: { type: 'integer' },
-    owned_by: { type: 'string' },
-    operations: { type: 'array', items: { type: 'string' } },
+    owned_by: text,
+    operations: textList,
     context_length: { type: 'integer', description: 'Tokens that it can hold, where the operator says.' },
     max_output_tokens: { type: 'integer', description: 'Tokens that it writes at most, where the operator says.' },
     dimensions: { type: 'integer', description: 'How many numbers its vectors have, where the operator says.' },
@@ -413,7 +402,7 @@ const modelSchema = {
     pricing: {
       type: 'object',
       description: 'Dollars for one of each kind, as decimal text, at the dearest of its upstreams.',
-      additionalProperties: { type: 'string' },
+      additionalProperties: text,
     },
     type: { type: 'string', description: "For Mistral's clients, as are the capabilities." },
     capabilities: { type: 'object', additionalProperties: { type: 'boolean' } },
@@ -429,21 +418,17 @@ const modelList = {
   responses: {
     200: {
       description: "The visible models that the caller's key may use.",
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            required: ['object', 'data'],
-            properties: {
-              object: { const: 'list' },
-              data: { type: 'array', items: reference },
-              models: { type: 'array', items: { type: 'object', properties: cohereModel } },
-            },
-          },
+      content: asJson({
+        type: 'object',
+        required: ['object', 'data'],
+        properties: {
+          object: { const: 'list' },
+          data: { type: 'array', items: reference },
+          models: { type: 'array', items: { type: 'object', properties: cohereModel } },
         },
-      },
+      }),
     },
-    401: { $ref: '#/components/responses/Error401' },
+    401: errorReference(401),
   },
 };
 
@@ -452,14 +437,13 @@ const oneModel = {
   tags: ['models'],
   parameters: [modelParameter('The ID of a visible model; slashes may stand plain or encoded.')],
   responses: {
-    200: { description: 'The model.', content: { 'application/json': { schema: reference } } },
-    401: { $ref: '#/components/responses/Error401' },
-    404: { $ref: '#/components/responses/Error404' },
+    200: { description: 'The model.', content: asJson(reference) },
+    401: errorReference(401),
+    404: errorReference(404),
   },
 };
 
 function probe(summary: string, statuses: Record<number, string>): Json {
-  const responses: Json = {};
-  for (const [status, description] of Object.entries(statuses)) responses[status] = { description };
-  return { summary, tags: ['health'], security: [], responses };
+  const responses = Object.entries(statuses).map(([status, description]) => [status, { description }]);
+  return { summary, tags: ['health'], security: [], responses: Object.fromEntries(responses) };
 }
