@@ -133,6 +133,8 @@ function toDocument(lanes: readonly Lane[]): Readonly<Record<string, unknown>> {
       base_url: proxy.url,
       api_key: 'sk-0123456789abcdef',
       timeouts: kind.timeouts,
+      // A busy machine takes long enough for the gateway to ask by itself.
+      model_list: 'ignore',
     })),
     models: lanes.map(({ name }) => ({ id: name, targets: [{ upstream: name }] })),
   };
