@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { findModuleImports, readSources, withoutImplied } from './modules/imports.ts';
 import { drawMap } from './modules/map.ts';
@@ -40,6 +40,13 @@ test('refuses imports that point up or beside, files without a module, and a mis
     () => findModuleImports(new Map(Object.entries(rest)), sample),
     /the first file of other, .* is missing/,
   );
+});
+
+test('folders that the table names exist', () => {
+  for (const { path, owns } of modules) {
+    for (const [, folder = ''] of owns.matchAll(/`([\w-]+)\/`/g))
+      assert.ok(existsSync(`${path}/${folder}`), `${path}/${folder}`);
+  }
 });
 
 test('every module is in the picture and in the table', () => {
