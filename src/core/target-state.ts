@@ -1,9 +1,16 @@
 /** How a target is at a moment, for people and for other nodes. */
 
 import type { DriftState } from './drift.ts';
+import type { Lane } from './lane.ts';
 
 /** From bad to good. */
 export const targetStates = ['failing', 'resting', 'loading', 'probing', 'healthy'] as const;
+
+export interface LaneState {
+  readonly inFlight: number;
+  /** For a slot, or for a rate limit. */
+  readonly waiting: number;
+}
 
 export interface TargetState {
   readonly upstream: string;
@@ -20,6 +27,8 @@ export interface TargetState {
   readonly inFlight: number;
   /** Calls that wait for their turn at the upstream. */
   readonly waiting: number;
+  /** Of the upstream, by lane; a node of a former version says nothing. */
+  readonly lanes?: Readonly<Record<Lane, LaneState>> | undefined;
   /** The moving time to the first byte, as it was measured; 0 where nothing was called in the last five minutes. */
   readonly latencyMs: number;
   /** Of the last five minutes. A node of a former version says none of these. */

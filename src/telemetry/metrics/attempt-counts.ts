@@ -1,5 +1,6 @@
 /** What is counted of the calls to one upstream. */
 
+import type { Lane } from '../../core/lane.ts';
 import type { Counter, Histogram, Registry } from './registry.ts';
 
 /** As `TryRecord.outcome` has them, and `abandoned`: the client left while nothing had come. */
@@ -34,6 +35,7 @@ export class AttemptCounts {
   readonly answered: Counter;
   readonly abandoned: Counter;
   readonly repeatedCredentials: Counter;
+  readonly waits: Readonly<Record<Lane, Histogram>>;
   readonly #byOutcome: ReadonlyMap<string, Counter>;
 
   constructor(registry: Registry, upstream: string) {
@@ -41,6 +43,8 @@ export class AttemptCounts {
     this.firstByte = registry.histogram('postern_upstream_first_byte_seconds', upstream);
     this.answered = counter('answered');
     this.abandoned = counter('abandoned');
+    const waits = (lane: Lane): Histogram => registry.histogram('postern_lane_wait_seconds', upstream, lane);
+    this.waits = { interactive: waits('interactive'), bulk: waits('bulk') };
     this.repeatedCredentials = registry.counter('postern_repeated_credentials_total', upstream);
     this.#byOutcome = new Map([...callOutcomes, ...others].map((outcome) => [outcome, counter(outcome)]));
   }

@@ -48,6 +48,16 @@ const table = {
     ['upstream'],
   ),
   postern_upstream_waiting: gauge('Calls that wait for a place at the upstream.', ['upstream']),
+  postern_lane_in_flight: gauge('Calls under way to the upstream, by lane.', ['upstream', 'lane']),
+  postern_lane_waiting: gauge('Calls that wait for a slot or a rate limit of the upstream, by lane.', [
+    'upstream',
+    'lane',
+  ]),
+  postern_lane_wait_seconds: histogram(
+    'How long requests waited for a slot or a rate limit of the upstream that answered, of those that had to.',
+    waitBuckets,
+    ['upstream', 'lane'],
+  ),
   postern_target_state: gauge('1 for the state that a target is in; with workers, how many of them see it so.', [
     'upstream',
     'model',

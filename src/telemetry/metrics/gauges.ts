@@ -1,6 +1,7 @@
 /** Gauges: what others say of their state at the moment when somebody looks. */
 
 import type { DriftState } from '../../core/drift.ts';
+import { lanes } from '../../core/lane.ts';
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import type { MetricName } from './definitions.ts';
 import { type Reading, type Series, toLabels } from './reading.ts';
@@ -142,6 +143,7 @@ function* summingTargets(targets: readonly TargetState[]): Generator<undefined, 
     sum.states.set(state, (sum.states.get(state) ?? 0) + 1);
   }
   const states: Series = {};
+  const laneReading = readLanes(targets);
   const calls: Series = {};
   const queued: Series = {};
   for (const [upstream, sum] of sums) {
@@ -151,7 +153,29 @@ function* summingTargets(targets: readonly TargetState[]): Generator<undefined, 
     queued[labels] = sum.waiting;
     for (const [state, count] of sum.states) states[toLabels(['upstream', 'state'], [upstream, state])] = count;
   }
-  return { postern_target_state: states, postern_target_in_flight: calls, postern_upstream_waiting: queued };
+  return {
+    ...laneReading,
+    postern_target_state: states,
+    postern_target_in_flight: calls,
+    postern_upstream_waiting: queued,
+  };
+}
+
+/** Every target of an upstream says the same. */
+function readLanes(targets: readonly TargetState[]): Reading {
+  const inFlight: Series = {};
+  const waiting: Series = {};
+  const seen = new Set<string>();
+  for (const { upstream, lanes: said } of targets) {
+    if (said === undefined || seen.has(upstream)) continue;
+    seen.add(upstream);
+    for (const lane of lanes) {
+      const labels = toLabels(['upstream', 'lane'], [upstream, lane]);
+      inFlight[labels] = said[lane].inFlight;
+      waiting[labels] = said[lane].waiting;
+    }
+  }
+  return { postern_lane_in_flight: inFlight, postern_lane_waiting: waiting };
 }
 
 function* readingTargets(targets: readonly TargetState[]): Generator<undefined, Reading, undefined> {
@@ -174,6 +198,7 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
     waiting[toLabels(['upstream'], [target.upstream])] = target.waiting;
   }
   return {
+    ...readLanes(targets),
     postern_target_state: state,
     postern_target_in_flight: inFlight,
     postern_target_latency_seconds: latency,

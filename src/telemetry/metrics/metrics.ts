@@ -226,7 +226,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
 
 /** The one call of nearly every exchange stands in no list. */
 function countAttempts(
-  { attempts, tries, target, firstByteAtMs, sentAtMs, repeatedCredential }: Exchange,
+  { attempts, tries, target, firstByteAtMs, sentAtMs, repeatedCredential, lane, queuedMs }: Exchange,
   upstreams: ReadonlyMap<string, AttemptCounts>,
   trace: TraceAt | undefined,
 ): void {
@@ -236,6 +236,7 @@ function countAttempts(
     upstreams.get(upstream)?.count(outcome);
     if (isCall(outcome)) told += 1;
   }
+  if (queuedMs > 0) last?.waits[lane].observe(queuedMs / 1000, trace);
   if (repeatedCredential) last?.repeatedCredentials.add(1);
   if (firstByteAtMs > 0) last?.firstByte.observe((firstByteAtMs - sentAtMs) / 1000, trace);
   if (told === attempts) return;

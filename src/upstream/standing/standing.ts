@@ -1,8 +1,10 @@
 /** What is remembered of upstreams, of their targets and of their credentials. It outlives configuration swaps. */
 
 import type { Candidate } from '../../core/dispatch.ts';
+import type { Lane } from '../../core/lane.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot.ts';
+import type { LaneState } from '../../core/target-state.ts';
 import { Pacer } from '../slots/pacer.ts';
 import type { SharedSlots } from '../slots/shared-slots.ts';
 import { Slots } from '../slots/slots.ts';
@@ -73,6 +75,16 @@ export class UpstreamStanding {
     this.pacer = new Pacer(() => this.slots.bulkShare);
     this.budget = new RetryBudget(nowMs);
     this.#address = addressOf(upstream);
+  }
+
+  lanes(): Readonly<Record<Lane, LaneState>> {
+    const { slots, pacer } = this;
+    const { inFlight, bulkInFlight: bulk } = slots;
+    const waitingIn = (lane: Lane): number => slots.waitingIn(lane) + pacer.waitingIn(lane);
+    return {
+      interactive: { inFlight: inFlight - bulk, waiting: waitingIn('interactive') },
+      bulk: { inFlight: bulk, waiting: waitingIn('bulk') },
+    };
   }
 
   /** Takes over what a configuration says, and forgets what is not true of it any more. */

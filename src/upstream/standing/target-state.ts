@@ -48,6 +48,7 @@ function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
     why: upstream.down ?? whyOf([standing.circuit, ...(key === undefined ? [] : [key.circuit, key.limit])], nowMs),
     inFlight: standing.inFlight,
     waiting: upstream.slots.waiting,
+    lanes: upstream.lanes(),
     latencyMs: standing.latency.measuredMs(nowMs),
     ...standing.recent.sums(nowMs),
     isKnown: standing.recent.wasCalled || upstream.isChecked,
