@@ -190,8 +190,8 @@ export interface Turn extends CallEnd {
   enterAgain(): CallEnd | undefined;
   /** Gives up before anything was sent, with its place if it has one. It may have given up already. */
   withdraw(): void;
-  /** It answered as one that works; what it said may be the client's fault. */
-  served(firstByteMs: number): void;
+  /** It answered as one that works; what it said may be the client's fault. `usedUpForMs`: its rate limit has nothing left. */
+  served(firstByteMs: number, usedUpForMs?: number): void;
   /** Nobody was there; it costs nothing. */
   notSent(why: string): void;
   /** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */

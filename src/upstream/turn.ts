@@ -167,7 +167,7 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
 
   // Its end.
 
-  served(firstByteMs: number): void {
+  served(firstByteMs: number, usedUpForMs?: number): void {
     this.#judge();
     this.#worked = true;
     const nowMs = this.#deps.clock.monotonicMs();
@@ -176,7 +176,14 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
     this.#view.standing.recent.add(nowMs, false);
     this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.standing.name, undefined);
     this.#succeed(this.#key.circuit, this.#keyTicket, nowMs, undefined, this.credential.id);
-    this.#succeed(this.#key.limit, this.#limitTicket, nowMs, this.#view.standing.name, this.credential.id);
+    const { limit } = this.#key;
+    const { name } = this.#view.standing;
+    this.#succeed(limit, this.#limitTicket, nowMs, name, this.credential.id);
+    if (usedUpForMs === undefined) return;
+    const restMs = Math.min(usedUpForMs, longestRestMs);
+    this.#watch(limit, name, this.credential.id, nowMs, () =>
+      limit.restFor(restMs, nowMs, 'its rate limit is used up'),
+    );
   }
 
   notSent(why: string): void {

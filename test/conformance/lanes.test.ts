@@ -165,3 +165,19 @@ test('a moment that is farther off than pace is told as 429 with Retry-After', a
   assert.ok(Number(late.header('retry-after')) > 60);
   assert.equal(upstream.requests.length, 1);
 });
+
+test('with pace, an upstream that says that nothing is left is not asked before it says that there is', async (t) => {
+  const atMs: number[] = [];
+  const { ask } = await setUpPaced(t, { pace: '30s' }, (_request, reply) => {
+    atMs.push(performance.now());
+    const left: [string, string][] = [
+      ['x-ratelimit-remaining-requests', '0'],
+      ['x-ratelimit-reset-requests', '1s'],
+    ];
+    return reply.json(200, { data: [{ embedding: [1], index: 0 }] }, left);
+  });
+  assert.equal((await ask('a')).status, 200);
+  assert.equal((await ask('b')).status, 200);
+  const [first = 0, second = 0] = atMs;
+  assert.ok(second - first >= 900, `${second - first} ms`);
+});

@@ -27,7 +27,7 @@ import { isExhausted } from './exhausted.ts';
 import { Race, type Won } from './hedge.ts';
 import { pause } from './pause.ts';
 import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
-import { RateWait } from './rate-wait.ts';
+import { RateWait, usedUpForMsIn } from './rate-wait.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
 import { SubCall } from './sub-call.ts';
@@ -476,7 +476,8 @@ class Attempts {
     verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses),
   ): Answer | undefined {
     if (verdict === 'serves') {
-      turn.served(answer.firstByteAtMs - answer.sentAtMs);
+      const usedUpForMs = mayPace(this.#plan) ? usedUpForMsIn(answer.headers, this.#deps.clock.nowMs()) : undefined;
+      turn.served(answer.firstByteAtMs - answer.sentAtMs, usedUpForMs);
       this.#exchange.trace?.called(turn, 'answered', answer.status);
       if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
       else this.#logEnd(turn, 'answered', answer.status, startedMs);

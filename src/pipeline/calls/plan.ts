@@ -178,8 +178,10 @@ export function isPlainRoute({ own, entry, door, isFree, query, streams, verb, r
   return isOrdinary && hasOneForm && row.keeps === undefined && plainCounting.has(row.counting);
 }
 
-const isPlainModel = ({ cache, coalesce, dedupes, hedge, matryoshka, roles, shadow }: Model): boolean =>
-  [cache, coalesce, hedge, roles, shadow].every((one) => one === undefined) && dedupes !== true && matryoshka !== true;
+const isPlainModel = ({ cache, coalesce, dedupes, hedge, matryoshka, paceMs, roles, shadow }: Model): boolean =>
+  [cache, coalesce, hedge, paceMs, roles, shadow].every((one) => one === undefined) &&
+  dedupes !== true &&
+  matryoshka !== true;
 
 function isPlainCandidate({ target, offer }: Candidate): boolean {
   const { upstream, defaults } = target;
@@ -192,6 +194,7 @@ function isPlainCandidate({ target, offer }: Candidate): boolean {
     !isSigned &&
     offer.make === undefined &&
     upstream.caps === noCaps &&
+    upstream.paceMs === undefined &&
     upstream.family.refusesHalfCharacters === undefined
   );
 }

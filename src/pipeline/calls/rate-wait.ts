@@ -5,6 +5,7 @@ import type { Denial } from '../../core/accounting/spending.ts';
 import type { NoTurn, PacedCall, Pacing } from '../../core/dispatch.ts';
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { Plan } from './plan.ts';
 
@@ -126,4 +127,44 @@ export class RateWait implements PacedCall, ClientWork {
   #paceMs({ paceMs = 0 }: Upstream): number {
     return this.#plan.resolved.model.paceMs ?? paceMs;
   }
+}
+
+/** Where services say what is left of their rate limits, and when there is more. */
+const told: readonly (readonly [remaining: string, reset: string])[] = [
+  ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
+  ['x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
+  ['x-ratelimit-remaining', 'x-ratelimit-reset'],
+  ['ratelimit-remaining', 'ratelimit-reset'],
+  ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],
+  ['anthropic-ratelimit-input-tokens-remaining', 'anthropic-ratelimit-input-tokens-reset'],
+];
+
+/** For how long nothing is left of a rate limit, by the head of an answer; undefined where something is, or nothing is said. */
+export function usedUpForMsIn(headers: readonly string[], nowEpochMs: number): number | undefined {
+  let longest: number | undefined;
+  for (const [remaining, reset] of told) {
+    if (headerValue(headers, remaining)?.trim() !== '0') continue;
+    const ms = toMs(headerValue(headers, reset)?.trim() ?? '', nowEpochMs);
+    if (ms !== undefined && ms > 0) longest = Math.max(longest ?? 0, ms);
+  }
+  return longest;
+}
+
+const durationParts = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
+/** A number beyond this is a time, and no number of seconds. */
+const mostSeconds = 1_000_000_000;
+
+/** Seconds, a duration such as `6m0s`, or a time. */
+function toMs(text: string, nowEpochMs: number): number | undefined {
+  if (/^\d{1,12}(?:\.\d+)?$/.test(text)) {
+    const seconds = Number(text);
+    return seconds < mostSeconds ? seconds * 1_000 : seconds * 1_000 - nowEpochMs;
+  }
+  const parts = text === '' ? null : durationParts.exec(text);
+  if (parts !== null) {
+    const [hours = 0, minutes = 0, seconds = 0, ms = 0] = parts.slice(1).map((part) => Number(part ?? 0));
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000 + ms;
+  }
+  const atMs = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : atMs - nowEpochMs;
 }
