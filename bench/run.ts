@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Children, createChildren, type Placement } from './children.ts';
+import { measureLanes, toText } from './lanes.ts';
 import { loadTool } from './load.ts';
 import type { Row } from './measurement.ts';
 import { type Payload, payloads } from './payloads.ts';
@@ -28,6 +29,7 @@ const usage = `npm run bench -- [options]
                    slowest proxy answers in its warm-up
   --one-core       proxy, load and upstream share a core
   --open-loop      rerank-10 (or --only) twice: --rate third --one-core, and --rate 2000 with the proxy on its own core
+  --lanes          interactive search beside bulk indexing through one upstream (see bench/lanes.ts)
   --quick          one round of 2 seconds after 2,000 requests
   --profile        CPU by room, thread and system call, and bytes allocated, on the one payload that --only names; of
                    Postern, or of the one that --subjects names
@@ -44,6 +46,7 @@ const { values: options } = parseArgs({
     rate: { type: 'string' },
     'one-core': { type: 'boolean', default: false },
     'open-loop': { type: 'boolean', default: false },
+    lanes: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
     name: { type: 'string' },
@@ -80,6 +83,8 @@ process.once('SIGTERM', () => process.exit(143));
 
 if (options.help) {
   console.log(usage);
+} else if (options.lanes) {
+  console.log(toText(await measureLanes(Number(options.seconds))));
 } else {
   try {
     await main();
