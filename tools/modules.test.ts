@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { findModuleImports, readSources, withoutImplied } from './modules/imports.ts';
 import { drawMap } from './modules/map.ts';
@@ -44,8 +44,9 @@ test('refuses imports that point up or beside, files without a module, and a mis
 
 test('folders that the table names exist', () => {
   for (const { path, owns } of modules) {
-    for (const [, folder = ''] of owns.matchAll(/`([\w-]+)\/`/g))
-      assert.ok(existsSync(`${path}/${folder}`), `${path}/${folder}`);
+    for (const [, folder = ''] of owns.matchAll(/`([\w-]+)\/`/g)) {
+      assert.notEqual(globSync(`${path}/**/${folder}/`).length, 0, `${path} has no folder ${folder}`);
+    }
   }
 });
 
