@@ -42,18 +42,14 @@ function Inside() {
 }
 
 /** Seldom seen: the answer comes from the same machine. */
-function Waiting() {
-  return (
-    <Center h="100vh" role="status" aria-label="Loading">
-      <Loader className="late" />
-    </Center>
-  );
-}
+const Waiting = () => (
+  <Center h="100vh" role="status" aria-label="Loading">
+    <Loader className="late" />
+  </Center>
+);
 
-function Away({ error, onRetry }: { readonly error: unknown; onRetry(): void }) {
-  return (
-    <Entrance title="The console cannot be shown" about={toMessage(error)}>
-      <Action icon="refresh" label="Try again" variant="filled" onClick={onRetry} />
-    </Entrance>
-  );
-}
+const Away = ({ error, onRetry }: { readonly error: unknown; onRetry(): void }) => (
+  <Entrance title="The console cannot be shown" about={toMessage(error)}>
+    <Action icon="refresh" label="Try again" variant="filled" onClick={onRetry} />
+  </Entrance>
+);

@@ -50,8 +50,8 @@ const freshMs = 5_000;
 const mostRetries = 2;
 
 /** How answers are kept and asked for again. */
-function createQueries(): QueryClient {
-  return new QueryClient({
+const createQueries = (): QueryClient =>
+  new QueryClient({
     defaultOptions: {
       // A gateway on this machine is there without any network.
       mutations: { networkMode: 'always' },
@@ -63,7 +63,6 @@ function createQueries(): QueryClient {
       },
     },
   });
-}
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');

@@ -4,8 +4,7 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { LookedUpLink } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
-import { FormFault } from '../../parts/forms/form-fault.tsx';
-import { NewPassword } from '../../parts/forms/new-password.tsx';
+import { FormFault, NewPassword } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted, Tag } from '../../parts/layout/text.tsx';
@@ -107,9 +106,9 @@ function OtherPassword({ token, email }: { readonly token: string; readonly emai
 }
 
 /** Not to be changed here; it is there so that the browser keeps the password under the right name. */
-function Email({ value }: { readonly value: string }) {
-  return <TextInput label="Email" type="email" autoComplete="username" value={value} readOnly />;
-}
+const Email = ({ value }: { readonly value: string }) => (
+  <TextInput label="Email" type="email" autoComplete="username" value={value} readOnly />
+);
 
 /** Makes the first owner, with the link that the first start printed. */
 export function SetUp() {

@@ -26,28 +26,26 @@ interface NeedsSetUpProps {
   readonly problem: ReturnType<typeof problemInLink>;
 }
 
-function NeedsSetUp({ provider, problem }: NeedsSetUpProps) {
-  return (
-    <Entrance title="Nobody has been set up yet" about="Whoever started this gateway can make the first owner.">
-      <FormFault fault={problem} />
-      {provider?.makesFirstOwner === true && (
-        <>
-          <Text size="sm">Members of a group of owners sign in with the identity provider.</Text>
-          <ProviderButton title={provider.title} />
-          <Divider label="or" />
-        </>
-      )}
-      <Text size="sm">
-        Each start makes a link that works once. A terminal shows it; the file <Code>setup-link</Code>, whose path the
-        start prints, has it everywhere. It looks like this:
-      </Text>
-      <Code block>{`${location.origin}/setup#token=…`}</Code>
-      <Muted>
-        The link is gone? <Code>postern members setup-link</Code> makes a new one.
-      </Muted>
-    </Entrance>
-  );
-}
+const NeedsSetUp = ({ provider, problem }: NeedsSetUpProps) => (
+  <Entrance title="Nobody has been set up yet" about="Whoever started this gateway can make the first owner.">
+    <FormFault fault={problem} />
+    {provider?.makesFirstOwner === true && (
+      <>
+        <Text size="sm">Members of a group of owners sign in with the identity provider.</Text>
+        <ProviderButton title={provider.title} />
+        <Divider label="or" />
+      </>
+    )}
+    <Text size="sm">
+      Each start makes a link that works once. A terminal shows it; the file <Code>setup-link</Code>, whose path the
+      start prints, has it everywhere. It looks like this:
+    </Text>
+    <Code block>{`${location.origin}/setup#token=…`}</Code>
+    <Muted>
+      The link is gone? <Code>postern members setup-link</Code> makes a new one.
+    </Muted>
+  </Entrance>
+);
 
 /** Where the identity provider leads back to after a proof: tells the page that asked for it, and goes away. */
 export function Proved() {

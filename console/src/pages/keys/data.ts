@@ -137,6 +137,5 @@ export function createRequestKeys(): RequestKeys {
 }
 
 /** Not `randomUUID`: that is missing on a page that came over plain HTTP from another machine. */
-function randomName(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+const randomName = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,7 +1,7 @@
 /** One key at the side: what it may do, what it did, and what can be done with it. */
 
-import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { KeyDetail, KeyDocument, KeyWithSecret } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
@@ -10,6 +10,7 @@ import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { FactTable } from '../../parts/layout/table.tsx';
 import { Heading } from '../../parts/layout/text.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
@@ -17,8 +18,7 @@ import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useKey, useRefresh } from './data.ts';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
 import { EditKey, RotateKey } from './key-form.tsx';
-import { KeySnippets } from './key-snippets.tsx';
-import { Warnings } from './secret-dialog.tsx';
+import { KeySnippets, Warnings } from './secret-dialog.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
 interface KeyDrawerProps {
@@ -124,79 +124,55 @@ function Actions({ item, onEdit, onRotate }: ActionsProps) {
   );
 }
 
-function RevokeWords({ isInUse }: { readonly isInUse: boolean }) {
-  return (
-    <Stack gap="xs">
-      {isInUse && <Text size="sm">It was used within the last day: whoever uses it is cut off.</Text>}
-      <Text size="sm">
-        Within two seconds every gateway refuses it, a former secret too. Its usage stays in the ledger. This cannot be
-        undone; you can make another key.
-      </Text>
-    </Stack>
-  );
-}
+const RevokeWords = ({ isInUse }: { readonly isInUse: boolean }) => (
+  <Stack gap="xs">
+    {isInUse && <Text size="sm">It was used within the last day: whoever uses it is cut off.</Text>}
+    <Text size="sm">
+      Within two seconds every gateway refuses it, a former secret too. Its usage stays in the ledger. This cannot be
+      undone; you can make another key.
+    </Text>
+  </Stack>
+);
 
 function Terms({ item }: { readonly item: KeyDetail }) {
   const { document } = item;
   const limits = limitsInWords(document.limits);
   return (
-    <Table variant="vertical" layout="fixed" withTableBorder>
-      <Table.Tbody>
-        <Term title="ID">
-          <Group gap={4} wrap="nowrap">
+    <FactTable
+      variant="vertical"
+      withTableBorder
+      nameWidth={130}
+      facts={[
+        [
+          'ID',
+          <Group key="id" gap={4} wrap="nowrap">
             <span className="breaks">{item.id}</span>
             <CopyButton text={item.id} label="Copy the ID" />
-          </Group>
-        </Term>
-        {item.hint !== null && <Term title="Secret begins">{item.hint}</Term>}
-        {document.project !== undefined && (
-          <Term title="Project">
+          </Group>,
+        ],
+        ['Secret begins', item.hint],
+        [
+          'Project',
+          document.project && (
             <Anchor component={Link} inherit href={`/keys/projects/${encodeURIComponent(document.project)}`}>
               {document.project}
             </Anchor>
-          </Term>
-        )}
-        <Term title="Models">
-          {document.models.length > 2 ? document.models.join(', ') : modelsInWords(document.models)}
-        </Term>
-        <Term title="Operations">{document.operations?.join(', ') ?? 'All'}</Term>
-        <Term title="From">{document.addresses?.join(', ') ?? 'Any address'}</Term>
-        <Term title="Limits">{limits.length === 0 ? <Nothing>no limits</Nothing> : limits.join(', ')}</Term>
-        {document.shape !== undefined && <Term title="Clients written for">{document.shape}</Term>}
-        <Term title="Keeps texts">{captureWords(document)}</Term>
-        {Object.entries(document.metadata).map(([name, text]) => (
-          <Term key={name} title={name}>
-            {text}
-          </Term>
-        ))}
-        {item.createdAt !== null && (
-          <Term title="Made">
-            <When at={item.createdAt} />
-          </Term>
-        )}
-        {document.expires !== undefined && (
-          <Term title="Ends">
-            <When at={document.expires} />
-          </Term>
-        )}
-        <Term title="Last used">
-          <When at={item.lastUsedAt} />
-        </Term>
-      </Table.Tbody>
-    </Table>
+          ),
+        ],
+        ['Models', document.models.length > 2 ? document.models.join(', ') : modelsInWords(document.models)],
+        ['Operations', document.operations?.join(', ') ?? 'All'],
+        ['From', document.addresses?.join(', ') ?? 'Any address'],
+        ['Limits', limits.length === 0 ? <Nothing key="limits">no limits</Nothing> : limits.join(', ')],
+        ['Clients written for', document.shape],
+        ['Keeps texts', captureWords(document)],
+        ...Object.entries(document.metadata),
+        ['Made', item.createdAt && <When key="made" at={item.createdAt} />],
+        ['Ends', document.expires && <When key="ends" at={document.expires} />],
+        ['Last used', <When key="used" at={item.lastUsedAt} />],
+      ]}
+    />
   );
 }
 
 const captureWords = ({ capture }: KeyDocument): string =>
   capture === undefined ? 'No, numbers only' : `What is asked and answered, for ${capture}`;
-
-export function Term({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <Table.Tr>
-      <Table.Th w={130} className="breaks">
-        {title}
-      </Table.Th>
-      <Table.Td className="breaks">{children}</Table.Td>
-    </Table.Tr>
-  );
-}

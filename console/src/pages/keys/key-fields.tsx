@@ -15,7 +15,7 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
-import { PlainField } from '../../parts/forms/plain-field.tsx';
+import { FormFields } from '../../parts/forms/form-fields.tsx';
 import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { useModels, useProjects } from './data.ts';
@@ -29,6 +29,8 @@ const expiryChoices = [
   { value: '365d', label: 'In a year' },
   { value: 'date', label: 'On a day…' },
 ];
+
+const plainRows = Object.entries(plainFields).map(([path, words]) => ({ ...words, path }));
 
 type KeyForm = UseFormReturnType<KeyValues>;
 
@@ -48,9 +50,7 @@ export function KeyFields({ form }: { readonly form: KeyForm }) {
         <ExpiryFields form={form} />
         <ProjectField form={form} />
       </SimpleGrid>
-      {Object.entries(plainFields).map(([term, words]) => (
-        <PlainField key={term} words={words} input={form.getInputProps(term)} />
-      ))}
+      <FormFields form={form} fields={plainRows} />
       <CapsFields form={form} hasAlerts newBudget={newBudget} />
       <NoteFields form={form} />
       <CaptureFields form={form} />
@@ -99,21 +99,19 @@ function ReachFields({ form }: { readonly form: KeyForm }) {
   );
 }
 
-function ExpiryFields({ form }: { readonly form: KeyForm }) {
-  return (
-    <Stack gap="xs">
-      <Select label="Ends" data={expiryChoices} allowDeselect={false} {...form.getInputProps('expiry')} />
-      {form.getValues().expiry === 'date' && (
-        <TextInput
-          type="date"
-          label="Day"
-          description="It ends as that day begins, in UTC."
-          {...form.getInputProps('expiresOn')}
-        />
-      )}
-    </Stack>
-  );
-}
+const ExpiryFields = ({ form }: { readonly form: KeyForm }) => (
+  <Stack gap="xs">
+    <Select label="Ends" data={expiryChoices} allowDeselect={false} {...form.getInputProps('expiry')} />
+    {form.getValues().expiry === 'date' && (
+      <TextInput
+        type="date"
+        label="Day"
+        description="It ends as that day begins, in UTC."
+        {...form.getInputProps('expiresOn')}
+      />
+    )}
+  </Stack>
+);
 
 function ProjectField({ form }: { readonly form: KeyForm }) {
   const { data } = useProjects();

@@ -3,6 +3,7 @@
 import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { Key } from '../../../../src/admin/contract.ts';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing } from '../../parts/words/numbers.tsx';
@@ -35,93 +36,74 @@ export function KeyList(props: KeyListProps) {
   );
 }
 
-function Rows({ keys, trends, selected, onSelect }: KeyListProps) {
-  return (
-    <Table.ScrollContainer minWidth={880} type="native" tabIndex={0} aria-label="Keys">
-      <Table highlightOnHover verticalSpacing="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Key</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>May use</Table.Th>
-            <Table.Th>Limits</Table.Th>
-            <Table.Th>Budgets</Table.Th>
-            <Table.Th>Last 7 days</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {keys.map((key) => (
-            <Table.Tr key={key.id} aria-selected={key.id === selected} className="pickable-row">
-              <Table.Td maw={260}>
-                <Name item={key} onSelect={onSelect} />
-              </Table.Td>
-              <Table.Td>
-                <KeyBadges item={key} />
-              </Table.Td>
-              <Table.Td miw={130} maw={220}>
-                <Reach item={key} />
-              </Table.Td>
-              <Table.Td>
-                <Limits item={key} />
-              </Table.Td>
-              <Table.Td miw={170}>
-                <Budgets item={key} />
-              </Table.Td>
-              <Table.Td>
-                <Use values={trends.get(key.id)} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
-}
+const Rows = ({ keys, trends, selected, onSelect }: KeyListProps) => (
+  <Table.ScrollContainer minWidth={880} type="native" tabIndex={0} aria-label="Keys">
+    <DataTable
+      highlightOnHover
+      verticalSpacing="sm"
+      columns={[
+        { title: 'Key', maw: 260 },
+        'State',
+        { title: 'May use', miw: 130, maw: 220 },
+        'Limits',
+        { title: 'Budgets', miw: 170 },
+        'Last 7 days',
+      ]}
+      rows={keys.map((key) => ({
+        id: key.id,
+        'aria-selected': key.id === selected,
+        className: 'pickable-row',
+        cells: [
+          <Name key="name" item={key} onSelect={onSelect} />,
+          <KeyBadges key="state" item={key} />,
+          <Reach key="reach" item={key} />,
+          <Limits key="limits" item={key} />,
+          <Budgets key="budgets" item={key} />,
+          <Use key="use" values={trends.get(key.id)} />,
+        ],
+      }))}
+    />
+  </Table.ScrollContainer>
+);
 
-function Cards({ keys, trends, onSelect }: KeyListProps) {
-  return (
-    <Stack gap="sm" component="ul" className="plain-list" aria-label="Keys">
-      {keys.map((key) => (
-        <Card key={key.id} component="li" withBorder padding="sm">
-          <Stack gap="xs">
-            <Name item={key} onSelect={onSelect} />
-            <KeyBadges item={key} />
-            <Reach item={key} />
-            {limitsInWords(key.document.limits).length > 0 && <Limits item={key} />}
-            {key.budgets.length > 0 && <Budgets item={key} />}
-            <Use values={trends.get(key.id)} />
-          </Stack>
-        </Card>
-      ))}
-    </Stack>
-  );
-}
+const Cards = ({ keys, trends, onSelect }: KeyListProps) => (
+  <Stack gap="sm" component="ul" className="plain-list" aria-label="Keys">
+    {keys.map((key) => (
+      <Card key={key.id} component="li" withBorder padding="sm">
+        <Stack gap="xs">
+          <Name item={key} onSelect={onSelect} />
+          <KeyBadges item={key} />
+          <Reach item={key} />
+          {limitsInWords(key.document.limits).length > 0 && <Limits item={key} />}
+          {key.budgets.length > 0 && <Budgets item={key} />}
+          <Use values={trends.get(key.id)} />
+        </Stack>
+      </Card>
+    ))}
+  </Stack>
+);
 
-function Name({ item, onSelect }: { readonly item: Key; readonly onSelect: (id: string) => void }) {
-  return (
-    <UnstyledButton onClick={() => onSelect(item.id)} className="row-name">
-      <Text fw={600} size="sm" className="breaks">
-        {nameOf(item)}
-      </Text>
-      <Remark className="breaks">
-        {[item.hint, item.document.name === undefined ? undefined : item.id, item.document.project]
-          .filter((part) => part !== undefined && part !== null)
-          .join(' · ')}
-      </Remark>
-    </UnstyledButton>
-  );
-}
+const Name = ({ item, onSelect }: { readonly item: Key; readonly onSelect: (id: string) => void }) => (
+  <UnstyledButton onClick={() => onSelect(item.id)} className="row-name">
+    <Text fw={600} size="sm" className="breaks">
+      {nameOf(item)}
+    </Text>
+    <Remark className="breaks">
+      {[item.hint, item.document.name === undefined ? undefined : item.id, item.document.project]
+        .filter((part) => part !== undefined && part !== null)
+        .join(' · ')}
+    </Remark>
+  </UnstyledButton>
+);
 
-function Reach({ item: { document } }: { readonly item: Key }) {
-  return (
-    <>
-      <Text size="sm" className="breaks">
-        {modelsInWords(document.models)}
-      </Text>
-      {document.operations !== undefined && <Remark>{document.operations.join(', ')}</Remark>}
-    </>
-  );
-}
+const Reach = ({ item: { document } }: { readonly item: Key }) => (
+  <>
+    <Text size="sm" className="breaks">
+      {modelsInWords(document.models)}
+    </Text>
+    {document.operations !== undefined && <Remark>{document.operations.join(', ')}</Remark>}
+  </>
+);
 
 function Limits({ item: { document } }: { readonly item: Key }) {
   const limits = limitsInWords(document.limits);

@@ -1,6 +1,7 @@
 /** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
 
 import { type BudgetPeriod, type KeyDocument, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
+import { pick, toAmount } from '../../parts/forms/documents.ts';
 import { type FieldWords, laneField, shapeField } from '../../parts/words/operations.ts';
 
 interface BudgetValues {
@@ -53,7 +54,7 @@ export interface KeyValues extends CapsValues, PlainValues {
   readonly capture: string;
 }
 
-const noLimits = toLimitValues({});
+const noLimits = pick(limitNames, {}, toAmount);
 
 const standardAlerts = ['80%', '100%'];
 const standardCapture = '7d';
@@ -100,15 +101,9 @@ export function toValues(document: KeyDocument): KeyValues {
 }
 
 export const toCapsValues = ({ limits, budgets }: Pick<KeyDocument, 'limits' | 'budgets'>): CapsValues => ({
-  limits: toLimitValues(limits),
+  limits: pick(limitNames, limits, toAmount),
   budgets,
 });
-
-function toLimitValues(limits: Readonly<Record<string, number>>): CapsValues['limits'] {
-  const values: Partial<Record<LimitName, number | string>> = {};
-  for (const name of limitNames) values[name] = limits[name] ?? '';
-  return values as CapsValues['limits'];
-}
 
 export function toCapsDocument({ limits, budgets }: CapsValues): Record<string, unknown> {
   return {

@@ -1,5 +1,6 @@
 /** The page "Keys and projects": who may call the gateway, what they may use, and what they spent. */
 
+import { useAddress } from '../../parts/layout/filters.tsx';
 import './keys.css';
 import { Tabs } from '@mantine/core';
 import { useState } from 'react';
@@ -11,8 +12,7 @@ import { Needs, useMay } from '../../parts/session/role.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
 import { CreateKey } from './key-form.tsx';
 import { KeysTab } from './keys-tab.tsx';
-import { ProjectDrawer } from './project-drawer.tsx';
-import { ProjectForm } from './project-form.tsx';
+import { ProjectDrawer, ProjectForm } from './project-drawer.tsx';
 import { ProjectsTab } from './projects-tab.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
@@ -24,13 +24,12 @@ interface Made {
 export default function Keys() {
   useTitle('Keys and projects');
   const { tab, keyId, projectId, go } = usePlace();
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   // In memory alone: neither the cache nor the address holds a secret.
   const [made, setMade] = useState<Made>();
   const isAdmin = useMay('admin');
   const creating = isAdmin ? search.get('new') : null;
-  const setCreating = (what: 'key' | 'project' | undefined): void =>
-    setSearch((before) => withParameter(before, 'new', what), { replace: true });
+  const setCreating = (what: 'key' | 'project' | undefined): void => change({ new: what }, true);
   const stop = (): void => setCreating(undefined);
 
   return (
@@ -107,11 +106,4 @@ function decodeSegment(segment: string): string {
     // Someone typed a stray percent sign: then it is itself.
     return segment;
   }
-}
-
-function withParameter(before: URLSearchParams, name: string, value: string | undefined): URLSearchParams {
-  const next = new URLSearchParams(before);
-  if (value === undefined) next.delete(name);
-  else next.set(name, value);
-  return next;
 }

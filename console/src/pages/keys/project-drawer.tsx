@@ -1,23 +1,32 @@
 /** One project at the side: what its keys may use together, and how far they have come. */
 
-import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
-import { useState } from 'react';
+import { Anchor, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { Project } from '../../../../src/admin/contract.ts';
-import { ask, type Versioned } from '../../parts/api/client.ts';
+import type { Project, ProjectWritten } from '../../../../src/admin/contract.ts';
+import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { CapsFields } from '../../parts/forms/caps-fields.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { FactTable } from '../../parts/layout/table.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useProject, useRefresh } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
-import { Term } from './key-drawer.tsx';
-import { ProjectForm } from './project-form.tsx';
-import { toProjectCaps } from './project-values.ts';
+import { Conflict, FormBody, FormDialog } from './key-form.tsx';
+import { newBudget } from './key-values.ts';
+import {
+  newProjectValues,
+  type ProjectValues,
+  toProjectCaps,
+  toProjectDocument,
+  toProjectValues,
+} from './project-values.ts';
 import { ProjectPlace } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
@@ -54,22 +63,22 @@ function Terms({ project }: { readonly project: Project }) {
   const { name } = project.document;
   const limits = limitsInWords(toProjectCaps(project.document).limits);
   return (
-    <Table variant="vertical" layout="fixed" withTableBorder>
-      <Table.Tbody>
-        {typeof name === 'string' && <Term title="Name">{name}</Term>}
-        <Term title="Keys">
-          <Anchor component={Link} inherit href={`/keys?project=${encodeURIComponent(project.id)}`}>
+    <FactTable
+      variant="vertical"
+      withTableBorder
+      nameWidth={130}
+      facts={[
+        ['Name', typeof name === 'string' ? name : null],
+        [
+          'Keys',
+          <Anchor key="keys" component={Link} inherit href={`/keys?project=${encodeURIComponent(project.id)}`}>
             {formatCount(project.keys)}
-          </Anchor>
-        </Term>
-        <Term title="Limits, together">{limits.length === 0 ? <Nothing>no limits</Nothing> : limits.join(', ')}</Term>
-        {project.updatedAt !== null && (
-          <Term title="Changed">
-            <When at={project.updatedAt} />
-          </Term>
-        )}
-      </Table.Tbody>
-    </Table>
+          </Anchor>,
+        ],
+        ['Limits, together', limits.length === 0 ? <Nothing key="limits">no limits</Nothing> : limits.join(', ')],
+        ['Changed', project.updatedAt && <When key="changed" at={project.updatedAt} />],
+      ]}
+    />
   );
 }
 
@@ -107,5 +116,81 @@ function Actions({ seen, onGone }: { readonly seen: Versioned<Project>; readonly
       </Group>
       {edits && <ProjectForm seen={seen} onClose={() => setEdits(false)} />}
     </Needs>
+  );
+}
+
+interface ProjectFormProps {
+  /** Undefined for a new one. */
+  readonly seen: Versioned<Project> | undefined;
+  readonly onClose: () => void;
+  readonly onDone?: (id: string) => void;
+}
+
+/** The dialog in which a project is made, and in which one is changed. */
+export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
+  const refresh = useRefresh();
+  const etag = useRef(seen?.etag);
+  const api = useApiForm<ProjectValues, ProjectWritten>({
+    initialValues: seen === undefined ? newProjectValues : toProjectValues(seen.data),
+    ...(seen === undefined && { draftKey: 'projects.create' }),
+    submit(values) {
+      const headers: Record<string, string> =
+        etag.current === undefined ? { 'if-none-match': '*' } : { 'if-match': etag.current };
+      return ask('PUT /api/projects/:id', {
+        params: { id: values.id.trim() },
+        body: toProjectDocument(values),
+        headers,
+      });
+    },
+    onDone(project) {
+      notifyDone(`The project ${project.id} is saved; gateways go by it within two seconds.`);
+      void refresh();
+      onClose();
+      onDone?.(project.id);
+    },
+  });
+
+  const readNow = (): Promise<Versioned<Project>> =>
+    askVersioned('GET /api/projects/:id', { params: { id: api.form.getValues().id } });
+
+  async function takeTheirs(): Promise<void> {
+    const now = await readNow();
+    etag.current = now.etag;
+    api.form.setValues(toProjectValues(now.data));
+    void refresh();
+  }
+
+  async function saveMine(): Promise<void> {
+    etag.current = (await readNow()).etag;
+    api.onSubmit();
+  }
+
+  return (
+    <FormDialog title={seen === undefined ? 'Create a project' : `Change ${seen.data.id}`} onClose={onClose}>
+      <FormBody
+        api={api}
+        submit={seen === undefined ? 'Create the project' : 'Save'}
+        onClose={onClose}
+        notice={<Conflict error={api.error} onTakeTheirs={takeTheirs} onSaveMine={saveMine} />}
+      >
+        <TextInput
+          label="ID"
+          description="Stands in lists, logs and reports, and stays as it is: letters, digits, dots, dashes, underscores."
+          required
+          readOnly={seen !== undefined}
+          {...(seen === undefined && { 'data-autofocus': true })}
+          {...api.form.getInputProps('id')}
+        />
+        <TextInput label="Name" description="What people call it." {...api.form.getInputProps('name')} />
+        <TextInput
+          label="Files are kept at"
+          description="The upstream to which its keys send files and batches. Empty: they have none."
+          autoComplete="off"
+          spellCheck={false}
+          {...api.form.getInputProps('files')}
+        />
+        <CapsFields form={api.form} hasAlerts newBudget={newBudget} />
+      </FormBody>
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 /** A project as its form holds it, and as the API reads it. */
 
 import type { KeyDocument, Project } from '../../../../src/admin/contract.ts';
-import { isMapping } from '../../parts/forms/is-mapping.ts';
+import { isMapping } from '../../parts/forms/documents.ts';
 import { type CapsValues, toCapsDocument, toCapsValues } from './key-values.ts';
 
 export interface ProjectValues extends CapsValues {

@@ -42,15 +42,13 @@ interface ProjectListProps {
 }
 
 /** The projects, each with its keys and how far its budgets have come. */
-function ProjectList({ projects, onSelect }: ProjectListProps) {
-  return (
-    <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list" aria-label="Projects">
-      {projects.map((project) => (
-        <ProjectCard key={project.id} project={project} onSelect={onSelect} />
-      ))}
-    </SimpleGrid>
-  );
-}
+const ProjectList = ({ projects, onSelect }: ProjectListProps) => (
+  <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list" aria-label="Projects">
+    {projects.map((project) => (
+      <ProjectCard key={project.id} project={project} onSelect={onSelect} />
+    ))}
+  </SimpleGrid>
+);
 
 function ProjectCard({ project, onSelect }: { readonly project: Project; readonly onSelect: (id: string) => void }) {
   const limits = limitsInWords(toProjectCaps(project.document).limits);

@@ -1,13 +1,23 @@
 /** Shows a secret once, with calls that are ready to be pasted; it does not go away unasked. */
 
-import { Box, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Box, Button, Code, Group, Modal, Select, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useEffect } from 'react';
-import type { KeyWithSecret } from '../../../../src/admin/contract.ts';
+import { type MouseEvent, useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import {
+  type KeyDocument,
+  type KeyWithSecret,
+  type Operation,
+  operationsAsOffered,
+  type PlaygroundModel,
+} from '../../../../src/admin/contract.ts';
 import { useFocusReturn } from '../../parts/dialogs/escape.ts';
-import { CopyButton, useCopied } from '../../parts/snippets/copy.tsx';
+import { Muted } from '../../parts/layout/text.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { CopyButton, Snippet, useCopied } from '../../parts/snippets/copy.tsx';
+import { toSnippets } from '../../parts/snippets/snippets.ts';
+import { useModels } from './data.ts';
 import { nameOf } from './key-badges.tsx';
-import { KeySnippets } from './key-snippets.tsx';
 import { Notice } from './notice.tsx';
 
 interface SecretDialogProps {
@@ -86,4 +96,100 @@ function useWarningBeforeLeaving(wanted: boolean): void {
     addEventListener('beforeunload', warn);
     return () => removeEventListener('beforeunload', warn);
   }, [wanted]);
+}
+
+interface KeySnippetsProps {
+  readonly document: KeyDocument;
+  /** Undefined where it is not known: then a variable of the shell stands in its place. */
+  readonly secret: string | undefined;
+  readonly onCopied?: () => void;
+}
+
+/** Calls with a key, ready to be pasted, for a model that it may use. */
+export function KeySnippets({ document, secret, onCopied }: KeySnippetsProps) {
+  const { models, clientUrl } = useModels();
+  const usable = toUsable(document, models);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [tab, setTab] = useState<string | null>('curl');
+  const current = usable.find((one) => usableName(one) === chosen) ?? usable[0];
+  // The secret is in the call as well.
+  const noteCopy = ({ target }: MouseEvent): void => {
+    if (target instanceof Element && target.closest('button') !== null) onCopied?.();
+  };
+  if (clientUrl === undefined) return null;
+  if (current === undefined) return <NothingUsable />;
+  const snippets = toSnippets({ baseUrl: clientUrl, secret, ...current });
+  const shown = snippets.some(({ id }) => id === tab) ? tab : 'curl';
+  return (
+    <Stack gap="sm">
+      <Select
+        label="Try it with"
+        data={usable.map((one) => ({ value: usableName(one), label: `${one.model}: ${one.operation}` }))}
+        value={usableName(current)}
+        onChange={setChosen}
+        allowDeselect={false}
+        searchable={usable.length > 8}
+      />
+      <Tabs value={shown} onChange={setTab} keepMounted={false}>
+        <Tabs.List>
+          {snippets.map(({ id, title }) => (
+            <Tabs.Tab key={id} value={id}>
+              {title}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {snippets.map(({ id, code, language, note }) => (
+          <Tabs.Panel key={id} value={id} pt="sm" onClickCapture={noteCopy} onCopyCapture={onCopied}>
+            <Stack gap="xs">
+              <Snippet code={code} language={language} label={`Copy the call for ${language}`} />
+              {note !== undefined && <Muted>{note}</Muted>}
+            </Stack>
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  );
+}
+
+const usableName = ({ model, operation }: Usable): string => `${operation} ${model}`;
+
+const NothingUsable = () => (
+  <Alert variant="light" color="gray" icon={<Icon name="models" />} title="No model for it yet">
+    <Text size="sm">
+      There is no model that clients can see and this key may use.{' '}
+      <Anchor component={Link} inherit href="/models">
+        Look at the models
+      </Anchor>
+      , or let the key use others.
+    </Text>
+  </Alert>
+);
+
+interface Usable {
+  readonly model: string;
+  readonly operation: Operation;
+}
+
+/** Which models a key may use, and for what: by the rules of the gateway. */
+function toUsable(
+  { models: patterns, operations }: Pick<KeyDocument, 'models' | 'operations'>,
+  models: readonly PlaygroundModel[],
+): Usable[] {
+  const reachable = models.filter(
+    ({ id, visible }) => visible && !id.includes('*') && patterns.some((one) => fits(one, id)),
+  );
+  return operationsAsOffered
+    .filter((operation) => operations === undefined || operations.includes(operation))
+    .flatMap((operation) =>
+      reachable
+        .filter((model) => model.operations.includes(operation))
+        .map((model) => ({ model: model.id, operation })),
+    );
+}
+
+/** A pattern has one `*` at most. */
+function fits(pattern: string, id: string): boolean {
+  const [before = '', after] = pattern.split('*');
+  if (after === undefined) return pattern === id;
+  return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
 }

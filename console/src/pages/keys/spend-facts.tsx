@@ -50,14 +50,12 @@ export function UsageFacts({ spender }: { readonly spender: Spender }) {
   );
 }
 
-function Figure({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {
-  return (
-    <div>
-      <Remark>{title}</Remark>
-      <Text fw={600}>{children}</Text>
-    </div>
-  );
-}
+const Figure = ({ title, children }: { readonly title: string; readonly children: React.ReactNode }) => (
+  <div>
+    <Remark>{title}</Remark>
+    <Text fw={600}>{children}</Text>
+  </div>
+);
 
 interface BudgetFactsProps {
   readonly spender: Spender;

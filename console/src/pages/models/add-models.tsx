@@ -21,13 +21,13 @@ import { Link } from 'wouter';
 import type { Operation, UpstreamModels } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import type { Document } from '../../parts/forms/documents.ts';
 import { toWords } from '../../parts/forms/use-api-form.ts';
 import { Empty, Failed, Loading, toMessage } from '../../parts/layout/state.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { operationChoices, operationWords } from '../../parts/words/operations.ts';
 import { refreshModels, saveModel, useUpstreamModels, useUpstreams } from './model-data.ts';
-import type { Document } from './model-document.ts';
 import { operationsByName } from './model-words.ts';
 
 interface AddModelsProps {

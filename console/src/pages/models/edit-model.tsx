@@ -1,12 +1,13 @@
 /** Changing a model, also while someone else does. */
 
-import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ModelDetail, Written } from '../../../../src/admin/contract.ts';
 import { ApiError, type Versioned } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { readModel, refreshModels, saveModel } from './model-data.ts';
 import { type Difference, differencesOf, draftOf, emptyTarget, toDocument, toValues } from './model-document.ts';
@@ -93,51 +94,39 @@ interface BeatenProps {
   onKeepMine(): void;
 }
 
-function Beaten({ differences, isKept, onLoadTheirs, onKeepMine }: BeatenProps) {
-  return (
-    <Alert variant="default" icon={<Icon name="users" />} title="Someone else changed it meanwhile">
-      <Stack gap="sm">
-        <Text size="sm">
-          {isKept
-            ? 'What you typed is still here. Saving now replaces what they wrote.'
-            : 'Nothing is lost: take over what they wrote, or keep what you typed and compare.'}
-        </Text>
-        {differences.length > 0 && <Differences differences={differences} />}
-        <Group gap="xs">
-          <Button size="xs" variant="default" onClick={onLoadTheirs}>
-            Load theirs
+const Beaten = ({ differences, isKept, onLoadTheirs, onKeepMine }: BeatenProps) => (
+  <Alert variant="default" icon={<Icon name="users" />} title="Someone else changed it meanwhile">
+    <Stack gap="sm">
+      <Text size="sm">
+        {isKept
+          ? 'What you typed is still here. Saving now replaces what they wrote.'
+          : 'Nothing is lost: take over what they wrote, or keep what you typed and compare.'}
+      </Text>
+      {differences.length > 0 && <Differences differences={differences} />}
+      <Group gap="xs">
+        <Button size="xs" variant="default" onClick={onLoadTheirs}>
+          Load theirs
+        </Button>
+        {!isKept && (
+          <Button size="xs" variant="default" onClick={onKeepMine}>
+            Keep mine
           </Button>
-          {!isKept && (
-            <Button size="xs" variant="default" onClick={onKeepMine}>
-              Keep mine
-            </Button>
-          )}
-        </Group>
-      </Stack>
-    </Alert>
-  );
-}
+        )}
+      </Group>
+    </Stack>
+  </Alert>
+);
 
 function Differences({ differences }: { readonly differences: readonly Difference[] }) {
+  const cell = { className: 'breaks' };
   return (
-    <Table aria-label="What differs" layout="fixed">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">Field</Table.Th>
-          <Table.Th scope="col">Theirs</Table.Th>
-          <Table.Th scope="col">Mine</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {differences.map(({ field, mine, theirs }) => (
-          <Table.Tr key={field}>
-            <Table.Th scope="row">{field}</Table.Th>
-            <Table.Td className="breaks">{theirs || '–'}</Table.Td>
-            <Table.Td className="breaks">{mine || '–'}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      aria-label="What differs"
+      layout="fixed"
+      isNamed
+      columns={['Field', { title: 'Theirs', ...cell }, { title: 'Mine', ...cell }]}
+      rows={differences.map(({ field, mine, theirs }) => ({ id: field, cells: [field, theirs || '–', mine || '–'] }))}
+    />
   );
 }
 

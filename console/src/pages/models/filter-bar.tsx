@@ -1,17 +1,13 @@
 /** What narrows the list of models down. It stands in the address bar, so that a look can be shared. */
 
-import { Button, Group, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { useMemo } from 'react';
 import { managers, operations } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../../parts/api/asking.ts';
 import { ask } from '../../parts/api/client.ts';
-import { Icon } from '../../parts/marks/icon.tsx';
+import { FilterSelect, SearchField, useAddress } from '../../parts/layout/filters.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
-
-const typingMs = 200;
 
 const visibilities = [
   { value: 'true', label: 'Visible' },
@@ -23,48 +19,26 @@ const managerChoices = [
   { value: 'built-in', label: 'Its upstream' },
 ];
 
-export function FilterBar({ state }: { readonly state: FilterState }) {
-  const { filters, isFiltered, set, clear } = state;
+export function FilterBar({ state: { filters, isFiltered, set, clear } }: { readonly state: FilterState }) {
+  const propsOf = (name: FilterName) => ({ value: filters[name], onChange: (value: string) => set(name, value) });
   const upstreams = useUpstreamNames();
   return (
     <Group role="search" mb="md" gap="xs" align="flex-end">
-      <SearchField value={filters.q} onChange={(text) => set('q', text)} />
-      <Select
-        aria-label="Operation"
-        placeholder="Any operation"
-        data={operationChoices}
-        value={filters.operation || null}
-        onChange={(value) => set('operation', value)}
-        clearable
-        w={160}
+      <SearchField
+        aria-label="Search models"
+        placeholder="Search by name, alias or upstream"
+        flex="1 1 220px"
+        {...propsOf('q')}
       />
-      <Select
-        aria-label="Upstream"
-        placeholder="Any upstream"
-        data={upstreams}
-        value={filters.upstream || null}
-        onChange={(value) => set('upstream', value)}
-        clearable
-        searchable
-        w={160}
-      />
-      <Select
-        aria-label="Visibility"
-        placeholder="Visible or not"
-        data={visibilities}
-        value={filters.visible || null}
-        onChange={(value) => set('visible', value)}
-        clearable
-        w={150}
-      />
-      <Select
-        aria-label="Managed by"
-        placeholder="Managed by anyone"
+      <FilterSelect label="Operation" any="Any operation" data={operationChoices} w={160} {...propsOf('operation')} />
+      <FilterSelect label="Upstream" any="Any upstream" data={upstreams} w={160} searchable {...propsOf('upstream')} />
+      <FilterSelect label="Visibility" any="Visible or not" data={visibilities} w={150} {...propsOf('visible')} />
+      <FilterSelect
+        label="Managed by"
+        any="Managed by anyone"
         data={managerChoices}
-        value={filters.managedBy || null}
-        onChange={(value) => set('managedBy', value)}
-        clearable
         w={205}
+        {...propsOf('managedBy')}
       />
       {isFiltered && (
         <Button variant="subtle" onClick={clear}>
@@ -72,27 +46,6 @@ export function FilterBar({ state }: { readonly state: FilterState }) {
         </Button>
       )}
     </Group>
-  );
-}
-
-/** The list follows once typing rests; the back button changes the field. */
-function SearchField({ value, onChange }: { readonly value: string; onChange(text: string): void }) {
-  const [text, setText] = useState(value);
-  const tell = useDebouncedCallback(onChange, typingMs);
-  useEffect(() => setText(value), [value]);
-  return (
-    <TextInput
-      type="search"
-      aria-label="Search models"
-      placeholder="Search by name, alias or upstream"
-      leftSection={<Icon name="search" size={16} />}
-      value={text}
-      onChange={({ currentTarget }) => {
-        setText(currentTarget.value);
-        tell(currentTarget.value.trim());
-      }}
-      flex="1 1 220px"
-    />
   );
 }
 
@@ -119,50 +72,27 @@ export interface FilterState {
   /** The upstream whose models are to be added, as a link from its page has it. */
   readonly addFrom: string | undefined;
   forgetAdding(): void;
-  set(name: FilterName, value: string | null): void;
+  set(name: FilterName, value: string): void;
   clear(): void;
   open(id: string | undefined): void;
 }
 
 /** What is looked for in the list of models, as the address bar has it. */
 export function useFilters(): FilterState {
-  const [params, setParams] = useSearchParams();
+  const [params, change] = useAddress();
   const filters = useMemo(
     () => Object.fromEntries(filterNames.map((name) => [name, params.get(name) ?? ''])) as Filters,
     [params],
-  );
-  const change = useCallback(
-    (edit: (next: URLSearchParams) => void, replace: boolean) =>
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before);
-          edit(next);
-          return next;
-        },
-        { replace },
-      ),
-    [setParams],
   );
   return {
     filters,
     isFiltered: filterNames.some((name) => filters[name] !== ''),
     opened: params.get('model') ?? undefined,
     addFrom: params.get('add') ?? undefined,
-    forgetAdding: () => change((next) => next.delete('add'), true),
-    set: (name, value) =>
-      change((next) => {
-        if (value === null || value === '') next.delete(name);
-        else next.set(name, value);
-      }, true),
-    clear: () =>
-      change((next) => {
-        for (const name of filterNames) next.delete(name);
-      }, true),
-    open: (id) =>
-      change((next) => {
-        if (id === undefined) next.delete('model');
-        else next.set('model', id);
-      }, false),
+    forgetAdding: () => change({ add: undefined }, true),
+    set: (name, value) => change({ [name]: value || undefined }, true),
+    clear: () => change(Object.fromEntries(filterNames.map((name) => [name, undefined])), true),
+    open: (id) => change({ model: id }),
   };
 }
 

@@ -19,8 +19,8 @@ import type {
 } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
+import type { Document } from '../../parts/forms/documents.ts';
 import { type Filters, toQuery } from './filter-bar.tsx';
-import type { Document } from './model-document.ts';
 
 const pageSize = 100;
 const healthEveryMs = 5_000;

@@ -100,13 +100,11 @@ function Managing({ model, onEdit, onGone, onGoing }: ManagingProps) {
   );
 }
 
-function EditButton({ onEdit }: { onEdit(): void }) {
-  return (
-    <Needs role="editor">
-      <Action icon="edit" label="Edit" onClick={onEdit} />
-    </Needs>
-  );
-}
+const EditButton = ({ onEdit }: { onEdit(): void }) => (
+  <Needs role="editor">
+    <Action icon="edit" label="Edit" onClick={onEdit} />
+  </Needs>
+);
 
 function DeleteButton({ model, onGone, onGoing }: Omit<ManagingProps, 'onEdit'>) {
   const confirm = useConfirm();

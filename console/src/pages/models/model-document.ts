@@ -1,9 +1,20 @@
 /** A model as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import { type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import { isMapping } from '../../parts/forms/is-mapping.ts';
-
-export type Document = Readonly<Record<string, unknown>>;
+import {
+  type Document,
+  isTrue,
+  pick,
+  present,
+  section,
+  toAmount,
+  toChoice,
+  toMapping,
+  toMappings,
+  toText,
+  toTexts,
+  without,
+} from '../../parts/forms/documents.ts';
 
 export const priceUnits = [
   'input',
@@ -102,154 +113,91 @@ export interface ModelValues {
 /** Where drafts are kept; under another number where values come to have another shape. */
 export const draftOf = (name: string): string => `model 2 ${name}`;
 
-const noPrice: PriceValues = {
-  kind: 'standard',
-  input: '',
-  cached_input: '',
-  cache_write: '',
-  cache_write_1h: '',
-  audio_input: '',
-  image_input: '',
-  output: '',
-  audio_output: '',
-  image_output: '',
-  search_unit: '',
-  request: '',
-  item: '',
-  image: '',
-  minute: '',
-  character: '',
-  tools: [],
-  factors: { service_tier: [], speed: [], inference_geo: [] },
-  batch: '',
-  rest: {},
-};
+/** Fields that hold what the document says, by how it is read. */
+const texts = ['id', 'space', 'max_audio'] as const;
+const choices = ['scores', 'shape', 'balance'] as const;
+const amounts = ['context', 'max_output', 'max_tool_calls', 'dimensions'] as const;
+const flags = ['accepts_messages', 'matryoshka', 'dedupe'] as const;
+/** All others that the form has. */
+const fuller = [
+  ...['aliases', 'operations', 'visible', 'usage', 'targets', 'roles', 'cache', 'coalesce', 'shadow', 'canary'],
+  ...['retry', 'hedge', 'price', 'limits', 'budgets'],
+];
+const shown = [...texts, ...choices, ...amounts, ...flags, ...fuller];
 
-export const emptyTarget = (upstream = ''): TargetValues => ({
-  upstream,
-  model: '',
-  priority: 0,
-  weight: 1,
-  bridge: null,
-  unsupported: null,
-  scores: null,
-  price: { ...noPrice },
-  max_items: '',
-  max_tokens: '',
-  max_bytes: '',
-  rest: {},
-});
+const targetTexts = ['upstream', 'model', 'max_bytes'] as const;
+const targetChoices = ['bridge', 'unsupported', 'scores'] as const;
+const targetAmounts = ['max_items', 'max_tokens'] as const;
+const shownOfTarget = [...targetTexts, ...targetChoices, ...targetAmounts, 'priority', 'weight', 'price'];
 
-/** A prefix may end in white space. */
-function toRolesDocument({ query, document }: ModelValues['roles']): { roles?: Document } {
-  if (query === '' && document === '') return {};
-  return { roles: { ...(query !== '' && { query }), ...(document !== '' && { document }) } };
-}
+export const emptyTarget = (upstream = ''): TargetValues => toTargetValues({ upstream });
 
 export function toValues(document: Document): ModelValues {
-  const { id, aliases, operations, visible, space, accepts_messages, targets, balance, retry, hedge, price, ...more } =
-    document;
-  const { limits, budgets, shape, scores, usage, context, max_output, max_tool_calls, max_audio, ...others } = more;
-  const { dimensions, matryoshka, roles, dedupe, cache, coalesce, shadow, canary, ...rest } = others;
+  const { cache, coalesce, shadow, canary } = document;
   return {
-    id: toText(id),
-    aliases: toTexts(aliases),
-    operations: toTexts(operations),
-    visible: visible !== false,
-    space: toText(space),
-    scores: toText(scores) || null,
-    accepts_messages: accepts_messages === true,
-    usage: usage === 'ask',
-    shape: toText(shape) || null,
-    targets: toMappings(targets).map(toTargetValues),
-    balance: toText(balance) || null,
-    context: toAmount(context, ''),
-    max_output: toAmount(max_output, ''),
-    max_tool_calls: toAmount(max_tool_calls, ''),
-    max_audio: toText(max_audio),
-    dimensions: toAmount(dimensions, ''),
-    matryoshka: matryoshka === true,
-    roles: { query: toText(toMapping(roles).query), document: toText(toMapping(roles).document) },
-    dedupe: dedupe === true,
-    ...toListValues({ cache, coalesce, shadow, canary }),
-    retry: toRetry(retry),
-    hedge: { after: toText(toMapping(hedge).after) },
-    price: toPriceValues(price),
-    limits: toLimits(toMapping(limits)),
-    budgets: toMappings(budgets).map(({ every, amount, ...other }) => ({
-      every: toText(every),
-      amount: toText(amount),
-      rest: other,
-    })),
-    rest,
-  };
-}
-
-function toListValues({ cache, coalesce, shadow, canary }: Document) {
-  const { ttl, scope, max, limits } = toMapping(cache);
-  const { window, max_items } = toMapping(coalesce);
-  const { model, share } = toMapping(shadow);
-  const { texts, every } = toMapping(canary);
-  return {
+    ...pick(texts, document, toText),
+    ...pick(choices, document, toChoice),
+    ...pick(amounts, document, toAmount),
+    ...pick(flags, document, isTrue),
+    aliases: toTexts(document.aliases),
+    operations: toTexts(document.operations),
+    visible: document.visible !== false,
+    usage: document.usage === 'ask',
+    targets: toMappings(document.targets).map(toTargetValues),
+    roles: pick(['query', 'document'], toMapping(document.roles), toText),
     cache: {
       on: cache !== undefined,
-      ttl: toText(ttl),
-      scope: toText(scope) || null,
-      max: toText(max),
-      limits: toText(limits) || null,
+      ...pick(['ttl', 'max'], toMapping(cache), toText),
+      ...pick(['scope', 'limits'], toMapping(cache), toChoice),
     },
-    coalesce: { on: coalesce !== undefined, window: toText(window), max_items: toAmount(max_items, '') },
-    shadow: { model: toText(model), share: toAmount(share, '') },
-    canary: { texts: toTexts(texts), every: toText(every) },
+    coalesce: {
+      on: coalesce !== undefined,
+      window: toText(toMapping(coalesce).window),
+      max_items: toAmount(toMapping(coalesce).max_items),
+    },
+    shadow: { model: toText(toMapping(shadow).model), share: toAmount(toMapping(shadow).share) },
+    canary: { texts: toTexts(toMapping(canary).texts), every: toText(toMapping(canary).every) },
+    retry: toRetry(document.retry),
+    hedge: pick(['after'], toMapping(document.hedge), toText),
+    price: toPriceValues(document.price),
+    limits: pick(limitNames, toMapping(document.limits), toAmount),
+    budgets: toMappings(document.budgets).map((budget) => ({
+      ...pick(['every', 'amount'], budget, toText),
+      rest: without(budget, ['every', 'amount']),
+    })),
+    rest: without(document, shown),
   };
 }
 
-function toTargetValues({ upstream, model, priority, weight, bridge, unsupported, scores, price, ...more }: Document) {
-  const { max_items, max_tokens, max_bytes, ...rest } = more;
-  return {
-    max_items: toAmount(max_items, ''),
-    max_tokens: toAmount(max_tokens, ''),
-    max_bytes: toText(max_bytes),
-    upstream: toText(upstream),
-    model: toText(model),
-    priority: toAmount(priority, 0),
-    weight: toAmount(weight, 1),
-    bridge: toText(bridge) || null,
-    unsupported: toText(unsupported) || null,
-    scores: toText(scores) || null,
-    price: toPriceValues(price),
-    rest,
-  };
-}
+const toTargetValues = (document: Document): TargetValues => ({
+  ...pick(targetTexts, document, toText),
+  ...pick(targetChoices, document, toChoice),
+  ...pick(targetAmounts, document, toAmount),
+  priority: toAmount(document.priority ?? 0),
+  weight: toAmount(document.weight ?? 1),
+  price: toPriceValues(document.price),
+  rest: without(document, shownOfTarget),
+});
 
 function toRetry(retry: unknown): ModelValues['retry'] {
-  if (typeof retry === 'string') return { scope: retry, attempts: '', sameTarget: '' };
-  const { scope, attempts, same_target } = toMapping(retry);
-  return { scope: toText(scope) || null, attempts: toAmount(attempts, ''), sameTarget: toAmount(same_target, '') };
+  const { scope, attempts, same_target } = typeof retry === 'string' ? { scope: retry } : toMapping(retry);
+  return { scope: toChoice(scope), attempts: toAmount(attempts), sameTarget: toAmount(same_target) };
 }
 
 function toPriceValues(price: unknown): PriceValues {
-  if (price === undefined || price === null) return { ...noPrice };
-  if (price === 'free' || price === 'unknown') return { ...noPrice, kind: price };
-  const { tools, factors, batch, ...written } = toMapping(price);
-  const values: PriceValues = { ...noPrice, kind: 'amounts', tools: toPairs(tools), batch: toText(batch) };
-  const { service_tier, speed, inference_geo } = toMapping(factors);
-  values.factors = {
-    service_tier: toPairs(service_tier),
-    speed: toPairs(speed),
-    inference_geo: toPairs(inference_geo),
+  const written = toMapping(price);
+  const amountsOf = pick(priceUnits, written, toText);
+  const isAmounts = price !== undefined && price !== null;
+  return {
+    kind: price === 'free' || price === 'unknown' ? price : isAmounts ? 'amounts' : 'standard',
+    ...amountsOf,
+    tools: toPairs(written.tools),
+    factors: pick(factorNames, toMapping(written.factors), toPairs),
+    batch: toText(written.batch),
+    // What is no amount, such as images by their size, stays.
+    rest: without(written, ['tools', 'factors', 'batch', ...priceUnits.filter((unit) => amountsOf[unit] !== '')]),
   };
-  values.rest = { ...written };
-  for (const unit of priceUnits) {
-    const amount = toText(written[unit]);
-    values[unit] = amount;
-    if (amount !== '') values.rest = without(values.rest, unit);
-  }
-  return values;
 }
-
-const without = (document: Document, name: string): Document =>
-  Object.fromEntries(Object.entries(document).filter(([one]) => one !== name));
 
 const toPairs = (written: unknown): string[] =>
   Object.entries(toMapping(written)).map(([name, value]) => `${name}: ${toText(value)}`);
@@ -266,138 +214,70 @@ function fromPairs<T>(pairs: readonly string[], toValue: (text: string) => T): R
 /** A word stays one, and is refused where a number is wanted. */
 const toNumber = (text: string): number | string => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));
 
-function toLimits(written: Document): ModelValues['limits'] {
-  const values: Partial<ModelValues['limits']> = {};
-  for (const name of limitNames) values[name] = toAmount(written[name], '');
-  return values as ModelValues['limits'];
-}
-
 /** Only what says something: a document that someone reads stays short. */
 export function toDocument(values: ModelValues): Document {
-  const { rest, id, aliases, operations, visible, space, targets, balance, retry, hedge, limits, budgets } = values;
-  const caps = present(limits);
+  const { rest, id, aliases, operations, visible, usage, roles, targets, budgets } = values;
+  const { cache, coalesce, shadow, canary, hedge } = values;
+  const ofName = { ...values };
   return {
     ...rest,
+    ...present(pick([...texts, ...choices, ...amounts], ofName, toAmount)),
+    ...present(pick(flags, ofName, isTrue)),
     id: id.trim(),
     ...(aliases.length > 0 && { aliases }),
     ...(operations.length > 0 && { operations }),
     ...(!visible && { visible: false }),
-    ...(space.trim() !== '' && { space: space.trim() }),
-    ...(values.scores !== null && { scores: values.scores }),
-    ...(values.accepts_messages && { accepts_messages: true }),
-    ...(values.usage && { usage: 'ask' }),
-    ...(values.shape !== null && { shape: values.shape }),
-    ...present({
-      context: values.context,
-      max_output: values.max_output,
-      max_tool_calls: values.max_tool_calls,
-      max_audio: values.max_audio,
-      dimensions: values.dimensions,
-    }),
-    ...(values.matryoshka && { matryoshka: true }),
-    ...toRolesDocument(values.roles),
+    ...(usage && { usage: 'ask' }),
+    // A prefix may end in white space.
+    ...section('roles', Object.fromEntries(Object.entries(roles).filter(([, prefix]) => prefix !== ''))),
     targets: targets.map(toTargetDocument),
-    ...toListDocument(values),
-    ...(balance !== null && { balance }),
-    ...toRetryDocument(retry),
-    ...(hedge.after.trim() !== '' && { hedge: { after: hedge.after.trim() } }),
+    ...(cache.on && { cache: present({ ...cache, on: false }) }),
+    ...(coalesce.on && { coalesce: present({ ...coalesce, on: false }) }),
+    ...(shadow.model.trim() !== '' && { shadow: present(shadow) }),
+    ...(canary.texts.length > 0 && { canary: { texts: canary.texts, ...present({ every: canary.every }) } }),
+    ...toRetryDocument(values.retry),
+    ...section('hedge', present(hedge)),
     ...toPriceDocument(values.price),
-    ...(Object.keys(caps).length > 0 && { limits: caps }),
+    ...section('limits', present(values.limits)),
     ...(budgets.length > 0 && {
       budgets: budgets.map((budget) => ({ ...budget.rest, every: budget.every, amount: budget.amount.trim() })),
     }),
   };
 }
 
-function toListDocument({ dedupe, cache, coalesce, shadow, canary }: ModelValues): Document {
-  const { on: isRemembered, ...remembered } = cache;
-  const { on: isJoined, ...joined } = coalesce;
-  return {
-    ...(dedupe && { dedupe: true }),
-    ...(isRemembered && { cache: present(remembered) }),
-    ...(isJoined && { coalesce: present(joined) }),
-    ...(shadow.model.trim() !== '' && { shadow: present(shadow) }),
-    ...(canary.texts.length > 0 && { canary: { texts: canary.texts, ...present({ every: canary.every }) } }),
-  };
-}
-
-function toTargetDocument({
-  upstream,
-  model,
-  priority,
-  weight,
-  bridge,
-  unsupported,
-  scores,
-  price,
-  max_items,
-  max_tokens,
-  max_bytes,
-  rest,
-}: TargetValues) {
+function toTargetDocument(target: TargetValues): Document {
+  const { rest, upstream, priority, weight, price } = target;
   return {
     ...rest,
+    ...present(pick([...targetTexts, ...targetChoices, ...targetAmounts], { ...target }, toAmount)),
     upstream,
-    ...(model.trim() !== '' && { model: model.trim() }),
     ...(priority !== '' && priority !== 0 && { priority }),
     ...(weight !== '' && weight !== 1 && { weight }),
-    ...(bridge !== null && { bridge }),
-    ...(unsupported !== null && { unsupported }),
-    ...(scores !== null && { scores }),
-    ...present({ max_items, max_tokens, max_bytes }),
     ...toPriceDocument(price),
   };
 }
 
 function toRetryDocument({ scope, attempts, sameTarget }: ModelValues['retry']): Document {
   if (attempts === '' && sameTarget === '') return scope === null ? {} : { retry: scope };
-  return { retry: { ...(scope !== null && { scope }), ...present({ attempts, same_target: sameTarget }) } };
+  return { retry: present({ scope, attempts, same_target: sameTarget }) };
 }
 
 function toPriceDocument(values: PriceValues): Document {
   if (values.kind === 'standard') return {};
   if (values.kind !== 'amounts') return { price: values.kind };
-  const { kind: _, rest, tools, factors, ...amounts } = values;
-  const written = Object.entries(factors).filter(([, pairs]) => pairs.length > 0);
+  const { kind: _, rest, tools, factors, ...written } = values;
+  const factored = Object.entries(factors).filter(([, pairs]) => pairs.length > 0);
   return {
     price: {
       ...rest,
-      ...present(amounts),
-      ...(tools.length > 0 && { tools: fromPairs(tools, (amount) => amount) }),
-      ...(written.length > 0 && {
-        factors: Object.fromEntries(written.map(([name, pairs]) => [name, fromPairs(pairs, toNumber)])),
-      }),
+      ...present(written),
+      ...section(
+        'tools',
+        fromPairs(tools, (amount) => amount),
+      ),
+      ...section('factors', Object.fromEntries(factored.map(([name, pairs]) => [name, fromPairs(pairs, toNumber)]))),
     },
   };
-}
-
-/** Without what was left empty. */
-function present(values: Readonly<Record<string, number | string | null>>): Record<string, number | string> {
-  const filled = Object.entries(values).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value.trim() : (value ?? ''),
-  ]);
-  return Object.fromEntries(filled.filter(([, value]) => value !== ''));
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-function toTexts(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(toText).filter((text) => text !== '') : [];
-}
-
-function toAmount(value: unknown, standard: number | string): number | string {
-  return typeof value === 'number' || typeof value === 'string' ? value : standard;
-}
-
-function toMapping(value: unknown): Document {
-  return isMapping(value) ? { ...value } : {};
-}
-
-function toMappings(value: unknown): Document[] {
-  return Array.isArray(value) ? value.map(toMapping) : [];
 }
 
 export interface Difference {

@@ -1,8 +1,8 @@
 /** What is known of a model: its names, what it serves, and each target with its price and its health. */
 
-import { Box, Card, Group, Stack, Switch, Table, Text, Tooltip } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Box, Card, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
+import { FactTable } from '../../parts/layout/table.tsx';
 import { Heading, Muted, Tag } from '../../parts/layout/text.tsx';
 import { StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { useMay } from '../../parts/session/role.tsx';
@@ -16,26 +16,26 @@ export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();
   return (
     <>
-      <Table layout="fixed" variant="vertical" withRowBorders={false} aria-label="Facts">
-        <Table.Tbody>
-          <Fact name="Visible">
-            <Group gap="sm" wrap="nowrap">
+      <FactTable
+        variant="vertical"
+        withRowBorders={false}
+        aria-label="Facts"
+        nameWidth={130}
+        facts={[
+          [
+            'Visible',
+            <Group key="visible" gap="sm" wrap="nowrap">
               <VisibleSwitch model={model} onChange={setVisible} pending={pending === model.id} />
               <Text size="sm">{model.visible ? 'Clients see it in their list of models.' : hiddenInWords(model)}</Text>
-            </Group>
-          </Fact>
-          <Fact name="Serves">{model.operations.map((operation) => operationWords[operation]).join(', ')}</Fact>
-          {model.aliases.length > 0 && <Fact name="Other names">{model.aliases.join(', ')}</Fact>}
-          {model.space !== null && <Fact name="Vector space">{model.space}</Fact>}
-          {model.scores !== null && <Fact name="Scale of scores">{model.scores}</Fact>}
-          {model.updatedAt !== null && (
-            <Fact name="Changed">
-              <When at={model.updatedAt} />
-              {!model.inForce && ' – being put in force'}
-            </Fact>
-          )}
-        </Table.Tbody>
-      </Table>
+            </Group>,
+          ],
+          ['Serves', model.operations.map((operation) => operationWords[operation]).join(', ')],
+          ['Other names', model.aliases.length > 0 ? model.aliases.join(', ') : null],
+          ['Vector space', model.space],
+          ['Scale of scores', model.scores],
+          ['Changed', model.updatedAt && <Changed key="changed" at={model.updatedAt} isInForce={model.inForce} />],
+        ]}
+      />
       <Stack gap="xs">
         <Heading>Targets</Heading>
         {model.targets.map((target) => (
@@ -46,16 +46,12 @@ export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <Table.Tr>
-      <Table.Th scope="row" w={130}>
-        {name}
-      </Table.Th>
-      <Table.Td className="breaks">{children}</Table.Td>
-    </Table.Tr>
-  );
-}
+const Changed = ({ at, isInForce }: { readonly at: string; readonly isInForce: boolean }) => (
+  <>
+    <When at={at} />
+    {!isInForce && ' – being put in force'}
+  </>
+);
 
 function TargetCard({ target }: { readonly target: ModelTarget }) {
   const { upstream, model, priority, weight, bridge, price, health, isListed, nodes } = target;

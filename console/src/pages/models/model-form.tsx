@@ -1,18 +1,43 @@
 /** The form of a model: its names and targets at once, the rest where it is looked for. */
 
-import { Accordion, Checkbox, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
+import {
+  Accordion,
+  Autocomplete,
+  Button,
+  Card,
+  Checkbox,
+  Collapse,
+  Group,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
+import { FormFields } from '../../parts/forms/form-fields.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
-import { Muted } from '../../parts/layout/text.tsx';
+import { Action, IconButton } from '../../parts/layout/button.tsx';
+import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
-import { CallingFields } from './calling-fields.tsx';
-import { ListFields } from './list-fields.tsx';
-import type { ModelValues } from './model-document.ts';
-import { PriceFields } from './price-fields.tsx';
-import { SizeFields } from './size-fields.tsx';
-import { TargetsFields } from './targets-fields.tsx';
+import { useUpstreams } from './model-data.ts';
+import {
+  emptyTarget,
+  factorNames,
+  type ModelValues,
+  type PriceKind,
+  priceUnits,
+  type TargetValues,
+} from './model-document.ts';
+import { callingFields, listFields, sizeFields, targetFields } from './model-fields.ts';
+import { factorWords, unitWords } from './model-words.ts';
 
 interface ModelFormProps {
   readonly api: ApiForm<ModelValues>;
@@ -67,13 +92,19 @@ export function ModelForm({ api, isNew, submitLabel, onCancel, children }: Model
             <PriceFields form={form} path="price" standard="From the table of prices, else unknown" />
           </Section>
           <Section value="calling" title="Calling" hint="Balance, retries, a second call where the first is slow">
-            <CallingFields form={form} />
+            <Stack gap="xs">
+              <FormFields form={form} fields={callingFields} />
+            </Stack>
           </Section>
           <Section value="lists" title="Lists" hint="What is remembered, joined, compared and watched">
-            <ListFields form={form} />
+            <Stack gap="xs">
+              <FormFields form={form} fields={listFields} />
+            </Stack>
           </Section>
           <Section value="sizes" title="Sizes" hint="What it holds and gives: for worst cases under a budget">
-            <SizeFields form={form} />
+            <Stack gap="xs">
+              <FormFields form={form} fields={sizeFields} />
+            </Stack>
           </Section>
           <Section value="caps" title="Limits and budgets" hint="For all who use it together">
             <Stack gap="md">
@@ -96,18 +127,174 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-function Section({ value, title, hint, children }: SectionProps) {
+const Section = ({ value, title, hint, children }: SectionProps) => (
+  <Accordion.Item value={value}>
+    <Accordion.Control>
+      <Text fw={500} component="span">
+        {title}
+      </Text>
+      <Muted component="span" display="block">
+        {hint}
+      </Muted>
+    </Accordion.Control>
+    <Accordion.Panel>{children}</Accordion.Panel>
+  </Accordion.Item>
+);
+
+type Form = UseFormReturnType<ModelValues>;
+
+/** Who serves a model: rows that can be added and taken out, the first ones tried first. */
+function TargetsFields({ form }: { readonly form: Form }) {
+  const { targets } = form.values;
   return (
-    <Accordion.Item value={value}>
-      <Accordion.Control>
-        <Text fw={500} component="span">
-          {title}
+    <Stack gap="xs" component="section" aria-label="Targets">
+      <Heading>Targets</Heading>
+      <Muted>
+        Those with the lowest priority are tried first and share the calls by weight; the others are there for when they
+        fail.
+      </Muted>
+      {form.errors.targets !== undefined && (
+        <Text size="sm" c="red" role="alert">
+          {form.errors.targets}
         </Text>
-        <Muted component="span" display="block">
-          {hint}
-        </Muted>
-      </Accordion.Control>
-      <Accordion.Panel>{children}</Accordion.Panel>
-    </Accordion.Item>
+      )}
+      {targets.map((target, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: faults and values go by the place in the list
+        <TargetFields key={index} form={form} index={index} target={target} isOnly={targets.length === 1} />
+      ))}
+      <Group>
+        <Action
+          icon="plus"
+          label="Add a target"
+          size="xs"
+          onClick={() => form.insertListItem('targets', emptyTarget())}
+        />
+      </Group>
+    </Stack>
+  );
+}
+
+interface TargetFieldsProps {
+  readonly form: Form;
+  readonly index: number;
+  readonly target: TargetValues;
+  readonly isOnly: boolean;
+}
+
+function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
+  const [more, { toggle }] = useDisclosure(
+    target.price.kind !== 'standard' ||
+      target.bridge !== null ||
+      target.scores !== null ||
+      [target.max_items, target.max_tokens, target.max_bytes].some((value) => value !== ''),
+  );
+  const { data: upstreams = [] } = useUpstreams();
+  const at = `targets.${index}`;
+  const names = upstreams.map(({ id }) => id);
+  return (
+    <Card withBorder padding="sm" role="group" aria-label={`Target ${index + 1}`}>
+      <Stack gap="xs">
+        <Group align="flex-start" wrap="nowrap" gap="xs">
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" flex={1}>
+            <Autocomplete label="Upstream" data={names} required {...form.getInputProps(`${at}.upstream`)} />
+            <TextInput
+              label="Its name there"
+              placeholder={form.values.id || 'the same name'}
+              autoComplete="off"
+              spellCheck={false}
+              {...form.getInputProps(`${at}.model`)}
+            />
+          </SimpleGrid>
+          <IconButton
+            icon="trash"
+            label={`Take target ${index + 1} out`}
+            mt={26}
+            size="lg"
+            disabled={isOnly}
+            onClick={() => form.removeListItem('targets', index)}
+          />
+        </Group>
+        <Group gap="xs" align="flex-end">
+          <NumberInput
+            label="Priority"
+            min={0}
+            allowDecimal={false}
+            w={100}
+            {...form.getInputProps(`${at}.priority`)}
+          />
+          <NumberInput label="Weight" min={0} allowDecimal={false} w={100} {...form.getInputProps(`${at}.weight`)} />
+          <Button variant="subtle" onClick={toggle} aria-expanded={more}>
+            {more ? 'Less' : 'More'}
+          </Button>
+        </Group>
+        <Collapse expanded={more}>
+          <Stack gap="xs">
+            <PriceFields form={form} path={`${at}.price`} standard="As the model's price says" />
+            <FormFields form={form} fields={[{ grid: targetFields }]} at={`${at}.`} />
+          </Stack>
+        </Collapse>
+      </Stack>
+    </Card>
+  );
+}
+
+interface PriceFieldsProps {
+  readonly form: UseFormReturnType<ModelValues>;
+  /** `price`, or of a target `targets.0.price`. */
+  readonly path: string;
+  /** What holds where nothing is set. */
+  readonly standard: string;
+}
+
+/** A price as operators set it: from elsewhere, free, unknown, or an amount for each unit that is billed. */
+function PriceFields({ form, path, standard }: PriceFieldsProps) {
+  const kind = form.getInputProps(`${path}.kind`);
+  const kinds: { value: PriceKind; label: string }[] = [
+    { value: 'standard', label: standard },
+    { value: 'amounts', label: 'Set here' },
+    { value: 'free', label: 'Free' },
+    { value: 'unknown', label: 'Unknown: count requests without a cost' },
+  ];
+  const listsImages = 'image' in Object(form.getInputProps(`${path}.rest`).value);
+  return (
+    <Stack gap="xs">
+      <Select label="Price" data={kinds} allowDeselect={false} {...kind} error={form.errors[path]} />
+      {kind.value === 'amounts' && (
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" style={{ alignItems: 'end' }}>
+          {priceUnits.map((unit) => (
+            <TextInput
+              key={unit}
+              label={unitWords[unit]}
+              leftSection={<Text size="sm">$</Text>}
+              inputMode="decimal"
+              autoComplete="off"
+              {...(unit === 'image' && listsImages && { placeholder: 'By size and quality, as written' })}
+              {...form.getInputProps(`${path}.${unit}`)}
+            />
+          ))}
+          <TextInput
+            label="Lines of a batch cost"
+            placeholder="100%"
+            autoComplete="off"
+            {...form.getInputProps(`${path}.batch`)}
+          />
+          <TagsInput
+            label="Calls of tools"
+            placeholder="web_search: 0.01"
+            description="In dollars, for those that the service runs itself; press Enter after each."
+            {...form.getInputProps(`${path}.tools`)}
+          />
+          {factorNames.map((name) => (
+            <TagsInput
+              key={name}
+              label={factorWords[name].label}
+              placeholder={factorWords[name].example}
+              description="Times the price of tokens; press Enter after each."
+              {...form.getInputProps(`${path}.factors.${name}`)}
+            />
+          ))}
+        </SimpleGrid>
+      )}
+    </Stack>
   );
 }

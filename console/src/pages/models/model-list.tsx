@@ -5,6 +5,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
@@ -88,108 +89,89 @@ interface Part {
   readonly toggle: ReactNode;
 }
 
-function ModelTable({ parts }: { readonly parts: readonly Part[] }) {
-  return (
-    <Table.ScrollContainer minWidth={860}>
-      <Table verticalSpacing="sm" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Model</Table.Th>
-            <Table.Th scope="col">Serves</Table.Th>
-            <Table.Th scope="col">Answered by</Table.Th>
-            <Table.Th scope="col">Price</Table.Th>
-            <Table.Th scope="col">Health</Table.Th>
-            <Table.Th scope="col">Visible</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {parts.map(({ model, isOpen, onOpen, toggle }) => (
-            <Table.Tr key={model.id} {...(isOpen ? { bg: 'var(--mantine-color-default-hover)' } : {})}>
-              <Table.Th scope="row" fw={400} ta="left" miw={200}>
-                <ModelName model={model} isOpen={isOpen} onOpen={onOpen} />
-              </Table.Th>
-              <Table.Td>
-                <Operations model={model} />
-              </Table.Td>
-              <Table.Td>
-                <Targets model={model} />
-              </Table.Td>
-              <Table.Td maw={220}>
-                <PriceText targets={model.targets} />
-              </Table.Td>
-              <Table.Td>
-                <Health model={model} />
-              </Table.Td>
-              <Table.Td>{toggle}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
-}
+const ModelTable = ({ parts }: { readonly parts: readonly Part[] }) => (
+  <Table.ScrollContainer minWidth={860}>
+    <DataTable
+      verticalSpacing="sm"
+      highlightOnHover
+      isNamed
+      columns={[
+        { title: 'Model', miw: 200 },
+        'Serves',
+        'Answered by',
+        { title: 'Price', maw: 220 },
+        'Health',
+        'Visible',
+      ]}
+      rows={parts.map(({ model, isOpen, onOpen, toggle }) => ({
+        id: model.id,
+        ...(isOpen && { style: { background: 'var(--mantine-color-default-hover)' } }),
+        cells: [
+          <ModelName key="name" model={model} isOpen={isOpen} onOpen={onOpen} />,
+          <Operations key="serves" model={model} />,
+          <Targets key="targets" model={model} />,
+          <PriceText key="price" targets={model.targets} />,
+          <Health key="health" model={model} />,
+          toggle,
+        ],
+      }))}
+    />
+  </Table.ScrollContainer>
+);
 
-function ModelCard({ model, isOpen, onOpen, toggle }: Part) {
-  return (
-    <Card component="li" withBorder padding="md">
-      <Group justify="space-between" align="flex-start" wrap="nowrap">
-        <ModelName model={model} isOpen={isOpen} onOpen={onOpen} />
-        {toggle}
+const ModelCard = ({ model, isOpen, onOpen, toggle }: Part) => (
+  <Card component="li" withBorder padding="md">
+    <Group justify="space-between" align="flex-start" wrap="nowrap">
+      <ModelName model={model} isOpen={isOpen} onOpen={onOpen} />
+      {toggle}
+    </Group>
+    <Stack gap={6} mt="xs">
+      <Group gap="xs">
+        <Health model={model} />
+        <Operations model={model} />
       </Group>
-      <Stack gap={6} mt="xs">
-        <Group gap="xs">
-          <Health model={model} />
-          <Operations model={model} />
-        </Group>
-        <Labelled name="Answered by">
-          <Targets model={model} />
-        </Labelled>
-        <Labelled name="Price">
-          <PriceText targets={model.targets} />
-        </Labelled>
-      </Stack>
-    </Card>
-  );
-}
-
-function Labelled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <Group gap="xs" align="flex-start" wrap="nowrap">
-      <Muted miw={92}>{name}</Muted>
-      {children}
-    </Group>
-  );
-}
-
-function ModelName({ model, isOpen, onOpen }: Omit<Part, 'toggle'>) {
-  return (
-    <Stack gap={2} align="flex-start">
-      <Anchor
-        component="button"
-        type="button"
-        fw={600}
-        ta="left"
-        onClick={onOpen}
-        aria-expanded={isOpen}
-        className="breaks"
-      >
-        {model.id}
-      </Anchor>
-      {model.aliases.length > 0 && <Remark className="breaks">also {model.aliases.join(', ')}</Remark>}
-      <ManagedBy by={model.managedBy} place={model.place} />
+      <Labelled name="Answered by">
+        <Targets model={model} />
+      </Labelled>
+      <Labelled name="Price">
+        <PriceText targets={model.targets} />
+      </Labelled>
     </Stack>
-  );
-}
+  </Card>
+);
 
-function Operations({ model }: { readonly model: Model }) {
-  return (
-    <Group gap={4}>
-      {model.operations.map((operation) => (
-        <Tag key={operation}>{operationWords[operation]}</Tag>
-      ))}
-    </Group>
-  );
-}
+const Labelled = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <Group gap="xs" align="flex-start" wrap="nowrap">
+    <Muted miw={92}>{name}</Muted>
+    {children}
+  </Group>
+);
+
+const ModelName = ({ model, isOpen, onOpen }: Omit<Part, 'toggle'>) => (
+  <Stack gap={2} align="flex-start">
+    <Anchor
+      component="button"
+      type="button"
+      fw={600}
+      ta="left"
+      onClick={onOpen}
+      aria-expanded={isOpen}
+      className="breaks"
+    >
+      {model.id}
+    </Anchor>
+    {model.aliases.length > 0 && <Remark className="breaks">also {model.aliases.join(', ')}</Remark>}
+    <ManagedBy by={model.managedBy} place={model.place} />
+  </Stack>
+);
+
+const Operations = ({ model }: { readonly model: Model }) => (
+  <Group gap={4}>
+    {model.operations.map((operation) => (
+      <Tag key={operation}>{operationWords[operation]}</Tag>
+    ))}
+  </Group>
+);
 
 const shownTargets = 3;
 

@@ -1,10 +1,11 @@
 /** What is set of a model's lists, and whether it is what it was: canaries, and its agreement with another model. */
 
-import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { ModelDetail } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Heading } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
@@ -102,52 +103,36 @@ function Canaries({ id, canaries }: { readonly id: string; readonly canaries: Li
           </Stack>
         </Alert>
       )}
-      <Table aria-label="Canaries">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Target</Table.Th>
-            <Table.Th>As it was</Table.Th>
-            <Table.Th>Looked at</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {canaries.map(({ node, upstream, upstreamModel, agreement, checkedAt, failure }) => (
-            <Table.Tr key={`${node} ${upstream} ${upstreamModel}`}>
-              <Table.Td className="breaks">{`${upstream}: ${upstreamModel}`}</Table.Td>
-              <Table.Td>{failure ?? inFigures(agreement)}</Table.Td>
-              <Table.Td>{checkedAt === null ? 'not yet' : <When at={checkedAt} />}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        aria-label="Canaries"
+        columns={[{ title: 'Target', className: 'breaks' }, 'As it was', 'Looked at']}
+        rows={canaries.map(({ node, upstream, upstreamModel, agreement, checkedAt, failure }) => ({
+          id: `${node} ${upstream} ${upstreamModel}`,
+          cells: [
+            `${upstream}: ${upstreamModel}`,
+            failure ?? inFigures(agreement),
+            checkedAt === null ? 'not yet' : <When key="at" at={checkedAt} />,
+          ],
+        }))}
+      />
     </Stack>
   );
 }
 
-function Agreements({ agreements }: { readonly agreements: Lists['agreements'] }) {
-  return (
-    <Table aria-label="Agreement with its shadow">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Shadow</Table.Th>
-          <Table.Th>Compared</Table.Th>
-          <Table.Th>Agreement</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {agreements.map((one) => (
-          <Table.Tr key={`${one.node} ${one.shadow}`}>
-            <Table.Td className="breaks">{one.shadow}</Table.Td>
-            <Table.Td>
-              {one.failed === 0 ? one.compared : `${one.compared}, and ${one.failed} without an answer`}
-            </Table.Td>
-            <Table.Td>{agreementInWords(one)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  );
-}
+const Agreements = ({ agreements }: { readonly agreements: Lists['agreements'] }) => (
+  <DataTable
+    aria-label="Agreement with its shadow"
+    columns={[{ title: 'Shadow', className: 'breaks' }, 'Compared', 'Agreement']}
+    rows={agreements.map((one) => ({
+      id: `${one.node} ${one.shadow}`,
+      cells: [
+        one.shadow,
+        one.failed === 0 ? one.compared : `${one.compared}, and ${one.failed} without an answer`,
+        agreementInWords(one),
+      ],
+    }))}
+  />
+);
 
 function agreementInWords({ cosine, overlap, ranks, verdicts }: Lists['agreements'][number]): string {
   const said = [

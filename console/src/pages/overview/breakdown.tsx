@@ -143,10 +143,7 @@ function Bar({ name, amount, share, errors, href }: BarProps) {
   );
 }
 
-function amountOf(sums: OverviewSums, order: Order): number {
-  return order === 'cost' ? Number(sums.cost) : sums[order];
-}
+const amountOf = (sums: OverviewSums, order: Order): number => (order === 'cost' ? Number(sums.cost) : sums[order]);
 
-function toWords(sums: OverviewSums, order: Order): string {
-  return order === 'cost' ? formatMoney(sums.cost) : formatCompact(sums[order]);
-}
+const toWords = (sums: OverviewSums, order: Order): string =>
+  order === 'cost' ? formatMoney(sums.cost) : formatCompact(sums[order]);

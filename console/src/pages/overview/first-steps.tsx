@@ -61,27 +61,25 @@ interface StepProps {
   readonly children: ReactNode;
 }
 
-function Step({ number, isDone, title, children }: StepProps) {
-  return (
-    <Group wrap="nowrap" align="flex-start" gap="sm">
-      <ThemeIcon
-        radius="xl"
-        size={28}
-        variant={isDone ? 'filled' : 'default'}
-        role="img"
-        aria-label={isDone ? 'Done' : `Step ${number}`}
-      >
-        {isDone ? <Icon name="check" size={16} /> : <Text size="sm">{number}</Text>}
-      </ThemeIcon>
-      <Box miw={0} flex={1}>
-        <Title order={3} size="h6" lh="28px">
-          {title}
-        </Title>
-        <Muted>{children}</Muted>
-      </Box>
-    </Group>
-  );
-}
+const Step = ({ number, isDone, title, children }: StepProps) => (
+  <Group wrap="nowrap" align="flex-start" gap="sm">
+    <ThemeIcon
+      radius="xl"
+      size={28}
+      variant={isDone ? 'filled' : 'default'}
+      role="img"
+      aria-label={isDone ? 'Done' : `Step ${number}`}
+    >
+      {isDone ? <Icon name="check" size={16} /> : <Text size="sm">{number}</Text>}
+    </ThemeIcon>
+    <Box miw={0} flex={1}>
+      <Title order={3} size="h6" lh="28px">
+        {title}
+      </Title>
+      <Muted>{children}</Muted>
+    </Box>
+  </Group>
+);
 
 /** The secret stays in this field: it goes nowhere but into the line to copy. */
 function FirstRequest({ steps: { sample, requests } }: { readonly steps: Steps }) {

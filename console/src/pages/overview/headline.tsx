@@ -83,16 +83,14 @@ export function LiveHeadline({ today }: { readonly today: Overview['today'] | un
   );
 }
 
-function CostToday({ today }: { readonly today: Overview['today'] | undefined }) {
-  return (
-    <Tile
-      label="Cost today"
-      value={today === undefined ? undefined : formatMoney(today.total.cost)}
-      note={today === undefined ? none : costNote(today)}
-      values={today?.hours.map(({ cost }) => Number(cost)) ?? []}
-    />
-  );
-}
+const CostToday = ({ today }: { readonly today: Overview['today'] | undefined }) => (
+  <Tile
+    label="Cost today"
+    value={today === undefined ? undefined : formatMoney(today.total.cost)}
+    note={today === undefined ? none : costNote(today)}
+    values={today?.hours.map(({ cost }) => Number(cost)) ?? []}
+  />
+);
 
 function costNote({ total }: Overview['today']): string {
   if (total.unpriced > 0) return `Without ${formatCompact(total.unpriced)} of unknown price`;
@@ -108,9 +106,8 @@ function tokensNote(samples: readonly LiveSample[]): string {
 const seriesOf = (points: readonly LivePoint[], pick: (sample: LiveSample) => number): (number | null)[] =>
   points.map((point) => rateAt(point, pick));
 
-function orNone(value: number | undefined, format: (value: number) => string): string {
-  return value === undefined ? none : format(value);
-}
+const orNone = (value: number | undefined, format: (value: number) => string): string =>
+  value === undefined ? none : format(value);
 
 interface RangeHeadlineProps {
   /** Undefined until it is there. */

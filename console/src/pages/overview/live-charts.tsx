@@ -89,9 +89,8 @@ function aboutItems(samples: readonly LiveSample[]): string {
   return `Per second; ${formatPercent(share)} of the last minute's were remembered, which saved ${formatMoney(dollars)}`;
 }
 
-function toOutcomes(point: LivePoint): Readonly<Record<string, number | null>> {
-  return Object.fromEntries(outcomes.map((one) => [one, rateAt(point, ({ byOutcome }) => byOutcome[one] ?? 0)]));
-}
+const toOutcomes = (point: LivePoint): Readonly<Record<string, number | null>> =>
+  Object.fromEntries(outcomes.map((one) => [one, rateAt(point, ({ byOutcome }) => byOutcome[one] ?? 0)]));
 
 const perMinute = (rate: number | null): number | null => (rate === null ? null : rate * secondsPerMinute);
 

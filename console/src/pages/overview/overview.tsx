@@ -6,14 +6,13 @@ import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Failed } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
-import { Agreements } from './agreements.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LiveHeadline, RangeHeadline } from './headline.tsx';
 import { LiveCharts, RangeCharts } from './live-charts.tsx';
 import { NoticeCount, Notices } from './notices.tsx';
 import { type Sight, useOverview, useSight, type View, views, viewWords } from './range.ts';
-import { Upstreams } from './upstreams.tsx';
+import { Agreements, Upstreams } from './upstreams.tsx';
 import { pauseLive, useLivePart } from './use-live.ts';
 
 export default function Overview() {

@@ -47,13 +47,11 @@ export interface Sight {
 
 const standard: Sight = { view: 'live', by: 'model', order: 'requests' };
 
-function readSight(query: URLSearchParams): Sight {
-  return {
-    view: views.find((one) => one === query.get('range')) ?? standard.view,
-    by: groupings.find((one) => one === query.get('by')) ?? standard.by,
-    order: orders.find((one) => one === query.get('order')) ?? standard.order,
-  };
-}
+const readSight = (query: URLSearchParams): Sight => ({
+  view: views.find((one) => one === query.get('range')) ?? standard.view,
+  by: groupings.find((one) => one === query.get('by')) ?? standard.by,
+  order: orders.find((one) => one === query.get('order')) ?? standard.order,
+});
 
 /** What is as it is anyway does not stand in the address. */
 function writeSight(query: URLSearchParams, { view, by, order }: Sight): URLSearchParams {

@@ -63,20 +63,17 @@ function toWords(
   return `${title}, lately: ${parts.join(', ')}. The button above shows all of it as a table.`;
 }
 
-function toCell(value: string | number | null | undefined, format: (value: number) => string): string {
-  return typeof value === 'number' ? format(value) : '–';
-}
+const toCell = (value: string | number | null | undefined, format: (value: number) => string): string =>
+  typeof value === 'number' ? format(value) : '–';
 
-function toTable(
+const toTable = (
   rows: readonly ChartRow[],
   series: readonly Series[],
   format: (value: number) => string,
-): ChartTableData {
-  return {
-    head: ['Time', ...series.map(({ label }) => label)],
-    rows: rows.map((row) => [row.time, ...series.map(({ name }) => toCell(row[name], format))]),
-  };
-}
+): ChartTableData => ({
+  head: ['Time', ...series.map(({ label }) => label)],
+  rows: rows.map((row) => [row.time, ...series.map(({ name }) => toCell(row[name], format))]),
+});
 
 /** The frame of a chart: its name, what it is of, and the same as a table for those who would rather read. */
 const chartHeight = 190;

@@ -1,6 +1,6 @@
 /** How each upstream is: the worst of its targets with the reason, and what it does just now. */
 
-import { Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Badge, Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Health, HealthTarget, LiveUpstream } from '../../../../src/admin/contract.ts';
 import { Failed } from '../../parts/layout/state.tsx';
@@ -85,12 +85,10 @@ function Line({ id, targets }: { readonly id: string; readonly targets: readonly
   );
 }
 
-function sumOf(targets: readonly HealthTarget[]): { readonly calls: number; readonly failedCalls: number } {
-  return {
-    calls: targets.reduce((sum, one) => sum + one.calls, 0),
-    failedCalls: targets.reduce((sum, one) => sum + one.failedCalls, 0),
-  };
-}
+const sumOf = (targets: readonly HealthTarget[]): { readonly calls: number; readonly failedCalls: number } => ({
+  calls: targets.reduce((sum, one) => sum + one.calls, 0),
+  failedCalls: targets.reduce((sum, one) => sum + one.failedCalls, 0),
+});
 
 function toReason(bad: readonly HealthTarget[], all: number): string {
   const [first] = bad;
@@ -114,4 +112,65 @@ function toActivity({ answered, otherwise, inFlight, waiting, firstByteMs }: Liv
   if (waiting > 0) parts.push(`${formatCount(waiting)} waiting`);
   if (firstByteMs !== null) parts.push(`first byte after ${formatDuration(firstByteMs)}`);
   return parts.join(', ');
+}
+
+type Agreement = Health['agreements'][number];
+
+/** Whether models are what they were, and agree with their shadows. Nothing where no model has a shadow or canaries. */
+export function Agreements() {
+  const { data } = useHealth();
+  const { agreements = [] } = data ?? {};
+  if (agreements.length === 0) return null;
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="agreements" className="upstreams">
+      <Title order={2} size="h5" id="agreements" mb="xs">
+        Agreement
+      </Title>
+      <ul className="upstream-list">
+        {agreements.map((one) => (
+          <li key={`${one.kind} ${one.model} ${one.with}`}>
+            <AgreementLine agreement={one} />
+          </li>
+        ))}
+      </ul>
+    </Paper>
+  );
+}
+
+function AgreementLine({ agreement }: { readonly agreement: Agreement }) {
+  const { model, hasChanged, value } = agreement;
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="sm" py={6}>
+      <div>
+        <Text size="sm" fw={600} className="breaks">
+          <Link href={`/models?model=${encodeURIComponent(model)}`} className="plain-link">
+            {model}
+          </Link>
+        </Text>
+        <Remark className="breaks">{wordsOf(agreement)}</Remark>
+      </div>
+      {hasChanged ? (
+        <Badge color="red" variant="light">
+          Changed
+        </Badge>
+      ) : (
+        <Text size="sm" className="numeric">
+          {value === null ? '–' : value.toFixed(3)}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+const measureWords = {
+  cosine: 'by the angle between vectors',
+  ranks: 'by the order of documents',
+  verdicts: 'by verdicts',
+  overlap: 'by who is near whom',
+} as const;
+
+function wordsOf({ kind, with: other, measure, compared }: Agreement): string {
+  if (kind === 'canary') return `Fixed texts at ${other}, against what they were`;
+  if (measure === null) return `With ${other}: nothing is compared yet`;
+  return `With ${other}, ${measureWords[measure]}, of ${formatCount(compared)} requests`;
 }

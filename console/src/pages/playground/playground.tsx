@@ -147,33 +147,31 @@ export default function Playground() {
 }
 
 /** With which key the page calls: the playground's own, or one that is typed here and kept nowhere. */
-function KeyChoice({ value, onChange }: { readonly value: string; onChange(value: string): void }) {
-  return (
-    <Popover width={340} position="bottom-end" trapFocus withinPortal>
-      <Popover.Target>
-        <Action icon="keys" label={value === '' ? "Key: the playground's own" : 'Key: your own'} />
-      </Popover.Target>
-      <Popover.Dropdown>
-        <Stack gap="sm">
-          <Text size="sm">
-            Calls go through the gateway like any client's: they count against limits and budgets, and stand in the
-            ledger. The playground has a key of its own; it is listed with the other keys, where it can be capped.
-          </Text>
-          <PasswordInput
-            label="Use another key"
-            description="To see what its owner sees. It is forgotten with this page."
-            placeholder="pst_…"
-            autoComplete="off"
-            value={value}
-            onChange={(event) => onChange(event.currentTarget.value.trim())}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" size="xs" disabled={value === ''} onClick={() => onChange('')}>
-              Use the playground's own
-            </Button>
-          </Group>
-        </Stack>
-      </Popover.Dropdown>
-    </Popover>
-  );
-}
+const KeyChoice = ({ value, onChange }: { readonly value: string; onChange(value: string): void }) => (
+  <Popover width={340} position="bottom-end" trapFocus withinPortal>
+    <Popover.Target>
+      <Action icon="keys" label={value === '' ? "Key: the playground's own" : 'Key: your own'} />
+    </Popover.Target>
+    <Popover.Dropdown>
+      <Stack gap="sm">
+        <Text size="sm">
+          Calls go through the gateway like any client's: they count against limits and budgets, and stand in the
+          ledger. The playground has a key of its own; it is listed with the other keys, where it can be capped.
+        </Text>
+        <PasswordInput
+          label="Use another key"
+          description="To see what its owner sees. It is forgotten with this page."
+          placeholder="pst_…"
+          autoComplete="off"
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value.trim())}
+        />
+        <Group justify="flex-end">
+          <Button variant="default" size="xs" disabled={value === ''} onClick={() => onChange('')}>
+            Use the playground's own
+          </Button>
+        </Group>
+      </Stack>
+    </Popover.Dropdown>
+  </Popover>
+);

@@ -1,6 +1,6 @@
 /** Fields with more than a text in them: several texts, or JSON. */
 
-import { isMapping } from '../../parts/forms/is-mapping.ts';
+import { isMapping } from '../../parts/forms/documents.ts';
 
 interface Texts {
   /** Objects where a JSON array holds some: they are sent as they are. */

@@ -4,15 +4,16 @@ import { Autocomplete, Collapse, Group, Stack, Table, Text, TextInput, UnstyledB
 import { useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
-import { useSearchParams } from 'wouter';
 import type { AuditEntry, Page } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Action } from '../../parts/layout/button.tsx';
+import { useAddress } from '../../parts/layout/filters.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { type Difference, mostDifferences, toDifferences } from './differences.ts';
+import { mostDifferences, toDifferences } from './differences.ts';
 
 const entriesPerPage = 50;
 /** Who needs more has a filter, and the API. */
@@ -31,15 +32,8 @@ const hints: Readonly<Record<Name, { readonly label: string; readonly placeholde
 const actions = ['key.', 'upstream.', 'model.', 'project.', 'setting.', 'member.', 'token.', 'session.', 'capture.'];
 
 export default function Audit() {
-  const [query, setQuery] = useSearchParams();
+  const [query, change] = useAddress();
   const filter = Object.fromEntries(names.map((name) => [name, query.get(name)?.trim() ?? '']));
-  const change = (name: Name, value: string): void =>
-    setQuery((present) => {
-      const next = new URLSearchParams(present);
-      if (value === '') next.delete(name);
-      else next.set(name, value);
-      return next;
-    });
   const log = useInfiniteQuery({
     queryKey: ['audit', filter],
     queryFn: ({ pageParam, signal }) => readPage(filter, pageParam, signal),
@@ -53,7 +47,12 @@ export default function Audit() {
     <Stack gap="md">
       <Group gap="xs" align="flex-end">
         {names.map((name) => (
-          <FilterText key={name} name={name} value={filter[name] ?? ''} onTake={(value) => change(name, value)} />
+          <FilterText
+            key={name}
+            name={name}
+            value={filter[name] ?? ''}
+            onTake={(value) => change({ [name]: value || undefined })}
+          />
         ))}
       </Group>
       {log.isPending && <Loading rows={8} rowHeight={52} />}
@@ -82,13 +81,11 @@ export default function Audit() {
   );
 }
 
-function readPage(
+const readPage = (
   filter: Readonly<Record<string, string>>,
   before: string,
   signal: AbortSignal,
-): Promise<Page<AuditEntry>> {
-  return ask('GET /api/audit', { query: { ...filter, limit: entriesPerPage, before }, signal });
-}
+): Promise<Page<AuditEntry>> => ask('GET /api/audit', { query: { ...filter, limit: entriesPerPage, before }, signal });
 
 interface FilterTextProps {
   readonly name: Name;
@@ -172,36 +169,28 @@ function Differences({ entry: { before, after } }: { readonly entry: AuditEntry 
   return (
     <div className="audit-body">
       <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table verticalSpacing={4} withTableBorder>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Field</Table.Th>
-              <Table.Th>Before</Table.Th>
-              <Table.Th>After</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {differences.map((difference) => (
-              <DifferenceRow key={difference.path} difference={difference} />
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          verticalSpacing={4}
+          withTableBorder
+          isNamed
+          columns={[
+            { title: 'Field', className: 'any-wrap' },
+            { title: 'Before', className: 'difference-removed' },
+            { title: 'After', className: 'difference-added' },
+          ]}
+          rows={differences.map(({ path, before, after }) => ({
+            id: path,
+            cells: [
+              path === '' ? 'the value' : path,
+              before === undefined ? '' : `− ${before}`,
+              after === undefined ? '' : `+ ${after}`,
+            ],
+          }))}
+        />
       </Table.ScrollContainer>
       {differences.length >= mostDifferences && (
         <Remark>These are the first {mostDifferences}; the API has the whole entry.</Remark>
       )}
     </div>
-  );
-}
-
-function DifferenceRow({ difference: { path, before, after } }: { readonly difference: Difference }) {
-  return (
-    <Table.Tr>
-      <Table.Th scope="row" fw={400} className="any-wrap">
-        {path === '' ? 'the value' : path}
-      </Table.Th>
-      <Table.Td className="difference-removed">{before === undefined ? '' : `− ${before}`}</Table.Td>
-      <Table.Td className="difference-added">{after === undefined ? '' : `+ ${after}`}</Table.Td>
-    </Table.Tr>
   );
 }

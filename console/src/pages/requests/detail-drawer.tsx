@@ -39,44 +39,40 @@ export function DetailDrawer({ id, names, onClose }: DetailDrawerProps) {
   );
 }
 
-function Detail({ row, names }: { readonly row: LedgerDetail; readonly names: Names }) {
-  return (
-    <Stack gap="lg">
-      <Stack gap={6}>
-        <Group gap="xs">
-          <OutcomeBadge row={row} />
-          <Muted>
-            <When at={row.startedAt} />, {formatTime(row.startedAt)}
-          </Muted>
-        </Group>
-        <Text className="any-wrap">{describeOutcome(row)}</Text>
-      </Stack>
-      <Section title="Over time">
-        <TimeLineView row={row} />
-      </Section>
-      <Section title="Usage and cost">
-        <UsageFacts row={row} />
-      </Section>
-      <Section title="Who and what">
-        <Facts row={row} names={names} />
-      </Section>
-      <Section title="What was asked and answered">
-        <Kept row={row} />
-      </Section>
+const Detail = ({ row, names }: { readonly row: LedgerDetail; readonly names: Names }) => (
+  <Stack gap="lg">
+    <Stack gap={6}>
+      <Group gap="xs">
+        <OutcomeBadge row={row} />
+        <Muted>
+          <When at={row.startedAt} />, {formatTime(row.startedAt)}
+        </Muted>
+      </Group>
+      <Text className="any-wrap">{describeOutcome(row)}</Text>
     </Stack>
-  );
-}
+    <Section title="Over time">
+      <TimeLineView row={row} />
+    </Section>
+    <Section title="Usage and cost">
+      <UsageFacts row={row} />
+    </Section>
+    <Section title="Who and what">
+      <Facts row={row} names={names} />
+    </Section>
+    <Section title="What was asked and answered">
+      <Kept row={row} />
+    </Section>
+  </Stack>
+);
 
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section>
-      <Title order={3} size="h6" mb={8}>
-        {title}
-      </Title>
-      {children}
-    </section>
-  );
-}
+const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section>
+    <Title order={3} size="h6" mb={8}>
+      {title}
+    </Title>
+    {children}
+  </section>
+);
 
 function Facts({ row, names }: { readonly row: LedgerDetail; readonly names: Names }) {
   const upstreamModel = row.upstreamModel === row.model ? null : row.upstreamModel;
@@ -129,25 +125,21 @@ function Facts({ row, names }: { readonly row: LedgerDetail; readonly names: Nam
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+);
 
-function Id({ id, label }: { readonly id: string; readonly label: string }) {
-  return (
-    <Group gap={4} wrap="nowrap" align="center">
-      <Text span ff="monospace" fz="xs" className="any-wrap">
-        {id}
-      </Text>
-      <CopyButton text={id} label={label} />
-    </Group>
-  );
-}
+const Id = ({ id, label }: { readonly id: string; readonly label: string }) => (
+  <Group gap={4} wrap="nowrap" align="center">
+    <Text span ff="monospace" fz="xs" className="any-wrap">
+      {id}
+    </Text>
+    <CopyButton text={id} label={label} />
+  </Group>
+);
 
 interface NarrowingProps {
   readonly field: 'key' | 'project' | 'model' | 'upstream';

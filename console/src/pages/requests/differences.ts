@@ -1,6 +1,6 @@
 /** What is another after a change than before it: field by field, down to the ones that differ. */
 
-import { isMapping } from '../../parts/forms/is-mapping.ts';
+import { isMapping } from '../../parts/forms/documents.ts';
 
 export interface Difference {
   /** As documents write it: `targets[0].upstream`; empty where the whole thing is no document. */
@@ -66,9 +66,8 @@ const isListOrNothing = (value: unknown): value is readonly unknown[] | undefine
   value === undefined || Array.isArray(value);
 
 /** What a document inherits is none of its fields. */
-function fieldOf(document: Document | undefined, name: string): unknown {
-  return document !== undefined && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined;
-}
+const fieldOf = (document: Document | undefined, name: string): unknown =>
+  document !== undefined && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined;
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toAddress } from '../../parts/api/asking.ts';
-import { isNarrowed, mayBeOwnId, noFilters, readFilters, toQuery, toSumsQuery, writeFilters } from './filters.ts';
+import { toAddress, withParameters } from '../../parts/api/asking.ts';
+import { isNarrowed, mayBeOwnId, noFilters, readFilters, toParameters, toQuery, toSumsQuery } from './filters.ts';
 
 test('what an address says is read and written again without a loss, and other things in it stay', () => {
   const address = 'view=usage&range=24h&q=abc&model=BAAI%2Fbge-m3&status=502&before=cursor';
   const filters = readFilters(new URLSearchParams(address));
   assert.deepEqual(filters.values, { model: 'BAAI/bge-m3', status: '502' });
-  const written = writeFilters(new URLSearchParams(address), filters);
+  const written = withParameters(new URLSearchParams(address), toParameters(filters));
   assert.deepEqual(readFilters(written), filters);
   assert.deepEqual([written.get('view'), written.get('before')], ['usage', null]);
 });

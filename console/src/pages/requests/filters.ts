@@ -64,21 +64,11 @@ export function readFilters(query: URLSearchParams): Filters {
   };
 }
 
-/** Other things that the address says stay; which page was shown does not, as it is another list now. */
-export function writeFilters(query: URLSearchParams, { range, from, to, search, values }: Filters): URLSearchParams {
-  const next = new URLSearchParams(query);
-  const set = (name: string, value: string | undefined): void => {
-    if (value === undefined || value === '') next.delete(name);
-    else next.set(name, value);
-  };
-  set('range', range);
-  set('from', from);
-  set('to', to);
-  set('q', search);
-  for (const field of fields) set(field, values[field]);
-  next.delete('before');
-  return next;
-}
+/** As parameters of the address. Which page was shown goes, as it is another list now. */
+export const toParameters = ({ range, from, to, search, values }: Filters) => ({
+  ...{ range, from, to, q: search || undefined, before: undefined },
+  ...Object.fromEntries(fields.map((field) => [field, values[field] || undefined])),
+});
 
 export const noFilters: Filters = { range: undefined, from: undefined, to: undefined, search: '', values: {} };
 

@@ -4,13 +4,13 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { LedgerChoices, LedgerRow, Page } from '../../../../src/admin/contract.ts';
 import { toAddress } from '../../parts/api/asking.ts';
 import { ask } from '../../parts/api/client.ts';
-import { type Filters, mayBeOwnId, toQuery, writeFilters } from './filters.ts';
+import { type Filters, mayBeOwnId, toParameters, toQuery } from './filters.ts';
 
 export const rowsPerPage = 50;
 
 export function ledgerPageQuery(filters: Filters, before: string | undefined) {
   return queryOptions({
-    queryKey: ['ledger', 'page', writeFilters(new URLSearchParams(), filters).toString(), before ?? ''],
+    queryKey: ['ledger', 'page', toParameters(filters), before ?? ''],
     queryFn: ({ signal }) => readPage(filters, before, signal),
     placeholderData: keepPreviousData,
   });

@@ -3,17 +3,18 @@
 import { Button, Group, Menu, Stack, Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { toAddress } from '../../parts/api/asking.ts';
 import { Action } from '../../parts/layout/button.tsx';
+import { useAddress } from '../../parts/layout/filters.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { DetailDrawer } from './detail-drawer.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { type Filters, isNarrowed, noFilters, readFilters, toQuery, writeFilters } from './filters.ts';
+import { type Filters, isNarrowed, noFilters, readFilters, toParameters, toQuery } from './filters.ts';
 import { ledgerPageQuery, rowsPerPage, toExportHref, useNames } from './ledger-data.ts';
 import { RowList } from './row-list.tsx';
 import { type Tail, useTail } from './use-tail.ts';
@@ -24,7 +25,7 @@ const atTopPx = 80;
 const emptyAgainMs = 2_000;
 
 export function ListTab() {
-  const [query, setQuery] = useSearchParams();
+  const [query, change] = useAddress();
   const filters = useMemo(() => readFilters(query), [query]);
   const before = query.get('before') ?? undefined;
   const id = query.get('id') ?? undefined;
@@ -51,16 +52,9 @@ export function ListTab() {
   });
   useReleaseAtTop(tail, isUnderPointer);
 
-  const change = (name: string, value: string | undefined): void =>
-    setQuery((present) => {
-      const next = new URLSearchParams(present);
-      if (value === undefined) next.delete(name);
-      else next.set(name, value);
-      return next;
-    });
-  const narrow = (next: Filters): void => setQuery((present) => writeFilters(present, next));
+  const narrow = (next: Filters): void => change(toParameters(next));
   const goTo = (cursor: string | undefined): void => {
-    change('before', cursor);
+    change({ before: cursor });
     window.scrollTo({ top: 0 });
   };
   const items = page.data?.items ?? [];
@@ -80,7 +74,7 @@ export function ListTab() {
               isOn={isFollowing}
               canFollow={canFollow}
               tail={tail}
-              onChange={(on) => change('live', on ? '1' : undefined)}
+              onChange={(on) => change({ live: on ? '1' : undefined })}
             />
             <ExportMenu filters={filters} />
           </>
@@ -108,21 +102,21 @@ export function ListTab() {
             names={names}
             openId={id}
             isStale={page.isPlaceholderData}
-            onOpen={(next) => change('id', next)}
+            onOpen={(next) => change({ id: next })}
           />
         )}
       </Box>
       <Pager next={page.data?.next ?? undefined} before={before} count={items.length} onGo={goTo} />
-      <DetailDrawer id={id} names={names} onClose={() => change('id', undefined)} />
+      <DetailDrawer id={id} names={names} onClose={() => change({ id: undefined })} />
     </Stack>
   );
 }
 
 const noIds: ReadonlySet<string> = new Set();
 
-function withoutTwins(rows: readonly LedgerRow[]): LedgerRow[] {
-  return [...new Map(rows.map((row) => [row.id, row])).values()];
-}
+const withoutTwins = (rows: readonly LedgerRow[]): LedgerRow[] => [
+  ...new Map(rows.map((row) => [row.id, row])).values(),
+];
 
 /** Back at the top, what waited is shown without being asked for. */
 function useReleaseAtTop({ release, heldCount }: Tail, isUnderPointer: { readonly current: boolean }): void {
@@ -143,16 +137,14 @@ interface BoxProps {
 }
 
 /** A finger does not rest above things as a mouse does. */
-function Box({ onPointerIn, onPointerOut, children }: BoxProps) {
-  return (
-    <div
-      onPointerEnter={({ pointerType }) => pointerType === 'mouse' && onPointerIn()}
-      onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onPointerOut()}
-    >
-      {children}
-    </div>
-  );
-}
+const Box = ({ onPointerIn, onPointerOut, children }: BoxProps) => (
+  <div
+    onPointerEnter={({ pointerType }) => pointerType === 'mouse' && onPointerIn()}
+    onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onPointerOut()}
+  >
+    {children}
+  </div>
+);
 
 const stateWords: Readonly<Record<Tail['state'], string>> = {
   off: 'Live',

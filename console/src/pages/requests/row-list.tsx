@@ -33,109 +33,105 @@ export function RowList(props: RowListProps) {
   );
 }
 
-function Rows({ rows, fresh, names, openId, onOpen }: RowListProps) {
-  return (
-    <Table.ScrollContainer minWidth={900}>
-      <Table verticalSpacing={6} highlightOnHover className="request-table">
-        <Table.Caption className="off-screen-caption">
-          <VisuallyHidden>Requests, the newest first</VisuallyHidden>
-        </Table.Caption>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Time</Table.Th>
-            <Table.Th>Outcome</Table.Th>
-            <Table.Th>Request</Table.Th>
-            <Table.Th>Key</Table.Th>
-            <Table.Th>Upstream</Table.Th>
-            <Table.Th ta="right">Usage</Table.Th>
-            <Table.Th ta="right">Cost</Table.Th>
-            <Table.Th ta="right">Took</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr
-              key={row.id}
-              className={fresh.has(row.id) ? 'request-row request-fresh' : 'request-row'}
-              data-selected={row.id === openId || undefined}
-              onClick={(event: MouseEvent) => openByRow(event, row.id, onOpen)}
-            >
-              <Table.Td>
-                <OpenLink row={row} />
-              </Table.Td>
-              <Table.Td className="outcome-cell">
-                <OutcomeBadge row={row} />
-                {row.error !== null && (
-                  <Remark truncate title={row.error}>
-                    {row.error}
-                  </Remark>
-                )}
-              </Table.Td>
-              <Table.Td className="cut-cell">
-                <TwoLines first={row.model ?? requestWords[row.operation]} second={requestWords[row.operation]} />
-              </Table.Td>
-              <Table.Td className="cut-cell">
-                <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />
-              </Table.Td>
-              <Table.Td className="cut-cell">
-                <TwoLines first={row.upstream ?? ''} second={row.attempts > 1 ? `${row.attempts} attempts` : ''} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <UsageOf row={row} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <CostOf row={row} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <Duration ms={row.durationMs} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
-}
-
-function Cards({ rows, fresh, names, openId, onOpen }: RowListProps) {
-  return (
-    <Stack gap="xs" component="ul" className="plain-list">
-      {rows.map((row) => (
-        <Card
-          key={row.id}
-          component="li"
-          withBorder
-          padding="sm"
-          className={fresh.has(row.id) ? 'request-row request-fresh' : 'request-row'}
-          data-selected={row.id === openId || undefined}
-          onClick={(event: MouseEvent) => openByRow(event, row.id, onOpen)}
-        >
-          <Group justify="space-between" wrap="nowrap" gap="xs">
-            <OpenLink row={row} />
-            <OutcomeBadge row={row} />
-          </Group>
-          <Text size="sm" fw={500} mt={6} className="any-wrap">
-            {row.model ?? requestWords[row.operation]}
-          </Text>
-          <Remark className="any-wrap">
-            {[requestWords[row.operation], names.key(row.key), row.upstream].filter(Boolean).join(' · ')}
-          </Remark>
-          <Group gap="md" mt={6}>
-            <Text size="sm" component="div">
+const Rows = ({ rows, fresh, names, openId, onOpen }: RowListProps) => (
+  <Table.ScrollContainer minWidth={900}>
+    <Table verticalSpacing={6} highlightOnHover className="request-table">
+      <Table.Caption className="off-screen-caption">
+        <VisuallyHidden>Requests, the newest first</VisuallyHidden>
+      </Table.Caption>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Time</Table.Th>
+          <Table.Th>Outcome</Table.Th>
+          <Table.Th>Request</Table.Th>
+          <Table.Th>Key</Table.Th>
+          <Table.Th>Upstream</Table.Th>
+          <Table.Th ta="right">Usage</Table.Th>
+          <Table.Th ta="right">Cost</Table.Th>
+          <Table.Th ta="right">Took</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr
+            key={row.id}
+            className={fresh.has(row.id) ? 'request-row request-fresh' : 'request-row'}
+            data-selected={row.id === openId || undefined}
+            onClick={(event: MouseEvent) => openByRow(event, row.id, onOpen)}
+          >
+            <Table.Td>
+              <OpenLink row={row} />
+            </Table.Td>
+            <Table.Td className="outcome-cell">
+              <OutcomeBadge row={row} />
+              {row.error !== null && (
+                <Remark truncate title={row.error}>
+                  {row.error}
+                </Remark>
+              )}
+            </Table.Td>
+            <Table.Td className="cut-cell">
+              <TwoLines first={row.model ?? requestWords[row.operation]} second={requestWords[row.operation]} />
+            </Table.Td>
+            <Table.Td className="cut-cell">
+              <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />
+            </Table.Td>
+            <Table.Td className="cut-cell">
+              <TwoLines first={row.upstream ?? ''} second={row.attempts > 1 ? `${row.attempts} attempts` : ''} />
+            </Table.Td>
+            <Table.Td ta="right">
               <UsageOf row={row} />
-            </Text>
-            <Text size="sm" component="div">
+            </Table.Td>
+            <Table.Td ta="right">
               <CostOf row={row} />
-            </Text>
-            <Text size="sm" component="div">
+            </Table.Td>
+            <Table.Td ta="right">
               <Duration ms={row.durationMs} />
-            </Text>
-          </Group>
-        </Card>
-      ))}
-    </Stack>
-  );
-}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Table.ScrollContainer>
+);
+
+const Cards = ({ rows, fresh, names, openId, onOpen }: RowListProps) => (
+  <Stack gap="xs" component="ul" className="plain-list">
+    {rows.map((row) => (
+      <Card
+        key={row.id}
+        component="li"
+        withBorder
+        padding="sm"
+        className={fresh.has(row.id) ? 'request-row request-fresh' : 'request-row'}
+        data-selected={row.id === openId || undefined}
+        onClick={(event: MouseEvent) => openByRow(event, row.id, onOpen)}
+      >
+        <Group justify="space-between" wrap="nowrap" gap="xs">
+          <OpenLink row={row} />
+          <OutcomeBadge row={row} />
+        </Group>
+        <Text size="sm" fw={500} mt={6} className="any-wrap">
+          {row.model ?? requestWords[row.operation]}
+        </Text>
+        <Remark className="any-wrap">
+          {[requestWords[row.operation], names.key(row.key), row.upstream].filter(Boolean).join(' · ')}
+        </Remark>
+        <Group gap="md" mt={6}>
+          <Text size="sm" component="div">
+            <UsageOf row={row} />
+          </Text>
+          <Text size="sm" component="div">
+            <CostOf row={row} />
+          </Text>
+          <Text size="sm" component="div">
+            <Duration ms={row.durationMs} />
+          </Text>
+        </Group>
+      </Card>
+    ))}
+  </Stack>
+);
 
 /** The whole row is as good as the link in it, save where text is selected. */
 function openByRow(event: MouseEvent, id: string, onOpen: (id: string) => void): void {
@@ -174,20 +170,18 @@ export function OutcomeBadge({ row: { outcome, status } }: { readonly row: Ledge
   return <StatusBadge state={state} label={status === 0 || status === 499 ? label : `${label} ${status}`} />;
 }
 
-function TwoLines({ first, second }: { readonly first: string; readonly second: string }) {
-  return (
-    <>
-      <Text size="sm" truncate title={first}>
-        {first === '' ? <Nothing /> : first}
-      </Text>
-      {second !== '' && (
-        <Remark truncate title={second}>
-          {second}
-        </Remark>
-      )}
-    </>
-  );
-}
+const TwoLines = ({ first, second }: { readonly first: string; readonly second: string }) => (
+  <>
+    <Text size="sm" truncate title={first}>
+      {first === '' ? <Nothing /> : first}
+    </Text>
+    {second !== '' && (
+      <Remark truncate title={second}>
+        {second}
+      </Remark>
+    )}
+  </>
+);
 
 /** What is billed, in as few words as possible. */
 function UsageOf({ row }: { readonly row: LedgerRow }) {

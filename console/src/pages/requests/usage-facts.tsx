@@ -1,7 +1,9 @@
 /** What a request used: as the upstream counted it, as it is billed, and what that costs. */
 
-import { Stack, Table } from '@mantine/core';
+import { Stack } from '@mantine/core';
+import { Fragment } from 'react';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
@@ -17,40 +19,31 @@ export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
   ];
   return (
     <Stack gap="xs">
-      <Table withTableBorder verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>What</Table.Th>
-            <Table.Th ta="right">The upstream said</Table.Th>
-            <Table.Th ta="right">Billed</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {lines.map(([name, seen, billed]) => (
-            <Table.Tr key={name}>
-              <Table.Th scope="row" fw={400}>
-                {name}
-              </Table.Th>
-              <Table.Td ta="right">
-                <Count value={seen} />
-              </Table.Td>
-              <Table.Td ta="right">
-                {billed !== undefined && <Count value={billed} />}
-                {row.isEstimated && billed !== null && billed !== undefined && billed !== seen && ' est.'}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-        <Table.Tfoot>
-          <Table.Tr>
-            <Table.Th scope="row">Cost</Table.Th>
-            <Table.Td />
-            <Table.Td ta="right" fw={600}>
-              {row.cost === null ? 'unknown' : <Money dollars={row.cost} />}
-            </Table.Td>
-          </Table.Tr>
-        </Table.Tfoot>
-      </Table>
+      <DataTable
+        withTableBorder
+        verticalSpacing={4}
+        isNamed
+        columns={['What', { title: 'The upstream said', ta: 'right' }, { title: 'Billed', ta: 'right' }]}
+        rows={lines.map(([name, seen, billed]) => ({
+          id: name,
+          cells: [
+            name,
+            <Count key="seen" value={seen} />,
+            <Fragment key="billed">
+              {billed !== undefined && <Count value={billed} />}
+              {row.isEstimated && billed !== null && billed !== undefined && billed !== seen && ' est.'}
+            </Fragment>,
+          ],
+        }))}
+        foot={{
+          id: 'cost',
+          cells: [
+            'Cost',
+            '',
+            <strong key="cost">{row.cost === null ? 'unknown' : <Money dollars={row.cost} />}</strong>,
+          ],
+        }}
+      />
       <SavedWords units={row.units} />
       <TermWords units={row.units} />
       {row.isEstimated && (

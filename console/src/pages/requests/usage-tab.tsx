@@ -3,13 +3,13 @@
 import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { useSearchParams } from 'wouter';
 import { toAddress } from '../../parts/api/asking.ts';
 import { ask } from '../../parts/api/client.ts';
+import { useAddress } from '../../parts/layout/filters.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { type Filters, readFilters, rowOnlyFields, toSumsQuery, writeFilters } from './filters.ts';
+import { type Filters, readFilters, rowOnlyFields, toParameters, toSumsQuery } from './filters.ts';
 import { useNames } from './ledger-data.ts';
 import { UsageChart, UsageTable } from './usage-table.tsx';
 import {
@@ -26,7 +26,7 @@ import {
 const standardRange = '30d';
 
 export default function UsageTab() {
-  const [query, setQuery] = useSearchParams();
+  const [query, change] = useAddress();
   const filters = useMemo(() => readFilters(query), [query]);
   const names = useNames();
   const asked = query.get('by');
@@ -36,15 +36,9 @@ export default function UsageTab() {
   const whole: Filters = hasTime ? filters : { ...filters, range: standardRange };
   const toApi = () => ({ ...toSumsQuery(whole, Date.now()), by });
   const { data, error, isPending, refetch } = useQuery({
-    queryKey: ['usage', by, writeFilters(new URLSearchParams(), whole).toString()],
+    queryKey: ['usage', by, toParameters(whole)],
     queryFn: ({ signal }) => ask('GET /api/usage', { query: toApi(), signal }),
   });
-  const chooseGroup = (next: string | null): void =>
-    setQuery((present) => {
-      const changed = new URLSearchParams(present);
-      if (next !== null) changed.set('by', next);
-      return changed;
-    });
   const nameOf = (value: string | null): string => {
     if (value === null) return 'None';
     if (isTime(by)) return toTimeWords(value, by);
@@ -54,7 +48,7 @@ export default function UsageTab() {
     <Stack gap="md">
       <FilterBar
         filters={filters}
-        onChange={(next) => setQuery((present) => writeFilters(present, next))}
+        onChange={(next) => change(toParameters(next))}
         names={names}
         without={rowOnlyFields}
         standardRange={standardRange}
@@ -79,7 +73,7 @@ export default function UsageTab() {
             id="usage-by"
             data={groups.map((value) => ({ value, label: groupWords[value] }))}
             value={by}
-            onChange={chooseGroup}
+            onChange={(next) => next !== null && change({ by: next })}
             allowDeselect={false}
             w={150}
           />

@@ -133,9 +133,7 @@ function Cells({ sums, counted }: { readonly sums: UsageSums; readonly counted: 
   );
 }
 
-function NumberCell({ children }: { readonly children: ReactNode }) {
-  return <Table.Td ta="right">{children}</Table.Td>;
-}
+const NumberCell = ({ children }: { readonly children: ReactNode }) => <Table.Td ta="right">{children}</Table.Td>;
 
 /** What is not known is no zero. */
 function Cost({ sums: { cost, unpriced, requests } }: { readonly sums: UsageSums }) {
@@ -149,31 +147,29 @@ function Cost({ sums: { cost, unpriced, requests } }: { readonly sums: UsageSums
   );
 }
 
-function Notes({ total: { unpriced, estimated }, prices }: Pick<Usage, 'total' | 'prices'>) {
-  return (
-    <Remark>
-      {unpriced > 0 && (
-        <div>
-          The cost of {formatCount(unpriced)} {unpriced === 1 ? 'request' : 'requests'} is unknown, as no price is known
-          for the model: it is not in the sum.
-        </div>
-      )}
-      {estimated > 0 && (
-        <div>
-          The usage of {formatCount(estimated)} {estimated === 1 ? 'request' : 'requests'} is an estimate, at least in
-          part.
-        </div>
-      )}
-      {prices.map(({ source, asOf, models }) => (
-        <div key={source + asOf}>
-          {formatCount(models)} {models === 1 ? 'model goes' : 'models go'} by{' '}
-          {source === 'table' ? 'the table of prices' : 'imported prices'}, as of {formatPriceDay(asOf)}.
-        </div>
-      ))}
-      <div>Days and hours are in UTC.</div>
-    </Remark>
-  );
-}
+const Notes = ({ total: { unpriced, estimated }, prices }: Pick<Usage, 'total' | 'prices'>) => (
+  <Remark>
+    {unpriced > 0 && (
+      <div>
+        The cost of {formatCount(unpriced)} {unpriced === 1 ? 'request' : 'requests'} is unknown, as no price is known
+        for the model: it is not in the sum.
+      </div>
+    )}
+    {estimated > 0 && (
+      <div>
+        The usage of {formatCount(estimated)} {estimated === 1 ? 'request' : 'requests'} is an estimate, at least in
+        part.
+      </div>
+    )}
+    {prices.map(({ source, asOf, models }) => (
+      <div key={source + asOf}>
+        {formatCount(models)} {models === 1 ? 'model goes' : 'models go'} by{' '}
+        {source === 'table' ? 'the table of prices' : 'imported prices'}, as of {formatPriceDay(asOf)}.
+      </div>
+    ))}
+    <div>Days and hours are in UTC.</div>
+  </Remark>
+);
 
 interface UsageChartProps {
   readonly usage: Usage;

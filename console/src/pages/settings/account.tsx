@@ -1,6 +1,6 @@
 /** Oneself: name, password, passkeys, and where one is signed in. */
 
-import { Button, Group, PasswordInput, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Member, OwnSession, Passkey } from '../../../../src/admin/contract.ts';
@@ -8,16 +8,15 @@ import { ask } from '../../parts/api/client.ts';
 import { putSession, sessionQuery, useMember } from '../../parts/api/session.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
-import { FormFault } from '../../parts/forms/form-fault.tsx';
-import { NewPassword } from '../../parts/forms/new-password.tsx';
+import { FormFault, NewPassword } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark, Tag } from '../../parts/layout/text.tsx';
 import { roleWords } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { FormDialog } from './form-dialog.tsx';
-import { Section } from './section.tsx';
+import { FormDialog, Section } from './section.tsx';
 
 export function Account() {
   const member = useMember();
@@ -162,34 +161,23 @@ function PasskeyList({ items }: { readonly items: readonly Passkey[] }) {
 
   return (
     <div className="settings-table">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Name</Table.Th>
-            <Table.Th scope="col">Added</Table.Th>
-            <Table.Th scope="col">Last used</Table.Th>
-            <Table.Th scope="col">
-              <VisuallyHidden>Remove</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((passkey) => (
-            <Table.Tr key={passkey.id}>
-              <Table.Td>{passkey.name}</Table.Td>
-              <Table.Td>
-                <When at={passkey.createdAt} />
-              </Table.Td>
-              <Table.Td>
-                <When at={passkey.lastUsedAt} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <IconButton icon="trash" label={`Remove ${passkey.name}`} onClick={() => void remove(passkey)} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        columns={['Name', 'Added', 'Last used', { title: 'Remove', isHidden: true, ta: 'right' }]}
+        rows={items.map((passkey) => ({
+          id: passkey.id,
+          cells: [
+            passkey.name,
+            <When key="added" at={passkey.createdAt} />,
+            <When key="used" at={passkey.lastUsedAt} />,
+            <IconButton
+              key="remove"
+              icon="trash"
+              label={`Remove ${passkey.name}`}
+              onClick={() => void remove(passkey)}
+            />,
+          ],
+        }))}
+      />
     </div>
   );
 }

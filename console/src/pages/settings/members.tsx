@@ -27,8 +27,7 @@ import { Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs, roleWords, useMay } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { FormDialog, ShownOnce } from './form-dialog.tsx';
-import { Section } from './section.tsx';
+import { FormDialog, Section, ShownOnce } from './section.tsx';
 
 /** Under which the members are kept. */
 const membersKey = ['members'];

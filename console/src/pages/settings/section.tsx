@@ -1,14 +1,18 @@
 /** A part of the page: what it is about, in a heading and a sentence, and what can be done. */
 
-import { Alert, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Box, Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Setting } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
+import { useFocusReturn } from '../../parts/dialogs/escape.ts';
+import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
+import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
+import { CopyButton, useCopied } from '../../parts/snippets/copy.tsx';
 
 interface SectionProps {
   readonly title: string;
@@ -63,12 +67,11 @@ export function SettingFrame({ id, children }: { readonly id: Setting['id']; chi
 const queryKey = ['settings'];
 
 /** The settings of the gateway that can be changed here, and how a change is sent. */
-function useSettings() {
-  return useQuery({
+const useSettings = () =>
+  useQuery({
     queryKey,
     queryFn: ({ signal }) => ask('GET /api/settings', { signal }),
   });
-}
 
 /** Sends a whole setting in place of the one that was seen; an empty one goes back to the standard. */
 export function useSettingWriter() {
@@ -80,4 +83,84 @@ export function useSettingWriter() {
     else if (version > 0) await ask('DELETE /api/settings/:id', { params: { id }, headers: seen });
     await queries.invalidateQueries({ queryKey });
   };
+}
+
+interface FormDialogProps extends Pick<ApiForm<never>, 'fault' | 'busy' | 'onSubmit'> {
+  readonly title: string;
+  /** What the button says that sends it. */
+  readonly submitLabel: string;
+  /** False where much may have been typed. */
+  readonly closeOnClickOutside?: boolean;
+  readonly children: ReactNode;
+  onClose(): void;
+}
+
+/** A dialog around one form, drawn only while it is open: what is wrong, the fields, and whether it is sent. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, submitLabel, closeOnClickOutside = true, children, fault, busy, onSubmit, onClose } = props;
+  useFocusReturn();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      closeOnClickOutside={closeOnClickOutside}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <FormFault fault={fault} />
+          {children}
+          <FormButtons onCancel={onClose} submitLabel={submitLabel} busy={busy} />
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface ShownOnceProps {
+  readonly title: string;
+  readonly about: ReactNode;
+  readonly text: string;
+  /** What the copy button says. */
+  readonly copyLabel: string;
+  readonly children?: ReactNode;
+  onClose(): void;
+}
+
+/** A secret or a link that is shown only now; it does not go away unasked. */
+export function ShownOnce({ title, about, text, copyLabel, children, onClose }: ShownOnceProps) {
+  useFocusReturn();
+  const { onCopied, close } = useCopied({
+    title: 'Did you copy it?',
+    body: 'It is shown only now, and Postern keeps no copy of it.',
+    onClose,
+  });
+
+  return (
+    <Modal
+      opened
+      onClose={() => void close()}
+      title={title}
+      size="lg"
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>
+        <Text size="sm" component="div">
+          {about}
+        </Text>
+        <Code block className="breaks" onCopy={onCopied}>
+          {text}
+        </Code>
+        <Box onClickCapture={onCopied}>
+          <CopyButton text={text} label={copyLabel} wide />
+        </Box>
+        {children}
+        <Group justify="flex-end">
+          <Button onClick={() => void close()}>Done</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
 }

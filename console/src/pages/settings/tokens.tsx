@@ -1,6 +1,6 @@
 /** API tokens: how programs use the admin API. */
 
-import { Button, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type ApiToken, type MadeApiToken, type Role, roles } from '../../../../src/admin/contract.ts';
@@ -10,13 +10,13 @@ import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { roleWords, useRole } from '../../parts/session/role.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { FormDialog, ShownOnce } from './form-dialog.tsx';
-import { Section } from './section.tsx';
+import { FormDialog, Section, ShownOnce } from './section.tsx';
 
 /** Under which API tokens are kept. */
 const tokensKey = ['tokens'];
@@ -64,14 +64,12 @@ export function Tokens() {
   );
 }
 
-function None() {
-  return (
-    <Empty icon="keys" title="No tokens yet">
-      A token lets a program do what you may, or less: keep models in step with a repository, read usage into your own
-      reports, rotate keys from a pipeline.
-    </Empty>
-  );
-}
+const None = () => (
+  <Empty icon="keys" title="No tokens yet">
+    A token lets a program do what you may, or less: keep models in step with a repository, read usage into your own
+    reports, rotate keys from a pipeline.
+  </Empty>
+);
 
 function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
   const queries = useQueryClient();
@@ -95,54 +93,39 @@ function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
 
   return (
     <div className="settings-table">
-      <Table verticalSpacing="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Token</Table.Th>
-            <Table.Th scope="col">Role</Table.Th>
-            <Table.Th scope="col">Last used</Table.Th>
-            <Table.Th scope="col">Until</Table.Th>
-            <Table.Th scope="col">
-              <VisuallyHidden>Revoke</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((token) => (
-            <Table.Tr key={token.id}>
-              <Table.Td>
-                <Stack gap={0}>
-                  <Text size="sm" fw={600} className="breaks">
-                    {token.name}
-                  </Text>
-                  <Remark>
-                    {token.hint} of {token.memberName}
-                  </Remark>
-                </Stack>
-              </Table.Td>
-              <Table.Td>{token.role}</Table.Td>
-              <Table.Td>
-                <When at={token.lastUsedAt} />
-              </Table.Td>
-              <Table.Td>{token.expiresAt === null ? 'revoked' : <When at={token.expiresAt} />}</Table.Td>
-              <Table.Td ta="right">
-                {token.revokedAt === null ? (
-                  <Button
-                    size="xs"
-                    variant="default"
-                    aria-label={`Revoke ${token.name}`}
-                    onClick={() => void revoke(token)}
-                  >
-                    Revoke
-                  </Button>
-                ) : (
-                  <StatusBadge state="revoked" />
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        verticalSpacing="sm"
+        columns={['Token', 'Role', 'Last used', 'Until', { title: 'Revoke', isHidden: true, ta: 'right' }]}
+        rows={items.map((token) => ({
+          id: token.id,
+          cells: [
+            <Stack key="token" gap={0}>
+              <Text size="sm" fw={600} className="breaks">
+                {token.name}
+              </Text>
+              <Remark>
+                {token.hint} of {token.memberName}
+              </Remark>
+            </Stack>,
+            token.role,
+            <When key="used" at={token.lastUsedAt} />,
+            token.expiresAt === null ? 'revoked' : <When key="until" at={token.expiresAt} />,
+            token.revokedAt === null ? (
+              <Button
+                key="revoke"
+                size="xs"
+                variant="default"
+                aria-label={`Revoke ${token.name}`}
+                onClick={() => void revoke(token)}
+              >
+                Revoke
+              </Button>
+            ) : (
+              <StatusBadge key="revoked" state="revoked" />
+            ),
+          ],
+        }))}
+      />
     </div>
   );
 }

@@ -50,51 +50,51 @@ function inWords(error: unknown): string {
 
 const names = ['look-up', 'connect', 'secure', 'ask'] as const satisfies readonly Step['name'][];
 
-function Running() {
-  return (
-    <Stack gap="xs">
-      <Text size="sm">Connecting from the gateway…</Text>
-      <ol className="test-steps">
-        {names.map((name) => (
-          <li key={name} className="test-step">
-            <Loader size={14} aria-hidden="true" />
-            <Muted>{stepWords[name]}</Muted>
-          </li>
-        ))}
-      </ol>
-    </Stack>
-  );
-}
+const Running = () => (
+  <Stack gap="xs">
+    <Text size="sm">Connecting from the gateway…</Text>
+    <ol className="test-steps">
+      {names.map((name) => (
+        <li key={name} className="test-step">
+          <Loader size={14} aria-hidden="true" />
+          <Muted>{stepWords[name]}</Muted>
+        </li>
+      ))}
+    </ol>
+  </Stack>
+);
 
-function Result({ result: { ok, steps, problem, models, credentials, address } }: { readonly result: UpstreamTest }) {
-  return (
-    <Stack gap="sm">
-      <ol className="test-steps" aria-label="Steps of the test">
-        {steps.map((step) => (
-          <StepLine key={step.name} step={step} />
-        ))}
-      </ol>
-      {ok ? (
-        <Alert color="teal" variant="light" icon={<Icon name="check" />} title="The connection works">
-          {address === null
-            ? 'It answers inside the gateway; there is nothing to connect to.'
-            : models === null
-              ? 'The service answers, and takes the credential. It has no list of models.'
-              : `The service answers, and lists ${models === 1 ? '1 model' : `${models} models`}.`}
-        </Alert>
-      ) : (
-        <Alert color="red" variant="light" icon={<Icon name="warning" />} title={problem?.message ?? 'It failed'}>
-          {problem?.advice}
-        </Alert>
-      )}
-      {credentials.length > 1 && (
-        <Text size="sm">
-          {credentials.map(({ id, ok: isGood }) => `${id} ${isGood ? 'is good' : 'is refused'}`).join(', ')}.
-        </Text>
-      )}
-    </Stack>
-  );
-}
+const Result = ({
+  result: { ok, steps, problem, models, credentials, address },
+}: {
+  readonly result: UpstreamTest;
+}) => (
+  <Stack gap="sm">
+    <ol className="test-steps" aria-label="Steps of the test">
+      {steps.map((step) => (
+        <StepLine key={step.name} step={step} />
+      ))}
+    </ol>
+    {ok ? (
+      <Alert color="teal" variant="light" icon={<Icon name="check" />} title="The connection works">
+        {address === null
+          ? 'It answers inside the gateway; there is nothing to connect to.'
+          : models === null
+            ? 'The service answers, and takes the credential. It has no list of models.'
+            : `The service answers, and lists ${models === 1 ? '1 model' : `${models} models`}.`}
+      </Alert>
+    ) : (
+      <Alert color="red" variant="light" icon={<Icon name="warning" />} title={problem?.message ?? 'It failed'}>
+        {problem?.advice}
+      </Alert>
+    )}
+    {credentials.length > 1 && (
+      <Text size="sm">
+        {credentials.map(({ id, ok: isGood }) => `${id} ${isGood ? 'is good' : 'is refused'}`).join(', ')}.
+      </Text>
+    )}
+  </Stack>
+);
 
 const looks: Readonly<Record<Step['state'], readonly [icon: IconName, tone: string, word: string]>> = {
   passed: ['check', 'tone-good', 'Passed'],

@@ -1,14 +1,34 @@
 /** What few upstreams need: patience, limits, headers, encryption, a health check. */
 
-import { Accordion, Button, Group, SimpleGrid, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
+import {
+  Accordion,
+  Button,
+  Fieldset,
+  Group,
+  NumberInput,
+  PasswordInput,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { PlainField } from '../../parts/forms/plain-field.tsx';
+import { type FieldRow, type FormField, FormFields } from '../../parts/forms/form-fields.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { emptyHeader, plainFields, timeoutNames, type UpstreamValues, upstreamLimitNames } from './upstream-values.ts';
+import {
+  emptyHeader,
+  emptyKey,
+  type KeyValues,
+  plainFields,
+  timeoutNames,
+  type UpstreamValues,
+  upstreamLimitNames,
+} from './upstream-values.ts';
 import { limitWords, timeoutWords } from './upstream-words.ts';
 
 interface MoreFieldsProps {
@@ -34,18 +54,27 @@ export function MoreFields({ form, family }: MoreFieldsProps) {
       {isNetworked && (
         <>
           <Section value="timeouts" title="Patience">
-            <Timeouts form={form} />
+            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+              <FormFields form={form} fields={timeoutFields} />
+            </SimpleGrid>
           </Section>
           <Section value="headers" title="Headers">
             <Headers form={form} />
           </Section>
           <Section value="health" title="Health check and encryption">
-            <HealthAndTls form={form} />
+            <Stack gap="sm">
+              <FormFields form={form} fields={healthFields} />
+            </Stack>
           </Section>
         </>
       )}
       <Section value="answers" title="Answers">
-        <Answers form={form} family={family} />
+        <Stack gap="sm">
+          <FormFields
+            form={form}
+            fields={family.takesLegacyEngines ? [...answerFields, ...engineFields] : answerFields}
+          />
+        </Stack>
       </Section>
     </Accordion>
   );
@@ -66,67 +95,46 @@ const sectionBy: Readonly<Record<string, string>> = {
 };
 
 /** What is at fault has to be seen. */
-function sectionsOf(fields: readonly string[]): string[] {
-  return fields.flatMap((field) => sectionBy[field.split('.')[0] ?? ''] ?? []);
-}
+const sectionsOf = (fields: readonly string[]): string[] =>
+  fields.flatMap((field) => sectionBy[field.split('.')[0] ?? ''] ?? []);
 
-function Section({ value, title, children }: { value: string; title: string; children: React.ReactNode }) {
-  return (
-    <Accordion.Item value={value}>
-      <Accordion.Control>{title}</Accordion.Control>
-      <Accordion.Panel>{children}</Accordion.Panel>
-    </Accordion.Item>
-  );
-}
+const Section = ({ value, title, children }: { value: string; title: string; children: React.ReactNode }) => (
+  <Accordion.Item value={value}>
+    <Accordion.Control>{title}</Accordion.Control>
+    <Accordion.Panel>{children}</Accordion.Panel>
+  </Accordion.Item>
+);
 
 type FormProps = Pick<MoreFieldsProps, 'form'>;
 
-function Limits({ form }: FormProps) {
-  return (
-    <Stack gap="sm">
-      <Muted>
-        How much is sent there, all keys and models together. Left empty: 256 calls at a time, 256 waiting up to 5s, and
-        no limit by the minute or the day.
-      </Muted>
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        {upstreamLimitNames.map((name) => (
-          <TextInput
-            key={name}
-            label={limitWords[name]}
-            inputMode={name === 'queue_timeout' ? 'text' : 'numeric'}
-            placeholder={name === 'queue_timeout' ? '5s' : ''}
-            {...form.getInputProps(`limits.${name}`)}
-            onChange={({ currentTarget }) => form.setFieldValue(`limits.${name}`, toNumber(currentTarget.value))}
-          />
-        ))}
-      </SimpleGrid>
-    </Stack>
-  );
-}
+const Limits = ({ form }: FormProps) => (
+  <Stack gap="sm">
+    <Muted>
+      How much is sent there, all keys and models together. Left empty: 256 calls at a time, 256 waiting up to 5s, and
+      no limit by the minute or the day.
+    </Muted>
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      {upstreamLimitNames.map((name) => (
+        <TextInput
+          key={name}
+          label={limitWords[name]}
+          inputMode={name === 'queue_timeout' ? 'text' : 'numeric'}
+          placeholder={name === 'queue_timeout' ? '5s' : ''}
+          {...form.getInputProps(`limits.${name}`)}
+          onChange={({ currentTarget }) => form.setFieldValue(`limits.${name}`, toNumber(currentTarget.value))}
+        />
+      ))}
+    </SimpleGrid>
+  </Stack>
+);
 
 /** What is no number stays as it was typed, for the gateway to say what is wanted. */
-function toNumber(text: string): number | string {
-  return /^\d{1,15}$/.test(text.trim()) ? Number(text) : text;
-}
+const toNumber = (text: string): number | string => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text);
 
-function Timeouts({ form }: FormProps) {
-  return (
-    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-      {timeoutNames.map((name) => {
-        const [label, about, example] = timeoutWords[name];
-        return (
-          <TextInput
-            key={name}
-            label={label}
-            description={about}
-            placeholder={example}
-            {...form.getInputProps(`timeouts.${name}`)}
-          />
-        );
-      })}
-    </SimpleGrid>
-  );
-}
+const timeoutFields = timeoutNames.map((name): FormField => {
+  const [label, description, placeholder] = timeoutWords[name];
+  return { path: `timeouts.${name}`, label, description, placeholder };
+});
 
 function Headers({ form }: FormProps) {
   const { headers } = form.getValues();
@@ -166,67 +174,182 @@ function Headers({ form }: FormProps) {
           onClick={() => form.insertListItem('headers', emptyHeader())}
         />
       </Group>
-      <TagsInput
-        label="Headers of clients to let through"
-        description="By name; press Enter after each. Others never reach the service, save for a few that always do."
-        acceptValueOnBlur
-        {...form.getInputProps('forward_headers')}
-      />
-      <TagsInput
-        label="Headers of answers to let through"
-        description="By name, or by its beginning and a *, such as x-ratelimit-*. Left empty: all that may pass at all."
-        acceptValueOnBlur
-        {...form.getInputProps('response_headers')}
-      />
+      <FormFields form={form} fields={headerFields} />
     </Stack>
   );
 }
 
-function HealthAndTls({ form }: FormProps) {
-  return (
-    <Stack gap="sm">
-      <TextInput
-        label="Path of the health check"
-        description="Asked from time to time; anything below status 300 is a yes. Left empty: no check."
-        placeholder="/health"
-        {...form.getInputProps('health_check.path')}
-      />
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        <TextInput label="How often" placeholder="10s" {...form.getInputProps('health_check.interval')} />
-        <TextInput label="How long it may take" placeholder="2s" {...form.getInputProps('health_check.timeout')} />
-      </SimpleGrid>
-      <TextInput
-        label="Name that the certificate must have"
-        description="Where it is not the host of the address. An authority of your own is named in the configuration file (tls.ca)."
-        {...form.getInputProps('tls.server_name')}
-      />
-    </Stack>
-  );
+const headerFields: readonly FormField[] = [
+  {
+    path: 'forward_headers',
+    kind: 'tags',
+    label: 'Headers of clients to let through',
+    description: 'By name; press Enter after each. Others never reach the service, save for a few that always do.',
+  },
+  {
+    path: 'response_headers',
+    kind: 'tags',
+    label: 'Headers of answers to let through',
+    description: 'By name, or by its beginning and a *, such as x-ratelimit-*. Left empty: all that may pass at all.',
+  },
+];
+
+const healthFields: readonly FieldRow<UpstreamValues>[] = [
+  {
+    path: 'health_check.path',
+    label: 'Path of the health check',
+    description: 'Asked from time to time; anything below status 300 is a yes. Left empty: no check.',
+    placeholder: '/health',
+  },
+  {
+    grid: [
+      { path: 'health_check.interval', label: 'How often', placeholder: '10s' },
+      { path: 'health_check.timeout', label: 'How long it may take', placeholder: '2s' },
+    ],
+  },
+  {
+    path: 'tls.server_name',
+    label: 'Name that the certificate must have',
+    description:
+      'Where it is not the host of the address. An authority of your own is named in the configuration file (tls.ca).',
+  },
+];
+
+const answerFields: readonly FormField[] = [
+  ...Object.entries(plainFields).map(([path, words]) => ({ ...words, path })),
+  {
+    path: 'base64',
+    kind: 'switch',
+    label: 'Make base64 here',
+    description: 'Where a client wants vectors in base64 and the service has floats only.',
+  },
+  {
+    path: 'screensErrorsOnly',
+    kind: 'switch',
+    label: 'Look for the credential in errors alone',
+    description: 'Else in what succeeds, too: an answer that repeats the credential is cut where it begins.',
+  },
+];
+
+const engineFields: readonly FormField[] = [
+  {
+    path: 'legacy_engines',
+    kind: 'switch',
+    label: 'It serves the old path /engines/{model}/embeddings itself',
+    description: 'Else the model is put into the body for it, which nearly every service wants.',
+  },
+];
+
+interface CredentialFieldsProps {
+  readonly form: UseFormReturnType<UpstreamValues>;
+  readonly family: FamilyFacts;
 }
 
-function Answers({ form, family }: MoreFieldsProps) {
+const words: Readonly<Record<FamilyFacts['credential'], readonly [label: string, about: string]>> = {
+  none: ['', ''],
+  key: ['API key', 'Sealed in the store when it is saved; nobody can read it here afterwards.'],
+  signed: [
+    'API key, or ACCESS_KEY_ID:SECRET_ACCESS_KEY',
+    'Each call is signed with it; :SESSION_TOKEN goes behind it where the key is temporary. It is sealed when it is saved.',
+  ],
+  document: [
+    'Key file of a service account, or an access token',
+    'Paste the whole JSON. It is sealed when it is saved; nobody can read it here afterwards.',
+  ],
+};
+
+/** Credentials, to be written and never to be seen again: one, or several that share the calls. */
+export function CredentialFields({ form, family }: CredentialFieldsProps) {
+  const { keys } = form.getValues();
+  if (family.credential === 'none' && keys.length === 0) return null;
+  const isShared = keys.length > 1;
   return (
     <Stack gap="sm">
-      {Object.entries(plainFields).map(([name, words]) => (
-        <PlainField key={name} words={words} input={form.getInputProps(name)} />
+      {keys.map((key, index) => (
+        <KeyField key={key.row} form={form} family={family} value={key} index={index} isShared={isShared} />
       ))}
-      <Switch
-        label="Make base64 here"
-        description="Where a client wants vectors in base64 and the service has floats only."
-        {...form.getInputProps('base64', { type: 'checkbox' })}
-      />
-      <Switch
-        label="Look for the credential in errors alone"
-        description="Else in what succeeds, too: an answer that repeats the credential is cut where it begins."
-        {...form.getInputProps('screensErrorsOnly', { type: 'checkbox' })}
-      />
-      {family.takesLegacyEngines && (
-        <Switch
-          label="It serves the old path /engines/{model}/embeddings itself"
-          description="Else the model is put into the body for it, which nearly every service wants."
-          {...form.getInputProps('legacy_engines', { type: 'checkbox' })}
+      <Group>
+        <Action
+          icon="plus"
+          label={keys.length === 0 ? 'Add a credential' : 'Add another credential'}
+          size="xs"
+          onClick={() => form.insertListItem('keys', emptyKey())}
         />
-      )}
+        {isShared && <Muted>They share the calls by weight; where one is refused, the others go on.</Muted>}
+      </Group>
     </Stack>
+  );
+}
+
+interface KeyFieldProps extends CredentialFieldsProps {
+  readonly value: KeyValues;
+  readonly index: number;
+  readonly isShared: boolean;
+}
+
+function KeyField({ form, family, value, index, isShared }: KeyFieldProps) {
+  const input = <SecretInput form={form} family={family} value={value} index={index} isShared={isShared} />;
+  const remove = (
+    <Action
+      icon="trash"
+      label="Remove"
+      size="xs"
+      onClick={() => form.removeListItem('keys', index)}
+      aria-label={isShared ? `Remove credential ${index + 1}` : 'Remove the credential'}
+    />
+  );
+  if (!isShared) {
+    return (
+      <Stack gap={6}>
+        {input}
+        {(value.kept !== '' || value.file !== '') && <Group>{remove}</Group>}
+      </Stack>
+    );
+  }
+  return (
+    <Fieldset legend={`Credential ${index + 1}`}>
+      <Stack gap="sm">
+        {input}
+        <Group align="flex-end">
+          <NumberInput
+            label="Weight"
+            description="Its share beside the others; 0 rests it."
+            min={0}
+            allowDecimal={false}
+            maw={200}
+            {...form.getInputProps(`keys.${index}.weight`)}
+          />
+          {remove}
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function SecretInput({ form, family, value, index, isShared }: KeyFieldProps) {
+  const [label, about] = words[family.credential];
+  if (value.file !== '') {
+    return (
+      <Text size="sm" className="breaks">
+        The key is in the file <strong>{value.file}</strong> of the gateway's machine, which the command line named.
+      </Text>
+    );
+  }
+  const isKept = value.kept !== '' && value.secret === '';
+  const common = {
+    ...form.getInputProps(`keys.${index}.secret`),
+    label: isShared ? `${label} ${index + 1}` : label,
+    description: isKept ? 'One is set. Type another one to replace it; leave this empty to keep it.' : about,
+    placeholder: isKept ? 'Set' : '',
+    autoComplete: 'off',
+    spellCheck: false,
+  };
+  if (family.credential === 'document') return <Textarea {...common} autosize minRows={3} maxRows={8} />;
+  return (
+    <PasswordInput
+      {...common}
+      autoComplete="new-password"
+      visibilityToggleButtonProps={{ 'aria-label': 'Show what I type' }}
+    />
   );
 }

@@ -1,17 +1,18 @@
 /** Adding an upstream: first what kind of service it is, then where it is and who we are there. */
 
-import { Anchor, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import type { FamilyFacts, UpstreamDetail } from '../../../../src/admin/contract.ts';
+import { ApiError, type Versioned } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { refreshUpstreams, saveUpstream, useFamilies, useUpstreams } from './upstream-data.ts';
+import { readUpstream, refreshUpstreams, saveUpstream, useFamilies, useUpstreams } from './upstream-data.ts';
 import { UpstreamForm } from './upstream-form.tsx';
-import { toDocument, toField, toFirstValues } from './upstream-values.ts';
+import { toDocument, toField, toFirstValues, toValues } from './upstream-values.ts';
 import { kinds, kindWords } from './upstream-words.ts';
 
 interface NewUpstreamProps {
@@ -116,13 +117,11 @@ function FamilyGallery({ onPick }: FamilyGalleryProps) {
 }
 
 /** The one that most services are compatible with comes first, as who does not find theirs has to take it. */
-function byFame(a: FamilyFacts, b: FamilyFacts): number {
-  return Number(b.takesLegacyEngines) - Number(a.takesLegacyEngines) || a.title.localeCompare(b.title);
-}
+const byFame = (a: FamilyFacts, b: FamilyFacts): number =>
+  Number(b.takesLegacyEngines) - Number(a.takesLegacyEngines) || a.title.localeCompare(b.title);
 
-function fits({ id, title, offers }: FamilyFacts, wanted: string): boolean {
-  return [id, title, ...offers.map(({ operation }) => operation)].some((text) => text.toLowerCase().includes(wanted));
-}
+const fits = ({ id, title, offers }: FamilyFacts, wanted: string): boolean =>
+  [id, title, ...offers.map(({ operation }) => operation)].some((text) => text.toLowerCase().includes(wanted));
 
 interface KindGroupProps extends FamilyGalleryProps {
   readonly kind: FamilyFacts['kind'];
@@ -152,3 +151,87 @@ function KindGroup({ kind, families, onPick }: KindGroupProps) {
 
 const operationsOf = ({ offers }: FamilyFacts): string =>
   [...new Set(offers.map(({ operation }) => operation))].join(', ');
+
+interface EditUpstreamProps {
+  /** As it was when editing began. */
+  readonly began: Versioned<UpstreamDetail>;
+  readonly family: FamilyFacts;
+  onDone(): void;
+  onCancel(): void;
+}
+
+/** Changing an upstream, also while someone else does. */
+export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamProps) {
+  const queries = useQueryClient();
+  const { id } = began.data;
+  const [seen, setSeen] = useState(began.etag);
+  const [theirs, setTheirs] = useState<Versioned<UpstreamDetail>>();
+  const api = useApiForm({
+    initialValues: withStandards(toValues(began.data.document), family),
+    draftKey: `upstream ${id} ${began.etag ?? ''}`,
+    secrets: ['keys', 'headers'],
+    submit: async (values) => {
+      try {
+        return await saveUpstream(id, toDocument({ ...values, id }, family), seen);
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'changed_meanwhile') setTheirs(await readUpstream(id));
+        throw error;
+      }
+    },
+    toField,
+    onDone: ({ outcome, warnings }) => {
+      void refreshUpstreams(queries);
+      const words = outcome === 'unchanged' ? 'is as it was' : 'is saved';
+      notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
+      onDone();
+    },
+  });
+  const loadTheirs = (): void => {
+    if (theirs === undefined) return;
+    api.form.setValues(withStandards(toValues(theirs.data.document), family));
+    api.form.clearErrors();
+    setSeen(theirs.etag);
+    setTheirs(undefined);
+  };
+  const isKept = theirs !== undefined && seen === theirs.etag;
+  return (
+    <UpstreamForm
+      api={api}
+      family={family}
+      isNew={false}
+      submitLabel="Save"
+      onCancel={() => {
+        api.discardDraft();
+        onCancel();
+      }}
+    >
+      {theirs !== undefined && (
+        <Alert variant="light" color="yellow" icon={<Icon name="users" />} title="Someone else changed it meanwhile">
+          <Stack gap="sm">
+            <Text size="sm">
+              {isKept
+                ? 'What you typed is still here. Saving now replaces what they wrote; credentials that you left alone are theirs.'
+                : 'Nothing is lost: take over what they wrote, or keep what you typed.'}
+            </Text>
+            <Group gap="xs">
+              <Button size="xs" variant="default" onClick={loadTheirs}>
+                Load theirs
+              </Button>
+              {!isKept && (
+                <Button size="xs" variant="default" onClick={() => setSeen(theirs.etag)}>
+                  Keep mine
+                </Button>
+              )}
+            </Group>
+          </Stack>
+        </Alert>
+      )}
+    </UpstreamForm>
+  );
+}
+
+/** What is not written of the family's options holds all the same, and is shown. */
+function withStandards(values: ReturnType<typeof toValues>, family: FamilyFacts): ReturnType<typeof toValues> {
+  const standards = Object.fromEntries(family.options.map(({ name, default: standard }) => [name, standard ?? '']));
+  return { ...values, options: { ...standards, ...values.options } };
+}

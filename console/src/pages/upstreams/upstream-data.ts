@@ -3,7 +3,7 @@
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query';
 import type { Upstream, UpstreamDetail, UpstreamTest, Written } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
-import type { Document } from './upstream-values.ts';
+import type { Document } from '../../parts/forms/documents.ts';
 
 const stateEveryMs = 3_000;
 /** Until the gateway goes by what was just written. */

@@ -1,8 +1,8 @@
 /** One upstream at the side: how it is, who uses it, its credentials by name, a test, and the ways to change it. */
 
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { UpstreamDetail } from '../../../../src/admin/contract.ts';
 import type { Versioned } from '../../parts/api/client.ts';
@@ -10,13 +10,17 @@ import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { Heading } from '../../parts/layout/text.tsx';
+import { DataTable, FactTable } from '../../parts/layout/table.tsx';
+import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
+import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
+import { Count, Duration, When } from '../../parts/words/numbers.tsx';
 import { ConnectionTest } from './connection-test.tsx';
-import { EditUpstream } from './edit-upstream.tsx';
+import { EditUpstream } from './new-upstream.tsx';
 import { refreshUpstreams, removeUpstream, testStored, useFamilies, useUpstream } from './upstream-data.ts';
-import { UpstreamFacts } from './upstream-facts.tsx';
+import { UnderWay } from './upstream-list.tsx';
+import { stateWords } from './upstream-words.ts';
 
 export function UpstreamDetails({ id, onGone }: { readonly id: string; onGone(): void }) {
   const { data, error, refetch } = useUpstream(id);
@@ -130,5 +134,144 @@ function Changes({ upstream: { id, version, models }, onEdit, onGone }: ShownPro
         <Action icon="trash" label="Delete" loading={isPending} onClick={() => void remove()} />
       </Needs>
     </>
+  );
+}
+
+/** What is known of an upstream: its state with the reason, its credentials by name, its targets, and what each node says. */
+function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail }) {
+  const { family, address, managedBy, place, updatedAt, latencyMs, healthCheck } = upstream;
+  const words = stateWords(upstream);
+  return (
+    <Stack gap="lg">
+      <Stack gap="xs">
+        <Group gap="xs">
+          <StatusBadge state={words.state} label={words.label} />
+          <Success {...upstream} />
+          <ManagedBy by={managedBy} place={place} />
+        </Group>
+        {words.why !== '' && (
+          <Text size="sm" className="breaks">
+            {words.why}
+          </Text>
+        )}
+        <UnderWay upstream={upstream} />
+      </Stack>
+      <FactTable
+        aria-label="About it"
+        nameWidth="40%"
+        facts={[
+          ['Family', family.title],
+          ['Address', address ?? 'none: it answers inside the gateway'],
+          [
+            'Time to the first byte',
+            latencyMs === 0 ? 'not called in the last 5 minutes' : <Duration key="first" ms={latencyMs} />,
+          ],
+          ['Health check', healthCheck ? 'from time to time' : 'none; calls show how it is'],
+          ['Changed', updatedAt && <When at={updatedAt} />],
+        ]}
+      />
+      <Credentials upstream={upstream} />
+      <Targets upstream={upstream} />
+      <Nodes upstream={upstream} />
+    </Stack>
+  );
+}
+
+const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section aria-label={title}>
+    <Heading mb={6}>{title}</Heading>
+    {children}
+  </section>
+);
+
+const originWords = {
+  store: 'sealed in the store',
+  file: 'in the configuration file',
+  environment: 'from the environment',
+  path: 'in a file of its own',
+} as const;
+
+const Credentials = ({ upstream: { credentials } }: { readonly upstream: UpstreamDetail }) => (
+  <Section title="Credentials">
+    {credentials.length === 0 && <Muted>None is set.</Muted>}
+    <Stack gap={4}>
+      {credentials.map(({ id, from, hint, weight, resting }) => (
+        <Group key={id} gap="xs">
+          <Text size="sm" className="breaks">
+            {id}: {originWords[from]}
+            {hint === null ? '' : ` (${hint})`}
+            {credentials.length > 1 ? `, weight ${weight}` : ''}
+          </Text>
+          {resting && (
+            <StatusBadge state="resting" why="It was refused, or had called too often; it is tried again by itself." />
+          )}
+        </Group>
+      ))}
+    </Stack>
+  </Section>
+);
+
+function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail }) {
+  if (targets.length === 0) return null;
+  return (
+    <Section title="Models that use it">
+      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <DataTable
+          aria-label="Models that use it"
+          columns={[
+            { title: 'Its own name', className: 'breaks' },
+            { title: 'For clients', className: 'breaks' },
+            { title: 'State', miw: 150 },
+            { title: 'First byte', ta: 'right' },
+          ]}
+          rows={targets.map(({ model, models, state, why, isListed, latencyMs, calls, failedCalls }) => ({
+            id: model,
+            cells: [
+              model,
+              models.map((id) => (
+                <Anchor key={id} component={Link} href={`/models?model=${encodeURIComponent(id)}`} size="sm" mr={8}>
+                  {id}
+                </Anchor>
+              )),
+              <Fragment key="state">
+                <StatusBadge state={state} why={why} />
+                <Success calls={calls} failedCalls={failedCalls} />
+                {!isListed && <Text size="sm">Not in the upstream's list</Text>}
+              </Fragment>,
+              latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
+            ],
+          }))}
+        />
+      </Table.ScrollContainer>
+    </Section>
+  );
+}
+
+/** Where there is one alone, it is what stands above. */
+function Nodes({ upstream: { nodes } }: { readonly upstream: UpstreamDetail }) {
+  if (nodes.length < 2) return null;
+  return (
+    <Section title="As each gateway finds it">
+      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <DataTable
+          aria-label="As each gateway finds it"
+          columns={[
+            { title: 'Gateway', className: 'breaks' },
+            { title: 'State', miw: 150 },
+            { title: 'Under way', ta: 'right' },
+            { title: 'First byte', ta: 'right' },
+          ]}
+          rows={nodes.map(({ node, state, why, inFlight, latencyMs }) => ({
+            id: node,
+            cells: [
+              node,
+              <StatusBadge key="state" state={state} why={why} />,
+              <Count key="calls" value={inFlight} />,
+              latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
+            ],
+          }))}
+        />
+      </Table.ScrollContainer>
+    </Section>
   );
 }

@@ -11,8 +11,7 @@ import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { ConnectionTest } from './connection-test.tsx';
-import { CredentialFields } from './credential-fields.tsx';
-import { MoreFields } from './more-fields.tsx';
+import { CredentialFields, MoreFields } from './more-fields.tsx';
 import { testDraft } from './upstream-data.ts';
 import { toDocument, toField, type UpstreamValues } from './upstream-values.ts';
 import { plain, wayWords } from './upstream-words.ts';
@@ -132,11 +131,10 @@ interface OptionFieldsProps {
 }
 
 /** A family's own settings, each drawn from what the family says of it. */
-function OptionFields({ form, family, required }: OptionFieldsProps) {
-  return family.options
+const OptionFields = ({ form, family, required }: OptionFieldsProps) =>
+  family.options
     .filter((option) => option.required === required)
     .map((option) => <OptionField key={option.name} form={form} option={option} />);
-}
 
 function OptionField({ form, option }: { readonly form: OptionFieldsProps['form']; readonly option: FamilyOption }) {
   const { name, description, values, form: wanted, default: standard, required } = option;

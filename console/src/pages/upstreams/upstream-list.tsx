@@ -81,22 +81,19 @@ export function UpstreamList({ add, opened, onOpen }: UpstreamListProps) {
   );
 }
 
-function fits({ id, family, address }: Upstream, wanted: string): boolean {
-  return [id, family.id, family.title, address ?? ''].some((text) => text.toLowerCase().includes(wanted));
-}
+const fits = ({ id, family, address }: Upstream, wanted: string): boolean =>
+  [id, family.id, family.title, address ?? ''].some((text) => text.toLowerCase().includes(wanted));
 
-function LoadingCards() {
-  return (
-    <SimpleGrid cols={columns} spacing="md" role="status" aria-busy="true">
-      <VisuallyHidden>Loading</VisuallyHidden>
-      {['a', 'b', 'c'].map((key) => (
-        <Paper key={key} withBorder p="md">
-          <Skeleton height={132} />
-        </Paper>
-      ))}
-    </SimpleGrid>
-  );
-}
+const LoadingCards = () => (
+  <SimpleGrid cols={columns} spacing="md" role="status" aria-busy="true">
+    <VisuallyHidden>Loading</VisuallyHidden>
+    {['a', 'b', 'c'].map((key) => (
+      <Paper key={key} withBorder p="md">
+        <Skeleton height={132} />
+      </Paper>
+    ))}
+  </SimpleGrid>
+);
 
 const mostPoints = 60;
 
@@ -114,9 +111,8 @@ function useLatencies(upstreams: readonly Upstream[] | undefined, seenAtMs: numb
   return histories;
 }
 
-function longer(points: readonly (number | null)[] = [], latencyMs: number): readonly (number | null)[] {
-  return [...points, latencyMs > 0 ? latencyMs : null].slice(-mostPoints);
-}
+const longer = (points: readonly (number | null)[] = [], latencyMs: number): readonly (number | null)[] =>
+  [...points, latencyMs > 0 ? latencyMs : null].slice(-mostPoints);
 
 interface UpstreamCardProps {
   readonly upstream: Upstream;

@@ -1,10 +1,17 @@
 /** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import { type FamilyFacts, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import { isMapping } from '../../parts/forms/is-mapping.ts';
+import {
+  type Document,
+  pick,
+  present,
+  section,
+  toAmount,
+  toMapping,
+  toText,
+  without,
+} from '../../parts/forms/documents.ts';
 import type { FieldWords } from '../../parts/words/operations.ts';
-
-export type Document = Readonly<Record<string, unknown>>;
 
 export const timeoutNames = ['connect', 'first_byte', 'idle', 'total'] as const;
 /** What an upstream can have beside the rates that everyone can. */
@@ -74,9 +81,7 @@ export function toValues(document: Document): UpstreamValues {
   const { id, family, base_url, options, api_key, api_key_file, credentials, headers, forward_headers, ...more } =
     document;
   const { timeouts, limits, tls, health_check, legacy_engines, base64, response_headers, screen, ...others } = more;
-  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !Object.hasOwn(plainFields, name)));
   const { server_name, ...restOfTls } = toMapping(tls);
-  const check = toMapping(health_check);
   return {
     id: toText(id),
     family: toText(family),
@@ -89,12 +94,12 @@ export function toValues(document: Document): UpstreamValues {
     timeouts: pick(timeoutNames, toMapping(timeouts), toText),
     limits: pick(upstreamLimitNames, toMapping(limits), toAmount),
     tls: { server_name: toText(server_name) },
-    health_check: { path: toText(check.path), interval: toText(check.interval), timeout: toText(check.timeout) },
+    health_check: pick(['path', 'interval', 'timeout'], toMapping(health_check), toText),
     legacy_engines: legacy_engines === 'native',
     screensErrorsOnly: screen === 'errors',
     base64: base64 === 'convert',
     ...pick(plainNames, others, toText),
-    rest,
+    rest: without(others, plainNames),
     restOfTls,
   };
 }
@@ -130,35 +135,34 @@ function toKey({ api_key, api_key_file }: Document, place: string, weight: numbe
   return { row: newRow(), secret: kept === '' ? text : '', kept, file: toText(api_key_file), weight };
 }
 
-function toHeader(name: string, text: string): HeaderValues {
-  return { row: newRow(), name, value: isShown(text) ? '' : text, kept: isShown(text) ? text : '' };
-}
+const toHeader = (name: string, text: string): HeaderValues => ({
+  row: newRow(),
+  name,
+  value: isShown(text) ? '' : text,
+  kept: isShown(text) ? text : '',
+});
 
 /** Only what says something: a document that someone reads stays short. */
 export function toDocument(values: UpstreamValues, family: FamilyFacts | undefined): Document {
   const { rest, restOfTls, base_url, forward_headers, response_headers, tls, health_check } = values;
-  const options = toOptions(values.options, family);
   const headers = Object.fromEntries(
     values.headers
       .filter(({ name }) => name.trim() !== '')
       .map(({ name, value, kept }) => [name.trim(), value === '' ? kept : value]),
   );
-  const timeouts = present(values.timeouts);
-  const limits = present(values.limits);
-  const tlsDocument = { ...restOfTls, ...present(tls) };
   return {
     ...rest,
     id: values.id.trim(),
     family: values.family,
     ...(base_url.trim() !== '' && base_url.trim() !== family?.baseUrl && { base_url: base_url.trim() }),
-    ...(Object.keys(options).length > 0 && { options }),
+    ...section('options', toOptions(values.options, family)),
     ...toCredentials(values.keys),
-    ...(Object.keys(headers).length > 0 && { headers }),
+    ...section('headers', headers),
     ...(forward_headers.length > 0 && { forward_headers }),
     ...(response_headers.length > 0 && { response_headers }),
-    ...(Object.keys(timeouts).length > 0 && { timeouts }),
-    ...(Object.keys(limits).length > 0 && { limits }),
-    ...(Object.keys(tlsDocument).length > 0 && { tls: tlsDocument }),
+    ...section('timeouts', present(values.timeouts)),
+    ...section('limits', present(values.limits)),
+    ...section('tls', { ...restOfTls, ...present(tls) }),
     ...(health_check.path.trim() !== '' && { health_check: present(health_check) }),
     ...(values.legacy_engines && { legacy_engines: 'native' }),
     ...(values.base64 && { base64: 'convert' }),
@@ -198,25 +202,6 @@ export function toField(path: string): string {
   return path.startsWith('headers.') ? 'headers' : path;
 }
 
-function pick<N extends string, V>(names: readonly N[], from: Document, to: (value: unknown) => V): Record<N, V> {
-  return Object.fromEntries(names.map((name) => [name, to(from[name])])) as Record<N, V>;
-}
-
-function present(values: Readonly<Record<string, number | string>>): Record<string, number | string> {
-  const filled = Object.entries(values).map(
-    ([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const,
-  );
-  return Object.fromEntries(filled.filter(([, value]) => value !== ''));
-}
-
-const toText = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 const toTextList = (value: unknown): string[] => (Array.isArray(value) ? value.map(toText) : []);
-const toAmount = (value: unknown): number | string =>
-  typeof value === 'number' || typeof value === 'string' ? value : '';
 const toTexts = (mapping: Document): Record<string, string> =>
   Object.fromEntries(Object.entries(mapping).map(([name, value]) => [name, toText(value)]));
-
-function toMapping(value: unknown): Document {
-  return isMapping(value) ? { ...value } : {};
-}

@@ -55,3 +55,16 @@ export const methodOf = (key: EndpointKey): string => key.slice(0, key.indexOf('
 export function oneOf<T extends string>(words: readonly T[], text: string | null | undefined): T | undefined {
   return words.find((word) => word === text);
 }
+
+/** The same parameters with others in their place; those without a value are left out. */
+export function withParameters(
+  before: URLSearchParams,
+  changes: Readonly<Record<string, string | undefined>>,
+): URLSearchParams {
+  const next = new URLSearchParams(before);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) next.delete(name);
+    else next.set(name, value);
+  }
+  return next;
+}

@@ -1,5 +1,6 @@
 /** Asks the admin API: JSON in, JSON out, and what goes wrong as one kind of error that knows its fields. */
 
+import { useSyncExternalStore } from 'react';
 import type { FieldFault, ProblemBody, ProblemCode } from '../../../../src/admin/contract.ts';
 import {
   type AnswerOf,
@@ -10,7 +11,40 @@ import {
   type Optional,
   writeAddress,
 } from './asking.ts';
-import { unreachable } from './flag.ts';
+
+interface Flag {
+  get(): boolean;
+  set(value: boolean): void;
+  subscribe(listener: () => void): () => void;
+}
+
+function createFlag(): Flag {
+  let value = false;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (next === value) return;
+      value = next;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** A yes or no that the whole console looks at: set by whoever finds out, seen by whoever shows it. */
+export function useFlag(flag: Flag): boolean {
+  return useSyncExternalStore(flag.subscribe, flag.get);
+}
+
+/** The gateway did not answer the last time it was asked. */
+export const unreachable = createFlag();
+
+/** The session has ended while its member was at work: it is asked for again above the page. */
+export const expired = createFlag();
 
 /** What the server said against it, or why it could not be reached. */
 export class ApiError extends Error {

@@ -2,8 +2,7 @@
 
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import type { Member, Session } from '../../../../src/admin/contract.ts';
-import { ask, setCsrfToken, whenForged, whenSignedOut } from './client.ts';
-import { expired } from './flag.ts';
+import { ask, expired, setCsrfToken, whenForged, whenSignedOut } from './client.ts';
 
 /** A role that was changed shows within that time, at the next look at the window. */
 const freshMs = 60_000;

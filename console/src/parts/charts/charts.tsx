@@ -32,10 +32,8 @@ function framed<P extends object>(Chart: ComponentType<P>) {
   };
 }
 
-function Frame({ height, label, children }: ChartFacts & { readonly children: ReactNode }) {
-  return (
-    <Box role="img" aria-label={label} h={height}>
-      <Suspense fallback={<Skeleton height={height} radius="md" />}>{children}</Suspense>
-    </Box>
-  );
-}
+const Frame = ({ height, label, children }: ChartFacts & { readonly children: ReactNode }) => (
+  <Box role="img" aria-label={label} h={height}>
+    <Suspense fallback={<Skeleton height={height} radius="md" />}>{children}</Suspense>
+  </Box>
+);

@@ -4,8 +4,7 @@ import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { toMessage } from '../layout/state.tsx';
-import { dropDraft, readDraft, writeDraft } from './draft.ts';
-import { useUnsaved } from './unsaved.ts';
+import { dropDraft, readDraft, useUnsaved, writeDraft } from './draft.ts';
 
 interface ApiFormOptions<Values extends object, Result> {
   readonly initialValues: Values;

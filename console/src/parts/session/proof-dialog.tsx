@@ -120,12 +120,9 @@ function ProviderProof({ title, onProved }: WayProps & { readonly title: string 
   );
 }
 
-function NoWay() {
-  return (
-    <Text size="sm">
-      There is no way to prove it here: you have no password, and no passkey that works on this address. Another owner,
-      or
-      <code> postern members reset </code> on the machine of the gateway, makes a link with which you set a password.
-    </Text>
-  );
-}
+const NoWay = () => (
+  <Text size="sm">
+    There is no way to prove it here: you have no password, and no passkey that works on this address. Another owner, or
+    <code> postern members reset </code> on the machine of the gateway, makes a link with which you set a password.
+  </Text>
+);

@@ -38,41 +38,36 @@ export class PageBoundary extends Component<BoundaryProps, BoundaryState> {
 }
 
 /** After an upgrade, the pages of the build that this tab was opened with are gone. Each browser has words of its own. */
-function isMissingChunk({ message }: Error): boolean {
-  return /dynamically imported module|importing a module script failed|error loading|unable to preload/i.test(message);
-}
+const isMissingChunk = ({ message }: Error): boolean =>
+  /dynamically imported module|importing a module script failed|error loading|unable to preload/i.test(message);
 
 const reload = (): void => location.reload();
 
-function Outdated() {
-  return (
-    <Empty
-      icon="refresh"
-      title="This part of the console could not be loaded"
-      action={<Button onClick={reload}>Reload</Button>}
-    >
-      The gateway was probably upgraded since you opened this tab. Reload to get the new console.
-    </Empty>
-  );
-}
+const Outdated = () => (
+  <Empty
+    icon="refresh"
+    title="This part of the console could not be loaded"
+    action={<Button onClick={reload}>Reload</Button>}
+  >
+    The gateway was probably upgraded since you opened this tab. Reload to get the new console.
+  </Empty>
+);
 
-function Broken({ error, onRetry }: { readonly error: Error; onRetry(): void }) {
-  return (
-    <>
-      <PageHead
-        title="This page broke"
-        about="The rest of the console still works. If it happens again, this is what to report:"
-      />
-      <Snippet code={`${error.name}: ${error.message}`} label="Copy what went wrong" />
-      <Group mt="md">
-        <Button onClick={onRetry}>Try again</Button>
-        <Button variant="default" onClick={reload}>
-          Reload
-        </Button>
-      </Group>
-    </>
-  );
-}
+const Broken = ({ error, onRetry }: { readonly error: Error; onRetry(): void }) => (
+  <>
+    <PageHead
+      title="This page broke"
+      about="The rest of the console still works. If it happens again, this is what to report:"
+    />
+    <Snippet code={`${error.name}: ${error.message}`} label="Copy what went wrong" />
+    <Group mt="md">
+      <Button onClick={onRetry}>Try again</Button>
+      <Button variant="default" onClick={reload}>
+        Reload
+      </Button>
+    </Group>
+  </>
+);
 
 /** Stands where an address leads to no page. */
 export function NotFound() {

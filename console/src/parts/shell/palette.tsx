@@ -115,53 +115,53 @@ const creations: readonly Creation[] = [
 const icon = (name: IconName) => createElement(Icon, { name });
 
 /** What the command palette knows: pages, deeds, and everything that has a name. */
-function toPaletteActions(
+const toPaletteActions = (
   pages: readonly PageEntry[],
   named: readonly Named[],
   { go, may, setScheme, signOut }: PaletteDeeds,
-): SpotlightActionGroupData[] {
-  return [
-    { group: 'Pages', actions: pages.map((page) => toPage(page, go)) },
-    {
-      group: 'Actions',
-      actions: [
-        ...creations.filter(({ role }) => may(role)).map((creation) => toCreation(creation, go)),
-        ...schemes.map((scheme) => ({
-          id: `colours ${scheme.value}`,
-          label: `Colours: ${scheme.label.toLowerCase()}`,
-          keywords: ['theme', 'dark', 'light'],
-          leftSection: icon(scheme.icon),
-          onClick: () => setScheme(scheme.value),
-        })),
-        {
-          id: 'sign out',
-          label: 'Sign out',
-          keywords: ['leave', 'log out'],
-          leftSection: icon('leave'),
-          onClick: signOut,
-        },
-      ],
-    },
-    ...toGroups(named, go),
-  ];
-}
+): SpotlightActionGroupData[] => [
+  { group: 'Pages', actions: pages.map((page) => toPage(page, go)) },
+  {
+    group: 'Actions',
+    actions: [
+      ...creations.filter(({ role }) => may(role)).map((creation) => toCreation(creation, go)),
+      ...schemes.map((scheme) => ({
+        id: `colours ${scheme.value}`,
+        label: `Colours: ${scheme.label.toLowerCase()}`,
+        keywords: ['theme', 'dark', 'light'],
+        leftSection: icon(scheme.icon),
+        onClick: () => setScheme(scheme.value),
+      })),
+      {
+        id: 'sign out',
+        label: 'Sign out',
+        keywords: ['leave', 'log out'],
+        leftSection: icon('leave'),
+        onClick: signOut,
+      },
+    ],
+  },
+  ...toGroups(named, go),
+];
 
-function toPage({ path, title, icon: name, keywords }: PageEntry, go: PaletteDeeds['go']): SpotlightActionData {
-  return {
-    id: `page ${path}`,
-    label: title,
-    keywords: [...keywords],
-    leftSection: icon(name),
-    onClick: () => go(path),
-  };
-}
+const toPage = ({ path, title, icon: name, keywords }: PageEntry, go: PaletteDeeds['go']): SpotlightActionData => ({
+  id: `page ${path}`,
+  label: title,
+  keywords: [...keywords],
+  leftSection: icon(name),
+  onClick: () => go(path),
+});
 
-function toCreation({ label, path }: Creation, go: PaletteDeeds['go']): SpotlightActionData {
-  return { id: path, label, keywords: ['new'], leftSection: icon('plus'), onClick: () => go(path) };
-}
+const toCreation = ({ label, path }: Creation, go: PaletteDeeds['go']): SpotlightActionData => ({
+  id: path,
+  label,
+  keywords: ['new'],
+  leftSection: icon('plus'),
+  onClick: () => go(path),
+});
 
-function toGroups(named: readonly Named[], go: PaletteDeeds['go']): SpotlightActionGroupData[] {
-  return Object.entries(kinds).flatMap(([kind, { group, icon: name, pathOf }]) => {
+const toGroups = (named: readonly Named[], go: PaletteDeeds['go']): SpotlightActionGroupData[] =>
+  Object.entries(kinds).flatMap(([kind, { group, icon: name, pathOf }]) => {
     const own = named.filter((one) => one.kind === kind);
     if (own.length === 0) return [];
     const actions = own.map(({ id, name: given }) => ({
@@ -173,4 +173,3 @@ function toGroups(named: readonly Named[], go: PaletteDeeds['go']): SpotlightAct
     }));
     return [{ group, actions }];
   });
-}

@@ -24,10 +24,9 @@ import { type ReactNode, Suspense, useCallback, useEffect, useRef } from 'react'
 import { Link, Router, useLocation } from 'wouter';
 import { useBrowserLocation } from 'wouter/use-browser-location';
 import type { Member } from '../../../../src/admin/contract.ts';
-import { ask } from '../api/client.ts';
-import { unreachable, useFlag } from '../api/flag.ts';
+import { ask, unreachable, useFlag } from '../api/client.ts';
 import { ConfirmProvider, useConfirm } from '../dialogs/confirm.tsx';
-import { isAnythingUnsaved, mayLeave, whenLeaving } from '../forms/unsaved.ts';
+import { isAnythingUnsaved, mayLeave, whenLeaving } from '../forms/draft.ts';
 import { Loading } from '../layout/state.tsx';
 import { Muted, Remark, Tag } from '../layout/text.tsx';
 import { Icon, Mark } from '../marks/icon.tsx';
@@ -258,20 +257,18 @@ const asItem = {
   className: 'plain-item',
 } as const;
 
-function About({ member: { name, email, role } }: { readonly member: Member }) {
-  return (
-    <Stack gap={4} px={8} pt={4}>
-      <Group justify="space-between" wrap="nowrap">
-        <Text fw={600} truncate>
-          {name || email}
-        </Text>
-        <Tag>{role}</Tag>
-      </Group>
-      <Muted truncate>{email}</Muted>
-      <Remark>{roleWords[role]}</Remark>
-    </Stack>
-  );
-}
+const About = ({ member: { name, email, role } }: { readonly member: Member }) => (
+  <Stack gap={4} px={8} pt={4}>
+    <Group justify="space-between" wrap="nowrap">
+      <Text fw={600} truncate>
+        {name || email}
+      </Text>
+      <Tag>{role}</Tag>
+    </Group>
+    <Muted truncate>{email}</Muted>
+    <Remark>{roleWords[role]}</Remark>
+  </Stack>
+);
 
 function initialsOf(name: string): string {
   const words = name.split(/[\s@.]+/).filter((word) => word !== '');

@@ -63,9 +63,8 @@ const pythonKey = (secret: string | undefined): string =>
   secret === undefined ? 'os.environ["POSTERN_KEY"]' : literal(secret);
 const pythonHead = (secret: string | undefined): string[] => (secret === undefined ? ['import os'] : []);
 
-function toArguments(body: Body, indent = '    '): string[] {
-  return Object.entries(body).map(([name, value]) => `${indent}${name}=${literal(value)},`);
-}
+const toArguments = (body: Body, indent = '    '): string[] =>
+  Object.entries(body).map(([name, value]) => `${indent}${name}=${literal(value)},`);
 
 function toOpenAiPython({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
   const body = toBody({ model, operation });

@@ -63,13 +63,11 @@ export function When({ at }: { readonly at: Maybe<string> }) {
   );
 }
 
-function Numeric({ exact, children }: { readonly exact?: string; readonly children: ReactNode }) {
-  return (
-    <Text span inherit title={exact} className="numeric">
-      {children}
-    </Text>
-  );
-}
+const Numeric = ({ exact, children }: { readonly exact?: string; readonly children: ReactNode }) => (
+  <Text span inherit title={exact} className="numeric">
+    {children}
+  </Text>
+);
 
 const everyMs = 15_000;
 

@@ -105,14 +105,13 @@ function whyNot({ type, size }: File): string | undefined {
   return size > mostBytes ? 'it has more than 10 MiB.' : undefined;
 }
 
-function toDataUrl(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
+const toDataUrl = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
     reader.onerror = () => reject(reader.error ?? new Error('The file cannot be read.'));
     reader.readAsDataURL(file);
   });
-}
 
 interface FacesProps {
   readonly pictures: readonly Picture[];

@@ -49,22 +49,20 @@ export function SaidView({ said: { text, thinking, calls, fault, reason }, isSay
   );
 }
 
-function CallView({ call: { name, input } }: { readonly call: ToolCall }) {
-  return (
-    <Paper withBorder p="xs" component="section" aria-label={`Call of ${name}`}>
-      <Group gap={6}>
-        <Icon name="code" size={14} />
-        <Text size="sm" fw={600} className="play-wrap">
-          {name}
-        </Text>
-      </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre className="snippet-code talk-input" tabIndex={0}>
-        {indent(input)}
-      </pre>
-    </Paper>
-  );
-}
+const CallView = ({ call: { name, input } }: { readonly call: ToolCall }) => (
+  <Paper withBorder p="xs" component="section" aria-label={`Call of ${name}`}>
+    <Group gap={6}>
+      <Icon name="code" size={14} />
+      <Text size="sm" fw={600} className="play-wrap">
+        {name}
+      </Text>
+    </Group>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+    <pre className="snippet-code talk-input" tabIndex={0}>
+      {indent(input)}
+    </pre>
+  </Paper>
+);
 
 /** While it is being written, and where the model broke it, it stands as it is. */
 function indent(input: string): string {

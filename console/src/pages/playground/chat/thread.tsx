@@ -124,20 +124,18 @@ interface TurnViewProps {
   readonly onEdit: (() => void) | undefined;
 }
 
-function TurnView({ shown: { turn, how }, isLast, onEdit }: TurnViewProps) {
-  return (
-    <>
-      <VisuallyHidden>{speakerOf(turn)}</VisuallyHidden>
-      <TurnText turn={turn} />
-      {turn.kind === 'asked' && onEdit !== undefined && (
-        <Button size="compact-xs" variant="subtle" color="gray" onClick={onEdit} className="talk-edit">
-          Ask differently
-        </Button>
-      )}
-      {how !== undefined && (isLast ? <WholeHow how={how} /> : <BriefHow how={how} />)}
-    </>
-  );
-}
+const TurnView = ({ shown: { turn, how }, isLast, onEdit }: TurnViewProps) => (
+  <>
+    <VisuallyHidden>{speakerOf(turn)}</VisuallyHidden>
+    <TurnText turn={turn} />
+    {turn.kind === 'asked' && onEdit !== undefined && (
+      <Button size="compact-xs" variant="subtle" color="gray" onClick={onEdit} className="talk-edit">
+        Ask differently
+      </Button>
+    )}
+    {how !== undefined && (isLast ? <WholeHow how={how} /> : <BriefHow how={how} />)}
+  </>
+);
 
 const speakers = { asked: 'You', said: 'The model', told: 'The tools' } as const;
 const speakerOf = ({ kind }: Turn): string => speakers[kind];
@@ -163,19 +161,15 @@ function TurnText({ turn }: { readonly turn: Turn }) {
   }
 }
 
-function WholeHow({ how: { answer, firstWordMs } }: { readonly how: How }) {
-  return (
-    <Stack gap={4} className="talk-how">
-      <CallFacts answer={answer} />
-      {firstWordMs !== undefined && <Remark>First word after {formatDuration(firstWordMs)}</Remark>}
-    </Stack>
-  );
-}
+const WholeHow = ({ how: { answer, firstWordMs } }: { readonly how: How }) => (
+  <Stack gap={4} className="talk-how">
+    <CallFacts answer={answer} />
+    {firstWordMs !== undefined && <Remark>First word after {formatDuration(firstWordMs)}</Remark>}
+  </Stack>
+);
 
-function BriefHow({ how: { answer, place } }: { readonly how: How }) {
-  return (
-    <Remark className="play-wrap">
-      {place.model}, {formatDuration(answer.totalMs)}
-    </Remark>
-  );
-}
+const BriefHow = ({ how: { answer, place } }: { readonly how: How }) => (
+  <Remark className="play-wrap">
+    {place.model}, {formatDuration(answer.totalMs)}
+  </Remark>
+);

@@ -122,13 +122,12 @@ function DiffView({ before, after, title }: DiffViewProps) {
   );
 }
 
-function Parts({ parts }: { readonly parts: readonly DiffPart[] }) {
-  return parts.map(({ kind, text }, index) => {
+const Parts = ({ parts }: { readonly parts: readonly DiffPart[] }) =>
+  parts.map(({ kind, text }, index) => {
     const key = `${index} ${kind}`;
     if (kind === 'removed') return <del key={key}>{text}</del>;
     return kind === 'added' ? <ins key={key}>{text}</ins> : <span key={key}>{text}</span>;
   });
-}
 
 function summarise(parts: readonly DiffPart[]): string {
   const [came, went] = [countWords(parts, 'added'), countWords(parts, 'removed')];

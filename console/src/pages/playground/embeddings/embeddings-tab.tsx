@@ -120,9 +120,9 @@ function EmbeddingsResult(result: Result) {
   );
 }
 
-function Unreadable({ why }: { readonly why: string }) {
-  return <Caution title="The answer cannot be drawn">{why} The tab Answer below shows what came.</Caution>;
-}
+const Unreadable = ({ why }: { readonly why: string }) => (
+  <Caution title="The answer cannot be drawn">{why} The tab Answer below shows what came.</Caution>
+);
 
 function Mismatch({ one, other }: { readonly one: Embedded; readonly other: Embedded }) {
   const why = toMismatch(one, other);

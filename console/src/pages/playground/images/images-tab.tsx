@@ -156,8 +156,8 @@ interface Made {
 
 const mostShown = 32;
 
-function toMade({ json }: Pick<Answer, 'json'>): readonly Made[] {
-  return readList(json, 'data')
+const toMade = ({ json }: Pick<Answer, 'json'>): readonly Made[] =>
+  readList(json, 'data')
     .slice(0, mostShown)
     .map((item) => {
       const [base64, url, revised] = [read(item, 'b64_json'), read(item, 'url'), read(item, 'revised_prompt')];
@@ -168,7 +168,6 @@ function toMade({ json }: Pick<Answer, 'json'>): readonly Made[] {
         revised: typeof revised === 'string' ? revised : undefined,
       };
     });
-}
 
 /** By their first bytes, as base64 has them: whatever is said of it, only what is a picture is shown as one. */
 const beginnings: readonly (readonly [beginning: string, type: string])[] = [

@@ -132,22 +132,20 @@ function VerdictCard({ verdict: { isFlagged, categories }, text }: VerdictCardPr
   );
 }
 
-function CategoryBar({ category: { name, score, isFlagged } }: { readonly category: Category }) {
-  return (
-    <li className="verdict-bar" data-flagged={isFlagged || undefined}>
-      <span className="verdict-name">
-        {toTitle(name)}
-        {isFlagged && (
-          <span className="verdict-flag">
-            <Icon name="warning" size={13} />
-            flagged
-          </span>
-        )}
-      </span>
-      <span className="verdict-track" aria-hidden="true">
-        <span style={{ transform: `scaleX(${Math.max(0, Math.min(1, score))})` }} />
-      </span>
-      <span className="verdict-score">{digits.format(score)}</span>
-    </li>
-  );
-}
+const CategoryBar = ({ category: { name, score, isFlagged } }: { readonly category: Category }) => (
+  <li className="verdict-bar" data-flagged={isFlagged || undefined}>
+    <span className="verdict-name">
+      {toTitle(name)}
+      {isFlagged && (
+        <span className="verdict-flag">
+          <Icon name="warning" size={13} />
+          flagged
+        </span>
+      )}
+    </span>
+    <span className="verdict-track" aria-hidden="true">
+      <span style={{ transform: `scaleX(${Math.max(0, Math.min(1, score))})` }} />
+    </span>
+    <span className="verdict-score">{digits.format(score)}</span>
+  </li>
+);

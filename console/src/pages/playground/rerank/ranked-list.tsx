@@ -59,13 +59,11 @@ export function RankLines({ left, right, titles, query }: RankLinesProps) {
 
 const toMiddle = (rank: number): number => rank * rowHeight + (rowHeight - 8) / 2;
 
-function Title({ children }: { readonly children: string }) {
-  return (
-    <Text size="sm" fw={600} className="rank-title" title={children}>
-      {children}
-    </Text>
-  );
-}
+const Title = ({ children }: { readonly children: string }) => (
+  <Text size="sm" fw={600} className="rank-title" title={children}>
+    {children}
+  </Text>
+);
 
 /** More are ranked all the same; a page is for looking. */
 const mostShown = 200;
@@ -146,8 +144,8 @@ function Rank({ document: { index, score }, rank, isRanked }: RankProps) {
   );
 }
 
-function Marked({ text, query }: { readonly text: string; readonly query: string }) {
-  return markWords(text, query).map(({ text: piece, isMarked, at }) =>
+const Marked = ({ text, query }: { readonly text: string; readonly query: string }) =>
+  markWords(text, query).map(({ text: piece, isMarked, at }) =>
     isMarked ? (
       <mark key={at} className="rank-mark">
         {piece}
@@ -156,26 +154,23 @@ function Marked({ text, query }: { readonly text: string; readonly query: string
       <span key={at}>{piece}</span>
     ),
   );
-}
 
 const scoreDigits = new Intl.NumberFormat(undefined, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 
-function Score({
+const Score = ({
   document: { score, share },
   isRanked,
 }: {
   readonly document: RankedDocument;
   readonly isRanked: boolean;
-}) {
-  return (
-    <div className="rank-score">
-      <span className="rank-track" aria-hidden="true">
-        <span className="rank-bar" style={{ transform: `scaleX(${Math.max(0, Math.min(1, share))})` }} />
-      </span>
-      <span className="rank-value">{toWords(score, isRanked)}</span>
-    </div>
-  );
-}
+}) => (
+  <div className="rank-score">
+    <span className="rank-track" aria-hidden="true">
+      <span className="rank-bar" style={{ transform: `scaleX(${Math.max(0, Math.min(1, share))})` }} />
+    </span>
+    <span className="rank-value">{toWords(score, isRanked)}</span>
+  </div>
+);
 
 function toWords(score: number | undefined, isRanked: boolean): string {
   if (score !== undefined) return scoreDigits.format(score);

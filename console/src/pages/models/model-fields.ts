@@ -1,0 +1,219 @@
+/** Fields of a model and of its targets: how they are called, what is done with lists, and how much they take and give. */
+
+import type { FormField, FieldRow as Row } from '../../parts/forms/form-fields.tsx';
+import { shapeField } from '../../parts/words/operations.ts';
+import type { ModelValues } from './model-document.ts';
+
+type FieldRow = Row<ModelValues>;
+
+const scales = [
+  { value: 'sigmoid', label: 'Between 0 and 1 (sigmoid)' },
+  { value: 'raw', label: 'Logits, without bounds (raw)' },
+];
+
+/** Shared, tried again, hedged, in which vector space, on which scale of scores, and counted. */
+export const callingFields: readonly FieldRow[] = [
+  {
+    path: 'balance',
+    label: 'Balance',
+    placeholder: 'By weight',
+    choices: [
+      { value: 'weighted', label: 'By weight' },
+      { value: 'least_busy', label: 'To the one with the fewest calls under way' },
+      { value: 'fastest', label: 'To the one that answers fastest' },
+    ],
+  },
+  {
+    grid: [
+      {
+        path: 'retry.scope',
+        label: 'Send again what may have arrived',
+        placeholder: 'Embeddings, rerank and moderations',
+        choices: [
+          { value: 'safe', label: 'Embeddings, rerank and moderations' },
+          { value: 'always', label: 'Everything, completions and edits too' },
+        ],
+        faultAt: 'retry',
+      },
+      { path: 'retry.attempts', kind: 'number', label: 'Calls for one request, at most', placeholder: '5', max: 10 },
+      {
+        path: 'retry.sameTarget',
+        kind: 'number',
+        label: 'Retries at the same target',
+        description:
+          'Before another target is asked. Empty: once, where no other is left, for parts of lists and models with one target.',
+        min: 0,
+        max: 9,
+      },
+    ],
+  },
+  {
+    path: 'hedge.after',
+    label: 'A second call after',
+    description: 'Where the first is slow: a time such as 200ms, or p95. Empty: never.',
+    faultAt: 'hedge',
+  },
+  {
+    path: 'space',
+    label: 'Vector space',
+    description: "Of its embeddings, the same for every target. Empty: the target's model.",
+  },
+  {
+    path: 'scores',
+    label: 'Rerank scores',
+    description: 'What the scores of every target are brought to.',
+    placeholder: 'As they come',
+    choices: scales,
+  },
+  {
+    ...shapeField,
+    path: 'shape',
+    description: 'Whose rerank answers and errors they read, where neither the request nor the key says.',
+  },
+  {
+    path: 'accepts_messages',
+    kind: 'check',
+    label: 'Takes messages in place of input on the embeddings route, as vLLM does',
+  },
+  {
+    path: 'usage',
+    kind: 'check',
+    label: 'Has streams of completions counted whose clients do not ask for a count',
+    description: 'By stream_options.include_usage; the client does not see the event with the count.',
+  },
+];
+
+/** What it remembers, joins, compares and watches. */
+export const listFields: readonly FieldRow[] = [
+  {
+    path: 'cache.on',
+    kind: 'check',
+    label: 'Remembers what was said of each item',
+    description: 'Of embeddings, rerank and moderations: what is known is asked of nobody, and costs nothing.',
+    faultAt: 'cache',
+  },
+  {
+    isShown: ({ cache }) => cache.on,
+    grid: [
+      { path: 'cache.ttl', label: 'For how long', placeholder: '24h' },
+      { path: 'cache.max', label: 'Held by a process, at most', placeholder: '64MiB' },
+      {
+        path: 'cache.scope',
+        label: 'Shared by',
+        placeholder: 'The keys of a project',
+        choices: [
+          { value: 'project', label: 'The keys of a project' },
+          { value: 'shared', label: 'All keys' },
+        ],
+      },
+      {
+        path: 'cache.limits',
+        label: 'Limits count',
+        placeholder: 'What upstreams were asked for',
+        choices: [
+          { value: 'asked', label: 'What upstreams were asked for' },
+          { value: 'all', label: 'All that was answered' },
+        ],
+      },
+    ],
+  },
+  {
+    path: 'dedupe',
+    kind: 'check',
+    label: 'Asks for equal items once',
+    description: 'Always so where a list is taken apart, or items are remembered.',
+  },
+  {
+    path: 'coalesce.on',
+    kind: 'check',
+    label: 'Joins small requests into one call',
+    description: 'Those that come at the same time wait for each other a little.',
+    faultAt: 'coalesce',
+  },
+  {
+    isShown: ({ coalesce }) => coalesce.on,
+    grid: [
+      { path: 'coalesce.window', label: 'They wait', placeholder: '5ms' },
+      { path: 'coalesce.max_items', kind: 'number', label: 'Items in a call, at most' },
+    ],
+  },
+  {
+    grid: [
+      {
+        path: 'shadow.model',
+        label: 'Ask another model as well',
+        description: 'Behind the answer, to see how much both agree. Empty: none.',
+        faultAt: 'shadow',
+      },
+      {
+        path: 'shadow.share',
+        kind: 'number',
+        label: 'For this share of requests',
+        description: 'From 0 to 1.',
+        min: 0,
+        max: 1,
+        step: 0.01,
+      },
+      {
+        path: 'canary.texts',
+        kind: 'tags',
+        label: 'Texts to watch it by',
+        description: 'Embedded from time to time: a changed model is told of. Press Enter after each.',
+        splitChars: [],
+        faultAt: 'canary',
+      },
+      { path: 'canary.every', label: 'How often', description: 'A time such as 1h.', placeholder: '1h' },
+    ],
+  },
+];
+
+/** Where that is known: what worst cases and refusals go by. */
+export const sizeFields: readonly FieldRow[] = [
+  {
+    grid: [
+      { path: 'context', kind: 'number', label: 'Tokens it can hold' },
+      { path: 'max_output', kind: 'number', label: 'Tokens it writes, at most' },
+      { path: 'max_tool_calls', kind: 'number', label: 'Calls of tools it makes, at most' },
+      { path: 'dimensions', kind: 'number', label: 'Numbers in a vector' },
+      { path: 'max_audio', label: 'Sound it takes, at most', description: 'A time such as 10m.' },
+    ],
+  },
+  {
+    grid: [
+      { path: 'roles.query', label: 'Prefix of queries' },
+      { path: 'roles.document', label: 'Prefix of documents' },
+    ],
+  },
+  {
+    path: 'matryoshka',
+    kind: 'check',
+    label: 'Vectors may be cut short',
+    description: 'Where a request wants fewer dimensions: they are cut and brought to length 1 here.',
+  },
+];
+
+/** Behind "More" of a target. */
+export const targetFields: readonly FormField[] = [
+  {
+    path: 'bridge',
+    label: 'Bridge',
+    placeholder: 'None',
+    choices: [
+      { value: 'chat', label: 'Completions and edits by way of chat' },
+      { value: 'guard', label: 'Moderations by way of a guard model' },
+    ],
+  },
+  {
+    path: 'unsupported',
+    label: 'Parameters it has no name for',
+    placeholder: 'As they can be done without',
+    choices: [
+      { value: 'refuse', label: 'Refuse the request' },
+      { value: 'drop', label: 'Leave it out' },
+    ],
+  },
+  { path: 'scores', label: 'Its rerank scores are', placeholder: 'What its family says', choices: scales },
+  { path: 'max_items', kind: 'number', label: 'Items in a call, at most', placeholder: 'As its family takes' },
+  { path: 'max_tokens', kind: 'number', label: 'Tokens in a call, at most', placeholder: 'As its family takes' },
+  { path: 'max_bytes', label: 'Size of a call, at most', placeholder: 'Such as 1MiB' },
+];

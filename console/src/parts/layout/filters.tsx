@@ -1,0 +1,73 @@
+/** What narrows a list down. It stands in the address bar, so that a look can be kept and shared. */
+
+import { Select, TextInput, type TextInputProps } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useCallback, useEffect, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { withParameters } from '../api/asking.ts';
+import { Icon } from '../marks/icon.tsx';
+
+type Changes = Parameters<typeof withParameters>[1];
+
+/** The parameters of the page's address, and how some of them are changed; what was there goes into the history unless it is replaced. */
+export function useAddress() {
+  const [parameters, set] = useSearchParams();
+  const change = useCallback(
+    (changes: Changes, replace = false): void => set((before) => withParameters(before, changes), { replace }),
+    [set],
+  );
+  return [parameters, change] as const;
+}
+
+interface FilterSelectProps {
+  readonly label: string;
+  /** Stands there where nothing is chosen. */
+  readonly any: string;
+  readonly data: readonly (string | { readonly value: string; readonly label: string })[];
+  readonly value: string;
+  onChange(value: string): void;
+  /** In pixels. */
+  readonly w: number;
+  readonly searchable?: boolean;
+}
+
+export function FilterSelect({ label, any, data, value, onChange, w, searchable = false }: FilterSelectProps) {
+  return (
+    <Select
+      aria-label={label}
+      placeholder={any}
+      data={[...data]}
+      value={value || null}
+      onChange={(next) => onChange(next ?? '')}
+      clearable
+      searchable={searchable}
+      w={w}
+    />
+  );
+}
+
+const typingMs = 200;
+
+interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value'> {
+  readonly value: string;
+  onChange(text: string): void;
+}
+
+/** The list follows once typing pauses; the back button changes the field. */
+export function SearchField({ value, onChange, ...props }: SearchFieldProps) {
+  const [text, setText] = useState(value);
+  const changeLater = useDebouncedCallback(onChange, typingMs);
+  useEffect(() => setText(value), [value]);
+  return (
+    <TextInput
+      type="search"
+      leftSection={<Icon name="search" size={16} />}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value);
+        changeLater(currentTarget.value.trim());
+      }}
+      {...props}
+    />
+  );
+}

@@ -1,0 +1,89 @@
+/** Tables: of things with the same columns, and of the facts of one thing. Cells take a key, as in any list. */
+
+import { type MantineStyleProps, Table, type TableProps, VisuallyHidden } from '@mantine/core';
+import type { ComponentPropsWithoutRef, ReactNode } from 'react';
+
+interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
+  readonly title: string;
+  readonly className?: string;
+  /** The title is there for those who hear the page. */
+  readonly isHidden?: boolean;
+}
+
+interface Row extends Omit<ComponentPropsWithoutRef<'tr'>, 'children'> {
+  readonly id: string;
+  /** As many as there are columns. */
+  readonly cells: readonly ReactNode[];
+}
+
+interface DataTableProps extends Omit<TableProps, 'data' | 'children'> {
+  /** A word where a column has nothing but its title. */
+  readonly columns: readonly (string | Column)[];
+  readonly rows: readonly Row[];
+  /** Whether the first cell of a row says what the row is of. */
+  readonly isNamed?: boolean;
+  readonly foot?: Row;
+  readonly caption?: ReactNode;
+}
+
+export function DataTable({ columns, rows, isNamed = false, foot, caption, ...table }: DataTableProps) {
+  const all = columns.map((column): Column => (typeof column === 'string' ? { title: column } : column));
+  const toRow = ({ id, cells, ...row }: Row, weight: number) => (
+    <Table.Tr key={id} {...row}>
+      {all.map(({ title, isHidden: _, ...cell }, at) =>
+        isNamed && at === 0 ? (
+          <Table.Th key={title} scope="row" fw={weight} ta="left" {...cell}>
+            {cells[at]}
+          </Table.Th>
+        ) : (
+          <Table.Td key={title} {...cell}>
+            {cells[at]}
+          </Table.Td>
+        ),
+      )}
+    </Table.Tr>
+  );
+  return (
+    <Table {...table}>
+      {caption}
+      <Table.Thead>
+        <Table.Tr>
+          {all.map(({ title, isHidden = false, className: _, ...cell }) => (
+            <Table.Th key={title} scope="col" {...cell}>
+              {isHidden ? <VisuallyHidden>{title}</VisuallyHidden> : title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>{rows.map((row) => toRow(row, 400))}</Table.Tbody>
+      {foot !== undefined && <Table.Tfoot>{toRow(foot, 700)}</Table.Tfoot>}
+    </Table>
+  );
+}
+
+/** By its name; undefined and null are left out. */
+export type Fact = readonly [name: string, value: ReactNode];
+
+interface FactTableProps extends Omit<TableProps, 'data' | 'children'> {
+  readonly facts: readonly Fact[];
+  readonly nameWidth: number | string;
+}
+
+export function FactTable({ facts, nameWidth, ...table }: FactTableProps) {
+  return (
+    <Table layout="fixed" {...table}>
+      <Table.Tbody>
+        {facts.map(([name, value]) =>
+          value === undefined || value === null ? null : (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w={nameWidth} className="breaks">
+                {name}
+              </Table.Th>
+              <Table.Td className="breaks">{value}</Table.Td>
+            </Table.Tr>
+          ),
+        )}
+      </Table.Tbody>
+    </Table>
+  );
+}
