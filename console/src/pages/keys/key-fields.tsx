@@ -17,10 +17,10 @@ import type { UseFormReturnType } from '@mantine/form';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import { FormFields } from '../../parts/forms/form-fields.tsx';
 import { Action, IconButton } from '../../parts/layout/button.tsx';
+import { Notice } from '../../parts/layout/state.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { useModels, useProjects } from './data.ts';
 import { type KeyValues, newBudget, plainFields } from './key-values.ts';
-import { Notice } from './notice.tsx';
 
 const expiryChoices = [
   { value: 'never', label: 'Never' },

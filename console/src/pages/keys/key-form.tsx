@@ -9,12 +9,12 @@ import { useFocusReturn } from '../../parts/dialogs/escape.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { type ApiForm, useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Notice } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { createRequestKeys, useRefresh } from './data.ts';
 import { nameOf } from './key-badges.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { type KeyValues, newKeyValues, toChange, toDocument, toField, toValues } from './key-values.ts';
-import { Notice } from './notice.tsx';
 
 interface FrameProps {
   readonly title: string;

@@ -12,13 +12,13 @@ import {
   type PlaygroundModel,
 } from '../../../../src/admin/contract.ts';
 import { useFocusReturn } from '../../parts/dialogs/escape.ts';
+import { Notice } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { CopyButton, Snippet, useCopied } from '../../parts/snippets/copy.tsx';
 import { toSnippets } from '../../parts/snippets/snippets.ts';
 import { useModels } from './data.ts';
 import { nameOf } from './key-badges.tsx';
-import { Notice } from './notice.tsx';
 
 interface SecretDialogProps {
   readonly made: KeyWithSecret;

@@ -1,9 +1,8 @@
 /** Why a call came to nothing, and what to do next. */
 
 import { Alert, Anchor, Code, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { toMessage } from '../../parts/layout/state.tsx';
+import { Notice, toMessage } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { type Answer, wasSignedOut } from './call.ts';
 
@@ -25,10 +24,10 @@ function ConsoleFault({ error }: { readonly error: unknown }) {
 function AnswerFault({ answer }: { readonly answer: Answer | undefined }) {
   if (answer?.ending === 'cut') {
     return (
-      <Caution title="The answer broke off">
+      <Notice className="play-caution" title="The answer broke off">
         What came until then is shown. The upstream ended the connection before the answer was whole; a client sees the
         same.
-      </Caution>
+      </Notice>
     );
   }
   if (answer?.ending !== 'refused' || answer.fault === undefined) return null;
@@ -56,24 +55,6 @@ function AnswerFault({ answer }: { readonly answer: Answer | undefined }) {
           </Text>
         )}
       </Stack>
-    </Alert>
-  );
-}
-
-/** A word of warning that stays where it is: something is as it is, and should be known. */
-export function Caution({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <Alert
-      variant="default"
-      className="play-caution"
-      title={title}
-      icon={
-        <span className="tone-wait">
-          <Icon name="warning" />
-        </span>
-      }
-    >
-      {children}
     </Alert>
   );
 }

@@ -32,6 +32,9 @@ export function PairResult({ pair: { first, second }, call, nothingYet, render }
   );
 }
 
+const hasFault = ({ answer, error }: CallHandle): boolean =>
+  error !== undefined || answer?.ending === 'refused' || answer?.ending === 'cut';
+
 const isUsed = ({ answer, error, isRunning }: CallHandle): boolean =>
   answer !== undefined || error !== undefined || isRunning;
 
@@ -78,7 +81,7 @@ export function CallResult({ pair, call, nothingYet, announced, isLive, facts, c
       {isOver && first.answer !== undefined && <CallFacts answer={first.answer} />}
       {isOver && facts}
       {isOver && <CallFault answer={first.answer} error={first.error} />}
-      {isUsed(second) && <CallFault answer={second.answer} error={second.error} />}
+      {hasFault(second) && <CallFault answer={second.answer} error={second.error} />}
       {isOver && <StaleNote answer={first.answer} call={call} />}
       <VisuallyHidden role="status">{announced}</VisuallyHidden>
       {children}

@@ -68,3 +68,26 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
     </Center>
   );
 }
+
+interface NoticeProps {
+  readonly title: string;
+  readonly icon?: IconName;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** Something to be noticed before one goes on: readable in light and in dark. */
+export const Notice = ({ title, icon = 'warning', className, children }: NoticeProps) => (
+  <Alert
+    variant="default"
+    className={className}
+    title={title}
+    icon={
+      <span className="tone-wait">
+        <Icon name={icon} />
+      </span>
+    }
+  >
+    {children}
+  </Alert>
+);

@@ -3,7 +3,7 @@
 import './embeddings.css';
 import { SimpleGrid } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { Caution } from '../call-fault.tsx';
+import { Notice } from '../../../parts/layout/state.tsx';
 import { severalTexts } from '../fields.tsx';
 import { type OperationSpec, OperationTab, type Result, type TabProps } from '../operation-tab.tsx';
 import { CallResult } from '../result.tsx';
@@ -121,15 +121,17 @@ function EmbeddingsResult(result: Result) {
 }
 
 const Unreadable = ({ why }: { readonly why: string }) => (
-  <Caution title="The answer cannot be drawn">{why} The tab Answer below shows what came.</Caution>
+  <Notice className="play-caution" title="The answer cannot be drawn">
+    {why} The tab Answer below shows what came.
+  </Notice>
 );
 
 function Mismatch({ one, other }: { readonly one: Embedded; readonly other: Embedded }) {
   const why = toMismatch(one, other);
   if (why === undefined) return null;
   return (
-    <Caution title="Compare the patterns, not the numbers">
+    <Notice className="play-caution" title="Compare the patterns, not the numbers">
       {why} A vector of one model says nothing beside a vector of the other: never keep both in one index.
-    </Caution>
+    </Notice>
   );
 }
