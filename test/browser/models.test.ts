@@ -60,6 +60,8 @@ testOnEachStore(
       .waitFor();
     assert.equal(await page.getByRole('switch', { name: 'Show of-the-file to clients' }).count(), 0);
     await row(page, 'of-the-file').getByText('Visible').waitFor();
+    // Also those within a tooltip, which gives them a class of its own.
+    assert.equal(await page.locator('.mantine-Badge-root:not(.plain-badge)').count(), 0, 'badges of another look');
     await visitor.shoot('models');
     await visitor.checkAccessibility();
 

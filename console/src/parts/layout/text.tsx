@@ -7,21 +7,19 @@ type Attributes<Props> = Omit<HTMLAttributes<HTMLElement>, keyof Props | 'color'
 type NoteProps = TextProps & Attributes<TextProps> & { readonly component?: 'div' | 'span' };
 
 /** Quiet, and a little smaller than what it stands beside. */
-export function Muted({ component = 'div', ...props }: NoteProps) {
-  return <Text size="sm" c="dimmed" component={component} {...props} />;
-}
+export const Muted = ({ component = 'div', ...props }: NoteProps) => (
+  <Text size="sm" c="dimmed" component={component} {...props} />
+);
 
 /** Quiet and small: a remark. */
-export function Remark(props: NoteProps) {
-  return <Muted size="xs" {...props} />;
-}
+export const Remark = (props: NoteProps) => <Muted size="xs" {...props} />;
 
-/** A word in a frame. */
-export function Tag(props: BadgeProps & Attributes<BadgeProps>) {
-  return <Badge variant="default" className="plain-badge" {...props} />;
-}
+/** A word in a frame; what stands around it, such as a tooltip, may add a class. */
+export const Tag = ({ className = '', ...props }: BadgeProps & Attributes<BadgeProps>) => (
+  <Badge variant="default" className={`plain-badge ${className}`} {...props} />
+);
 
 /** Of a part of a page. */
-export function Heading(props: Omit<TitleProps, 'order'> & { readonly children: ReactNode }) {
-  return <Title order={3} size="h5" {...props} />;
-}
+export const Heading = (props: Omit<TitleProps, 'order'> & { readonly children: ReactNode }) => (
+  <Title order={3} size="h5" {...props} />
+);
