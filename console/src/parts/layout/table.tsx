@@ -49,7 +49,8 @@ export function DataTable({ columns, rows, isNamed = false, foot, caption, ...ta
       <Table.Thead>
         <Table.Tr>
           {all.map(({ title, isHidden = false, className: _, ...cell }) => (
-            <Table.Th key={title} scope="col" {...cell}>
+            // At the right edge, what is hidden would make the page wider.
+            <Table.Th key={title} scope="col" {...(isHidden ? {} : cell)}>
               {isHidden ? <VisuallyHidden>{title}</VisuallyHidden> : title}
             </Table.Th>
           ))}
@@ -69,21 +70,19 @@ interface FactTableProps extends Omit<TableProps, 'data' | 'children'> {
   readonly nameWidth: number | string;
 }
 
-export function FactTable({ facts, nameWidth, ...table }: FactTableProps) {
-  return (
-    <Table layout="fixed" {...table}>
-      <Table.Tbody>
-        {facts.map(([name, value]) =>
-          value === undefined || value === null ? null : (
-            <Table.Tr key={name}>
-              <Table.Th scope="row" w={nameWidth} className="breaks">
-                {name}
-              </Table.Th>
-              <Table.Td className="breaks">{value}</Table.Td>
-            </Table.Tr>
-          ),
-        )}
-      </Table.Tbody>
-    </Table>
-  );
-}
+export const FactTable = ({ facts, nameWidth, ...table }: FactTableProps) => (
+  <Table layout="fixed" {...table}>
+    <Table.Tbody>
+      {facts.map(([name, value]) =>
+        value === undefined || value === null ? null : (
+          <Table.Tr key={name}>
+            <Table.Th scope="row" w={nameWidth} className="breaks">
+              {name}
+            </Table.Th>
+            <Table.Td className="breaks">{value}</Table.Td>
+          </Table.Tr>
+        ),
+      )}
+    </Table.Tbody>
+  </Table>
+);
