@@ -23,6 +23,5 @@ export function goHome(): void {
 }
 
 /** What the identity provider's way ended with: it stands in the fragment, which no log holds. */
-export function problemInLink(): string | undefined {
-  return new URLSearchParams(location.hash.slice(1)).get('problem') ?? undefined;
-}
+export const problemInLink = (): string | undefined =>
+  new URLSearchParams(location.hash.slice(1)).get('problem') ?? undefined;

@@ -9,22 +9,20 @@ import { useNow } from '../../parts/words/numbers.tsx';
 /** Who uses it needs time to get another one. */
 const soonMs = 14 * 86_400_000;
 
-export function KeyBadges({ item }: { readonly item: Key }) {
-  return (
-    <Group gap={6}>
-      <State item={item} />
-      {item.oldSecretUntil !== null && <FormerSecret until={item.oldSecretUntil} />}
-      <ManagedBy by={item.managedBy} place={item.place} />
-      {isPlaygroundKey(item) && (
-        <StatusBadge
-          state="off"
-          label="Playground"
-          why="The console made this key for its own Playground. Where it is revoked, it makes another one."
-        />
-      )}
-    </Group>
-  );
-}
+export const KeyBadges = ({ item }: { readonly item: Key }) => (
+  <Group gap={6}>
+    <State item={item} />
+    {item.oldSecretUntil !== null && <FormerSecret until={item.oldSecretUntil} />}
+    <ManagedBy by={item.managedBy} place={item.place} />
+    {isPlaygroundKey(item) && (
+      <StatusBadge
+        state="off"
+        label="Playground"
+        why="The console made this key for its own Playground. Where it is revoked, it makes another one."
+      />
+    )}
+  </Group>
+);
 
 function State({ item: { state, revokedAt, document } }: { readonly item: Key }) {
   const nowMs = useNow();
@@ -56,15 +54,14 @@ function FormerSecret({ until }: { readonly until: string }) {
 }
 
 /** What a key or a project may do, as people say it. */
-export function limitsInWords(limits: Readonly<Record<string, number>>): string[] {
-  return limitNames.flatMap((name) => {
+export const limitsInWords = (limits: Readonly<Record<string, number>>): string[] =>
+  limitNames.flatMap((name) => {
     const most = limits[name];
     if (most === undefined) return [];
     if (name === 'concurrency') return [`${formatCount(most)} at a time`];
     const [measure = '', window = ''] = name.split('_per_');
     return [`${formatCount(most)} ${most === 1 ? measure.slice(0, -1) : measure} a ${window}`];
   });
-}
 
 export function modelsInWords(models: readonly string[]): string {
   if (models.includes('*')) return 'Every model';

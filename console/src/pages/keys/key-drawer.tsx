@@ -27,18 +27,16 @@ interface KeyDrawerProps {
   readonly onRotated: (made: KeyWithSecret) => void;
 }
 
-export function KeyDrawer({ id, onClose, onRotated }: KeyDrawerProps) {
-  return (
-    <SideDrawer
-      opened={id !== undefined}
-      onClose={onClose}
-      title={<DrawerTitle id={id ?? ''} />}
-      {...(id === undefined ? {} : { subject: id })}
-    >
-      {id !== undefined && <KeyFacts key={id} id={id} onRotated={onRotated} />}
-    </SideDrawer>
-  );
-}
+export const KeyDrawer = ({ id, onClose, onRotated }: KeyDrawerProps) => (
+  <SideDrawer
+    opened={id !== undefined}
+    onClose={onClose}
+    title={<DrawerTitle id={id ?? ''} />}
+    {...(id === undefined ? {} : { subject: id })}
+  >
+    {id !== undefined && <KeyFacts key={id} id={id} onRotated={onRotated} />}
+  </SideDrawer>
+);
 
 function DrawerTitle({ id }: { readonly id: string }) {
   const { data } = useKey(id);

@@ -34,29 +34,27 @@ const plainRows = Object.entries(plainFields).map(([path, words]) => ({ ...words
 
 type KeyForm = UseFormReturnType<KeyValues>;
 
-export function KeyFields({ form }: { readonly form: KeyForm }) {
-  return (
-    <>
-      <TextInput
-        label="Name"
-        description="Who or what will use it, such as “Search, production”."
-        required
-        maxLength={100}
-        data-autofocus
-        {...form.getInputProps('name')}
-      />
-      <ReachFields form={form} />
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        <ExpiryFields form={form} />
-        <ProjectField form={form} />
-      </SimpleGrid>
-      <FormFields form={form} fields={plainRows} />
-      <CapsFields form={form} hasAlerts newBudget={newBudget} />
-      <NoteFields form={form} />
-      <CaptureFields form={form} />
-    </>
-  );
-}
+export const KeyFields = ({ form }: { readonly form: KeyForm }) => (
+  <>
+    <TextInput
+      label="Name"
+      description="Who or what will use it, such as “Search, production”."
+      required
+      maxLength={100}
+      data-autofocus
+      {...form.getInputProps('name')}
+    />
+    <ReachFields form={form} />
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      <ExpiryFields form={form} />
+      <ProjectField form={form} />
+    </SimpleGrid>
+    <FormFields form={form} fields={plainRows} />
+    <CapsFields form={form} hasAlerts newBudget={newBudget} />
+    <NoteFields form={form} />
+    <CaptureFields form={form} />
+  </>
+);
 
 function ReachFields({ form }: { readonly form: KeyForm }) {
   const { models } = useModels();

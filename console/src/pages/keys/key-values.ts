@@ -105,12 +105,10 @@ export const toCapsValues = ({ limits, budgets }: Pick<KeyDocument, 'limits' | '
   budgets,
 });
 
-export function toCapsDocument({ limits, budgets }: CapsValues): Record<string, unknown> {
-  return {
-    limits: Object.fromEntries(Object.entries(limits).filter(([, most]) => most !== '')),
-    budgets: budgets.map(({ every, amount, alerts }) => ({ every, amount: amount.trim(), alerts })),
-  };
-}
+export const toCapsDocument = ({ limits, budgets }: CapsValues): Record<string, unknown> => ({
+  limits: Object.fromEntries(Object.entries(limits).filter(([, most]) => most !== '')),
+  budgets: budgets.map(({ every, amount, alerts }) => ({ every, amount: amount.trim(), alerts })),
+});
 
 /** What is empty is not in it. */
 export function toDocument(values: KeyValues): Record<string, unknown> {

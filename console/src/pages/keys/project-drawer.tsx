@@ -30,13 +30,11 @@ import {
 import { ProjectPlace } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
-export function ProjectDrawer({ id, onClose }: { readonly id: string | undefined; readonly onClose: () => void }) {
-  return (
-    <SideDrawer opened={id !== undefined} onClose={onClose} title={id ?? ''} {...(id !== undefined && { subject: id })}>
-      {id !== undefined && <ProjectFacts key={id} id={id} onGone={onClose} />}
-    </SideDrawer>
-  );
-}
+export const ProjectDrawer = ({ id, onClose }: { readonly id: string | undefined; readonly onClose: () => void }) => (
+  <SideDrawer opened={id !== undefined} onClose={onClose} title={id ?? ''} {...(id !== undefined && { subject: id })}>
+    {id !== undefined && <ProjectFacts key={id} id={id} onGone={onClose} />}
+  </SideDrawer>
+);
 
 function ProjectFacts({ id, onGone }: { readonly id: string; readonly onGone: () => void }) {
   const { data: seen, error, refetch } = useProject(id);

@@ -39,13 +39,11 @@ interface AddModelsProps {
   onByHand(): void;
 }
 
-export function AddModels({ opened, from, onClose, onByHand }: AddModelsProps) {
-  return (
-    <Modal opened={opened} onClose={onClose} title="Add models" size="lg">
-      <Body from={from} onClose={onClose} onByHand={onByHand} />
-    </Modal>
-  );
-}
+export const AddModels = ({ opened, from, onClose, onByHand }: AddModelsProps) => (
+  <Modal opened={opened} onClose={onClose} title="Add models" size="lg">
+    <Body from={from} onClose={onClose} onByHand={onByHand} />
+  </Modal>
+);
 
 type Failures = Readonly<Record<string, string>>;
 

@@ -50,9 +50,8 @@ const fixed = (value: number): string => value.toFixed(1);
 export const yOf = (value: number, { top, height }: Plot, most: number): number => top + height * (1 - value / most);
 
 /** Of a point on a line. */
-export function xOf(at: number, count: number, { left, width }: Plot): number {
-  return count <= 1 ? left + width : left + (width * at) / (count - 1);
-}
+export const xOf = (at: number, count: number, { left, width }: Plot): number =>
+  count <= 1 ? left + width : left + (width * at) / (count - 1);
 
 /** What is not known is left open. */
 export function toLine(values: readonly Value[], plot: Plot, most: number): string {
@@ -119,9 +118,8 @@ export function toBars({ low, high }: Layer, plot: Plot, most: number): string {
 }
 
 /** Of the middle of a bar. */
-export function barX(at: number, count: number, { left, width }: Plot): number {
-  return left + (width * (at + 0.5)) / Math.max(1, count);
-}
+export const barX = (at: number, count: number, { left, width }: Plot): number =>
+  left + (width * (at + 0.5)) / Math.max(1, count);
 
 /** Which of them are named below: the last one, and others as evenly as there is room. */
 export function toMarks(count: number, width: number, markWidth: number): number[] {

@@ -23,9 +23,8 @@ function newest(samples: readonly LiveSample[], spanMs: number): readonly LiveSa
 }
 
 /** A second, over the last ten. Undefined before there is a sample. */
-export function rateNow(samples: readonly LiveSample[], pick: Pick): number | undefined {
-  return rateOf(newest(samples, nowMs), pick);
-}
+export const rateNow = (samples: readonly LiveSample[], pick: Pick): number | undefined =>
+  rateOf(newest(samples, nowMs), pick);
 
 function rateOf(samples: readonly LiveSample[], pick: Pick): number | undefined {
   let sum = 0;
@@ -82,9 +81,8 @@ export function toPoints(samples: readonly LiveSample[]): LivePoint[] {
   });
 }
 
-export function rateAt({ samples }: LivePoint, pick: Pick): number | null {
-  return samples === undefined ? null : (rateOf(samples, pick) ?? null);
-}
+export const rateAt = ({ samples }: LivePoint, pick: Pick): number | null =>
+  samples === undefined ? null : (rateOf(samples, pick) ?? null);
 
 export const dollarsOf: Pick = ({ cost }) => Number(cost);
 export const tokensOf: Pick = ({ inputTokens, outputTokens }) => inputTokens + outputTokens;

@@ -79,9 +79,8 @@ export function useSight(): readonly [Sight, (more: Partial<Sight>) => void] {
 export const rangeOf = (view: View): Range => (view === 'live' ? '1h' : view);
 
 /** Times of the sums, as fine as they are. */
-export function toBucketWords(at: string, { bucket, range }: { bucket: Overview['bucket']; range: Range }): string {
-  return (bucket === 'day' ? days : range === '7d' ? dayHours : hours).format(new Date(at));
-}
+export const toBucketWords = (at: string, { bucket, range }: { bucket: Overview['bucket']; range: Range }): string =>
+  (bucket === 'day' ? days : range === '7d' ? dayHours : hours).format(new Date(at));
 
 const hours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const dayHours = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' });

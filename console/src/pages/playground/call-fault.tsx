@@ -6,11 +6,9 @@ import { Notice, toMessage } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { type Answer, wasSignedOut } from './call.ts';
 
-export function CallFault({ answer, error }: { readonly answer: Answer | undefined; readonly error: unknown }) {
-  return (
-    <div role="alert">{error === undefined ? <AnswerFault answer={answer} /> : <ConsoleFault error={error} />}</div>
-  );
-}
+export const CallFault = ({ answer, error }: { readonly answer: Answer | undefined; readonly error: unknown }) => (
+  <div role="alert">{error === undefined ? <AnswerFault answer={answer} /> : <ConsoleFault error={error} />}</div>
+);
 
 function ConsoleFault({ error }: { readonly error: unknown }) {
   const text = wasSignedOut(error) ? 'Sign in again; what you typed is still here.' : toMessage(error);

@@ -208,9 +208,8 @@ function toFault(json: unknown, text: string): GatewayFault {
 const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** A field of something that may be no object: answers are what an upstream wrote. */
-export function read(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
+export const read = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 /** A field that is a list; empty where it is none. */
 export function readList(value: unknown, name: string): readonly unknown[] {

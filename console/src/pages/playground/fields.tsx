@@ -214,18 +214,16 @@ interface ExamplesProps {
   onPick(values: Values): void;
 }
 
-export function Examples({ examples, onPick }: ExamplesProps) {
-  return (
-    <Group gap={6} role="group" aria-label="Examples">
-      <Remark>Try:</Remark>
-      {examples.map(({ title, values }) => (
-        <Button key={title} size="compact-xs" variant="default" onClick={() => onPick(values)}>
-          {title}
-        </Button>
-      ))}
-    </Group>
-  );
-}
+export const Examples = ({ examples, onPick }: ExamplesProps) => (
+  <Group gap={6} role="group" aria-label="Examples">
+    <Remark>Try:</Remark>
+    {examples.map(({ title, values }) => (
+      <Button key={title} size="compact-xs" variant="default" onClick={() => onPick(values)}>
+        {title}
+      </Button>
+    ))}
+  </Group>
+);
 
 // Fields of several routes.
 

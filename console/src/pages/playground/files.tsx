@@ -67,17 +67,15 @@ interface SaveLinkProps {
 }
 
 /** Has the browser keep what was made. */
-export function SaveLink({ url, name }: SaveLinkProps) {
-  return (
-    <Button
-      component="a"
-      href={url}
-      download={name}
-      size="compact-xs"
-      variant="default"
-      leftSection={<Icon name="download" size={12} />}
-    >
-      Save
-    </Button>
-  );
-}
+export const SaveLink = ({ url, name }: SaveLinkProps) => (
+  <Button
+    component="a"
+    href={url}
+    download={name}
+    size="compact-xs"
+    variant="default"
+    leftSection={<Icon name="download" size={12} />}
+  >
+    Save
+  </Button>
+);

@@ -51,16 +51,14 @@ function bringIntoView(results: HTMLElement | null): void {
 }
 
 /** Stands where the answer will be. */
-export function NothingYet({ icon, children }: { readonly icon: IconName; readonly children: ReactNode }) {
-  return (
-    <div className="play-empty">
-      <Icon name={icon} size={28} />
-      <Muted ta="center" maw={380}>
-        {children}
-      </Muted>
-    </div>
-  );
-}
+export const NothingYet = ({ icon, children }: { readonly icon: IconName; readonly children: ReactNode }) => (
+  <div className="play-empty">
+    <Icon name={icon} size={28} />
+    <Muted ta="center" maw={380}>
+      {children}
+    </Muted>
+  </div>
+);
 
 interface RunBarProps {
   readonly label: string;
@@ -71,34 +69,32 @@ interface RunBarProps {
 }
 
 /** Starts a call, and stops it. */
-export function RunBar({ label, isRunning, onStop, missing }: RunBarProps) {
-  return (
-    <Group gap="sm">
-      <Needs role="editor">
-        <Action
-          icon="play"
-          label={label}
-          variant="filled"
-          type="submit"
-          disabled={missing !== undefined}
-          loading={isRunning}
-        />
-      </Needs>
-      {isRunning ? (
-        <Action icon="stop" label="Stop" onClick={onStop} />
-      ) : (
-        <Remark visibleFrom="sm">
-          {missing ?? (
-            <>
-              <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
-            </>
-          )}
-        </Remark>
-      )}
-      <VisuallyHidden role="status">{isRunning ? 'Running' : ''}</VisuallyHidden>
-    </Group>
-  );
-}
+export const RunBar = ({ label, isRunning, onStop, missing }: RunBarProps) => (
+  <Group gap="sm">
+    <Needs role="editor">
+      <Action
+        icon="play"
+        label={label}
+        variant="filled"
+        type="submit"
+        disabled={missing !== undefined}
+        loading={isRunning}
+      />
+    </Needs>
+    {isRunning ? (
+      <Action icon="stop" label="Stop" onClick={onStop} />
+    ) : (
+      <Remark visibleFrom="sm">
+        {missing ?? (
+          <>
+            <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
+          </>
+        )}
+      </Remark>
+    )}
+    <VisuallyHidden role="status">{isRunning ? 'Running' : ''}</VisuallyHidden>
+  </Group>
+);
 
 interface CallFormProps {
   onRun(): void;

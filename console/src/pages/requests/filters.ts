@@ -72,11 +72,8 @@ export const toParameters = ({ range, from, to, search, values }: Filters) => ({
 
 export const noFilters: Filters = { range: undefined, from: undefined, to: undefined, search: '', values: {} };
 
-export function isNarrowed({ range, from, to, search, values }: Filters): boolean {
-  return (
-    range !== undefined || from !== undefined || to !== undefined || search !== '' || Object.keys(values).length > 0
-  );
-}
+export const isNarrowed = ({ range, from, to, search, values }: Filters): boolean =>
+  range !== undefined || from !== undefined || to !== undefined || search !== '' || Object.keys(values).length > 0;
 
 /** Both ends of the time, as the API asks for them. A preset ends now, and so has no end. */
 function toSpan({ range, from, to }: Filters, nowMs: number): { readonly from?: string; readonly to?: string } {

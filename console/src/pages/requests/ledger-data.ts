@@ -8,13 +8,12 @@ import { type Filters, mayBeOwnId, toParameters, toQuery } from './filters.ts';
 
 export const rowsPerPage = 50;
 
-export function ledgerPageQuery(filters: Filters, before: string | undefined) {
-  return queryOptions({
+export const ledgerPageQuery = (filters: Filters, before: string | undefined) =>
+  queryOptions({
     queryKey: ['ledger', 'page', toParameters(filters), before ?? ''],
     queryFn: ({ signal }) => readPage(filters, before, signal),
     placeholderData: keepPreviousData,
   });
-}
 
 async function readPage(filters: Filters, before: string | undefined, signal: AbortSignal): Promise<Page<LedgerRow>> {
   const query = { ...toQuery(filters, Date.now()), limit: rowsPerPage, before };
@@ -30,14 +29,13 @@ async function readPage(filters: Filters, before: string | undefined, signal: Ab
   return read('clientRequestId');
 }
 
-export function ledgerRowQuery(id: string) {
-  return queryOptions({
+export const ledgerRowQuery = (id: string) =>
+  queryOptions({
     queryKey: ['ledger', 'row', id],
     queryFn: ({ signal }) => ask('GET /api/ledger/:id', { params: { id }, signal }),
     // What is over does not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
-}
 
 export function toExportHref(filters: Filters, format: 'csv' | 'ndjson'): string {
   const { search } = filters;

@@ -10,16 +10,14 @@ import { Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Section, SettingFrame, useSettingWriter } from './section.tsx';
 
-export function Alerts() {
-  return (
-    <Section
-      title="Webhooks"
-      about="When a budget reaches one of its thresholds, Postern writes it to the log and posts it, as JSON, to each of these addresses."
-    >
-      <SettingFrame id="alerts">{(setting) => <WebhookForm setting={setting} />}</SettingFrame>
-    </Section>
-  );
-}
+export const Alerts = () => (
+  <Section
+    title="Webhooks"
+    about="When a budget reaches one of its thresholds, Postern writes it to the log and posts it, as JSON, to each of these addresses."
+  >
+    <SettingFrame id="alerts">{(setting) => <WebhookForm setting={setting} />}</SettingFrame>
+  </Section>
+);
 
 function WebhookForm({ setting }: { readonly setting: Setting }) {
   const write = useSettingWriter();
@@ -125,16 +123,14 @@ const toWebhooks = (values: readonly WebhookValues[]): Readonly<Record<string, s
 const longestDays = 3_650;
 
 /** How long rows are kept, and what is left out of captured bodies. */
-export function Keeping() {
-  return (
-    <Section
-      title="What is kept"
-      about="Each request leaves a row in the ledger: who, what, how long, what it cost. Bodies are kept only for keys that say so, and never with what looks like a secret."
-    >
-      <SettingFrame id="ledger">{(setting) => <KeepingForm setting={setting} />}</SettingFrame>
-    </Section>
-  );
-}
+export const Keeping = () => (
+  <Section
+    title="What is kept"
+    about="Each request leaves a row in the ledger: who, what, how long, what it cost. Bodies are kept only for keys that say so, and never with what looks like a secret."
+  >
+    <SettingFrame id="ledger">{(setting) => <KeepingForm setting={setting} />}</SettingFrame>
+  </Section>
+);
 
 function KeepingForm({ setting }: { readonly setting: Setting }) {
   const write = useSettingWriter();

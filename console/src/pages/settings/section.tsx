@@ -22,22 +22,20 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-export function Section({ title, about, action, children }: SectionProps) {
-  return (
-    <Stack gap="sm" mb="xl" component="section" className="settings-section">
-      <Group justify="space-between" align="flex-start" gap="sm">
-        <Stack gap={2} maw={520}>
-          <Title order={2} size="h4">
-            {title}
-          </Title>
-          {about !== undefined && <Muted>{about}</Muted>}
-        </Stack>
-        {action}
-      </Group>
-      {children}
-    </Stack>
-  );
-}
+export const Section = ({ title, about, action, children }: SectionProps) => (
+  <Stack gap="sm" mb="xl" component="section" className="settings-section">
+    <Group justify="space-between" align="flex-start" gap="sm">
+      <Stack gap={2} maw={520}>
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {about !== undefined && <Muted>{about}</Muted>}
+      </Stack>
+      {action}
+    </Group>
+    {children}
+  </Stack>
+);
 
 /** What stands around a setting: whether it can be changed here, and where it is declared if not. */
 export function SettingFrame({ id, children }: { readonly id: Setting['id']; children(setting: Setting): ReactNode }) {

@@ -3,17 +3,15 @@
 import { Alert, Button, Group, PasswordInput, type PasswordInputProps, Text } from '@mantine/core';
 import { Icon } from '../marks/icon.tsx';
 
-export function FormFault({ fault }: { readonly fault: string | undefined }) {
-  return (
-    <div role="alert">
-      {fault !== undefined && (
-        <Alert variant="light" color="red" icon={<Icon name="warning" />} className="form-fault">
-          {fault}
-        </Alert>
-      )}
-    </div>
-  );
-}
+export const FormFault = ({ fault }: { readonly fault: string | undefined }) => (
+  <div role="alert">
+    {fault !== undefined && (
+      <Alert variant="light" color="red" icon={<Icon name="warning" />} className="form-fault">
+        {fault}
+      </Alert>
+    )}
+  </div>
+);
 
 interface FormButtonsProps {
   readonly onCancel: () => void;
@@ -22,18 +20,16 @@ interface FormButtonsProps {
 }
 
 /** The end of a form: back without a change, or on. */
-export function FormButtons({ onCancel, submitLabel, busy }: FormButtonsProps) {
-  return (
-    <Group justify="flex-end" gap="xs">
-      <Button variant="default" onClick={onCancel}>
-        Cancel
-      </Button>
-      <Button type="submit" loading={busy}>
-        {submitLabel}
-      </Button>
-    </Group>
-  );
-}
+export const FormButtons = ({ onCancel, submitLabel, busy }: FormButtonsProps) => (
+  <Group justify="flex-end" gap="xs">
+    <Button variant="default" onClick={onCancel}>
+      Cancel
+    </Button>
+    <Button type="submit" loading={busy}>
+      {submitLabel}
+    </Button>
+  </Group>
+);
 
 /** The server's own rule. */
 const leastCharacters = 12;

@@ -30,10 +30,8 @@ interface IconButtonProps extends ActionIconProps, Attributes<ActionIconProps> {
 }
 
 /** The same as an icon alone. */
-export function IconButton({ icon, label, ...props }: IconButtonProps) {
-  return (
-    <ActionIcon variant="subtle" color="gray" aria-label={label} {...props}>
-      <Icon name={icon} size={16} />
-    </ActionIcon>
-  );
-}
+export const IconButton = ({ icon, label, ...props }: IconButtonProps) => (
+  <ActionIcon variant="subtle" color="gray" aria-label={label} {...props}>
+    <Icon name={icon} size={16} />
+  </ActionIcon>
+);

@@ -31,20 +31,18 @@ interface FilterSelectProps {
   readonly searchable?: boolean;
 }
 
-export function FilterSelect({ label, any, data, value, onChange, w, searchable = false }: FilterSelectProps) {
-  return (
-    <Select
-      aria-label={label}
-      placeholder={any}
-      data={[...data]}
-      value={value || null}
-      onChange={(next) => onChange(next ?? '')}
-      clearable
-      searchable={searchable}
-      w={w}
-    />
-  );
-}
+export const FilterSelect = ({ label, any, data, value, onChange, w, searchable = false }: FilterSelectProps) => (
+  <Select
+    aria-label={label}
+    placeholder={any}
+    data={[...data]}
+    value={value || null}
+    onChange={(next) => onChange(next ?? '')}
+    clearable
+    searchable={searchable}
+    w={w}
+  />
+);
 
 const typingMs = 200;
 

@@ -25,20 +25,17 @@ export function Loading({ rows = 6, rowHeight = 40 }: LoadingProps) {
   );
 }
 
-export function Failed({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
-  return (
-    <Alert variant="light" color="red" title="This could not be loaded" icon={<Icon name="warning" />} role="alert">
-      <Stack gap="sm" align="flex-start">
-        <Text size="sm">{toMessage(error)}</Text>
-        {onRetry !== undefined && <Action icon="refresh" label="Try again" size="xs" onClick={onRetry} />}
-      </Stack>
-    </Alert>
-  );
-}
+export const Failed = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => (
+  <Alert variant="light" color="red" title="This could not be loaded" icon={<Icon name="warning" />} role="alert">
+    <Stack gap="sm" align="flex-start">
+      <Text size="sm">{toMessage(error)}</Text>
+      {onRetry !== undefined && <Action icon="refresh" label="Try again" size="xs" onClick={onRetry} />}
+    </Stack>
+  </Alert>
+);
 
-export function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : 'Something went wrong; try again.';
-}
+export const toMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : 'Something went wrong; try again.';
 
 interface EmptyProps {
   readonly icon: IconName;
@@ -48,26 +45,24 @@ interface EmptyProps {
   readonly action?: ReactNode;
 }
 
-export function Empty({ icon, title, children, action }: EmptyProps) {
-  return (
-    <Center py={48} px="md">
-      <Stack align="center" gap="sm" maw={460}>
-        <ThemeIcon size={52} radius="xl" variant="light" aria-hidden>
-          <Icon name={icon} size={26} />
-        </ThemeIcon>
-        <Title order={2} size="h4" ta="center">
-          {title}
-        </Title>
-        {children !== undefined && <Muted ta="center">{children}</Muted>}
-        {action !== undefined && (
-          <Group mt={4} justify="center">
-            {action}
-          </Group>
-        )}
-      </Stack>
-    </Center>
-  );
-}
+export const Empty = ({ icon, title, children, action }: EmptyProps) => (
+  <Center py={48} px="md">
+    <Stack align="center" gap="sm" maw={460}>
+      <ThemeIcon size={52} radius="xl" variant="light" aria-hidden>
+        <Icon name={icon} size={26} />
+      </ThemeIcon>
+      <Title order={2} size="h4" ta="center">
+        {title}
+      </Title>
+      {children !== undefined && <Muted ta="center">{children}</Muted>}
+      {action !== undefined && (
+        <Group mt={4} justify="center">
+          {action}
+        </Group>
+      )}
+    </Stack>
+  </Center>
+);
 
 interface NoticeProps {
   readonly title: string;

@@ -67,13 +67,11 @@ export function SignInForm({ ways, email }: SignInFormProps) {
   );
 }
 
-export function ProviderButton({ title }: { readonly title: string }) {
-  return (
-    <Button component="a" href={oidcPath()} variant="default" leftSection={<Icon name="shield" size={16} />} fullWidth>
-      Sign in with {title}
-    </Button>
-  );
-}
+export const ProviderButton = ({ title }: { readonly title: string }) => (
+  <Button component="a" href={oidcPath()} variant="default" leftSection={<Icon name="shield" size={16} />} fullWidth>
+    Sign in with {title}
+  </Button>
+);
 
 /** Back to this page afterwards: what was typed there is kept as a draft. */
 const oidcPath = (): string =>
@@ -87,10 +85,7 @@ interface PasskeyButtonProps {
 
 /** Signs in with a passkey; what speaks with the browser about it is loaded when it is asked for. */
 export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => show(at),
-    onSuccess: onDone,
-  });
+  const { mutate, isPending, error } = useMutation({ mutationFn: () => show(at), onSuccess: onDone });
   return (
     <Stack gap="xs">
       <FormFault fault={error === null ? undefined : toFault(error)} />
@@ -100,9 +95,7 @@ export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
 }
 
 /** Browsers bind them to a name, and know none on a page that came over plain HTTP from another machine. */
-export function canHavePasskeys(): boolean {
-  return window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
-}
+export const canHavePasskeys = (): boolean => window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
 
 async function show(at: PasskeyButtonProps['at']): Promise<Session> {
   const { startAuthentication } = await import('@simplewebauthn/browser');

@@ -89,20 +89,18 @@ interface SnippetProps {
   readonly label?: string;
 }
 
-export function Snippet({ code, language, label = 'Copy' }: SnippetProps) {
-  return (
-    <Box className="snippet">
-      <Group justify="space-between" className="snippet-head" wrap="nowrap">
-        <Remark>{language}</Remark>
-        <CopyButton text={code} label={label} />
-      </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre className="snippet-code" tabIndex={0}>
-        <code>{code}</code>
-      </pre>
-    </Box>
-  );
-}
+export const Snippet = ({ code, language, label = 'Copy' }: SnippetProps) => (
+  <Box className="snippet">
+    <Group justify="space-between" className="snippet-head" wrap="nowrap">
+      <Remark>{language}</Remark>
+      <CopyButton text={code} label={label} />
+    </Group>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+    <pre className="snippet-code" tabIndex={0}>
+      <code>{code}</code>
+    </pre>
+  </Box>
+);
 
 interface CopiedOptions {
   /** "Did you copy the secret?" */

@@ -15,14 +15,12 @@ import {
 type Maybe<T> = T | null | undefined;
 
 /** Stands where there is nothing to say. */
-export function Nothing({ children = 'none' }: { readonly children?: string }) {
-  return (
-    <Text span inherit c="dimmed">
-      <span aria-hidden="true">–</span>
-      <VisuallyHidden>{children}</VisuallyHidden>
-    </Text>
-  );
-}
+export const Nothing = ({ children = 'none' }: { readonly children?: string }) => (
+  <Text span inherit c="dimmed">
+    <span aria-hidden="true">–</span>
+    <VisuallyHidden>{children}</VisuallyHidden>
+  </Text>
+);
 
 interface CountProps {
   readonly value: Maybe<number>;

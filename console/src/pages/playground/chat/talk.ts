@@ -95,9 +95,8 @@ export interface Wire {
 }
 
 /** Only fields that are set. */
-export function onlySet(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
+export const onlySet = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** Calls are at places that an upstream wrote: no place makes a list without end. */
 const mostCalls = 64;

@@ -31,10 +31,7 @@ const spec: OperationSpec = {
         instruction: 'Remove duplicate lines',
       },
     },
-    {
-      title: 'Title case',
-      values: { input: 'the small gate in the wall', instruction: 'Capitalize each word' },
-    },
+    { title: 'Title case', values: { input: 'the small gate in the wall', instruction: 'Capitalize each word' } },
   ],
   fields: [
     { name: 'input', kind: 'text', label: 'Text', rows: [5, 14], sentAs: 'input' },

@@ -74,24 +74,22 @@ function firstOf(embedded: Embedded): Embedded {
   return { ...embedded, texts: embedded.texts.slice(0, mostDrawn), vectors: embedded.vectors.slice(0, mostDrawn) };
 }
 
-export function TextLegend({
+export const TextLegend = ({
   texts,
   active,
 }: {
   readonly texts: readonly string[];
   readonly active: Pair | undefined;
-}) {
-  return (
-    <ol className="heat-legend" aria-label="The texts by their numbers">
-      {texts.slice(0, mostDrawn).map((text, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
-        <li key={index} data-active={active?.includes(index) || undefined}>
-          {text}
-        </li>
-      ))}
-    </ol>
-  );
-}
+}) => (
+  <ol className="heat-legend" aria-label="The texts by their numbers">
+    {texts.slice(0, mostDrawn).map((text, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
+      <li key={index} data-active={active?.includes(index) || undefined}>
+        {text}
+      </li>
+    ))}
+  </ol>
+);
 
 const drawing = { width: 420, height: 280, margin: 34, radius: 13 } as const;
 const { width, height, margin, radius } = drawing;

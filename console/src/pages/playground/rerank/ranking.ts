@@ -18,17 +18,15 @@ export interface Ranking {
   readonly isRanked: boolean;
 }
 
-export function unranked(documents: readonly unknown[]): Ranking {
-  return {
-    documents: documents.map((document, index) => ({
-      index,
-      text: toShownText(document),
-      score: undefined,
-      share: 0,
-    })),
-    isRanked: false,
-  };
-}
+export const unranked = (documents: readonly unknown[]): Ranking => ({
+  documents: documents.map((document, index) => ({
+    index,
+    text: toShownText(document),
+    score: undefined,
+    share: 0,
+  })),
+  isRanked: false,
+});
 
 /** Undefined where the answer holds no ranking. */
 export function toRanking(answer: Answer | undefined): Ranking | undefined {
