@@ -32,7 +32,7 @@ export interface Course {
 }
 
 /** By what calls that wait for the same upstream are put in order. */
-export interface WaitingCall {
+interface WaitingCall {
   readonly lane: Lane;
   readonly project: string;
   readonly key: string;
