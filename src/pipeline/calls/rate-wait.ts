@@ -2,11 +2,10 @@
 
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';
-import type { NoTurn, PacedCall, Pacing } from '../../core/dispatch.ts';
+import type { Dispatcher, NoTurn, PacedCall, Pacing } from '../../core/dispatch.ts';
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
-import type { AttemptDeps } from './attempt.ts';
 import type { Plan } from './plan.ts';
 
 /** When nothing says how long, it is tried again so soon. */
@@ -23,7 +22,7 @@ export class RateWait implements PacedCall, ClientWork {
   readonly key: string;
   readonly work: number;
   readonly #plan: Plan;
-  readonly #deps: Pick<AttemptDeps, 'dispatcher'>;
+  readonly #deps: { readonly dispatcher: Pick<Dispatcher, 'pacing'> };
   readonly #client: Listening;
   readonly #sinceMs = performance.now();
   /** Where it waits or tries. */
@@ -36,7 +35,7 @@ export class RateWait implements PacedCall, ClientWork {
 
   constructor(
     plan: Plan,
-    deps: Pick<AttemptDeps, 'dispatcher'>,
+    deps: { readonly dispatcher: Pick<Dispatcher, 'pacing'> },
     client: Listening,
     { lane, project, key, work }: Omit<PacedCall, 'resume'>,
   ) {
