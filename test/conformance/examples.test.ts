@@ -28,13 +28,23 @@ const env = {
   ALERTS_SECRET: 'a-secret-of-the-webhook',
   APP_KEY: 'a-key-of-the-app-with-enough-characters',
   COHERE_API_KEY: 'key-of-cohere',
+  INDEXER_KEY: 'a-key-of-the-indexer-with-enough-characters',
   OPENAI_API_KEY: 'key-of-openai',
+  SEARCH_KEY: 'a-key-of-the-search-with-enough-characters',
   VLLM_KEY: 'key-of-vllm',
   VOYAGE_API_KEY: 'key-of-voyage',
 };
 
 test('there is an example for what people come with, each named in the list of them, which the docs name', () => {
-  assert.deepEqual(examples, ['gitops', 'kubernetes', 'multi-tenant', 'self-hosted', 'three-providers', 'vault-agent']);
+  assert.deepEqual(examples, [
+    'gitops',
+    'kubernetes',
+    'lanes',
+    'multi-tenant',
+    'self-hosted',
+    'three-providers',
+    'vault-agent',
+  ]);
   const list = readFileSync(join(root, 'README.md'), 'utf8');
   for (const name of examples) assert.ok(list.includes(`](${name}/README.md)`), `${name} is not in the list`);
   const docs = readFileSync(join(root, '../docs/guides/deploy.md'), 'utf8');

@@ -50,7 +50,10 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
       'upstream-addresses',
     ]),
   ],
-  ['Guides: keys, limits and money', toDocs('guides', ['keys', 'limits', 'budgets', 'prices', 'opentelemetry'])],
+  [
+    'Guides: keys, limits and money',
+    toDocs('guides', ['keys', 'limits', 'lanes', 'budgets', 'prices', 'opentelemetry']),
+  ],
   [
     'Reference',
     toDocs('reference', [

@@ -154,7 +154,7 @@ test('of every slice of time it is known what rows it has: as they come, from be
 
   await store.close();
   await goBack(file);
-  tamper(file, `${undoSlices}; DELETE FROM kysely_migration WHERE name >= '0013'`);
+  tamper(file, `${undoSlices}; ALTER TABLE keys DROP COLUMN lane; DELETE FROM kysely_migration WHERE name >= '0013'`);
   const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
   t.after(() => again.close());
   assert.deepEqual(readSlices(file), imported);
@@ -186,7 +186,7 @@ test('a store of a version without sums of what is counted beside tokens gets th
   assert.equal(before.flat().length, 6);
   await store.close();
   await goBack(file);
-  tamper(file, `${dropUnitSums}; DELETE FROM kysely_migration WHERE name >= '0021'`);
+  tamper(file, `${dropUnitSums}; ALTER TABLE keys DROP COLUMN lane; DELETE FROM kysely_migration WHERE name >= '0021'`);
   const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
   t.after(() => again.close());
   assert.deepEqual(await readAll(again), before);
@@ -208,7 +208,7 @@ test('a store of a version without the sums of each key alone gets them from tho
     file,
     `${undoSlices}; DROP TABLE usage_key_days; DROP TABLE budget_nodes; ALTER TABLE sessions DROP COLUMN proved_at;
      ALTER TABLE invitations DROP COLUMN kept; ALTER TABLE keys DROP COLUMN shape;
-     DELETE FROM kysely_migration WHERE name >= '0009'`,
+     ALTER TABLE keys DROP COLUMN lane; DELETE FROM kysely_migration WHERE name >= '0009'`,
   );
   const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
   t.after(() => again.close());

@@ -27,4 +27,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   '0022-node-secret-keys',
   usageRollupStep,
   compactStep,
+  '0025-key-lanes',
 ]);

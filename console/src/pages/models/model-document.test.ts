@@ -35,6 +35,8 @@ const written = {
   accepts_messages: true,
   usage: 'ask',
   shape: 'voyage',
+  lane: 'bulk',
+  pace: '30s',
   context: 8192,
   max_output: 1024,
   max_tool_calls: 3,
@@ -158,11 +160,13 @@ test('a field that was emptied is not written', () => {
   values.balance = null;
   values.scores = null;
   values.shape = null;
+  values.lane = null;
+  values.pace = '';
   values.usage = false;
   values.retry = { scope: null, attempts: '', sameTarget: '' };
   const document = toDocument(values);
   const emptied = [
-    ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'usage', 'retry'],
+    ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'lane', 'pace', 'usage', 'retry'],
     ...['cache', 'coalesce', 'shadow', 'canary', 'dedupe', 'matryoshka', 'roles', 'context'],
   ];
   for (const key of emptied) assert.equal(key in document, false, key);

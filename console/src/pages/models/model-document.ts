@@ -86,6 +86,8 @@ export interface ModelValues {
   /** Whether `usage` is `ask`. */
   usage: boolean;
   shape: string | null;
+  lane: string | null;
+  pace: string;
   targets: TargetValues[];
   balance: string | null;
   context: number | string;
@@ -111,11 +113,11 @@ export interface ModelValues {
 }
 
 /** Where drafts are kept; under another number where values come to have another shape. */
-export const draftOf = (name: string): string => `model 2 ${name}`;
+export const draftOf = (name: string): string => `model 3 ${name}`;
 
 /** Fields that hold what the document says, by how it is read. */
-const texts = ['id', 'space', 'max_audio'] as const;
-const choices = ['scores', 'shape', 'balance'] as const;
+const texts = ['id', 'space', 'max_audio', 'pace'] as const;
+const choices = ['scores', 'shape', 'lane', 'balance'] as const;
 const amounts = ['context', 'max_output', 'max_tool_calls', 'dimensions'] as const;
 const flags = ['accepts_messages', 'matryoshka', 'dedupe'] as const;
 /** All others that the form has. */

@@ -1,7 +1,7 @@
 /** Fields of a model and of its targets: how they are called, what is done with lists, and how much they take and give. */
 
 import type { FormField, FieldRow as Row } from '../../parts/forms/form-fields.tsx';
-import { shapeField } from '../../parts/words/operations.ts';
+import { laneField, shapeField } from '../../parts/words/operations.ts';
 import type { ModelValues } from './model-document.ts';
 
 type FieldRow = Row<ModelValues>;
@@ -69,6 +69,12 @@ export const callingFields: readonly FieldRow[] = [
     ...shapeField,
     path: 'shape',
     description: 'Whose rerank answers and errors they read, where neither the request nor the key says.',
+  },
+  { ...laneField, path: 'lane' },
+  {
+    path: 'pace',
+    label: 'Pace',
+    description: 'How long a call may wait for a rate limit of an upstream, such as 30s. Empty: as the upstream says.',
   },
   {
     path: 'accepts_messages',
