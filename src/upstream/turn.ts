@@ -46,6 +46,8 @@ type Entry = 'entered' | 'too-late' | 'client-gone';
 export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   readonly candidate: Candidate;
   readonly credential: Credential;
+  /** As it was when the target was chosen: its slot is given back to the same lane. */
+  readonly lane: Lane;
   readonly #view: TargetView;
   readonly #key: KeyView;
   readonly #alone: boolean;
@@ -68,6 +70,7 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   constructor({ candidate, view, key }: Option, { alone, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
     this.candidate = candidate;
     this.credential = key.credential;
+    this.lane = caller.lane;
     this.#view = view;
     this.#key = key;
     this.#alone = alone;
@@ -80,10 +83,6 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   }
 
   // Its slot.
-
-  get lane(): Lane {
-    return this.#caller.lane;
-  }
 
   get project(): string {
     return projectOf(this.#caller);
