@@ -34,6 +34,7 @@ export function groupOf(asked: ListSought, codec: Codec, request: ListRequest): 
   return JSON.stringify([
     exchange.route?.operation,
     exchange.route?.label,
+    exchange.lane,
     resolved.id,
     list.name,
     identity,

@@ -39,7 +39,7 @@ export interface TargetDispatcher extends Dispatcher {
   checked(upstream: Upstream, ok: boolean, why: string | undefined): void;
   /** How every target of a configuration is, each once. */
   describe(snapshot: Pick<Snapshot, 'models'>): TargetState[];
-  /** The same in steps: every `yield` is a slot to stop at. */
+  /** The same in steps: every `yield` is a place to stop at. */
   describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined>;
 }
 

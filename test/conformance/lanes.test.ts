@@ -60,18 +60,18 @@ const standardKeys: readonly Readonly<Record<string, unknown>>[] = [
 ];
 
 test('calls of a bulk key, and requests that lower themselves to bulk, wait behind those of others', async (t) => {
-  const house = await setUp(t);
-  await house.ask('b0', 'index');
-  for (const input of ['b1', 'b2']) await house.ask(input, 'index');
-  await house.ask('lowered', 'search', 'bulk');
-  await house.ask('i1', 'search');
-  const [first, second, ...bulk] = await house.order();
+  const rigged = await setUp(t);
+  await rigged.ask('b0', 'index');
+  for (const input of ['b1', 'b2']) await rigged.ask(input, 'index');
+  await rigged.ask('lowered', 'search', 'bulk');
+  await rigged.ask('i1', 'search');
+  const [first, second, ...bulk] = await rigged.order();
   assert.deepEqual([first, second], ['b0', 'i1']);
   assert.deepEqual(bulk.toSorted(), ['b1', 'b2', 'lowered']);
 });
 
 test('a request rises to interactive only where its key is configured so', async (t) => {
-  const house = await setUp(t, { lane: 'bulk' });
+  const rigged = await setUp(t, { lane: 'bulk' });
   const asked: readonly [input: string, key: string, lane?: string][] = [
     ['running', 'search'],
     ['model says bulk', 'search'],
@@ -79,40 +79,40 @@ test('a request rises to interactive only where its key is configured so', async
     ['rises', 'both', 'interactive'],
     ['bulk key', 'index', 'interactive'],
   ];
-  for (const one of asked) await house.ask(...one);
-  const [first, second] = await house.order();
+  for (const one of asked) await rigged.ask(...one);
+  const [first, second] = await rigged.order();
   assert.deepEqual([first, second], ['running', 'rises']);
 });
 
 test('a lane that does not exist is refused, and names the two that do', async (t) => {
-  const house = await setUp(t);
+  const rigged = await setUp(t);
   const headers: [string, string][] = [
     ['Authorization', `Bearer ${secretOf('search')}`],
     ['x-postern-lane', 'fast'],
   ];
-  const answer = await house.rig.post('/v1/embeddings', '{"model":"m","input":"x"}', { headers });
+  const answer = await rigged.rig.post('/v1/embeddings', '{"model":"m","input":"x"}', { headers });
   assertError(answer, 'unsupported_parameter', { param: 'x-postern-lane', message: /"interactive" or "bulk"/ });
-  assert.equal(house.upstream.requests.length, 0);
+  assert.equal(rigged.upstream.requests.length, 0);
 });
 
 test('a key with one call does not wait for all the calls of another key', async (t) => {
   const keys = ['hot', 'cold'].map((id) => ({ id, secret: secretOf(id) }));
-  const house = await setUp(t, {}, keys);
-  await house.ask('running', 'hot');
+  const rigged = await setUp(t, {}, keys);
+  await rigged.ask('running', 'hot');
   for (let count = 0; count < 6; count += 1) {
-    await house.ask(`hot ${count}`, 'hot');
+    await rigged.ask(`hot ${count}`, 'hot');
   }
-  await house.ask('cold', 'cold');
-  const order = await house.order();
+  await rigged.ask('cold', 'cold');
+  const order = await rigged.order();
   assert.ok(order.indexOf('cold') <= 2, order.join());
 });
 
 test('server-timing tells the wait in the queue apart', async (t) => {
-  const house = await setUp(t);
-  await house.ask('running', 'search');
-  await house.ask('waits', 'search');
-  await house.order();
-  const [first, second] = await Promise.all(house.answers);
+  const rigged = await setUp(t);
+  await rigged.ask('running', 'search');
+  await rigged.ask('waits', 'search');
+  await rigged.order();
+  const [first, second] = await Promise.all(rigged.answers);
   assert.doesNotMatch(first?.header('server-timing') ?? '', /queue/);
   const [, queueMs] = /queue;dur=([\d.]+)/.exec(second?.header('server-timing') ?? '') ?? [];
   assert.ok(Number(queueMs) > 0);
@@ -180,4 +180,19 @@ test('with pace, an upstream that says that nothing is left is not asked before 
   assert.equal((await ask('b')).status, 200);
   const [first = 0, second = 0] = atMs;
   assert.ok(second - first >= 900, `${second - first} ms`);
+});
+
+test('with pace, calls that were refused together all wait, and are served one after the other', async (t) => {
+  let refused = 0;
+  const { ask } = await setUpPaced(t, { pace: '60s' }, async (request, reply) => {
+    if (refused < 4) {
+      refused += 1;
+      await wait(20);
+      return reply.json(429, { error: { message: 'too many', type: 'requests' } }, [['Retry-After', '1']]);
+    }
+    await wait(50);
+    return atOnce200(request, reply);
+  });
+  const statuses = (await Promise.all(['a', 'b', 'c', 'd'].map((one) => ask(one)))).map(({ status }) => status);
+  assert.deepEqual(statuses, [200, 200, 200, 200]);
 });

@@ -109,13 +109,13 @@ export function size(fromByteCount: number, toByteCount: number) {
 }
 
 /** A part of something whose size is known only where the gateway runs. */
-export function share(fromPercent: number) {
-  const error = `a percentage from ${fromPercent}% to 100%`;
+export function share(fromPercent: number, toPercent = 100) {
+  const error = `a percentage from ${fromPercent}% to ${toPercent}%`;
   return z
     .string({ error })
     .regex(/^\d{1,3}%$/, { error })
     .transform((written) => Number.parseInt(written, 10))
-    .pipe(z.number({ error }).min(fromPercent, { error }).max(100, { error }))
+    .pipe(z.number({ error }).min(fromPercent, { error }).max(toPercent, { error }))
     .transform((percent) => ({ percent }));
 }
 

@@ -27,7 +27,7 @@ import { isExhausted } from './exhausted.ts';
 import { Race, type Won } from './hedge.ts';
 import { pause } from './pause.ts';
 import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
-import { RateWait, usedUpForMsIn } from './rate-wait.ts';
+import { mayPace, paceMsOf, RateWait, usedUpForMsIn } from './rate-wait.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
 import { SubCall } from './sub-call.ts';
@@ -158,8 +158,8 @@ class Attempts {
     const startedMs = performance.now();
     const ended = await this.#pacing.next(none);
     if (ended === 'client-gone') throw new GatewayError('client_closed');
-    if (ended === 'too-late') return false;
     this.#exchange.queuedMs += performance.now() - startedMs;
+    if (ended === 'too-late') return false;
     this.#tried.paused();
     return true;
   }
@@ -207,13 +207,20 @@ class Attempts {
   /** One call; undefined where it came to nothing that is for the client. */
   async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
     this.#log?.debug('target chosen', this.#namesOf(turn));
+    const { upstream } = turn.candidate.target;
+    const paces = mayPace(this.#plan);
+    if (paces) this.#rateWait?.tries(upstream);
     if (this.#isOnlyAtOnce) {
       if (!turn.enterAtOnce()) throw new NoPlace();
     } else {
       const entry = turn.enter(client, this.#plan.deadlineMs);
-      if (entry !== 'entered' && !this.#hasEntered(turn, await this.#queued(entry), client)) return undefined;
+      if (entry !== 'entered') {
+        // Others need not wait for its slot.
+        this.#rateWait?.letOthersTry();
+        if (!this.#hasEntered(turn, await this.#queued(entry), client)) return undefined;
+      }
     }
-    if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
+    if ((paces || upstream.caps !== noCaps) && !(await this.#mayUse(turn, paces))) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
     return outcome && this.#judgeOutcome(turn, outcome, startedMs);
@@ -287,9 +294,8 @@ class Attempts {
   }
 
   /** False where the upstream's own caps are reached. */
-  async #mayUse(turn: Turn): Promise<boolean> {
+  async #mayUse(turn: Turn, paces: boolean): Promise<boolean> {
     const { upstream } = turn.candidate.target;
-    const paces = mayPace(this.#plan);
     let denial: Denial | undefined;
     try {
       denial = (paces ? this.#pacing.behind(upstream) : undefined) ?? (await this.#plan.reservation.enter(upstream));
@@ -476,7 +482,8 @@ class Attempts {
     verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses),
   ): Answer | undefined {
     if (verdict === 'serves') {
-      const usedUpForMs = mayPace(this.#plan) ? usedUpForMsIn(answer.headers, this.#deps.clock.nowMs()) : undefined;
+      const paces = paceMsOf(this.#plan, turn.candidate.target.upstream) > 0;
+      const usedUpForMs = paces ? usedUpForMsIn(answer.headers, this.#deps.clock.nowMs()) : undefined;
       turn.served(answer.firstByteAtMs - answer.sentAtMs, usedUpForMs);
       this.#exchange.trace?.called(turn, 'answered', answer.status);
       if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
@@ -549,7 +556,8 @@ class Attempts {
   }
 
   #isOver(): boolean {
-    const { sent } = this.#tried;
+    // Those that a rate limit refused did nothing, and were paced.
+    const sent = this.#tried.sent - (this.#rateWait?.refusals ?? 0);
     if (this.#isFinal || (sent > 0 && sent >= this.#plan.course.model.retry.attempts)) return true;
     return performance.now() >= this.#plan.deadlineMs;
   }
@@ -631,8 +639,3 @@ class Attempts {
     };
   }
 }
-
-/** Some upstream of the model, or the model itself, has calls wait for rate limits. */
-const mayPace = ({ course, resolved }: Plan): boolean =>
-  resolved.model.paceMs !== undefined ||
-  course.tiers.some((tier) => tier.some(({ target }) => target.upstream.paceMs !== undefined));

@@ -14,6 +14,13 @@ const unknownMs = 1_000;
 /** Longer pauses than this are not believed of an upstream. */
 const longestMs = 60_000;
 
+/** Some upstream of the model, or the model itself, has calls wait for rate limits. */
+export const mayPace = ({ course, resolved }: Plan): boolean =>
+  resolved.model.paceMs !== undefined ||
+  course.tiers.some((tier) => tier.some(({ target }) => target.upstream.paceMs !== undefined));
+
+export const paceMsOf = ({ resolved }: Plan, { paceMs = 0 }: Upstream): number => resolved.model.paceMs ?? paceMs;
+
 type Ended = 'again' | 'too-late' | 'client-gone';
 
 export class RateWait implements PacedCall, ClientWork {
@@ -28,6 +35,10 @@ export class RateWait implements PacedCall, ClientWork {
   /** Where it waits or tries. */
   #pacing: Pacing | undefined = undefined;
   #upstream: Upstream | undefined = undefined;
+  /** Calls that the upstream refused with 429. */
+  refusals = 0;
+  /** The last one that did. */
+  #refusedBy: Upstream | undefined = undefined;
   /** The upstream that has room soonest. */
   #denied: { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined = undefined;
@@ -70,17 +81,30 @@ export class RateWait implements PacedCall, ClientWork {
 
   /** By the upstream itself, with 429. */
   refused(upstream: Upstream, retryAfterMs = unknownMs): void {
+    if (this.#paceMs(upstream) === 0) return;
+    this.refusals += 1;
+    this.#refusedBy = upstream;
     this.denied(upstream, { limit: upstream.id, retryAfterMs: Math.min(retryAfterMs, longestMs) });
+  }
+
+  /** It was told to try, and may have chosen another upstream. */
+  tries(upstream: Upstream): void {
+    if (this.#upstream !== undefined && this.#upstream !== upstream) this.passed();
+  }
+
+  /** It goes on trying, and holds up nobody meanwhile. */
+  letOthersTry(): void {
+    this.#pacing?.done(this);
+    this.#pacing = undefined;
   }
 
   /** It may use the upstream now, or asks another one. */
   passed(): void {
-    this.#pacing?.done(this);
-    this.#pacing = undefined;
+    this.letOthersTry();
     this.#upstream = undefined;
   }
 
-  /** Waits until the upstream that has room soonest has it. False where that would take too long. */
+  /** Waits until the upstream that has room soonest has it, unless that would take too long. */
   async next(none: NoTurn): Promise<Ended> {
     const found = this.#denied ?? this.#limited(none);
     this.#denied = undefined;
@@ -116,15 +140,17 @@ export class RateWait implements PacedCall, ClientWork {
     this.#resolve = undefined;
   }
 
-  /** Those that asked for a pause themselves. */
+  /** Upstreams that asked for a pause themselves, or whose first call after it is under way. */
   #limited(none: NoTurn): { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined {
+    if (none.kind === 'spent' && this.#refusedBy !== undefined)
+      return { upstream: this.#refusedBy, retryAfterMs: unknownMs };
     if (none.kind !== 'resting' || !none.isLimited) return undefined;
     const paced = this.#plan.course.tiers.flat().find(({ target }) => this.#paceMs(target.upstream) > 0);
     return paced && { upstream: paced.target.upstream, retryAfterMs: none.retryAfterMs };
   }
 
-  #paceMs({ paceMs = 0 }: Upstream): number {
-    return this.#plan.resolved.model.paceMs ?? paceMs;
+  #paceMs(upstream: Upstream): number {
+    return paceMsOf(this.#plan, upstream);
   }
 }
 

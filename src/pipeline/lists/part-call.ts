@@ -149,6 +149,8 @@ export class PartCall implements PartWork {
       // Once the client has left, nobody else gives it back.
       if (whole.client.gone) exchange.answerRoom?.release();
       whole.attempts += exchange.attempts;
+      // Parts wait at the same time.
+      whole.queuedMs = Math.max(whole.queuedMs, exchange.queuedMs);
       whole.tries.push(...exchange.tries.slice(0, Math.max(0, mostTries - whole.tries.length)));
       whole.target ??= exchange.target;
       if (exchange.repeatedCredential) whole.repeatedCredential = true;

@@ -110,7 +110,25 @@ export class FairQueue<E extends FairEntry> {
   }
 
   /** The newest call of the key with the most calls, where that has at least two more than the key of `entry`. */
-  toPushOut({ project, key }: FairEntry): E | undefined {
+  toPushOut(entry: FairEntry): E | undefined {
+    return [...(this.#longestBeside(entry) ?? [])].at(-1);
+  }
+
+  mayPushOut(entry: FairEntry): boolean {
+    return this.#longestBeside(entry) !== undefined;
+  }
+
+  /** So many, of each key its last ones. */
+  newest(count: number): E[] {
+    if (count <= 0) return [];
+    const all: E[] = [];
+    for (const { keys } of this.#projects.flows.values()) {
+      for (const { entries } of keys.flows.values()) all.push(...entries);
+    }
+    return all.slice(-count);
+  }
+
+  #longestBeside({ project, key }: FairEntry): Set<E> | undefined {
     const own = this.#projects.flows.get(project)?.keys.flows.get(key)?.entries.size ?? 0;
     let longest: Set<E> | undefined;
     for (const { keys } of this.#projects.flows.values()) {
@@ -118,7 +136,7 @@ export class FairQueue<E extends FairEntry> {
         if (entries.size > own + 1 && (longest === undefined || entries.size > longest.size)) longest = entries;
       }
     }
-    return longest && [...longest].at(-1);
+    return longest;
   }
 
   #drop(entry: E, project: ProjectFlow<E>, key: KeyFlow<E>): void {

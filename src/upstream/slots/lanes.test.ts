@@ -139,6 +139,18 @@ test('bulk fills its own queue alone', () => {
   assert.equal(enter('i1'), 'waiting');
 });
 
+test('bulk that waits for the reserved slot alone gets it once no interactive call came for long enough', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { slots, clock, begun, enter } = setUp({ concurrency: 8 });
+  enter('i');
+  slots.leave('interactive');
+  for (let count = 0; count < 8; count += 1) enter(`b${count}`, { lane: 'bulk' });
+  assert.deepEqual(begun, []);
+  clock.advance(10_000);
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(begun, ['b7']);
+});
+
 type Step =
   | { readonly kind: 'enter'; readonly lane: Lane; readonly key: number; readonly work: number }
   | { readonly kind: 'leave'; readonly which: number }

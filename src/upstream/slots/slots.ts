@@ -44,6 +44,7 @@ export class Slots {
   readonly #sinceMs = new Map<SlotWaiter, number>();
   /** One for all of them. */
   #timer: NodeJS.Timeout | undefined = undefined;
+  #reservedTimer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
   /** How much of a slot bulk is owed by interactive calls that went first. */
   #bulkCredit = 0;
@@ -70,7 +71,8 @@ export class Slots {
 
   /** Somebody waits who could begin if this process held more. */
   get isShort(): boolean {
-    return this.waiting > 0 && this.inFlight >= this.held;
+    if (this.waiting === 0) return false;
+    return this.inFlight >= this.held - (this.#interactive.size > 0 ? 0 : this.#reserved());
   }
 
   get waiting(): number {
@@ -91,7 +93,7 @@ export class Slots {
   hasRoom(call: FairEntry & { readonly lane: Lane }): boolean {
     if (this.isFree(call.lane)) return true;
     const queue = this.#queueOf(call.lane);
-    return queue.size < this.#mostWaiting || queue.toPushOut(call) !== undefined;
+    return queue.size < this.#mostWaiting || queue.mayPushOut(call);
   }
 
   get #mostWaiting(): number {
@@ -119,6 +121,7 @@ export class Slots {
     if (!isDenied) return;
     // Those who were let in for what others might have to spare.
     for (const waiter of [...this.#sinceMs.keys()].slice(this.#limits.queue)) this.#sendAway(waiter);
+    for (const waiter of this.#bulk.newest(this.#bulk.size - this.#limits.queue)) this.#sendAway(waiter);
   }
 
   turnPeak(): number {
@@ -143,7 +146,7 @@ export class Slots {
       this.#interactiveCount += 1;
       this.#sinceMs.set(waiter, this.#clock.monotonicMs());
       this.#setTimer();
-    }
+    } else this.#watchReserved();
     this.peak = Math.max(this.peak, this.inFlight + this.waiting);
     return 'waiting';
   }
@@ -211,7 +214,9 @@ export class Slots {
     if (this.#bulk.size === 0) return this.#interactive.shift();
     if (this.#interactive.size === 0) {
       this.#bulkCredit = 0;
-      return this.inFlight < this.held - this.#reserved() ? this.#bulk.shift() : undefined;
+      if (this.inFlight < this.held - this.#reserved()) return this.#bulk.shift();
+      this.#watchReserved();
+      return undefined;
     }
     const share = this.#limits.bulkShare;
     this.#bulkCredit = Math.min(1, this.#bulkCredit + share);
@@ -220,6 +225,19 @@ export class Slots {
     if (!isOwed) return this.#interactive.shift();
     this.#bulkCredit -= 1;
     return this.#bulk.shift();
+  }
+
+  /** Bulk that only the reserved slots keep waiting goes on when no interactive call came for long enough. */
+  #watchReserved(): void {
+    if (this.#reservedTimer !== undefined || this.inFlight >= this.held || this.#reserved() === 0) return;
+    const leftMs = this.#seenAtMs + interactiveSeenMs - this.#clock.monotonicMs();
+    this.#reservedTimer = setTimeout(lookAtReserved, Math.max(1, Math.ceil(leftMs)), this).unref();
+  }
+
+  /** Called by the timer. */
+  lookAtReserved(): void {
+    this.#reservedTimer = undefined;
+    this.#admit();
   }
 
   #sendAway(waiter: SlotWaiter): void {
@@ -245,6 +263,10 @@ export class Slots {
     }
     this.#setTimer();
   }
+}
+
+function lookAtReserved(slots: Slots): void {
+  slots.lookAtReserved();
 }
 
 function lookAtQueue(slots: Slots): void {

@@ -103,9 +103,9 @@ export const upstreamSchema = mapping({
     concurrency: wholeNumber(1, 1_000_000)
       .default(256)
       .meta(is('Concurrent calls and connections, over all workers (with `redis`, all nodes).')),
-    queue: wholeNumber(0, 1_000_000).default(256).meta(is('Calls that may wait, per process.')),
+    queue: wholeNumber(0, 1_000_000).default(256).meta(is('Calls of each lane that may wait, per process.')),
     queue_timeout: time('How long an interactive call may wait; bulk waits until its deadline.', '`5s`'),
-    bulk_share: share(1)
+    bulk_share: share(1, 90)
       .default({ percent: 10 })
       .meta(is('Least share of bulk while interactive calls wait.', { kind: 'percentage', defaultText: '10%' })),
     ...rateFields,
