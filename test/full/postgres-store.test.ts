@@ -19,7 +19,7 @@ import { describeStore } from '../support/stores/store-conformance.ts';
 import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
 const cwd = '/nowhere';
-const names = Object.keys(migrations);
+const names = Object.keys(migrations).toSorted();
 
 async function open(t: TestContext, url: string, clock: Clock = systemClock): Promise<Store> {
   const store = await openStore(url, { cwd, clock });
