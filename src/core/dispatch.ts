@@ -32,7 +32,7 @@ export interface Course {
 }
 
 /** By what calls that wait for the same upstream are put in order. */
-interface WaitingCall {
+export interface WaitingCall {
   readonly lane: Lane;
   readonly project: string;
   readonly key: string;
@@ -59,19 +59,39 @@ export interface Pacing {
 /** Whose call it is. */
 export type Caller = Pick<Exchange, 'lane' | 'key' | 'asking'>;
 
-/** A key without a project is one of its own. */
-export const projectOf = ({ key }: Caller): string => key?.project ?? `key ${key?.id ?? ''}`;
+/** What is done for a caller, and may have to wait. It keeps no body. */
+export class CallerCall implements WaitingCall {
+  /** As it was at first: a slot is given back to the lane that it was taken in. */
+  readonly lane: Lane;
+  readonly caller: Caller;
 
-export const workOf = ({ asking }: Caller): number =>
-  Math.max(1, asking === undefined ? 1 : asking.likelyInputTokens || asking.items);
+  constructor(caller: Caller) {
+    this.lane = caller.lane;
+    this.caller = caller;
+  }
+
+  /** A key without a project is one of its own. */
+  get project(): string {
+    const { key } = this.caller;
+    return key?.project ?? `key ${key?.id ?? ''}`;
+  }
+
+  get key(): string {
+    return this.caller.key?.id ?? '';
+  }
+
+  get work(): number {
+    const { asking } = this.caller;
+    return Math.max(1, asking === undefined ? 1 : asking.likelyInputTokens || asking.items);
+  }
+}
 
 /** A longer body is told apart by its two ends: on a body of megabytes nobody waits for more. */
 const markedEndBytes = 64 * 1024;
 
 /** What one exchange has tried and will not try again. */
-export class Tried implements WaitingCall {
+export class Tried extends CallerCall {
   readonly #body: Buffer;
-  readonly #exchange: Caller;
   #bodyMark: string | undefined = undefined;
   // Most exchanges try one target and never fill these.
   #upstreams: string[] | undefined = undefined;
@@ -89,30 +109,9 @@ export class Tried implements WaitingCall {
   /** Someone was chosen for it, and allowed repetitions on its account. */
   counted = false;
 
-  constructor(body: Buffer, exchange: Caller) {
+  constructor(body: Buffer, caller: Caller) {
+    super(caller);
     this.#body = body;
-    this.#exchange = exchange;
-  }
-
-  get lane(): Lane {
-    return this.#exchange.lane;
-  }
-
-  get project(): string {
-    return projectOf(this.#exchange);
-  }
-
-  get key(): string {
-    return this.#exchange.key?.id ?? '';
-  }
-
-  get work(): number {
-    return workOf(this.#exchange);
-  }
-
-  /** For a call that may have to wait, and must not keep the body. */
-  get exchange(): Caller {
-    return this.#exchange;
   }
 
   /** A fingerprint of the request body, by which the bodies that a target failed on are told apart without keeping them. */

@@ -115,7 +115,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     if (isPaid && !budget.tryTake(nowMs)) return undefined;
     if (!tried.counted) budget.deposit();
     tried.counted = true;
-    return new TargetTurn(option, { alone, isPaid, caller: tried.exchange }, deps, nowMs);
+    return new TargetTurn(option, { alone, isPaid, caller: tried.caller }, deps, nowMs);
   }
 
   /** By weight among those that work; most targets have one. */

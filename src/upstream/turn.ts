@@ -1,7 +1,7 @@
 /** One turn at a target: its slot among the calls of the upstream, and what its end says of target and credential. */
 
 import { performance } from 'node:perf_hooks';
-import { type AnsweredFailure, type Caller, type Candidate, projectOf, type Turn, workOf } from '../core/dispatch.ts';
+import { type AnsweredFailure, type Caller, CallerCall, type Candidate, type Turn } from '../core/dispatch.ts';
 import type { Lane } from '../core/lane.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
@@ -43,16 +43,13 @@ const longestRestMs = 60_000;
 
 type Entry = 'entered' | 'too-late' | 'client-gone';
 
-export class TargetTurn implements Turn, SlotWaiter, ClientWork {
+export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWork {
   readonly candidate: Candidate;
   readonly credential: Credential;
-  /** As it was when the target was chosen: its slot is given back to the same lane. */
-  readonly lane: Lane;
   readonly #view: TargetView;
   readonly #key: KeyView;
   readonly #alone: boolean;
   readonly #isPaid: boolean;
-  readonly #caller: Caller;
   readonly #deps: TurnDeps;
   readonly #ticket: number;
   readonly #keyTicket: number;
@@ -68,14 +65,13 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   #resolve: ((entry: Entry) => void) | undefined = undefined;
 
   constructor({ candidate, view, key }: Option, { alone, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
+    super(caller);
     this.candidate = candidate;
     this.credential = key.credential;
-    this.lane = caller.lane;
     this.#view = view;
     this.#key = key;
     this.#alone = alone;
     this.#isPaid = isPaid;
-    this.#caller = caller;
     this.#deps = deps;
     this.#ticket = view.standing.circuit.begin(nowMs);
     this.#keyTicket = key.circuit.begin(nowMs);
@@ -83,18 +79,6 @@ export class TargetTurn implements Turn, SlotWaiter, ClientWork {
   }
 
   // Its slot.
-
-  get project(): string {
-    return projectOf(this.#caller);
-  }
-
-  get key(): string {
-    return this.#caller.key?.id ?? '';
-  }
-
-  get work(): number {
-    return workOf(this.#caller);
-  }
 
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<Entry> {
     if (client.gone) {

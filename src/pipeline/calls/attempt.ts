@@ -165,7 +165,7 @@ class Attempts {
   }
 
   get #pacing(): RateWait {
-    this.#rateWait ??= new RateWait(this.#plan, this.#deps, this.#client, this.#tried);
+    this.#rateWait ??= new RateWait(this.#plan, this.#deps, this.#client);
     return this.#rateWait;
   }
 

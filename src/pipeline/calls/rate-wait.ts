@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';
-import type { Dispatcher, NoTurn, PacedCall, Pacing } from '../../core/dispatch.ts';
+import { CallerCall, type Dispatcher, type NoTurn, type PacedCall, type Pacing } from '../../core/dispatch.ts';
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
@@ -23,11 +23,7 @@ export const paceMsOf = ({ resolved }: Plan, { paceMs = 0 }: Upstream): number =
 
 type Ended = 'again' | 'too-late' | 'client-gone';
 
-export class RateWait implements PacedCall, ClientWork {
-  readonly lane: PacedCall['lane'];
-  readonly project: string;
-  readonly key: string;
-  readonly work: number;
+export class RateWait extends CallerCall implements PacedCall, ClientWork {
   readonly #plan: Plan;
   readonly #deps: { readonly dispatcher: Pick<Dispatcher, 'pacing'> };
   readonly #client: Listening;
@@ -44,19 +40,11 @@ export class RateWait implements PacedCall, ClientWork {
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((ended: Ended) => void) | undefined = undefined;
 
-  constructor(
-    plan: Plan,
-    deps: { readonly dispatcher: Pick<Dispatcher, 'pacing'> },
-    client: Listening,
-    { lane, project, key, work }: Omit<PacedCall, 'resume'>,
-  ) {
+  constructor(plan: Plan, deps: { readonly dispatcher: Pick<Dispatcher, 'pacing'> }, client: Listening) {
+    super(plan.exchange);
     this.#plan = plan;
     this.#deps = deps;
     this.#client = client;
-    this.lane = lane;
-    this.project = project;
-    this.key = key;
-    this.work = work;
   }
 
   /** What others that wait there already, and go first, make of it; undefined where there are none. */

@@ -3,19 +3,13 @@
  * queueing: each flow has a virtual time that advances by the work it was given, and the flow that is furthest behind goes next.
  */
 
-/** One call that waits. */
-export interface FairEntry {
-  readonly project: string;
-  readonly key: string;
-  /** Estimated work, in tokens or items; more than 0. */
-  readonly work: number;
-}
+import type { WaitingCall } from '../../core/dispatch.ts';
 
 /** Flows that were served lately and wait for nothing are kept up to this many, so that none gains by pausing. */
 const mostIdleFlows = 1_000;
 
 /** The calls of one key, in the order in which they came. */
-class KeyFlow<E extends FairEntry> {
+class KeyFlow<E extends WaitingCall> {
   readonly entries = new Set<E>();
   /** The virtual time from which its next call counts. */
   startsAt = 0;
@@ -65,7 +59,7 @@ class Ring<F extends { startsAt: number; readonly isEmpty: boolean }> {
   }
 }
 
-class ProjectFlow<E extends FairEntry> {
+class ProjectFlow<E extends WaitingCall> {
   readonly keys = new Ring<KeyFlow<E>>();
   startsAt = 0;
   size = 0;
@@ -75,7 +69,7 @@ class ProjectFlow<E extends FairEntry> {
   }
 }
 
-export class FairQueue<E extends FairEntry> {
+export class FairQueue<E extends WaitingCall> {
   size = 0;
   #projects = new Ring<ProjectFlow<E>>();
 
@@ -110,11 +104,11 @@ export class FairQueue<E extends FairEntry> {
   }
 
   /** The newest call of the key with the most calls, where that has at least two more than the key of `entry`. */
-  toPushOut(entry: FairEntry): E | undefined {
+  toPushOut(entry: WaitingCall): E | undefined {
     return [...(this.#longestBeside(entry) ?? [])].at(-1);
   }
 
-  mayPushOut(entry: FairEntry): boolean {
+  mayPushOut(entry: WaitingCall): boolean {
     return this.#longestBeside(entry) !== undefined;
   }
 
@@ -128,7 +122,7 @@ export class FairQueue<E extends FairEntry> {
     return all.slice(-count);
   }
 
-  #longestBeside({ project, key }: FairEntry): Set<E> | undefined {
+  #longestBeside({ project, key }: WaitingCall): Set<E> | undefined {
     const own = this.#projects.flows.get(project)?.keys.flows.get(key)?.entries.size ?? 0;
     let longest: Set<E> | undefined;
     for (const { keys } of this.#projects.flows.values()) {

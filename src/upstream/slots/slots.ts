@@ -3,14 +3,14 @@
  * Interactive calls go first. Bulk calls take what is left, and never less than their share.
  */
 
+import type { WaitingCall } from '../../core/dispatch.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { UpstreamLimits } from '../../core/snapshot.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { type FairEntry, FairQueue } from './fair-queue.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** A call that may have to wait. One of the two methods is called, once, unless it withdraws. Neither may throw. */
-export interface SlotWaiter extends FairEntry {
-  readonly lane: Lane;
+export interface SlotWaiter extends WaitingCall {
   /** It has a slot now. */
   entered(): void;
   timedOut(): void;
@@ -90,7 +90,7 @@ export class Slots {
   }
 
   /** The call could begin now, or wait. A queue that one key has filled still has room for the calls of others. */
-  hasRoom(call: FairEntry & { readonly lane: Lane }): boolean {
+  hasRoom(call: WaitingCall): boolean {
     if (this.isFree(call.lane)) return true;
     const queue = this.#queueOf(call.lane);
     return queue.size < this.#mostWaiting || queue.mayPushOut(call);
