@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promotedBytes } from '../../test/support/time/promoted.ts';
@@ -42,6 +44,27 @@ test('one whose time was put off is told at the later time', async () => {
   item.dueMs += 60;
   await until(() => item.calls.length > 0);
   assert.ok((item.calls[0] ?? 0) >= item.dueMs);
+});
+
+test('what lies at a socket is read before a time is up, however long the process was held', async (t) => {
+  const wheel = new Wheel(5);
+  const item = new Item(30);
+  const server = createServer((socket) => socket.on('data', () => (item.dueMs = performance.now() + 60_000)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1');
+  t.after(() => {
+    client.destroy();
+    server.close();
+    wheel.remove(item);
+  });
+  await Promise.all([once(client, 'connect'), once(server, 'connection')]);
+  wheel.add(item);
+  client.write('late, and in time');
+  const heldUntilMs = performance.now() + 100;
+  while (performance.now() < heldUntilMs);
+  await sleep(20);
+  assert.deepEqual(item.calls, []);
 });
 
 test('one that is added again for an earlier time is told then; for a later one it stays where it is', async () => {

@@ -79,11 +79,12 @@ export class Wheel {
 
   #start(): void {
     this.#lastStep = Math.floor(performance.now() / this.#stepMs);
-    this.#timer = setInterval(() => this.#look(), this.#stepMs);
+    // Sockets are read first: after a turn that took long, what came in time waits there, and puts a time off.
+    this.#timer = setInterval(() => setImmediate(this.#look), this.#stepMs);
     this.#timer.unref();
   }
 
-  #look(): void {
+  readonly #look = (): void => {
     const nowMs = performance.now();
     const first = this.#lastStep + 1;
     // What is added meanwhile waits for the next look at least.
@@ -92,7 +93,7 @@ export class Wheel {
     if (this.#size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-  }
+  };
 
   #turn(step: number, nowMs: number): void {
     const slot = this.#slots.get(step);
