@@ -3,9 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { problemTable } from '../src/admin/problem.ts';
+import { doors } from '../src/apis/index.ts';
 import { commandNames, loadCommand } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
-import { doors } from '../src/doors/index.ts';
 import { objectRoutes, routes } from '../src/routes/index.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
 import { findLogEvents } from './log-events.ts';

@@ -1,7 +1,7 @@
 /**
  * `npm run mutate`: which lines no test watches. Changes one place of the source at a time, in memory, and runs the tests near it, then
  * those of its room, then those of the whole gateway that run in one process; what they do not notice is printed.
- * `--count 300`, `--seed 1`, `--rooms admission,ledger`, `--only src/x.ts`, `--stages near,room,wide`, `--at-once 4`, `--json F`;
+ * `--count 300`, `--seed 1`, `--rooms accounting,keys`, `--only src/x.ts`, `--stages near,room,wide`, `--at-once 4`, `--json F`;
  * `--again F` judges only what an earlier run did not notice.
  */
 
@@ -28,7 +28,7 @@ const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
-    rooms: { type: 'string', default: 'admission,ledger,pipeline,upstream' },
+    rooms: { type: 'string', default: 'accounting,budgets,journal,keys,limits,memory,pipeline,upstream' },
     only: { type: 'string' },
     again: { type: 'string' },
     stages: { type: 'string', default: 'near,room,wide' },

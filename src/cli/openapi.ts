@@ -2,6 +2,7 @@
 
 import { toAdminDocument } from '../admin/api/openapi.ts';
 import { endpoints } from '../admin/endpoints.ts';
+import { doors } from '../apis/index.ts';
 import { loadConfiguration } from '../config/load.ts';
 import { type Door, pathsUnder } from '../core/door.ts';
 import { errorMember } from '../core/error-shape.ts';
@@ -10,7 +11,6 @@ import type { ObjectRoute } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
 import { type DoorEntry, type Route, routeOfOwn } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
-import { doors } from '../doors/index.ts';
 import { writeJson } from '../lib/json/json-text.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
 import { version } from '../version.ts';

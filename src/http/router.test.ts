@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { doors } from '../doors/index.ts';
+import { doors } from '../apis/index.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
 import { createRouter, type Place } from './router.ts';
 

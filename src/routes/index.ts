@@ -1,12 +1,12 @@
 /** Every client route, those of front doors among them; only the app imports this. */
 
+import { doors } from '../apis/index.ts';
 import { pathsUnder } from '../core/door.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
 import type { TakenPath } from '../core/paths.ts';
 import { type Route, routeOfWay } from '../core/route.ts';
-import { doors } from '../doors/index.ts';
 import chat from './chat.ts';
 import completions from './completions.ts';
 import countTokens from './count-tokens.ts';

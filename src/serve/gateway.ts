@@ -1,17 +1,17 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
 import { hostname } from 'node:os';
-import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../admission/memory.ts';
+import { bill } from '../accounting/billing.ts';
 import { secretKeyIds } from '../config/store/secret-key.ts';
 import { clearedCaches, readClearedCaches } from '../core/lists.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
-import { bill } from '../ledger/billing.ts';
-import { JournalError } from '../ledger/journal-error.ts';
+import { JournalError } from '../journal/journal-error.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
+import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../memory/memory.ts';
 import { batchRoutes, objectRoutes, routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';

@@ -3,13 +3,13 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createLinks } from '../admin/access/links.ts';
-import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Log } from '../core/log.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
+import { ensureFirstKey, UnfitKeyError } from '../keys/first-key.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { parseStoreUrl } from '../store/open-store.ts';

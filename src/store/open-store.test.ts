@@ -281,7 +281,7 @@ function edit(file: string, sql: string): void {
 
 /** Opens the store and makes sure of a first key, in a process of its own; prints what came of it. */
 const firstKeyProgram = `
-  import { ensureFirstKey } from '${import.meta.resolve('../admission/first-key.ts')}';
+  import { ensureFirstKey } from '${import.meta.resolve('../keys/first-key.ts')}';
   import { openStore } from '${import.meta.resolve('./open-store.ts')}';
   const store = await openStore('${url}', { cwd: process.cwd() });
   const posternKey = process.env.POSTERN_KEY;

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { RowWriter } from '../../src/accounting/row.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
-import { RowWriter } from '../../src/ledger/row.ts';
 import { startPair } from '../support/gateways/pair.ts';
 import { settlementIn } from '../support/ledger/journal-lines.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';

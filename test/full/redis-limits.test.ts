@@ -5,9 +5,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Amounts, Limiter, Refused, Taken } from '../../src/admission/limits/port.ts';
-import { createRedisLimiter, type RedisLimiter } from '../../src/admission/limits/redis-limiter.ts';
 import { type Caps, type Holder, type HolderKind, noCaps, type Rate } from '../../src/core/caps.ts';
+import type { Amounts, Limiter, Refused, Taken } from '../../src/limits/port.ts';
+import { createRedisLimiter, type RedisLimiter } from '../../src/limits/redis-limiter.ts';
 import { startOwnRedis, startRedis } from '../support/servers/redis.ts';
 
 const one: Amounts = { requests: 1, tokens: 0, items: 0 };
@@ -149,7 +149,7 @@ test('exchanges at a time count over all nodes, and those of a killed node are f
   const node = await startNode(t, redis.url);
   const id = unique('key');
   const holders = [holder('key', id, { concurrency: 3 })];
-  const module = new URL('../../src/admission/limits/redis-limiter.ts', import.meta.url).href;
+  const module = new URL('../../src/limits/redis-limiter.ts', import.meta.url).href;
   const program = `
     import { createRedisLimiter } from ${JSON.stringify(module)};
     const log = { info() {}, warn() {} };

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '@redis/client';
 import fc from 'fast-check';
-import { createMemoryLimiter } from '../../src/admission/limits/memory-limiter.ts';
-import type { Taken } from '../../src/admission/limits/port.ts';
-import { adjustScript, reserveScript } from '../../src/admission/limits/redis-scripts.ts';
 import { type Holder, noCaps, type Rate } from '../../src/core/caps.ts';
+import { createMemoryLimiter } from '../../src/limits/memory-limiter.ts';
+import type { Taken } from '../../src/limits/port.ts';
+import { adjustScript, reserveScript } from '../../src/limits/redis-scripts.ts';
 import { startOwnRedis } from '../support/servers/redis.ts';
 import { createFakeClock } from '../support/time/fake-clock.ts';
 

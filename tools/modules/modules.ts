@@ -72,11 +72,18 @@ export const layers: readonly Layer[] = [
         firstFile: 'edge.ts',
       },
       {
-        name: 'admission',
-        path: 'src/admission',
-        brief: 'keys, limits, budgets',
-        owns: 'Keys and their permissions: `limits/` in memory and Redis, `budgets/`, `body-memory/`.',
-        firstFile: 'spending.ts',
+        name: 'keys',
+        path: 'src/keys',
+        brief: 'API keys, model lists',
+        owns: 'API keys: what they may call, their first use, the model lists they see.',
+        firstFile: 'access.ts',
+      },
+      {
+        name: 'memory',
+        path: 'src/memory',
+        brief: 'memory of bodies',
+        owns: 'Memory for request bodies in flight, and refusal of work under memory pressure.',
+        firstFile: 'budget.ts',
       },
       {
         name: 'pipeline',
@@ -100,11 +107,11 @@ export const layers: readonly Layer[] = [
         firstFile: 'dispatcher.ts',
       },
       {
-        name: 'ledger',
-        path: 'src/ledger',
-        brief: 'bills, rows, the journal',
-        owns: 'Bills, rows, the journal, its reader and importer.',
-        firstFile: 'ledger.ts',
+        name: 'accounting',
+        path: 'src/accounting',
+        brief: 'spending, bills, rows',
+        owns: 'What a request reserves and what it cost: limits and budgets all or none, bills, rows, captured bodies. It alone imports the modules of the layer below.',
+        firstFile: 'spending.ts',
       },
       {
         name: 'telemetry',
@@ -137,6 +144,32 @@ export const layers: readonly Layer[] = [
     ],
   },
   {
+    title: 'counting modules, which do not import each other',
+    modules: [
+      {
+        name: 'limits',
+        path: 'src/limits',
+        brief: 'rate limits, Redis',
+        owns: 'Rate limits and concurrency of keys, projects, models and upstreams: in memory, through the parent of workers, in Redis.',
+        firstFile: 'counters.ts',
+      },
+      {
+        name: 'budgets',
+        path: 'src/budgets',
+        brief: 'budgets and alerts',
+        owns: 'Budgets: local allowances from accounts in the store, and their alerts.',
+        firstFile: 'keeper.ts',
+      },
+      {
+        name: 'journal',
+        path: 'src/journal',
+        brief: 'durable log of requests',
+        owns: 'The journal: records, segments, reader; the importer moves it into the store.',
+        firstFile: 'journal.ts',
+      },
+    ],
+  },
+  {
     title: 'client routes',
     modules: [
       {
@@ -152,10 +185,10 @@ export const layers: readonly Layer[] = [
     title: 'client APIs',
     modules: [
       {
-        name: 'doors',
-        path: 'src/doors',
+        name: 'apis',
+        path: 'src/apis',
         brief: "other vendors' formats",
-        owns: "One file a front firstFile: another service's wire, read into an operation and written back.",
+        owns: "One file a client API: another service's wire format, read into an operation and written back.",
         firstFile: 'index.ts',
       },
     ],

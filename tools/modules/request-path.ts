@@ -20,7 +20,7 @@ export const requestPath: readonly PathStep[] = [
     functions: ['createEdge'],
     does: 'check framing, find route and method; answer every error',
   },
-  { module: 'admission', file: 'access.ts', functions: ['checkKey', 'checkRoute'], does: 'check the key' },
+  { module: 'keys', file: 'access.ts', functions: ['checkKey', 'checkRoute'], does: 'check the key' },
   {
     module: 'http',
     file: 'body.ts',
@@ -46,12 +46,12 @@ export const requestPath: readonly PathStep[] = [
     does: 'list the targets that can serve it',
   },
   {
-    module: 'admission',
+    module: 'accounting',
     file: 'spending.ts',
     functions: ['createSpending'],
     does: 'reserve limits and budgets, all or none',
   },
-  { module: 'ledger', file: 'ledger.ts', functions: ['createLedger'], does: 'write the intent to the journal' },
+  { module: 'accounting', file: 'ledger.ts', functions: ['createLedger'], does: 'write the intent to the journal' },
   {
     module: 'upstream',
     file: 'dispatcher.ts',

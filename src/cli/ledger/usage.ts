@@ -6,7 +6,7 @@ import { noSums, readWholeUsage, toTotal, type WholeLine } from '../../core/acco
 import type { ExitCode } from '../../core/exit-code.ts';
 import { type UsageGroup, type UsageSums, usageGroups } from '../../core/store/ledger.ts';
 import { UserFault } from '../../core/user-fault.ts';
-import { readWaiting } from '../../ledger/waiting.ts';
+import { readWaiting } from '../../journal/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';

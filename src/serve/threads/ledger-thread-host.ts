@@ -4,7 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
-import { type Importer, type ImporterState, nothingImported } from '../../ledger/importer.ts';
+import { type Importer, type ImporterState, nothingImported } from '../../journal/importer.ts';
 import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
 
 /** The same file beside this one, in the source and where it was built. */

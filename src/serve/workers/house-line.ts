@@ -1,7 +1,7 @@
 /** A worker's way to the process that watches over it, for what that counts. */
 
-import type { HouseAnswer } from '../../admission/limits/house-desk.ts';
-import type { HouseLine } from '../../admission/limits/house-limiter.ts';
+import type { HouseAnswer } from '../../limits/house-desk.ts';
+import type { HouseLine } from '../../limits/house-limiter.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
 /** Undefined where nobody watches over this process. */

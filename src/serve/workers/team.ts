@@ -2,10 +2,10 @@
 
 import cluster, { type Worker } from 'node:cluster';
 import { performance } from 'node:perf_hooks';
-import type { HouseDesk } from '../../admission/limits/house-desk.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import type { Log } from '../../core/log.ts';
 import type { Listening } from '../../http/listener.ts';
+import type { HouseDesk } from '../../limits/house-desk.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { addReadings, onlyCounts, type Reading } from '../../telemetry/metrics/reading.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';

@@ -1,7 +1,7 @@
 /** What the process that watches over the workers and a worker tell each other. */
 
-import type { HouseAnswer, HouseQuestion } from '../../admission/limits/house-desk.ts';
 import type { Listening } from '../../http/listener.ts';
+import type { HouseAnswer, HouseQuestion } from '../../limits/house-desk.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { Reading } from '../../telemetry/metrics/reading.ts';
 

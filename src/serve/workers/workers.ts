@@ -1,9 +1,9 @@
 /** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
 
-import { createHouseDesk } from '../../admission/limits/house-desk.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { inTurns } from '../../lib/turns.ts';
+import { createHouseDesk } from '../../limits/house-desk.ts';
 import { openLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';

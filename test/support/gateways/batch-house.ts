@@ -1,7 +1,7 @@
 /** A gateway before a pretended service that works off batches, with two accounts; and keys of two projects and of none. */
 
 import type { TestContext } from 'node:test';
-import { bill } from '../../../src/ledger/billing.ts';
+import { bill } from '../../../src/accounting/billing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openAccounting } from '../../../src/serve/accounting.ts';
 import { type App, createApp } from '../../../src/serve/app.ts';

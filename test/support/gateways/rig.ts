@@ -3,12 +3,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bill } from '../../../src/accounting/billing.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import type { Exchange } from '../../../src/core/exchange.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { families } from '../../../src/families/index.ts';
-import { bill } from '../../../src/ledger/billing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { takenPaths } from '../../../src/routes/index.ts';
 import { openAccounting } from '../../../src/serve/accounting.ts';

@@ -2,8 +2,8 @@
 
 import { writeSync } from 'node:fs';
 import type { Durability } from '../../../src/core/accounting/ledger-row.ts';
-import { createJournal } from '../../../src/ledger/journal.ts';
-import { claimSlot } from '../../../src/ledger/journal-slot.ts';
+import { createJournal } from '../../../src/journal/journal.ts';
+import { claimSlot } from '../../../src/journal/journal-slot.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { lockFile } from '../../../src/store/sqlite/sqlite-file.ts';
 import { intentLine, settlementLine } from './journal-lines.ts';

@@ -1,6 +1,6 @@
 /** A file system for the journal that fails where a test says so. */
 
-import { type JournalFiles, systemFiles } from '../../../src/ledger/journal-files.ts';
+import { type JournalFiles, systemFiles } from '../../../src/journal/journal-files.ts';
 
 export type FileCall = 'open' | 'write' | 'writeLater' | 'sync' | 'syncDirectory' | 'close' | 'remove';
 

@@ -1,13 +1,13 @@
 /** Items of a journal as the ledger writes them, for tests of the journal itself, and all that a reader makes of them. */
 
+import { RowWriter } from '../../../src/accounting/row.ts';
 import type { IntentRecord, LedgerRow, SettlementRecord } from '../../../src/core/accounting/ledger-row.ts';
 import type { Reservation } from '../../../src/core/accounting/spending.ts';
 import { Exchange } from '../../../src/core/exchange.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { ImportedRow, JournalPosition } from '../../../src/core/store/ledger.ts';
-import { ItemReader, type RowItem, toPayload } from '../../../src/ledger/journal-items.ts';
-import type { JournalReader } from '../../../src/ledger/journal-reader.ts';
-import { RowWriter } from '../../../src/ledger/row.ts';
+import { ItemReader, type RowItem, toPayload } from '../../../src/journal/journal-items.ts';
+import type { JournalReader } from '../../../src/journal/journal-reader.ts';
 import { ledgerRow } from './ledger-rows.ts';
 
 const parts = new Map<string, unknown>();

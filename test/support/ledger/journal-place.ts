@@ -1,7 +1,7 @@
 /** A journal as a process leaves it that ended before all of it was imported. */
 
-import { createJournal } from '../../../src/ledger/journal.ts';
-import { claimSlot } from '../../../src/ledger/journal-slot.ts';
+import { createJournal } from '../../../src/journal/journal.ts';
+import { claimSlot } from '../../../src/journal/journal-slot.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { lockFile } from '../../../src/store/sqlite/sqlite-file.ts';
 import { intentLine, settlementLine } from './journal-lines.ts';

@@ -1,8 +1,8 @@
 /** Nodes that keep budgets over one bank, on a clock and timers of a test's own. */
 
 import type { TestContext } from 'node:test';
-import { createBudgetKeeper, type RunningBudgetKeeper } from '../../../src/admission/budgets/keeper.ts';
-import type { BudgetHold } from '../../../src/admission/budgets/port.ts';
+import { createBudgetKeeper, type RunningBudgetKeeper } from '../../../src/budgets/keeper.ts';
+import type { BudgetHold } from '../../../src/budgets/port.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../../src/core/caps.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import type { BudgetBank } from '../../../src/core/store/budgets.ts';

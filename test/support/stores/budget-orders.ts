@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { RunningBudgetKeeper } from '../../../src/admission/budgets/keeper.ts';
-import type { BudgetHold } from '../../../src/admission/budgets/port.ts';
+import type { RunningBudgetKeeper } from '../../../src/budgets/keeper.ts';
+import type { BudgetHold } from '../../../src/budgets/port.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import type { BudgetBank } from '../../../src/core/store/budgets.ts';
 import { budgetOf, createNodesOver, holderOf } from './budget-nodes.ts';

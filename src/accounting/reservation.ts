@@ -1,0 +1,204 @@
+/** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
+
+import type { BudgetHold, BudgetKeeper } from '../budgets/port.ts';
+import type { Asking, Price } from '../core/accounting/price.ts';
+import type { Denial, Reservation } from '../core/accounting/spending.ts';
+import type { Course } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Upstream } from '../core/snapshot.ts';
+import type { Amounts, Limiter, Refused, Taken } from '../limits/port.ts';
+import type { Capped, CappedIndex } from './capped.ts';
+
+export interface ReservationDeps {
+  readonly limiter: Limiter;
+  readonly budgets: BudgetKeeper;
+  readonly index: CappedIndex;
+  worstCost(price: Price | undefined, asking: Asking): number;
+}
+
+/** What was taken beforehand. */
+interface Beforehand {
+  readonly taken: Taken | undefined;
+  readonly hold: BudgetHold | undefined;
+  readonly nanos: number;
+  /** When the exchange began: to that day belongs what it costs. */
+  readonly beganAtMs: number;
+}
+
+interface Entry {
+  readonly upstream: Upstream;
+  /** What was sent, where that was a part of it. */
+  readonly part: Exchange | undefined;
+  readonly taken: Taken | undefined;
+  readonly hold: BudgetHold | undefined;
+}
+
+const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
+/** What was sent was sent, whatever came of it. */
+const onlyTheRequest: Amounts = Object.freeze({ requests: 1, tokens: 0, items: 0 });
+/** When a limit will be raised, or an account filled, cannot be known. */
+const unknownRetryMs = 60_000;
+
+export class HeldReservation implements Reservation {
+  readonly headers: readonly string[];
+  readonly nanos: number;
+  readonly #deps: ReservationDeps;
+  readonly #course: Course;
+  readonly #asking: Asking;
+  readonly #amounts: Amounts;
+  /** What an upstream counts of it: a batch is one call. */
+  readonly #callAmounts: Amounts;
+  readonly #beforehand: Beforehand;
+  /** In the order of the calls; most exchanges make one, to an upstream without caps. */
+  #entries: Entry[] | undefined = undefined;
+  #answered: readonly Entry[] = [];
+  #isSettled = false;
+
+  constructor(deps: ReservationDeps, course: Course, asking: Asking, amounts: Amounts, beforehand: Beforehand) {
+    this.#deps = deps;
+    this.#course = course;
+    this.#asking = asking;
+    this.#amounts = amounts;
+    this.#callAmounts = asking.batch === undefined ? amounts : onlyTheRequest;
+    this.#beforehand = beforehand;
+    this.headers = beforehand.taken?.headers() ?? [];
+    this.nanos = beforehand.nanos;
+  }
+
+  /** Once it is settled, of the upstreams only that which answered. */
+  get accounts(): readonly string[] {
+    const own = this.#beforehand.hold?.accounts ?? [];
+    const entries = this.#isSettled ? this.#answered : (this.#entries ?? []);
+    const theirs = entries.flatMap(({ hold }) => hold?.accounts ?? []);
+    return theirs.length === 0 ? own : [...new Set([...own, ...theirs])];
+  }
+
+  enter(upstream: Upstream, part?: Exchange): Denial | undefined | Promise<Denial | undefined> {
+    const capped = this.#deps.index.upstream(upstream);
+    if (capped.limited.length === 0 && capped.budgeted.length === 0) return undefined;
+    const about = { upstream, part };
+    if (capped.limited.length === 0) return this.#enterBudgets(about, capped, undefined);
+    const answer = this.#deps.limiter.reserve(capped.limited, amountsOf(part?.asking) ?? this.#callAmounts);
+    if (answer instanceof Promise) return answer.then((decision) => this.#enterBudgets(about, capped, decision));
+    return this.#enterBudgets(about, capped, answer);
+  }
+
+  endLimits(): void {
+    // Of a limit only the first word counts.
+    this.#beforehand.taken?.settle(this.#amounts);
+    for (const { taken } of this.#entries ?? []) taken?.settle(this.#callAmounts);
+  }
+
+  settle(exchange: Exchange): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#answered = this.#answeredBy(exchange);
+    this.#beforehand.taken?.settle(withSaved(usedBy(exchange, this.#amounts.items), exchange, this.#course));
+    this.#beforehand.hold?.settle(exchange.bill?.costNanos ?? 0);
+    for (const entry of this.#entries ?? []) {
+      const { part, taken, hold } = entry;
+      const isAnswered = this.#answered.includes(entry);
+      const billed = part ?? exchange;
+      const items = part?.asking?.items ?? this.#amounts.items;
+      taken?.settle(isAnswered ? usedBy(billed, items) : onlyTheRequest);
+      hold?.settle(isAnswered ? (billed.bill?.costNanos ?? 0) : 0);
+    }
+  }
+
+  /** Of each part that is billed, or of all of it where it was not taken apart, the last call to whoever answered. */
+  #answeredBy(exchange: Exchange): Entry[] {
+    const entries = this.#entries ?? [];
+    return entries.filter((entry) => {
+      const { part } = entry;
+      if (part === undefined ? exchange.parts !== undefined : part.bill === null) return false;
+      const { upstream } = (part ?? exchange).target ?? {};
+      return entry === entries.findLast((one) => one.part === part && one.upstream === upstream);
+    });
+  }
+
+  #enterBudgets(
+    about: Pick<Entry, 'upstream' | 'part'>,
+    { budgeted }: Capped,
+    answer: Taken | Refused | undefined,
+  ): Denial | undefined | Promise<Denial | undefined> {
+    const { upstream } = about;
+    if (answer?.kind === 'refused') return toDenial(answer);
+    if (budgeted.length === 0) return this.#entered({ ...about, taken: answer, hold: undefined });
+    try {
+      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(about), this.#beforehand.beganAtMs);
+      if (!(held instanceof Promise)) return this.#entered({ ...about, taken: answer, hold: held });
+      return held.then(
+        (hold) => this.#entered({ ...about, taken: answer, hold }),
+        (error: unknown) => denied(upstream, answer, error),
+      );
+    } catch (error) {
+      return denied(upstream, answer, error);
+    }
+  }
+
+  #entered(entry: Entry): Denial | undefined {
+    if (this.#isSettled) {
+      // The exchange ended while this was on its way: another call was faster, or the client left.
+      entry.taken?.settle(nothing);
+      entry.hold?.settle(0);
+      return undefined;
+    }
+    this.#entries ??= [];
+    this.#entries.push(entry);
+    return undefined;
+  }
+
+  #worstAt({ upstream, part }: Pick<Entry, 'upstream' | 'part'>): number {
+    const asking = part?.asking ?? this.#asking;
+    let most = 0;
+    for (const tier of this.#course.tiers) {
+      for (const { target } of tier) {
+        if (target.upstream === upstream) most = Math.max(most, this.#deps.worstCost(target.price, asking));
+      }
+    }
+    return most;
+  }
+}
+
+function amountsOf(asking: Asking | undefined): Amounts | undefined {
+  return asking && { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
+}
+
+/** Nothing is owed: all is given back but the request itself. Of a list, what was asked for on its account counts. */
+function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
+  if (bill === null) return onlyTheRequest;
+  const items = parts === undefined ? asked : bill.items;
+  const tokens = usage?.totalTokens ?? sumOf(usage?.promptTokens, usage?.completionTokens);
+  const billed = bill.inputTokens + bill.outputTokens;
+  return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };
+}
+
+/** What nobody was asked for counts where the operator says so. */
+function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: Course): Amounts {
+  if (saved === undefined || bill === null || cache?.countsForLimits !== true) return used;
+  const { requests, tokens, items } = used;
+  return { requests, tokens: tokens + (saved.usage?.totalTokens ?? 0), items: items + (saved.asking?.items ?? 0) };
+}
+
+function sumOf(prompt: number | null | undefined, completion: number | null | undefined): number | undefined {
+  if (typeof prompt !== 'number') return completion ?? undefined;
+  return prompt + (completion ?? 0);
+}
+
+function toDenial({ limit, isForever, retryAfterS }: Refused): Denial {
+  return { limit, retryAfterMs: isForever ? unknownRetryMs : retryAfterS * 1_000 };
+}
+
+/** Another upstream may be asked instead, so this is no end yet. */
+function denied({ id }: Upstream, taken: Taken | undefined, error: unknown): Denial {
+  taken?.settle(nothing);
+  if (!(error instanceof GatewayError)) throw error;
+  const limit = `what may be spent at the upstream ${JSON.stringify(id)}`;
+  return { limit, retryAfterMs: retryAfterMsOf(error), error };
+}
+
+function retryAfterMsOf({ headers }: GatewayError): number {
+  const at = headers.indexOf('Retry-After');
+  return at < 0 ? unknownRetryMs : Number(headers[at + 1]) * 1_000;
+}

@@ -1,0 +1,284 @@
+/** Encodes the intents and settlements of exchanges as items of the journal, twice for each request. */
+
+import { Buffer } from 'node:buffer';
+import type { Capture, RowOutcome } from '../core/accounting/ledger-row.ts';
+import type { Reservation } from '../core/accounting/spending.ts';
+import { wordFor } from '../core/cache-use.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { KeyRecord } from '../core/key.ts';
+import { upstreamNameOf } from '../core/model-name.ts';
+import type { Route } from '../core/route.ts';
+import type { Target } from '../core/snapshot.ts';
+import {
+  cacheCodes,
+  idBytes,
+  itemHeadBytes,
+  itemKinds,
+  Name,
+  outcomeCodes,
+  type RowItem,
+} from '../journal/journal-items.ts';
+import { toNumber, toTenths } from '../lib/json/json-pieces.ts';
+
+/** Where a pattern is configured, clients choose the name of the model; the store keeps no more of it either. */
+const longestModel = 256;
+const usualBytes = 4_096;
+/** A buffer that grew beyond this is not kept. */
+const keptBytes = 1024 * 1024;
+/** More than the fixed part of an item takes. */
+const fixedBytes = 512;
+const bytesOfNumber = 8;
+/** Names that clients choose; those beyond push the others out. */
+const mostNames = 4_096;
+
+export class RowWriter implements RowItem {
+  buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes);
+  length = 0;
+  readonly names: Name[] = [];
+  /** What the fixed part has no place for. */
+  #rare: Record<string, unknown> | undefined = undefined;
+  readonly #node: Name;
+  readonly #keys = new WeakMap<KeyRecord, Name>();
+  readonly #routes = new WeakMap<Route, Name>();
+  readonly #targets = new WeakMap<Target, Name>();
+  readonly #models = new Map<string, Name>();
+  readonly #patterns = new Map<string, Name>();
+  readonly #accounts = new Map<string, Name>();
+
+  constructor(node: string) {
+    this.#node = new Name({ node });
+  }
+
+  /** Good until the next call, as is that of `settlement`. */
+  intent(exchange: Exchange, { nanos, accounts }: Reservation): RowItem {
+    this.#head(itemKinds.intent, exchange);
+    this.#count('reservedNanos', nanos);
+    this.#putAccounts(accounts);
+    return this.#end(undefined);
+  }
+
+  settlement(
+    exchange: Exchange,
+    reservation: Reservation | undefined,
+    nowMs: number,
+    capture: Capture | undefined,
+  ): RowItem {
+    const { usage, bill, startedMs, firstByteAtMs, tries, errorCode, cacheUse } = exchange;
+    this.#head(itemKinds.settlement, exchange);
+    this.#name(this.#target(exchange));
+    this.#byte(outcomeCodes.indexOf(exchange.outcome ?? outcomeOf(exchange)));
+    this.#byte(cacheUse === undefined ? 0 : cacheCodes.indexOf(wordFor(cacheUse)));
+    this.#byte(bill?.isEstimated === true ? 1 : 0);
+    this.#count('attempts', exchange.attempts);
+    this.#count('status', errorCode === 'client_closed' ? 499 : exchange.status);
+    this.#count('promptTokens', usage?.promptTokens);
+    this.#count('completionTokens', usage?.completionTokens);
+    this.#count('totalTokens', usage?.totalTokens);
+    this.#count('searchUnits', usage?.searchUnits);
+    this.#count('cachedTokens', usage?.cachedTokens);
+    this.#count('billedInputTokens', bill?.inputTokens);
+    this.#count('billedOutputTokens', bill?.outputTokens);
+    this.#count('billedSearchUnits', bill?.searchUnits);
+    this.#count('costNanos', bill === null ? 0 : bill.costNanos);
+    this.#count('responseBytes', exchange.responseBytes);
+    this.#tenths('durationMs', nowMs - startedMs);
+    if (firstByteAtMs === 0) {
+      this.#byte(0);
+      this.#byte(0);
+    } else {
+      this.#tenths('firstByteMs', firstByteAtMs - startedMs);
+      this.#tenths('upstreamMs', firstByteAtMs - exchange.sentAtMs);
+    }
+    this.#putAccounts(reservation?.accounts);
+    if (tries.length > 0) {
+      this.#say(
+        'tries',
+        tries.map((one) => ({ ...one, durationMs: toTenths(one.durationMs) })),
+      );
+    }
+    if (errorCode !== undefined) this.#say('error', errorCode);
+    if (bill?.units !== undefined) this.#say('units', bill.units);
+    return this.#end(capture);
+  }
+
+  /** What intents and settlements both say. */
+  #head(kind: number, exchange: Exchange): void {
+    const { clientRequestId, modelId, clientAddress, snapshot, trace } = exchange;
+    if (this.buffer.length > keptBytes) this.buffer = Buffer.allocUnsafeSlow(usualBytes);
+    this.names.length = 0;
+    this.#rare = undefined;
+    this.buffer[0] = kind;
+    this.length = itemHeadBytes;
+    this.#id(exchange.id);
+    this.#count('startedAtMs', exchange.startedAtMs);
+    this.#name(this.#node);
+    this.#name(this.#key(exchange.key));
+    this.#name(this.#route(exchange.route));
+    this.#name(modelId === undefined ? undefined : this.#model(modelId.slice(0, longestModel)));
+    this.#count('items', exchange.asking?.items ?? 0);
+    this.#count('requestBytes', exchange.requestBytes);
+    if (clientRequestId !== undefined) this.#say('clientRequestId', clientRequestId);
+    if (clientAddress !== undefined && snapshot.server.logClientAddress) this.#say('clientAddress', clientAddress);
+    if (trace !== undefined) this.#say('traceId', trace.traceId);
+  }
+
+  #end(capture: Capture | undefined): RowItem {
+    if (this.#rare !== undefined || capture !== undefined) {
+      const text = JSON.stringify({ row: this.#rare, capture });
+      // A character is three bytes of UTF-8 at most.
+      this.#makeRoom(text.length * 3);
+      this.length += this.buffer.write(text, this.length);
+    }
+    this.buffer.writeUInt32LE(this.length - itemHeadBytes, 1);
+    return this;
+  }
+
+  #key(key: KeyRecord | undefined): Name {
+    if (key === undefined) throw new TypeError('an exchange without a key has no row');
+    let name = this.#keys.get(key);
+    if (name === undefined) {
+      name = new Name({ key: key.id, project: key.project ?? null });
+      this.#keys.set(key, name);
+    }
+    return name;
+  }
+
+  #route(route: Route | undefined): Name {
+    if (route === undefined) throw new TypeError('an exchange without a route has no row');
+    let name = this.#routes.get(route);
+    if (name === undefined) {
+      const { path, operation, label, own } = route;
+      name = new Name({ route: path, operation, label: own?.label ?? label });
+      this.#routes.set(route, name);
+    }
+    return name;
+  }
+
+  #target(exchange: Exchange): Name | undefined {
+    const { target } = exchange;
+    if (target === undefined) return undefined;
+    const { model, upstream } = target;
+    if (model.includes('*')) {
+      const upstreamModel = nameOf(exchange, model).slice(0, longestModel);
+      const kept = JSON.stringify([upstream.id, upstreamModel]);
+      return keep(this.#patterns, kept, () => new Name({ upstream: upstream.id, upstreamModel }));
+    }
+    let name = this.#targets.get(target);
+    if (name === undefined) {
+      name = new Name({ upstream: upstream.id, upstreamModel: model });
+      this.#targets.set(target, name);
+    }
+    return name;
+  }
+
+  #model(model: string): Name {
+    return this.#models.get(model) ?? keep(this.#models, model, () => new Name({ model }));
+  }
+
+  #putAccounts(accounts: readonly string[] | undefined): void {
+    const count = accounts?.length ?? 0;
+    this.#makeRoom(count * bytesOfNumber + fixedBytes);
+    this.#varint(count + 1);
+    if (accounts === undefined) return;
+    for (const account of accounts) {
+      this.#name(this.#accounts.get(account) ?? keep(this.#accounts, account, () => new Name({ account })));
+    }
+  }
+
+  #say(field: string, value: unknown): void {
+    this.#rare ??= {};
+    this.#rare[field] = value;
+  }
+
+  /** Those that createId did not make are written out. */
+  #id(id: string): void {
+    const { buffer, length } = this;
+    this.length = length + idBytes;
+    let isHex = id.length === 2 * idBytes;
+    for (let index = 0; isHex && index < idBytes; index++) {
+      const high = digitOf(id.charCodeAt(2 * index));
+      const low = digitOf(id.charCodeAt(2 * index + 1));
+      buffer[length + index] = (high << 4) | low;
+      isHex = high >= 0 && low >= 0;
+    }
+    if (isHex) return;
+    buffer.fill(0, length, this.length);
+    this.#say('id', id);
+  }
+
+  #name(name: Name | undefined): void {
+    if (name === undefined) {
+      this.#byte(0);
+      return;
+    }
+    this.names.push(name);
+    this.#varint(name.number);
+  }
+
+  #byte(value: number): void {
+    this.buffer[this.length++] = value;
+  }
+
+  /** Upstreams say odd numbers at times: what is no count is written out, and what JSON has no number for is null. */
+  #count(field: string, value: number | null | undefined): void {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
+      this.#varint(value + 1);
+      return;
+    }
+    this.#byte(0);
+    const number = toNumber(value);
+    if (number !== null) this.#say(field, number);
+  }
+
+  #tenths(field: string, ms: number): void {
+    const tenths = Math.round(ms * 10);
+    if (tenths >= 0 && Number.isSafeInteger(tenths)) {
+      this.#varint(tenths + 1);
+      return;
+    }
+    this.#byte(0);
+    this.#say(field, toNumber(tenths / 10));
+  }
+
+  #varint(value: number): void {
+    const { buffer } = this;
+    let rest = value;
+    for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) buffer[this.length++] = (rest % 128) | 0x80;
+    for (; rest >= 0x80; rest >>>= 7) buffer[this.length++] = (rest & 0x7f) | 0x80;
+    buffer[this.length++] = rest;
+  }
+
+  #makeRoom(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(needed)));
+    this.buffer.copy(larger, 0, 0, this.length);
+    this.buffer = larger;
+  }
+}
+
+/** Negative where it is none that createId writes. */
+function digitOf(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
+}
+
+function keep(names: Map<string, Name>, text: string, make: () => Name): Name {
+  const kept = names.get(text);
+  if (kept !== undefined) return kept;
+  if (names.size >= mostNames) names.clear();
+  const name = make();
+  names.set(text, name);
+  return name;
+}
+
+/** What a pattern stood for: the upstream's name is made of it as the call's was. */
+function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
+  const matched = snapshot.models.resolve(modelId)?.matched ?? '';
+  return upstreamNameOf(pattern, matched);
+}
+
+/** Where nobody said how it ended: it failed before its end was looked at. */
+function outcomeOf({ attempts }: Exchange): RowOutcome {
+  return attempts === 0 ? 'refused' : 'error';
+}

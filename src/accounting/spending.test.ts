@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toKeyRecord } from '../../test/support/gateways/keys.ts';
+import { createFakeClock } from '../../test/support/time/fake-clock.ts';
+import { toUpstream } from '../../test/support/upstreams/upstream.ts';
+import type { BudgetHold, BudgetKeeper } from '../budgets/port.ts';
+import type { Asking, Bill, Price } from '../core/accounting/price.ts';
+import type { Denial, Reservation } from '../core/accounting/spending.ts';
+import { type Caps, type Holder, noCaps, type Rate } from '../core/caps.ts';
+import type { Course } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import { Exchange } from '../core/exchange.ts';
+import type { Project } from '../core/key.ts';
+import type { Model, Snapshot, Target, Upstream } from '../core/snapshot.ts';
+import { createMemoryLimiter } from '../limits/memory-limiter.ts';
+import type { Limiter } from '../limits/port.ts';
+import { createSpending } from './spending.ts';
+
+const asking: Asking = {
+  items: 3,
+  images: 0,
+  likelyInputTokens: 40,
+  mostInputTokens: 160,
+  mostOutputTokens: 50,
+  mostSearchUnits: 2,
+  isStream: false,
+};
+const bill: Bill = {
+  inputTokens: 33,
+  cachedTokens: 0,
+  outputTokens: 0,
+  searchUnits: 0,
+  items: 3,
+  images: 0,
+  isEstimated: true,
+  costNanos: 700,
+};
+
+const requestsAMinute = (most: number): Rate => ({ measure: 'requests', window: 'minute', most });
+const tokensAMinute = (most: number): Rate => ({ measure: 'tokens', window: 'minute', most });
+const itemsAMinute = (most: number): Rate => ({ measure: 'items', window: 'minute', most });
+const caps = (parts: Partial<Caps>): Caps => ({ ...noCaps, ...parts });
+const budget: Partial<Caps> = { budgets: [{ period: 'month', nanos: 1_000_000, alerts: [] }] };
+const priceOf = (input: number): Price => ({ input }) as Price;
+
+/** Remembers what was taken and settled; refuses as it is told. */
+class FakeKeeper implements BudgetKeeper {
+  readonly taken: string[] = [];
+  readonly settled: string[] = [];
+  refusal: GatewayError | undefined = undefined;
+  isSlow = false;
+
+  reserve(holders: readonly Holder[], nanos: number): BudgetHold | Promise<BudgetHold> {
+    if (this.refusal !== undefined && this.isSlow) return Promise.reject(this.refusal);
+    if (this.refusal !== undefined) throw this.refusal;
+    const names = holders.map(({ kind, id }) => `${kind}/${id}`);
+    this.taken.push(`${names} ${nanos}`);
+    const hold: BudgetHold = {
+      accounts: names,
+      settle: (costNanos) => {
+        this.settled.push(`${names} ${costNanos}`);
+      },
+    };
+    return this.isSlow ? Promise.resolve(hold) : hold;
+  }
+}
+
+interface Parts {
+  readonly key?: Partial<Caps>;
+  readonly project?: Partial<Caps>;
+  readonly model?: Partial<Caps>;
+  readonly upstreams?: readonly Partial<Caps>[];
+  readonly limiter?: Limiter;
+  readonly asks?: Partial<Asking>;
+}
+
+interface Stage {
+  readonly keeper: FakeKeeper;
+  readonly upstreams: readonly Upstream[];
+  readonly clock: ReturnType<typeof createFakeClock>;
+  reserve(): Reservation | Promise<Reservation>;
+  /** Without a promise. */
+  reserveNow(): Reservation;
+  settle(reservation: Reservation, parts?: Partial<Pick<Exchange, 'usage' | 'bill'>>, at?: Upstream): void;
+}
+
+function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks = {} }: Parts): Stage {
+  const clock = createFakeClock();
+  const keeper = new FakeKeeper();
+  const spending = createSpending({
+    limiter: limiter ?? createMemoryLimiter({ clock }),
+    budgets: keeper,
+    worstCost: (price, { mostInputTokens }) => (price?.input ?? 0) * mostInputTokens,
+  });
+  const record = toKeyRecord({ id: 'dev', caps: caps(key), project: project === undefined ? undefined : 'team' });
+  const projects = new Map<string, Project>();
+  if (project !== undefined) {
+    projects.set('team', { id: 'team', managedBy: 'file', name: undefined, caps: caps(project) });
+  }
+  const them = upstreams.map((parts, index) => toUpstream('http://h', { id: `up ${index}`, caps: caps(parts) }));
+  const targets = them.map((upstream, index) => ({ upstream, price: priceOf(index + 1) }) as Target);
+  const one = { id: 'm', caps: caps(model), targets } as unknown as Model;
+  const tiers = targets.map((target) => [{ target, offer: { path: '/' }, lifted: false }]);
+  const course: Course = { model: one, tiers, totalMs: 1, alone: false, replayable: true };
+  const makeExchange = (): Exchange => {
+    const exchange = new Exchange('id', undefined, { projects } as unknown as Snapshot, 0, 0);
+    exchange.key = record;
+    return exchange;
+  };
+  const reserve = (): Reservation | Promise<Reservation> =>
+    spending.reserve(makeExchange(), course, { ...asking, ...asks });
+  return {
+    keeper,
+    upstreams: them,
+    clock,
+    reserve,
+    reserveNow() {
+      const reservation = reserve();
+      assert.ok(!(reservation instanceof Promise));
+      return reservation;
+    },
+    settle(reservation, parts = {}, at) {
+      const exchange = makeExchange();
+      Object.assign(exchange, parts);
+      exchange.target = targets.find(({ upstream }) => upstream === at);
+      reservation.settle(exchange);
+    },
+  };
+}
+
+const remaining = ({ headers }: Reservation, measure: string): string | undefined =>
+  headers[headers.indexOf(`x-ratelimit-remaining-${measure}`) + 1];
+
+function refusalOf(attempt: () => unknown): GatewayError {
+  try {
+    attempt();
+  } catch (error) {
+    assert.ok(error instanceof GatewayError);
+    return error;
+  }
+  assert.fail('it was not refused');
+}
+
+test('where nobody has caps nothing is counted or shown, and the worst case is known all the same', () => {
+  const { reserveNow, settle, upstreams } = stage({});
+  const reservation = reserveNow();
+  assert.ok(reservation.nanos > 0);
+  assert.deepEqual(reservation.headers, []);
+  assert.deepEqual(reservation.accounts, []);
+  const [upstream] = upstreams;
+  assert.ok(upstream);
+  assert.equal(reservation.enter(upstream), undefined);
+  settle(reservation, { bill });
+});
+
+test('counts under key, project and model, and shows what is left of the tightest', () => {
+  const { reserveNow } = stage({
+    key: { rates: [requestsAMinute(10)] },
+    project: { rates: [tokensAMinute(100)] },
+    model: { rates: [itemsAMinute(9), requestsAMinute(4)] },
+  });
+  assert.deepEqual(reserveNow().headers, [
+    ...['x-ratelimit-limit-requests', '4', 'x-ratelimit-remaining-requests', '3', 'x-ratelimit-reset-requests', '1m1s'],
+    ...['x-ratelimit-limit-tokens', '100', 'x-ratelimit-remaining-tokens', '60', 'x-ratelimit-reset-tokens', '1m1s'],
+    ...['x-ratelimit-limit-items', '9', 'x-ratelimit-remaining-items', '6', 'x-ratelimit-reset-items', '1m1s'],
+  ]);
+  reserveNow();
+  const refused = refusalOf(reserveNow);
+  assert.equal(refused.code, 'rate_limit_exceeded');
+  assert.equal(
+    refused.message,
+    'The limit of 100 tokens a minute of the project "team" is reached; try again in 60 s.',
+  );
+  assert.deepEqual(refused.headers.slice(0, 2), ['Retry-After', '60']);
+  assert.ok(refused.headers.includes('x-ratelimit-remaining-requests'));
+});
+
+test('what can never pass must not be tried again', () => {
+  const refused = refusalOf(stage({ key: { rates: [itemsAMinute(2)] } }).reserveNow);
+  assert.deepEqual(refused.headers.slice(0, 2), ['x-should-retry', 'false']);
+  assert.ok(!refused.headers.includes('Retry-After'));
+  assert.match(refused.message, /asks for 3 items at once.*2 items a minute of the key "dev".*split/);
+});
+
+test('the estimate makes way for what the upstream counted, else for what is billed', () => {
+  const { reserveNow, settle } = stage({ key: { rates: [tokensAMinute(1_000)] } });
+  const nothing = { completionTokens: null, searchUnits: null };
+  assert.equal(remaining(reserveNow(), 'tokens'), '960');
+  settle(reserveNow(), { bill, usage: { ...nothing, promptTokens: null, totalTokens: 100 } });
+  assert.equal(remaining(reserveNow(), 'tokens'), String(1_000 - 40 - 100 - 40));
+  settle(reserveNow(), { bill, usage: { ...nothing, promptTokens: 7, completionTokens: 3, totalTokens: null } });
+  settle(reserveNow(), { bill, usage: null });
+  assert.equal(remaining(reserveNow(), 'tokens'), String(1_000 - 180 - 10 - 33 - 40));
+});
+
+test('where nothing is owed all is given back but the request itself', () => {
+  const { reserveNow, settle, keeper } = stage({
+    key: { rates: [tokensAMinute(50), itemsAMinute(4), requestsAMinute(9)], concurrency: 1, ...budget },
+  });
+  settle(reserveNow());
+  settle(reserveNow());
+  assert.equal(remaining(reserveNow(), 'requests'), '6');
+  assert.deepEqual(keeper.settled, ['key/dev 0', 'key/dev 0']);
+});
+
+test('reserves the worst case of any target from all budgets, and settles what it cost', () => {
+  const { reserveNow, settle, keeper } = stage({
+    key: budget,
+    project: { ...budget, rates: [requestsAMinute(9)] },
+    upstreams: [{}, {}],
+  });
+  const reservation = reserveNow();
+  assert.equal(reservation.nanos, 320);
+  assert.deepEqual(reservation.accounts, ['key/dev', 'project/team']);
+  assert.deepEqual(keeper.taken, ['key/dev,project/team 320']);
+  settle(reservation, { bill });
+  settle(reservation, { bill });
+  assert.deepEqual(keeper.settled, ['key/dev,project/team 700']);
+});
+
+for (const isSlow of [false, true]) {
+  test(`a budget that refuses ${isSlow ? 'later' : 'at once'} gives the limits back whole`, async () => {
+    const { reserve, reserveNow, keeper } = stage({
+      key: { ...budget, rates: [requestsAMinute(3), tokensAMinute(100)], concurrency: 1 },
+    });
+    keeper.isSlow = isSlow;
+    keeper.refusal = new GatewayError('budget_exceeded');
+    for (let i = 0; i < 5; i += 1) await assert.rejects(async () => reserve(), { code: 'budget_exceeded' });
+    keeper.refusal = undefined;
+    keeper.isSlow = false;
+    const reservation = reserveNow();
+    assert.equal(remaining(reservation, 'requests'), '2');
+    assert.equal(remaining(reservation, 'tokens'), '60');
+  });
+}
+
+test('what has no bound is refused by name where a budget applies, and nowhere else', () => {
+  const asks = { unbounded: 'image_url' };
+  for (const parts of [{ key: budget }, { project: budget }, { upstreams: [{}, budget] }]) {
+    const { reserveNow, keeper } = stage({ ...parts, asks });
+    const { code, param } = refusalOf(reserveNow);
+    assert.deepEqual([code, param], ['unsupported_parameter', 'image_url']);
+    assert.deepEqual(keeper.taken, []);
+  }
+  stage({ key: { rates: [] }, asks }).reserveNow();
+  stage({ asks }).reserveNow();
+});
+
+test('waits for a limiter and a keeper that answer later', async () => {
+  const memory = createMemoryLimiter({ clock: createFakeClock() });
+  const limiter: Limiter = {
+    begin: (holders) => memory.begin(holders),
+    reserve: async (holders, amounts) => memory.reserve(holders, amounts),
+  };
+  const { reserve, settle, keeper, upstreams } = stage({
+    key: { ...budget, rates: [requestsAMinute(2)] },
+    upstreams: [{ ...budget, rates: [requestsAMinute(1)] }],
+    limiter,
+  });
+  keeper.isSlow = true;
+  const [upstream] = upstreams;
+  assert.ok(upstream);
+  const reservation = await reserve();
+  assert.equal(await reservation.enter(upstream), undefined);
+  const denial = await (await reserve()).enter(upstream);
+  assert.equal(denial?.limit, '1 request a minute of the upstream "up 0"');
+  await assert.rejects(async () => reserve(), { code: 'rate_limit_exceeded' });
+  settle(reservation, { bill }, upstream);
+  assert.deepEqual(keeper.settled, ['key/dev 700', 'upstream/up 0 700']);
+});
+
+test('each call takes from its upstream; the one that answered is charged, the others only for the request', () => {
+  const limits = { rates: [tokensAMinute(100), requestsAMinute(5)], concurrency: 1, ...budget };
+  const { reserveNow, settle, keeper, upstreams } = stage({ upstreams: [limits, limits] });
+  const [first, second] = upstreams;
+  assert.ok(first && second);
+  const reservation = reserveNow();
+  assert.equal(reservation.enter(first), undefined);
+  assert.equal(reservation.enter(second), undefined);
+  assert.deepEqual(reservation.accounts, ['upstream/up 0', 'upstream/up 1']);
+  const denied = reserveNow().enter(second) as Denial;
+  assert.equal(denied.limit, '1 request at a time of the upstream "up 1"');
+  settle(reservation, { bill: { ...bill, inputTokens: 90 } }, second);
+  assert.deepEqual(keeper.taken, ['upstream/up 0 160', 'upstream/up 1 320']);
+  assert.deepEqual(keeper.settled, ['upstream/up 0 0', 'upstream/up 1 700']);
+  assert.deepEqual(reservation.accounts, ['upstream/up 1']);
+  assert.equal(reserveNow().enter(first), undefined);
+  const late = reserveNow().enter(second) as Denial;
+  assert.equal(late.limit, '100 tokens a minute of the upstream "up 1"');
+  assert.equal(late.retryAfterMs, 60_000);
+});
+
+test('an upstream whose budget is spent is passed over, and its limits are given back', () => {
+  const { reserveNow, keeper, upstreams } = stage({ upstreams: [{ ...budget, rates: [requestsAMinute(1)] }] });
+  const [upstream] = upstreams;
+  assert.ok(upstream);
+  const error = new GatewayError('budget_exceeded', { headers: ['Retry-After', '7'] });
+  keeper.refusal = error;
+  const denial = reserveNow().enter(upstream);
+  assert.deepEqual(denial, { limit: 'what may be spent at the upstream "up 0"', retryAfterMs: 7_000, error });
+  keeper.refusal = undefined;
+  assert.equal(reserveNow().enter(upstream), undefined);
+});
+
+test('an upstream whose budget cannot be looked up is passed over, and nobody says that it is spent', () => {
+  const { reserveNow, keeper, upstreams } = stage({ upstreams: [budget] });
+  const [upstream] = upstreams;
+  assert.ok(upstream);
+  const error = new GatewayError('store_unavailable', { headers: ['Retry-After', '1'] });
+  keeper.refusal = error;
+  const denial = reserveNow().enter(upstream);
+  assert.deepEqual(denial, { limit: 'what may be spent at the upstream "up 0"', retryAfterMs: 1_000, error });
+});
+
+test('what an upstream lets through after the exchange has ended is given back', async () => {
+  const { reserve, settle, keeper, upstreams } = stage({ upstreams: [{ ...budget, concurrency: 1 }] });
+  const [upstream] = upstreams;
+  assert.ok(upstream);
+  keeper.isSlow = true;
+  const reservation = await reserve();
+  const entered = reservation.enter(upstream);
+  settle(reservation);
+  await entered;
+  assert.deepEqual(keeper.settled, ['upstream/up 0 0']);
+  keeper.isSlow = false;
+  assert.equal((await reserve()).enter(upstream), undefined);
+});
+
+test('a key whose project is not known is let through by nobody: its limits and budgets would not hold', () => {
+  const { keeper } = stage({});
+  const spending = createSpending({
+    limiter: createMemoryLimiter({ clock: createFakeClock() }),
+    budgets: keeper,
+    worstCost: () => 1,
+  });
+  const model = { id: 'm', caps: caps({}), targets: [] } as unknown as Model;
+  const course: Course = { model, tiers: [], totalMs: 1, alone: false, replayable: true };
+  const exchange = new Exchange('id', undefined, { projects: new Map() } as unknown as Snapshot, 0, 0);
+  exchange.key = toKeyRecord({ project: 'gone' });
+  assert.throws(
+    () => spending.reserve(exchange, course, asking),
+    (error) => error instanceof GatewayError && error.code === 'store_unavailable' && /"gone"/.test(error.message),
+  );
+  exchange.key = toKeyRecord({ project: undefined });
+  assert.ok(spending.reserve(exchange, course, asking));
+});
+
+test('a project that got other caps counts with them from the next request on', () => {
+  const clock = createFakeClock();
+  const spending = createSpending({
+    limiter: createMemoryLimiter({ clock }),
+    budgets: new FakeKeeper(),
+    worstCost: () => 0,
+  });
+  const model = { id: 'm', caps: noCaps, targets: [] } as unknown as Model;
+  const course: Course = { model, tiers: [], totalMs: 1, alone: false, replayable: true };
+  const key = toKeyRecord({ project: 'team' });
+  const reserve = (most: number | undefined): unknown => {
+    const project: Project = {
+      id: 'team',
+      managedBy: 'store',
+      name: undefined,
+      caps: caps(most === undefined ? {} : { rates: [requestsAMinute(most)] }),
+    };
+    const projects = new Map([['team', project]]);
+    const exchange = new Exchange('id', undefined, { projects } as unknown as Snapshot, 0, 0);
+    exchange.key = key;
+    return spending.reserve(exchange, course, asking);
+  };
+  reserve(1);
+  assert.equal(refusalOf(() => reserve(1)).code, 'rate_limit_exceeded');
+  reserve(2);
+  reserve(undefined);
+  assert.equal(refusalOf(() => reserve(1)).code, 'rate_limit_exceeded');
+});

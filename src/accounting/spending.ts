@@ -1,0 +1,215 @@
+/** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
+
+import type { BudgetHold, BudgetKeeper } from '../budgets/port.ts';
+import { BudgetExceeded } from '../budgets/refusal.ts';
+import type { Asking, Price } from '../core/accounting/price.ts';
+import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';
+import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
+import type { Course } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { KeyRecord } from '../core/key.ts';
+import type { Amounts, Limiter, Refused, Taken } from '../limits/port.ts';
+import { type CappedExchange, CappedIndex } from './capped.ts';
+import { HeldReservation } from './reservation.ts';
+
+/** Hears of what was refused. */
+export interface Hits {
+  limitHit(holder: HolderKind, measure: Measure | 'concurrency'): void;
+  budgetHit(holder: HolderKind, period: BudgetPeriod): void;
+}
+
+export interface SpendingDeps {
+  readonly limiter: Limiter;
+  readonly budgets: BudgetKeeper;
+  /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
+  worstCost(price: Price | undefined, asking: Asking): number;
+  /** What a request asks for that a price says nothing of, though it may well make it cost more. */
+  unpricedIn?(price: Price | undefined, asking: Asking): Unpriced | undefined;
+  readonly hits?: Hits | undefined;
+}
+
+/** What an exchange asks for, and when it began. */
+interface Wanted {
+  readonly asking: Asking;
+  readonly amounts: Amounts;
+  readonly beganAtMs: number;
+}
+
+export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }: SpendingDeps): Spending {
+  const index = new CappedIndex();
+
+  function reservation(
+    course: Course,
+    { asking, amounts, beganAtMs }: Wanted,
+    taken: Taken | undefined,
+    hold: BudgetHold | undefined,
+    nanos: number,
+  ): Reservation {
+    const beforehand = { taken, hold, nanos, beganAtMs };
+    return new HeldReservation({ limiter, budgets, worstCost, index }, course, asking, amounts, beforehand);
+  }
+
+  async function reserveLater(
+    asked: Promise<Taken | Refused>,
+    capped: CappedExchange,
+    course: Course,
+    wanted: Wanted,
+  ): Promise<Reservation> {
+    return withBudgets(await asked, capped, course, wanted);
+  }
+
+  /** After the limits, which are cheap. Where a budget refuses, they are given back whole. */
+  function withBudgets(
+    answer: Taken | Refused | undefined,
+    { budgeted }: CappedExchange,
+    course: Course,
+    wanted: Wanted,
+  ): Reservation | Promise<Reservation> {
+    if (answer?.kind === 'refused') {
+      hits?.limitHit(answer.holder, answer.measure);
+      throw tooMany(answer);
+    }
+    const nanos = worstOf(course, wanted.asking, worstCost);
+    if (budgeted.length === 0 || wanted.asking.isRemembered === true) {
+      return reservation(course, wanted, answer, undefined, nanos);
+    }
+    try {
+      const held = budgets.reserve(budgeted, nanos, wanted.beganAtMs);
+      if (!(held instanceof Promise)) return reservation(course, wanted, answer, held, nanos);
+      return held.then(
+        (hold) => reservation(course, wanted, answer, hold, nanos),
+        (error: unknown) => giveBack(answer, error),
+      );
+    } catch (error) {
+      return giveBack(answer, error);
+    }
+  }
+
+  function giveBack(taken: Taken | undefined, error: unknown): never {
+    taken?.settle({ requests: 0, tokens: 0, items: 0 });
+    if (error instanceof BudgetExceeded) hits?.budgetHit(error.holder, error.period);
+    throw error;
+  }
+
+  return {
+    begin(key: KeyRecord) {
+      const { limited } = index.key(key);
+      if (limited.length === 0) return undefined;
+      const begun = limiter.begin(limited);
+      if (begun.kind === 'begun') return begun;
+      hits?.limitHit(begun.holder, begun.measure);
+      throw tooMany(begun);
+    },
+    reserve(
+      exchange: Exchange,
+      course: Course,
+      asking: Asking,
+      { isCounted = false }: { readonly isCounted?: boolean } = {},
+    ) {
+      const { key, snapshot } = exchange;
+      if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
+      const capped = index.exchange(key, snapshot.projects, course.model);
+      if (capped.isFree) return toFree(worstOf(course, asking, worstCost));
+      if (asking.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, asking, worstCost)) {
+        throw unbounded(asking.unbounded, exchange.modelId ?? '');
+      }
+      const unpricedBy = capped.isBudgeted ? firstUnpriced(course, asking, unpricedIn) : undefined;
+      if (unpricedBy !== undefined) throw unpriced(unpricedBy, exchange.modelId ?? '');
+      const requests = asking.batch?.lines ?? 1;
+      // What is remembered counts for rates where the operator says so.
+      const counted = course.model.cache?.countsForLimits === true ? (exchange.asking ?? asking) : asking;
+      const amounts = { requests, tokens: Math.ceil(counted.likelyInputTokens), items: counted.items };
+      const wanted = { asking, amounts, beganAtMs: exchange.startedAtMs };
+      if (capped.limited.length === 0 || isCounted) return withBudgets(undefined, capped, course, wanted);
+      const answer = limiter.reserve(capped.limited, amounts);
+      if (answer instanceof Promise) return reserveLater(answer, capped, course, wanted);
+      return withBudgets(answer, capped, course, wanted);
+    },
+  };
+}
+
+/** What cannot be reserved for could spend more than there is. */
+function unbounded(param: string, modelId: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound, routes[].most where the route is the operator's own, models[].context and models[].max_tool_calls where the upstream runs tools (which a request can bound by max_tool_calls or max_uses, too; those of which it does not tell have no bound at all).`,
+  });
+}
+
+function firstUnpriced(
+  { tiers }: Course,
+  asking: Asking,
+  unpricedIn: SpendingDeps['unpricedIn'] = () => undefined,
+): Unpriced | undefined {
+  for (const tier of tiers) {
+    for (const { target } of tier) {
+      const found = unpricedIn(target.price, asking);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+function unpriced({ param, setting }: Unpriced, modelId: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `What "${param}" asks for has no price, and a budget applies to the model "${modelId}"; leave it out, or have the operator set ${setting}.`,
+  });
+}
+
+const none: readonly string[] = Object.freeze([]);
+
+/** Nothing is taken; what it can cost at most is for the ledger, should nobody ever say what it did. */
+class FreeReservation implements Reservation {
+  readonly headers: readonly string[] = none;
+  readonly accounts: readonly string[] = none;
+  readonly nanos: number;
+
+  constructor(nanos: number) {
+    this.nanos = nanos;
+  }
+
+  enter(): undefined {
+    return undefined;
+  }
+
+  endLimits(): void {
+    // There are none.
+  }
+
+  settle(): void {
+    // There is nothing to give back.
+  }
+}
+
+const free: Reservation = Object.freeze(new FreeReservation(0));
+
+const toFree = (nanos: number): Reservation => (nanos === 0 ? free : new FreeReservation(nanos));
+
+/** Whether any of the targets bills by what has no bound. */
+function mayBoundNothing(course: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): boolean {
+  const { unboundedBy } = asking;
+  if (unboundedBy === undefined) return worstOf(course, asking, worstCost) > 0;
+  return course.tiers.some((tier) =>
+    tier.some(({ target: { price } }) =>
+      [price, ...(asking.others ?? []).map((other) => other.price)].some((one) =>
+        unboundedBy.some((unit) => (one?.[unit] ?? 0) > 0),
+      ),
+    ),
+  );
+}
+
+/** Whoever of the targets answers. */
+function worstOf({ tiers }: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): number {
+  let most = 0;
+  for (const tier of tiers) {
+    for (const { target } of tier) most = Math.max(most, worstCost(target.price, asking));
+  }
+  return most;
+}
+
+function tooMany({ message, isForever, retryAfterS, ...refused }: Refused): GatewayError {
+  const again = isForever ? ['x-should-retry', 'false'] : ['Retry-After', String(retryAfterS)];
+  return new GatewayError('rate_limit_exceeded', { message, headers: [...again, ...refused.headers()] });
+}

@@ -1,0 +1,194 @@
+/** Tells operators that a budget runs out: in the log and by webhooks, once for each threshold over all nodes. */
+
+import { createHmac } from 'node:crypto';
+import type { Budget } from '../core/caps.ts';
+import type { Log } from '../core/log.ts';
+import type { AlertSettings, AlertWebhook } from '../core/snapshot.ts';
+import type { BudgetAccount } from '../core/store/budgets.ts';
+import type { Clock } from '../lib/clock.ts';
+import { toDollars } from '../lib/money.ts';
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
+import { codeOf } from '../lib/thrown.ts';
+
+/** After each failure; one more try than there are pauses. */
+const pausesMs = [1_000, 5_000, 30_000, 120_000];
+/** The store could not say whether someone else had told it. */
+const claimPausesMs = [2_000, 10_000, 60_000, 300_000];
+/** Beyond these alerts are for the log alone. */
+const mostUnderWay = 1_000;
+const mostRemembered = 10_000;
+
+/** The body of a webhook's request, as JSON. */
+interface BudgetAlert {
+  readonly type: 'budget.threshold';
+  /** The same for every attempt. */
+  readonly id: string;
+  readonly holder: { readonly kind: string; readonly id: string };
+  readonly period: string;
+  readonly starts_at: string;
+  /** Null where the budget never begins anew. */
+  readonly ends_at: string | null;
+  readonly account: string;
+  /** The threshold that was reached. */
+  readonly percent: number;
+  /** Decimal US dollars, as is what is spent. */
+  readonly amount: string;
+  readonly spent: string;
+  readonly currency: 'USD';
+}
+
+export interface BudgetAlertsDeps {
+  /** As configured now. */
+  readonly settings: () => AlertSettings;
+  /** Of all nodes that ask for one name, one hears yes, once and for all. */
+  readonly claim: (name: string) => Promise<boolean>;
+  /** Gives back the status of the answer. Follows no redirects, and ends by itself within seconds. */
+  readonly post: (webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly log: Log;
+  /** Tests do not wait. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface RunningBudgetAlerts {
+  reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
+  /** Ends what waits for another try. */
+  close(): Promise<void>;
+}
+
+export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts {
+  const { settings, claim, post, clock, log, sleep = sleepFor } = deps;
+  const seen = new Set<string>();
+  const underWay = new Set<Promise<void>>();
+  const closing = new AbortController();
+
+  function reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void {
+    // A budget that was changed is another one.
+    const name = `alert/${account.id}/${percent}/${toDollars(budget.nanos)}`;
+    if (seen.has(name) || closing.signal.aborted) return;
+    seen.add(name);
+    for (const oldest of seen) {
+      if (seen.size <= mostRemembered) break;
+      seen.delete(oldest);
+    }
+    const alert = toAlert(name, account, budget, percent, spentNanos);
+    const telling = tell(name, alert).finally(() => underWay.delete(telling));
+    underWay.add(telling);
+  }
+
+  async function tell(name: string, alert: BudgetAlert): Promise<void> {
+    if (!(await isOurs(name))) return;
+    const { holder, period, amount, spent, percent, account } = alert;
+    log.warn(`a budget is spent to ${percent} percent`, { holder, period, amount, spent, percent, account });
+    if (underWay.size > mostUnderWay) {
+      log.warn('too many alerts are under way: this one goes to no webhook', { account, percent });
+      return;
+    }
+    const body = withMasks(JSON.stringify(alert));
+    await Promise.all(settings().webhooks.map((webhook) => deliver(webhook, alert, body)));
+  }
+
+  async function isOurs(name: string): Promise<boolean> {
+    let failure = '';
+    for (const pauseMs of [0, ...claimPausesMs]) {
+      if (pauseMs > 0 && !(await waited(pauseMs))) return false;
+      try {
+        return await claim(name);
+      } catch (error) {
+        failure = wordsOf(error);
+      }
+    }
+    log.warn('an alert was not sent, as the store is away', { alert: name, failure });
+    // It may be told when it is reached the next time.
+    seen.delete(name);
+    return false;
+  }
+
+  async function deliver(webhook: AlertWebhook, alert: BudgetAlert, body: string): Promise<void> {
+    const { url, secret } = webhook;
+    // The rest of an address is a secret at many services.
+    const { host } = new URL(url);
+    let failure = '';
+    for (const pauseMs of [0, ...pausesMs]) {
+      if (pauseMs > 0 && !(await waited(pauseMs))) break;
+      const timestampS = Math.floor(clock.nowMs() / 1_000);
+      const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'postern' };
+      if (secret !== undefined) headers['postern-signature'] = sign(secret, timestampS, body);
+      try {
+        const status = await post(webhook, headers, body);
+        if (status >= 200 && status < 300) return;
+        failure = `status ${status}`;
+        if (!mayPass(status)) break;
+      } catch (error) {
+        failure = wordsOf(error);
+      }
+    }
+    log.warn('a webhook did not take an alert', { host, alert: alert.id, failure });
+  }
+
+  /** False where it is over. */
+  async function waited(ms: number): Promise<boolean> {
+    await sleep(ms, closing.signal);
+    return !closing.signal.aborted;
+  }
+
+  return {
+    reached,
+    async close() {
+      closing.abort();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** `t=1764547200,v1=…`: HMAC-SHA256 over the time, a full stop and the body, in hex. */
+function sign(secret: string, timestampS: number, body: string): string {
+  const digest = createHmac('sha256', secret).update(`${timestampS}.${body}`).digest('hex');
+  return `t=${timestampS},v1=${digest}`;
+}
+
+/** Redirects and refusals stay what they are. */
+function mayPass(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+function toAlert(
+  name: string,
+  account: BudgetAccount,
+  budget: Budget,
+  percent: number,
+  spentNanos: number,
+): BudgetAlert {
+  return {
+    type: 'budget.threshold',
+    id: name,
+    holder: { kind: account.holderKind, id: account.holderId },
+    period: budget.period,
+    starts_at: new Date(account.startsAtMs).toISOString(),
+    ends_at: Number.isFinite(account.endsAtMs) ? new Date(account.endsAtMs).toISOString() : null,
+    account: account.id,
+    percent,
+    amount: toDollars(budget.nanos),
+    spent: toDollars(spentNanos),
+    currency: 'USD',
+  };
+}
+
+/** Such as ECONNREFUSED. Messages name addresses, which may hold secrets. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no error';
+  return codeOf(error) ?? error.name;
+}
+
+function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(done, ms).unref();
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,617 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { budgetOf, createBudgetNodes, holderOf } from '../../test/support/stores/budget-nodes.ts';
+import { noCaps } from '../core/caps.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { BudgetHold } from './port.ts';
+
+const account = 'key/dev/day/2027-01-01';
+
+function assertHeld(answer: BudgetHold | GatewayError): asserts answer is BudgetHold {
+  assert.ok(!(answer instanceof GatewayError), String(answer));
+}
+
+function assertRefused(answer: BudgetHold | GatewayError, code: string): asserts answer is GatewayError {
+  assert.ok(answer instanceof GatewayError);
+  assert.equal(answer.code, code);
+}
+
+test('where nobody has a budget nothing is drawn, and no promise is made', (t) => {
+  const { start, bank } = createBudgetNodes(t);
+  const hold = start('a').reserve([{ kind: 'key', id: 'dev', caps: noCaps }], 5);
+  assert.ok(!(hold instanceof Promise));
+  assert.deepEqual(hold.accounts, []);
+  hold.settle(5);
+  assert.equal(bank.calls.draw, 0);
+});
+
+test('every budget of every holder is charged, each under its own account', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 12));
+  const holders = [
+    holderOf([budgetOf(100, 'day'), budgetOf(500, 'week'), budgetOf(900, 'month')]),
+    holderOf([budgetOf(999, 'total')], 'project', 'a/b c'),
+    { kind: 'upstream', id: 'near', caps: noCaps } as const,
+  ];
+  const hold = await answerOf(() => start('a').reserve(holders, 40));
+  assertHeld(hold);
+  assert.deepEqual(hold.accounts, [
+    account,
+    'key/dev/week/2026-12-28',
+    'key/dev/month/2027-01-01',
+    'project/a%2Fb%20c/total/1970-01-01',
+  ]);
+  for (const id of hold.accounts) assert.equal(bank.takenOf(id), 40);
+});
+
+test('what is at hand is taken without a promise, and what a request leaves over serves the next', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const first = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(first);
+  first.settle(0);
+  const second = keeper.reserve(holders, 60);
+  const third = keeper.reserve(holders, 40);
+  assert.ok(!(second instanceof Promise) && !(third instanceof Promise));
+  assert.ok(keeper.reserve(holders, 1) instanceof Promise);
+  assert.equal(bank.calls.draw, 2);
+});
+
+test('settling twice changes nothing', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  for (const cost of [40, 0, 100]) hold.settle(cost);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 60)));
+  bank.book(account, 'a', 40);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 1)), 'budget_exceeded');
+  assert.equal(bank.takenOf(account), 100);
+});
+
+test('what a request cost beyond its worst case is drawn with the next', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 10));
+  assertHeld(hold);
+  hold.settle(30);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 10)));
+  assert.equal(bank.drawnBy(account, 'a'), 40);
+});
+
+test('where one budget refuses, what the others gave is free again', async (t) => {
+  const { start, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const rich = holderOf([budgetOf(100)], 'project', 'p');
+  const poor = holderOf([budgetOf(20)]);
+  assertRefused(await answerOf(() => keeper.reserve([rich, poor], 30)), 'budget_exceeded');
+  assertRefused(await answerOf(() => keeper.reserve([poor, rich], 30)), 'budget_exceeded');
+  assertHeld(await answerOf(() => keeper.reserve([rich], 100)));
+});
+
+test('what one budget has at hand is taken once, however long the others take', async (t) => {
+  const { start, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const rich = holderOf([budgetOf(100)], 'project', 'p');
+  const first = await answerOf(() => keeper.reserve([rich], 100));
+  assertHeld(first);
+  first.settle(0);
+  const both = await answerOf(() => keeper.reserve([rich, holderOf([budgetOf(40)])], 30));
+  assertHeld(both);
+  assert.ok(!(keeper.reserve([rich], 70) instanceof Promise));
+  both.settle(10);
+  assert.ok(!(keeper.reserve([rich], 20) instanceof Promise));
+});
+
+test('of what a request needs, only what is not at hand is drawn', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const first = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(first);
+  first.settle(0);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 160)));
+  assert.equal(bank.takenOf(account), 160);
+});
+
+test('a refusal says whose budget it is, what is left, when it begins anew and what to do', async (t) => {
+  const { start, answerOf, bank, calm } = createBudgetNodes(t, Date.UTC(2026, 10, 21, 23));
+  const keeper = start('a');
+  const ask = (period: 'day' | 'month' | 'total') => {
+    const holders = [holderOf([budgetOf(10_000_000_000, period)], 'project', 'search')];
+    return answerOf(async () => {
+      const hold = await keeper.reserve(holders, 9_980_000_000);
+      hold.settle(9_980_000_000);
+      bank.book(hold.accounts[0] ?? '', 'a', 9_980_000_000);
+      await calm();
+      return keeper.reserve(holders, 50_000_000);
+    });
+  };
+  const ofDay = await ask('day');
+  assertRefused(ofDay, 'budget_exceeded');
+  assert.equal(ofDay.status, 429);
+  assert.equal(
+    ofDay.message,
+    'The budget of the project "search" for this day is $10, of which $9.98 is spent, and this request could cost up to $0.05: ' +
+      'send one that can cost less (a lower "max_tokens", fewer inputs), or ask the operator for more. It begins anew at 2026-11-22T00:00Z.',
+  );
+  assert.deepEqual(ofDay.headers, ['x-should-retry', 'false', 'Retry-After', '3600']);
+  const ofMonth = await ask('month');
+  assertRefused(ofMonth, 'budget_exceeded');
+  assert.deepEqual(ofMonth.headers, ['x-should-retry', 'false']);
+  const inAll = await ask('total');
+  assertRefused(inAll, 'budget_exceeded');
+  assert.match(inAll.message, /in all is \$10.*It does not begin anew\.$/);
+});
+
+test('what is spent is refused without asking the bank again, until the budget is raised', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(100)])], 100));
+  assertHeld(hold);
+  hold.settle(100);
+  bank.book(account, 'a', 100);
+  assertRefused(await answerOf(() => keeper.reserve([holderOf([budgetOf(100)])], 10)), 'budget_exceeded');
+  const before = bank.calls.draw;
+  for (let count = 0; count < 50; count++) {
+    assert.throws(() => keeper.reserve([holderOf([budgetOf(100)])], 1), {
+      code: 'budget_exceeded',
+      message: /could cost up to \$[\d.]+: ask the operator for more\./,
+    });
+  }
+  assert.equal(bank.calls.draw, before);
+  assertHeld(await answerOf(() => keeper.reserve([holderOf([budgetOf(110)])], 10)));
+});
+
+test('a request whose price is not known passes a budget that is spent, and is charged to it', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  hold.settle(100);
+  bank.book(account, 'a', 100);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 1)), 'budget_exceeded');
+  const free = keeper.reserve(holders, 0);
+  assert.ok(!(free instanceof Promise));
+  assert.deepEqual(free.accounts, [account]);
+  free.settle(0);
+});
+
+test('many who come at once are served by few draws', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000)])];
+  const answers = await Promise.all(Array.from({ length: 200 }, () => answerOf(() => keeper.reserve(holders, 100))));
+  answers.forEach(assertHeld);
+  assert.ok(bank.calls.draw <= 2, `${bank.calls.draw} draws`);
+});
+
+test('of a busy budget enough is drawn for a while', async (t) => {
+  const { start, bank, pass, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000_000)])];
+  for (let count = 0; count < 500; count++) {
+    const hold = await answerOf(() => keeper.reserve(holders, 100));
+    assertHeld(hold);
+    hold.settle(100);
+    await pass(20);
+  }
+  assert.ok(bank.calls.draw < 20, `${bank.calls.draw} draws`);
+  assert.equal(bank.calls.giveBack, 0);
+});
+
+for (const nodes of [1, 2, 4]) {
+  test(`a budget worth 10 requests lets 10 pass, with 200 at a time at each of ${nodes} nodes`, async (t) => {
+    const { start, answerOf, bank } = createBudgetNodes(t);
+    const keepers = Array.from({ length: nodes }, (_, index) => start(`node ${index}`));
+    const holders = [holderOf([budgetOf(1_000)])];
+    const answers = await Promise.all(
+      keepers.flatMap((keeper) => Array.from({ length: 200 }, () => answerOf(() => keeper.reserve(holders, 100)))),
+    );
+    assert.equal(answers.filter((answer) => !(answer instanceof GatewayError)).length, 10);
+    for (const answer of answers) if (answer instanceof GatewayError) assertRefused(answer, 'budget_exceeded');
+    assert.equal(bank.takenOf(account), 1_000);
+  });
+}
+
+for (const { cost, budget } of [
+  { cost: 100, budget: 1_000 },
+  { cost: 7, budget: 1_000 },
+  { cost: 1, budget: 5_000 },
+  { cost: 90, budget: 1_000_000 },
+]) {
+  test(`one client after the other at 4 nodes spends a budget of ${budget}, at ${cost} of 100 each, to its end`, async (t) => {
+    const { start, answerOf, bank, pass } = createBudgetNodes(t);
+    const keepers = Array.from({ length: 4 }, (_, index) => ({
+      node: `node ${index}`,
+      keeper: start(`node ${index}`),
+    }));
+    const holders = [holderOf([budgetOf(budget)])];
+    let spent = 0;
+    for (let turn = 0; ; turn++) {
+      const { node, keeper } = keepers[turn % 4] ?? assert.fail();
+      const hold = await answerOf(() => keeper.reserve(holders, 100));
+      if (hold instanceof GatewayError) break;
+      if (turn % 50 === 0) await pass(10);
+      hold.settle(cost);
+      bank.book(account, node, cost);
+      spent += cost;
+    }
+    assert.ok(budget - spent < 100, `${budget - spent} is left`);
+  });
+}
+
+test('a request that is refused for what another here holds is let in when that one gives it free', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const first = await answerOf(() => keeper.reserve(holders, 80));
+  assertHeld(first);
+  const second = keeper.reserve(holders, 80);
+  setImmediate(() => first.settle(10));
+  assertHeld(await answerOf(() => second));
+  assert.ok(bank.takenOf(account) <= 100);
+});
+
+test('a refusal for what others hold says that it may pass', async (t) => {
+  const { start, answerOf } = createBudgetNodes(t);
+  const holders = [holderOf([budgetOf(100)])];
+  assertHeld(await answerOf(() => start('a').reserve(holders, 80)));
+  const refused = await answerOf(() => start('b').reserve(holders, 80));
+  assertRefused(refused, 'budget_exceeded');
+  assert.match(refused.message, /reserved for requests under way/);
+  assert.deepEqual(refused.headers, ['x-should-retry', 'false', 'Retry-After', '2']);
+});
+
+test('where there is plenty, a steady client never waits for the store once it is known what it costs', async (t) => {
+  const { start, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000_000)])];
+  let waited = 0;
+  for (let turn = 0; turn < 400; turn++) {
+    const taken = keeper.reserve(holders, 100);
+    if (turn >= 20 && taken instanceof Promise) waited += 1;
+    const hold = await answerOf(() => taken);
+    assertHeld(hold);
+    hold.settle(100);
+    await pass(50);
+  }
+  assert.equal(waited, 0);
+});
+
+test('a store that is away refuses what was not drawn, and nothing else', async (t) => {
+  const { start, answerOf, bank, log, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  hold.settle(0);
+  bank.before = () => Promise.reject(new Error('away'));
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  for (let count = 0; count < 3; count++) {
+    const refused = await answerOf(() => keeper.reserve(holders, 100));
+    assertRefused(refused, 'store_unavailable');
+    assert.equal(refused.status, 503);
+    assert.deepEqual(refused.headers, ['Retry-After', '1']);
+  }
+  bank.before = async () => undefined;
+  await pass(1_000);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  assert.equal(log.length, 2);
+});
+
+test('a draw that fails once or twice is made again, and refuses nobody', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  let failures = 2;
+  bank.before = async () => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('away');
+  };
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+});
+
+for (const answerMs of [100, 900, 1_100, 2_000]) {
+  test(`a store that takes ${answerMs} ms for an answer refuses nobody, on budgets that are new and on those in use`, async (t) => {
+    const { start, answerOf, bank, pass, clock } = createBudgetNodes(t);
+    const keeper = start('a');
+    bank.before = () => new Promise((resolve) => setTimeout(resolve, answerMs / 2));
+    for (let turn = 0; turn < 100; turn += 1) {
+      const holders = [holderOf([budgetOf(100_000)], 'key', `key ${turn % 7}`)];
+      const hold = await answerOf(() => keeper.reserve(holders, 100));
+      assertHeld(hold);
+      hold.settle(10);
+      await pass(100);
+    }
+    assert.ok(clock.monotonicMs() > 10_000);
+  });
+}
+
+test('one budget that cannot be drawn leaves the others alone', async (t) => {
+  const { start, bank, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const poor = [holderOf([budgetOf(1_000)], 'key', 'poor')];
+  const { draw } = bank;
+  bank.draw = (account, ...rest) =>
+    account.holderId === 'poor' ? Promise.reject(new Error('away')) : draw(account, ...rest);
+  assertRefused(await answerOf(() => keeper.reserve(poor, 100)), 'store_unavailable');
+  assertHeld(await answerOf(() => keeper.reserve([holderOf([budgetOf(1_000)], 'key', 'rich')], 100)));
+});
+
+for (const nodes of [1, 2, 4]) {
+  test(`of a budget that is nearly untouched ${nodes} nodes hold half, in equal parts, and live on it while the store is away`, async (t) => {
+    const { start, answerOf, bank, pass } = createBudgetNodes(t);
+    const keepers = Array.from({ length: nodes }, (_, index) => ({
+      node: `node ${index}`,
+      keeper: start(`node ${index}`),
+    }));
+    const holders = [holderOf([budgetOf(100_000_000)])];
+    const spend = async ({ node, keeper }: (typeof keepers)[number]) => {
+      const hold = await answerOf(() => keeper.reserve(holders, 1_000));
+      assertHeld(hold);
+      hold.settle(400);
+      return () => bank.book(account, node, 400);
+    };
+    for (const one of keepers) (await spend(one))();
+    await pass(10_000);
+    for (const { node } of keepers) {
+      const part = bank.drawnBy(account, node) / (50_000_000 / nodes);
+      assert.ok(part > 0.49 && part < 1.26, `${node} holds ${part} of its part`);
+    }
+    assert.ok(bank.takenOf(account) <= 50_000_000 + 200 * nodes, 'of what is left, half');
+    bank.before = () => Promise.reject(new Error('away'));
+    const later: (() => void)[] = [];
+    for (let second = 0; second < 300; second += 1) {
+      for (const one of keepers) for (let time = 0; time < 5; time += 1) later.push(await spend(one));
+      await pass(1_000);
+    }
+    bank.before = async () => undefined;
+    for (const book of later) book();
+    assert.ok(bank.takenOf(account) <= 100_000_000);
+    await pass(700_000);
+    assert.equal(bank.takenOf(account), 400 * (later.length + nodes), 'all comes back when nobody asks any more');
+  });
+}
+
+test('a node that the store has not heard of for ten minutes spends no more of what it drew', async (t) => {
+  const { start, answerOf, bank, pass, clock } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000_000)])];
+  const ask = () => answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(await ask());
+  await pass(100);
+  bank.before = () => Promise.reject(new Error('away'));
+  clock.advance(590_000);
+  assertHeld(await ask());
+  clock.advance(20_000);
+  assertRefused(await ask(), 'store_unavailable');
+  bank.before = async () => undefined;
+  await pass(1_000);
+  assertHeld(await ask());
+});
+
+test('a node that was taken for lost begins anew, and spends nothing that is others’ now', async (t) => {
+  const { start, answerOf, bank, pass, log } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000)])];
+  const first = await answerOf(() => keeper.reserve(holders, 1_000));
+  assertHeld(first);
+  bank.forget('a');
+  assertHeld(await answerOf(() => start('b').reserve(holders, 98_500)));
+  await pass(11_000);
+  assert.ok(log.some((line) => /took this node for lost/.test(line)));
+  first.settle(400);
+  bank.book(account, 'a', 400);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 1_200)), 'budget_exceeded');
+  assert.ok(bank.takenOf(account) <= 100_000);
+});
+
+test('a store that does not answer keeps nobody for more than three seconds, and those who follow for no time', async (t) => {
+  const { start, bank, clock, timeOf, pass, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hang = Promise.withResolvers<void>();
+  bank.before = () => hang.promise;
+  const { ms, result } = await timeOf(keeper.reserve(holders, 100));
+  assert.equal(result.status, 'rejected');
+  assert.equal(ms, 3_000);
+  const other = await timeOf(keeper.reserve(holders, 5));
+  assert.equal(other.result.status, 'rejected');
+  assert.equal(other.ms, 0);
+  assert.ok(bank.calls.draw <= 1);
+  // What was granted too late is there for the next.
+  bank.before = async () => undefined;
+  hang.resolve();
+  await pass(1_000);
+  const atMs = clock.monotonicMs();
+  assertHeld(await answerOf(() => keeper.reserve(holders, 1_000)));
+  assert.equal(clock.monotonicMs(), atMs);
+});
+
+test('money that came too late goes back where nobody needs it', async (t) => {
+  const { start, bank, timeOf, pass } = createBudgetNodes(t);
+  const hang = Promise.withResolvers<void>();
+  bank.before = () => hang.promise;
+  await timeOf(start('a').reserve([holderOf([budgetOf(1_000)])], 100));
+  hang.resolve();
+  await pass(3_000);
+  assert.equal(bank.takenOf(account), 0);
+});
+
+test('what a node holds ahead goes back ten minutes after the last request, and at once where little is left', async (t) => {
+  const { start, bank, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000_000)])];
+  for (let count = 0; count < 300; count++) {
+    const hold = await answerOf(() => keeper.reserve(holders, 100));
+    assertHeld(hold);
+    hold.settle(100);
+    bank.book(account, 'a', 100);
+    await pass(10);
+  }
+  const spent = 30_000;
+  await pass(590_000);
+  assert.ok(bank.takenOf(account) > spent + 20_000_000, `${bank.takenOf(account) - spent} is kept`);
+  await pass(11_000);
+  assert.equal(bank.takenOf(account), spent);
+
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  await pass(3_000);
+  assert.ok(bank.takenOf(account) > spent + 20_000_000);
+  bank.book(account, 'another', 99_968_000);
+  await pass(3_000);
+  assert.ok(bank.takenOf(account) <= 99_968_000 + spent + 100, 'what was held is free for others');
+});
+
+test('a reservation settles against the period that it was taken from, and what is left of that goes back', async (t) => {
+  const { start, bank, clock, answerOf, pass } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 23, 59, 59));
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const old = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(old);
+  clock.advance(2_000);
+  const next = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(next);
+  assert.deepEqual(next.accounts, ['key/dev/day/2027-01-02']);
+  old.settle(30);
+  await pass(200);
+  assert.equal(bank.takenOf(account), 30);
+  assert.equal(bank.takenOf('key/dev/day/2027-01-02'), 100);
+});
+
+test('a budget that is lowered takes back what was drawn ahead, at the next look', async (t) => {
+  const { start, bank, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(100_000)])], 1_000));
+  assertHeld(hold);
+  hold.settle(0);
+  keeper.reserve([holderOf([budgetOf(50)])], 0);
+  await pass(50);
+  assert.equal(bank.takenOf(account), 0);
+  assertRefused(await answerOf(() => keeper.reserve([holderOf([budgetOf(50)])], 51)), 'budget_exceeded');
+});
+
+test('a node that ends gives back what no request holds', async (t) => {
+  const { start, bank, answerOf, timeOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  hold.settle(30);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 50)));
+  await timeOf(keeper.close());
+  assert.equal(bank.takenOf(account), 80);
+});
+
+test('a node that ends does not ask a store that is away for what it just refused', async (t) => {
+  const { start, bank, answerOf, pass, timeOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(1_000)])], 500));
+  assertHeld(hold);
+  hold.settle(0);
+  let asked = 0;
+  bank.before = async () => {
+    asked += 1;
+    throw new Error('away');
+  };
+  for (let n = 0; n < 200 && asked === 0; n += 1) await pass(10);
+  const before = asked;
+  assert.ok(before > 0);
+  await timeOf(keeper.close());
+  assert.equal(asked, before);
+});
+
+test('nothing is given back while it is not known whether that is heard', async (t) => {
+  const { start, bank, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 500));
+  assertHeld(hold);
+  bank.before = () => Promise.reject(new Error('away'));
+  assertRefused(await answerOf(() => keeper.reserve(holders, 100)), 'store_unavailable');
+  hold.settle(0);
+  await pass(5_000);
+  assert.equal(bank.calls.giveBack, 0);
+  bank.before = async () => undefined;
+  await pass(1_000);
+  assert.equal(bank.takenOf(account), 0);
+});
+
+test('the operator is told as thresholds are passed, and when what is left is not enough', async (t) => {
+  const { start, bank, answerOf, reached } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000, 'day', [50, 80, 100])])];
+  const spend = async (nanos: number) => {
+    const hold = await answerOf(() => keeper.reserve(holders, nanos));
+    assertHeld(hold);
+    hold.settle(nanos);
+    bank.book(account, 'a', nanos);
+  };
+  await spend(499);
+  assert.deepEqual(reached, []);
+  await spend(1);
+  assert.deepEqual(reached, [`${account} 50% 500`]);
+  await spend(470);
+  assert.deepEqual(reached.slice(1), [`${account} 80% 970`]);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
+  assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
+  assert.deepEqual(reached.slice(2), [`${account} 100% 970`]);
+});
+
+test('where a budget is changed, every threshold of it is told anew', async (t) => {
+  const { start, bank, answerOf, reached } = createBudgetNodes(t);
+  const keeper = start('a');
+  const spend = async (nanos: number, ofNanos: number) => {
+    const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(ofNanos, 'day', [10, 50])])], nanos));
+    assertHeld(hold);
+    hold.settle(nanos);
+    bank.book(account, 'a', nanos);
+  };
+  await spend(100, 1_000);
+  await spend(100, 2_000);
+  assert.deepEqual(reached, [`${account} 10% 100`, `${account} 10% 200`]);
+});
+
+test('of a budget that is used up here, the bank is asked once more what others spent of it', async (t) => {
+  const { start, bank, answerOf, reached, pass } = createBudgetNodes(t);
+  const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(10, 'day', [100])])], 9));
+  assertHeld(hold);
+  hold.settle(9);
+  await pass(1_000);
+  bank.book(account, 'a', 9);
+  bank.book(account, 'b', 1);
+  const { draw, state } = bank.calls;
+  await pass(30_000);
+  assert.deepEqual([bank.calls.draw - draw, bank.calls.state - state, reached], [0, 1, [`${account} 100% 10`]]);
+});
+
+test('what other nodes spent is seen too, when it is quiet at the latest', async (t) => {
+  const { start, bank, answerOf, reached, pass } = createBudgetNodes(t);
+  const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(1_000, 'day', [50])])], 10));
+  assertHeld(hold);
+  hold.settle(10);
+  bank.book(account, 'b', 600);
+  await pass(12_000);
+  assert.deepEqual(reached, [`${account} 50% 600`]);
+});
+
+test('what began before midnight is charged to that day, whenever it asks', async (t) => {
+  const midnight = Date.UTC(2027, 0, 2);
+  const { start, answerOf, bank, clock } = createBudgetNodes(t, midnight - 1);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100, 'day')])];
+  const before = await answerOf(() => keeper.reserve(holders, 10, midnight - 1));
+  clock.advance(2);
+  const late = await answerOf(() => keeper.reserve(holders, 10, midnight - 1));
+  const after = await answerOf(() => keeper.reserve(holders, 10, midnight));
+  for (const hold of [before, late, after]) assertHeld(hold);
+  assert.deepEqual(
+    [before, late, after].map((hold) => hold instanceof GatewayError || hold.accounts),
+    [['key/dev/day/2027-01-01'], ['key/dev/day/2027-01-01'], ['key/dev/day/2027-01-02']],
+  );
+  assert.ok(bank.takenOf('key/dev/day/2027-01-01') >= 20);
+});

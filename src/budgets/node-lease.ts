@@ -1,0 +1,57 @@
+/** This node's lease at the bank: while it is renewed, what the node drew is its own; once it ran out, others may get it. */
+
+import { type BudgetBank, spendsAloneMs } from '../core/store/budgets.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { StoreWatch } from './store-watch.ts';
+
+const renewEveryMs = 10_000;
+const timeoutMs = 5_000;
+
+export interface NodeLeaseDeps {
+  readonly bank: Pick<BudgetBank, 'renew'>;
+  readonly node: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly watch: StoreWatch;
+  /** The bank took it for lost, and gave what it drew to others. */
+  onLost(): void;
+}
+
+export class NodeLease {
+  readonly #deps: NodeLeaseDeps;
+  #heardAtMs = Number.NEGATIVE_INFINITY;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #renewing: Promise<void> | undefined = undefined;
+
+  constructor(deps: NodeLeaseDeps) {
+    this.#deps = deps;
+  }
+
+  /** What was drawn may be spent. */
+  isValidAt(nowMs: number): boolean {
+    return nowMs - this.#heardAtMs < spendsAloneMs;
+  }
+
+  /** Every now and then. */
+  look(nowMs: number): void {
+    if (nowMs - this.#askedAtMs < renewEveryMs) return;
+    // The watch says so in the log, and it is tried again.
+    this.renew().catch(() => undefined);
+  }
+
+  /** Resolves when the bank has heard of it. */
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renew(): Promise<void> {
+    const { bank, node, clock, watch, onLost } = this.#deps;
+    const askedAtMs = clock.monotonicMs();
+    this.#askedAtMs = askedAtMs;
+    const isKnown = await watch.ask(bank.renew(node), timeoutMs);
+    if (!isKnown && this.#heardAtMs > Number.NEGATIVE_INFINITY) onLost();
+    this.#heardAtMs = askedAtMs;
+  }
+}

@@ -1,0 +1,201 @@
+/** What this process has counted for every holder, and who has to be looked at for a list of holders. */
+
+import {
+  type Holder,
+  type HolderKind,
+  type Measure,
+  measures,
+  type Rate,
+  type RateWindow,
+  rateWindowMs,
+} from '../core/caps.ts';
+import type { Amounts } from './port.ts';
+import { Window } from './window.ts';
+
+/** Looked at in each millisecond in which a request comes, to find those that nobody needs any more. */
+const sweptAtOnce = 2;
+
+/** What is counted for a holder, whatever its caps are just now. */
+export class HolderCount {
+  readonly kind: HolderKind;
+  readonly id: string;
+  /** Exchanges that are not over, and questions that are not answered. */
+  open = 0;
+  /** Of them, those that count under a limit of exchanges at a time; and as many as the place where all nodes count knows of. */
+  held = 0;
+  heldTold = 0;
+  /** Exchanges that have begun, and have not asked for a place yet. */
+  begun = 0;
+  /** It is no longer among the counters; whoever holds it must look again. */
+  isDropped = false;
+  readonly #windows = new Map<string, CountedWindow>();
+
+  constructor(kind: HolderKind, id: string) {
+    this.kind = kind;
+    this.id = id;
+  }
+
+  window(measure: Measure, span: RateWindow, nowMs: number): Window {
+    const name = `${measure}:${span}`;
+    let counted = this.#windows.get(name);
+    if (counted === undefined) {
+      counted = { measure, span, window: new Window(rateWindowMs[span], nowMs) };
+      this.#windows.set(name, counted);
+    }
+    return counted.window;
+  }
+
+  windows(): Iterable<CountedWindow> {
+    return this.#windows.values();
+  }
+
+  isIdleAt(nowMs: number): boolean {
+    if (this.open > 0 || this.heldTold !== 0) return false;
+    for (const { window } of this.#windows.values()) if (!window.isEmptyAt(nowMs)) return false;
+    return true;
+  }
+}
+
+export interface CountedWindow {
+  readonly measure: Measure;
+  readonly span: RateWindow;
+  readonly window: Window;
+}
+
+export interface PlannedRate {
+  readonly holder: Holder;
+  readonly rate: Rate;
+  readonly window: Window;
+}
+
+export interface PlannedCrowd {
+  readonly holder: Holder;
+  readonly most: number;
+  readonly count: HolderCount;
+}
+
+/** All that a list of holders is limited by. */
+export class Plan {
+  readonly rates: readonly PlannedRate[];
+  /** Limits of exchanges at a time. */
+  readonly crowds: readonly PlannedCrowd[];
+  readonly counts: readonly HolderCount[];
+
+  constructor(rates: readonly PlannedRate[], crowds: readonly PlannedCrowd[], counts: readonly HolderCount[]) {
+    this.rates = rates;
+    this.crowds = crowds;
+    this.counts = counts;
+  }
+
+  isStale(): boolean {
+    for (const count of this.counts) if (count.isDropped) return true;
+    return false;
+  }
+
+  /** Keeps what is counted here from being forgotten; who holds lets go. */
+  hold(): void {
+    for (const count of this.counts) count.open += 1;
+  }
+
+  letGo(): void {
+    for (const count of this.counts) count.open -= 1;
+  }
+
+  begin(): void {
+    this.hold();
+    for (const count of this.counts) count.begun += 1;
+  }
+
+  endBeginning(): void {
+    for (const count of this.counts) count.begun -= 1;
+    this.letGo();
+  }
+
+  take(nowMs: number, amounts: Amounts): void {
+    this.hold();
+    for (const { rate, window } of this.rates) window.add(nowMs, amounts[rate.measure]);
+    for (const { count } of this.crowds) count.held += 1;
+  }
+
+  settle(takenAtMs: number, amounts: Amounts, used: Amounts): void {
+    for (const { rate, window } of this.rates) {
+      const more = used[rate.measure] - amounts[rate.measure];
+      if (more !== 0) window.add(takenAtMs, more);
+    }
+    for (const { count } of this.crowds) count.held -= 1;
+    this.letGo();
+  }
+}
+
+export class Counters {
+  readonly #counts = new Map<string, HolderCount>();
+  readonly #plans = new WeakMap<readonly Holder[], Plan>();
+  #sweep = this.#counts.values();
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
+
+  /** `nowMs` is a whole number. */
+  plan(holders: readonly Holder[], nowMs: number): Plan {
+    this.#sweepSome(nowMs);
+    const known = this.#plans.get(holders);
+    if (known !== undefined && !known.isStale()) return known;
+    const plan = this.#makePlan(holders, nowMs);
+    this.#plans.set(holders, plan);
+    return plan;
+  }
+
+  all(): Iterable<HolderCount> {
+    return this.#counts.values();
+  }
+
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  #makePlan(holders: readonly Holder[], nowMs: number): Plan {
+    const rates: PlannedRate[] = [];
+    const crowds: PlannedCrowd[] = [];
+    const counts: HolderCount[] = [];
+    for (const holder of holders) {
+      const count = this.#count(holder);
+      counts.push(count);
+      for (const rate of holder.caps.rates) {
+        rates.push({ holder, rate, window: count.window(rate.measure, rate.window, nowMs) });
+      }
+      const { concurrency } = holder.caps;
+      if (concurrency !== undefined) crowds.push({ holder, most: concurrency, count });
+    }
+    return new Plan(rates, crowds, counts);
+  }
+
+  #count({ kind, id }: Holder): HolderCount {
+    const name = `${kind} ${id}`;
+    let count = this.#counts.get(name);
+    if (count === undefined) {
+      count = new HolderCount(kind, id);
+      this.#counts.set(name, count);
+    }
+    return count;
+  }
+
+  #sweepSome(nowMs: number): void {
+    if (nowMs === this.#sweptAtMs) return;
+    this.#sweptAtMs = nowMs;
+    for (let looked = 0; looked < sweptAtOnce; looked += 1) {
+      const { done, value } = this.#sweep.next();
+      if (done === true) {
+        this.#sweep = this.#counts.values();
+        return;
+      }
+      if (!value.isIdleAt(nowMs)) continue;
+      value.isDropped = true;
+      this.#counts.delete(`${value.kind} ${value.id}`);
+    }
+  }
+}
+
+/** Which way round measures stand in lists. */
+export const measureIndex: Readonly<Record<Measure, number>> = Object.freeze({
+  requests: measures.indexOf('requests'),
+  tokens: measures.indexOf('tokens'),
+  items: measures.indexOf('items'),
+});

@@ -1,0 +1,198 @@
+/** A worker's limits and places where there is no Redis: counted by the process that watches over the workers, for all of them together. */
+
+import type { Holder } from '../core/caps.ts';
+import type { Log } from '../core/log.ts';
+import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Counters, type Plan } from './counters.ts';
+import type { HouseAnswer, HouseQuestion } from './house-desk.ts';
+import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
+import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
+import { Turns } from './reading-time.ts';
+
+/** It stands beside us: whoever does not answer for so long stands still. */
+const deadlineMs = 1_000;
+/** Holder lists that are known by a number; a new configuration brings new ones. */
+const mostLists = 10_000;
+const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
+
+/** The way to the process that watches over this one. */
+export interface HouseLine {
+  ask(questions: readonly HouseQuestion[]): void;
+  /** Called once, by whoever asks. */
+  onAnswers(hear: (answers: readonly HouseAnswer[]) => void): void;
+}
+
+export interface HouseLimiterDeps {
+  readonly line: HouseLine;
+  readonly workers: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export interface HouseLimiter extends Limiter, SlotArbiter {}
+
+export function createHouseLimiter(deps: HouseLimiterDeps): HouseLimiter {
+  return new AskingLimiter(deps);
+}
+
+interface Waiting {
+  readonly no: number;
+  answered(answer: HouseAnswer): void;
+  overdue(): void;
+}
+
+class AskingLimiter implements HouseLimiter {
+  readonly isThere = true;
+  readonly nodes: number;
+  readonly #line: HouseLine;
+  readonly #log: HouseLimiterDeps['log'];
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  /** What this worker was let take: for what is judged before anybody is asked, and for its share when nobody answers. */
+  readonly #counters = new Counters();
+  readonly #lists = new WeakMap<readonly Holder[], { readonly list: number; readonly generation: number }>();
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #turns = new Turns<number>(deadlineMs, (numbers) => this.#overdue(numbers));
+  #outbox: HouseQuestion[] = [];
+  #generation = 0;
+  #listed = 0;
+  #no = 0;
+  #isReported = false;
+
+  constructor({ line, workers, clock, log }: HouseLimiterDeps) {
+    this.nodes = workers;
+    this.#line = line;
+    this.#log = log;
+    this.#clock = clock;
+    line.onAnswers((answers) => {
+      for (const answer of answers) this.#hear(answer);
+    });
+  }
+
+  /** Without asking, which is done once the body is there: what is too much here is too much for all. */
+  begin(holders: readonly Holder[]): Begun | Refused {
+    const nowMs = this.#nowMs();
+    return begin(this.#counters.plan(holders, nowMs), nowMs, 1);
+  }
+
+  reserve(holders: readonly Holder[], amounts: Amounts): Promise<Taken | Refused> {
+    const list = this.#listOf(holders);
+    const plan = this.#counters.plan(holders, this.#nowMs());
+    plan.hold();
+    return new Promise((resolve) => {
+      let isDecided = false;
+      const decide = (decision: Taken | Refused): void => {
+        isDecided = true;
+        plan.letGo();
+        resolve(decision);
+      };
+      const no = this.#expect({
+        answered: (answer) => {
+          if (isDecided) {
+            // What was taken there as well is given back.
+            if (answer.kind === 'taken') this.#tell({ kind: 'settle', no: answer.no, used: nothing });
+          } else if (answer.kind === 'taken') decide(this.#taken(plan, amounts, answer.headers, answer.no));
+          else if (answer.kind === 'refused') decide({ ...answer.refused, headers: () => [...answer.headers] });
+        },
+        overdue: () => decide(this.#decideHere(plan, amounts)),
+      });
+      this.#tell({ kind: 'reserve', no, list, amounts });
+    });
+  }
+
+  claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
+    return new Promise((resolve, reject) => {
+      const no = this.#expect({
+        answered: (answer) => {
+          if (answer.kind === 'places') resolve(answer.grants);
+        },
+        overdue: () => reject(new Error(`no answer within ${deadlineMs} ms`)),
+      });
+      this.#tell({ kind: 'places', no, claims });
+    });
+  }
+
+  #nowMs(): number {
+    return Math.floor(this.#clock.monotonicMs());
+  }
+
+  /** This worker's share, by what it took lately. */
+  #decideHere(plan: Plan, amounts: Amounts): Taken | Refused {
+    const nowMs = this.#nowMs();
+    const obstacle = obstacleTo(plan, amounts, nowMs, this.nodes);
+    const headers = localRateHeaders(plan, nowMs, this.nodes);
+    return obstacle === undefined ? this.#taken(plan, amounts, headers) : refusalOf(obstacle, () => headers);
+  }
+
+  /** `no`: of what is settled there as well. */
+  #taken(plan: Plan, amounts: Amounts, headers: readonly string[], no?: number): Taken {
+    const atMs = this.#nowMs();
+    let isSettled = false;
+    plan.take(atMs, amounts);
+    return {
+      kind: 'taken',
+      headers: () => [...headers],
+      settle: (used) => {
+        if (isSettled) return;
+        isSettled = true;
+        plan.settle(atMs, amounts, used);
+        if (no !== undefined) this.#tell({ kind: 'settle', no, used });
+      },
+    };
+  }
+
+  #expect(waiting: Omit<Waiting, 'no'>): number {
+    this.#no += 1;
+    this.#waiting.set(this.#no, { no: this.#no, ...waiting });
+    this.#turns.add(this.#no);
+    return this.#no;
+  }
+
+  #hear(answer: HouseAnswer): void {
+    const waiting = this.#waiting.get(answer.no);
+    this.#waiting.delete(answer.no);
+    waiting?.answered(answer);
+    this.#isReported = false;
+  }
+
+  #overdue(numbers: readonly number[]): void {
+    const late = numbers.map((no) => this.#waiting.get(no)).filter((waiting) => waiting !== undefined);
+    if (late.length === 0) return;
+    if (!this.#isReported) {
+      this.#isReported = true;
+      this.#log.warn('the process that counts for all workers does not answer: this one lets through its share', {
+        deadline_ms: deadlineMs,
+      });
+    }
+    // They stay, as an answer that comes late may have taken something.
+    for (const waiting of late) waiting.overdue();
+  }
+
+  /** All that is asked in a turn leaves in one message. */
+  #tell(question: HouseQuestion): void {
+    if (this.#outbox.length === 0) queueMicrotask(() => this.#post());
+    this.#outbox.push(question);
+  }
+
+  #post(): void {
+    const questions = this.#outbox;
+    this.#outbox = [];
+    this.#line.ask(questions);
+  }
+
+  /** They are told once, and named by a number then. */
+  #listOf(holders: readonly Holder[]): number {
+    const known = this.#lists.get(holders);
+    if (known?.generation === this.#generation) return known.list;
+    if (this.#listed >= mostLists) {
+      this.#listed = 0;
+      this.#generation += 1;
+      this.#tell({ kind: 'forget' });
+    }
+    this.#listed += 1;
+    const list = this.#listed;
+    this.#lists.set(holders, { list, generation: this.#generation });
+    this.#tell({ kind: 'holders', list, holders });
+    return list;
+  }
+}

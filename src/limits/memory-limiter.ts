@@ -1,0 +1,66 @@
+/** Limits counted in this process alone. */
+
+import type { Holder } from '../core/caps.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Counters, type Plan } from './counters.ts';
+import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
+import type { Amounts, Limiter, Refused, Taken } from './port.ts';
+
+export interface MemoryLimiter extends Limiter {
+  reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused;
+  /** Holders that something is kept of. */
+  readonly size: number;
+}
+
+export interface MemoryLimiterDeps {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Processes that count apart: each has its share of every limit. */
+  readonly nodes?: number;
+}
+
+export function createMemoryLimiter({ clock, nodes = 1 }: MemoryLimiterDeps): MemoryLimiter {
+  const counters = new Counters();
+  return {
+    begin(holders) {
+      const nowMs = Math.floor(clock.monotonicMs());
+      return begin(counters.plan(holders, nowMs), nowMs, nodes);
+    },
+    reserve(holders, amounts) {
+      const nowMs = Math.floor(clock.monotonicMs());
+      const plan = counters.plan(holders, nowMs);
+      const obstacle = obstacleTo(plan, amounts, nowMs, nodes);
+      if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+      plan.take(nowMs, amounts);
+      return new LocallyTaken(plan, amounts, nowMs, nodes);
+    },
+    get size() {
+      return counters.size;
+    },
+  };
+}
+
+class LocallyTaken implements Taken {
+  readonly kind = 'taken';
+  readonly #plan: Plan;
+  readonly #amounts: Amounts;
+  readonly #atMs: number;
+  readonly #nodes: number;
+  #isSettled = false;
+
+  constructor(plan: Plan, amounts: Amounts, atMs: number, nodes: number) {
+    this.#nodes = nodes;
+    this.#plan = plan;
+    this.#amounts = amounts;
+    this.#atMs = atMs;
+  }
+
+  headers(): string[] {
+    return localRateHeaders(this.#plan, this.#atMs, this.#nodes);
+  }
+
+  settle(used: Amounts): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#plan.settle(this.#atMs, this.#amounts, used);
+  }
+}

@@ -1,0 +1,52 @@
+/** How many processes serve, by what they say of themselves in the store: for as long as Redis cannot tell. */
+
+import type { Log } from '../core/log.ts';
+import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
+
+const intervalMs = 5_000;
+
+export interface NodeCensus {
+  /** This process included. */
+  readonly count: number;
+  /** Goes on counting, where nobody else knows it. */
+  keepUp(isNeeded: () => boolean): void;
+  close(): void;
+}
+
+export interface NodeCensusDeps {
+  readonly health: Pick<HealthStore, 'nodes'>;
+  /** So many there are at least. */
+  readonly workers: number;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** Resolves when it has counted once, or could not. */
+export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps): Promise<NodeCensus> {
+  let count = workers;
+  let isFailing = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function take(unsaid: number): Promise<void> {
+    try {
+      count = Math.max(workers, (await health.nodes(reportMaxAgeMs)).length + unsaid);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn('the nodes could not be counted in the store', { error: String(error) });
+      isFailing = true;
+    }
+  }
+
+  // This process has not spoken yet.
+  await take(1);
+  return {
+    get count() {
+      return count;
+    },
+    keepUp(isNeeded) {
+      timer = setInterval(() => {
+        if (isNeeded()) void take(0);
+      }, intervalMs).unref();
+    },
+    close: () => clearInterval(timer),
+  };
+}

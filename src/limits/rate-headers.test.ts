@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noCaps, type Rate } from '../core/caps.ts';
+import { toRateHeaders, toSpan } from './rate-headers.ts';
+import { Window } from './window.ts';
+
+test('writes spans as OpenAI does, and never shorter than they are', () => {
+  const spans: [number, string][] = [
+    [0, '0s'],
+    [0.2, '1ms'],
+    [120, '120ms'],
+    [999, '999ms'],
+    [1_000, '1s'],
+    [1_001, '2s'],
+    [59_999, '1m0s'],
+    [360_000, '6m0s'],
+    [3_600_000, '1h0m0s'],
+    [87_839_500, '24h24m0s'],
+  ];
+  for (const [ms, text] of spans) assert.equal(toSpan(ms), text);
+});
+
+/** The limit that is shown, of several as `[most, total]`. */
+function shown(...states: [number, number][]): string | undefined {
+  const rates = states.map(([most]) => {
+    const rate: Rate = { measure: 'requests', window: 'minute', most };
+    return { holder: { kind: 'key', id: 'dev', caps: noCaps } as const, rate, window: new Window(60_000, 0) };
+  });
+  const headers = toRateHeaders(
+    rates,
+    states.map(([most, total]) => ({ most, total, resetAfterMs: 0 })),
+  );
+  return headers[headers.indexOf('x-ratelimit-limit-requests') + 1];
+}
+
+test('shows the limit of which the smallest part is left, and the smaller one where as much is left of both', () => {
+  assert.equal(shown([100, 50], [10, 2]), '100');
+  assert.equal(shown([10, 2], [100, 50]), '100');
+  assert.equal(shown([100, 50], [10, 5]), '10');
+  assert.equal(shown([10, 5], [100, 50]), '10');
+  assert.equal(shown([5, 1], [0, 0]), '0', 'a limit of nothing has nothing left');
+});

@@ -1,0 +1,394 @@
+/** Limits counted in Redis, for all nodes together; and here as well, so that each node can go on with its share when Redis is away. */
+
+import type { Holder } from '../core/caps.ts';
+import type { Log } from '../core/log.ts';
+import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Counters, measureIndex, type Plan } from './counters.ts';
+import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
+import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
+import { Turns, within } from './reading-time.ts';
+import { RedisLink } from './redis-link.ts';
+import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
+import { adjustScript, placesScript } from './redis-scripts.ts';
+
+/** One hash slot, so that a script may touch all of them in a cluster as well. */
+const prefix = 'postern:{limits}:';
+/** What was decided here is told when so much time has passed: it comes in swarms. */
+const tellAfterMs = 50;
+/** Longer than that without an answer, and the connection is given up. */
+const claimTimeoutMs = 1_000;
+/** Keys that one script is told of at once. */
+const toldAtOnce = 300;
+
+export interface RedisLimiterDeps {
+  readonly url: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Unique to this process, and to this start of it. */
+  readonly node: string;
+  readonly log: Log;
+  readonly random: () => number;
+  /** How long a decision may wait for Redis; 30 ms where it does not say. */
+  readonly deadlineMs?: number | undefined;
+  /** Nodes that are known of by other ways than Redis, this one included; 1 where it does not say. */
+  readonly otherwiseKnown?: () => number;
+}
+
+/** Decisions that Redis had no part in. */
+export interface LocalDecisions {
+  /** Its answer did not come in time. */
+  readonly late: number;
+  /** It was not asked: it counted as away. */
+  readonly away: number;
+}
+
+export interface RedisLimiter extends Limiter, SlotArbiter {
+  /** False while each node has but its share. */
+  readonly isShared: boolean;
+  /** Nodes that count together, as far as is known; this one included. */
+  readonly nodes: number;
+  readonly localDecisions: LocalDecisions;
+  close(): Promise<void>;
+}
+
+/** Resolves when the first try to reach Redis is over, well or not. */
+export async function createRedisLimiter(deps: RedisLimiterDeps): Promise<RedisLimiter> {
+  const limiter = new SharedLimiter(deps);
+  await limiter.open();
+  return limiter;
+}
+
+/** What a plan is in Redis. */
+interface RemotePlan {
+  readonly keys: readonly string[];
+  /** Behind the amounts: number of rates; measure, bucket length and limit of each; limits of exchanges at a time. */
+  readonly args: readonly string[];
+}
+
+class SharedLimiter implements RedisLimiter, Decider {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #counters = new Counters();
+  #remote = new WeakMap<Plan, RemotePlan>();
+  readonly #link: RedisLink;
+  /** What all keys of counts begin with: those of another data set are never looked at again. */
+  #prefix = prefix;
+  /** What must be added to a time here to have the time there. */
+  #offsetMs = 0;
+  #hasUntold = false;
+  /** Something was being told when the link was lost: all of it is told anew, and may count twice. */
+  #mustTellAll = false;
+  readonly #turns: Turns<Pending>;
+  readonly #log: Log;
+  readonly #decided = { late: 0, away: 0 };
+  #lateReported = 0;
+  /** Questions that were decided here, and whose answers have not come. */
+  #lateOnTheWay = 0;
+  #telling: NodeJS.Timeout | undefined = undefined;
+
+  constructor({ clock, otherwiseKnown = () => 1, ...deps }: RedisLimiterDeps) {
+    this.#clock = clock;
+    this.#log = deps.log;
+    this.#link = new RedisLink({
+      ...deps,
+      otherwiseKnown,
+      keys: { nodes: `${prefix}nodes`, dataSet: `${prefix}data-set` },
+      onUp: ({ redisNowMs, dataSet, isNewNode, isNewData }) => {
+        this.#offsetMs = redisNowMs - this.nowMs();
+        this.#countIn(dataSet);
+        if (isNewNode || isNewData) this.#forgetTold(isNewData);
+        this.#tell();
+      },
+      onBeat: (redisNowMs) => {
+        this.#offsetMs = redisNowMs - this.nowMs();
+        if (this.#hasUntold) this.#tell();
+        this.#reportLate();
+      },
+    });
+    this.#turns = new Turns(this.#link.deadlineMs, (asked, leftAtMs) => this.#overdue(asked, leftAtMs));
+  }
+
+  open(): Promise<void> {
+    return this.#link.open();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#telling);
+    if (this.#hasUntold && this.#link.isUp) this.#tell();
+    await this.#link.close();
+  }
+
+  get isShared(): boolean {
+    return this.#link.isUp;
+  }
+
+  get nodes(): number {
+    return this.#link.nodes;
+  }
+
+  get isThere(): boolean {
+    return this.#link.isUp;
+  }
+
+  async claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
+    const { node } = this.#link;
+    const answers = claims.map(({ upstream, most, held, wants }) =>
+      this.#link.run(
+        placesScript,
+        [`${this.#prefix}places:${upstream}`, `${prefix}nodes`],
+        [node, String(most), String(held), String(wants)],
+      ),
+    );
+    try {
+      return (await within(Promise.all(answers), claimTimeoutMs)).map(toGrant);
+    } catch (error) {
+      this.#link.lose(error);
+      throw error;
+    }
+  }
+
+  get localDecisions(): LocalDecisions {
+    return this.#decided;
+  }
+
+  nowMs(): number {
+    return Math.floor(this.#clock.monotonicMs());
+  }
+
+  /** Without asking Redis, which is asked once the body is there: what is too much here is too much for all. */
+  begin(holders: readonly Holder[]): Begun | Refused {
+    const nowMs = this.nowMs();
+    return begin(this.#counters.plan(holders, nowMs), nowMs, this.#link.isUp ? 1 : this.#link.nodes);
+  }
+
+  reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused> {
+    const plan = this.#counters.plan(holders, this.nowMs());
+    if (!this.#link.isUp) return this.decideHere(plan, amounts);
+    return new Promise((resolve) => {
+      const { requests, tokens, items } = amounts;
+      const { keys, args } = this.#remotePlan(plan);
+      const asked = [this.#link.node, String(requests), String(tokens), String(items)];
+      const pending = new Pending(this, plan, amounts, resolve);
+      pending.ask(this.#link, keys, asked.concat(args));
+      this.#turns.add(pending);
+    });
+  }
+
+  /** This node's share, by its own count; of what was left a moment ago, where Redis is there and an answer late. */
+  decideHere(plan: Plan, amounts: Amounts): SharedTaken | Refused {
+    const nowMs = this.nowMs();
+    const { nodes, isUp } = this.#link;
+    this.#decided[isUp ? 'late' : 'away'] += 1;
+    const obstacle = obstacleTo(plan, amounts, nowMs, nodes, isUp);
+    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+    plan.take(nowMs, amounts);
+    for (const { rate, window } of plan.rates) {
+      const amount = amounts[rate.measure];
+      window.note(nowMs, amount);
+      window.addUnheard(amount);
+    }
+    this.#hasUntold = true;
+    return new SharedTaken(this, plan, amounts, nowMs, undefined);
+  }
+
+  /** Redis let it through. */
+  takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): SharedTaken {
+    const nowMs = this.nowMs();
+    plan.take(nowMs, amounts);
+    for (const { count } of plan.crowds) count.heldTold += 1;
+    return new SharedTaken(this, plan, amounts, nowMs, reply);
+  }
+
+  /** Redis let it through after it was decided here: what it counted need not be told, or must be given back. */
+  takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void {
+    for (const { rate, window } of plan.rates) window.note(atMs, -amounts[rate.measure]);
+    for (const { count } of plan.crowds) count.heldTold += 1;
+    this.#hasUntold = true;
+  }
+
+  /** Whether it counted there is known now; what is to be told of it must not wait for the next beat, as others might take it. */
+  answeredLate(): void {
+    this.#lateOnTheWay -= 1;
+    this.#tellSoon();
+  }
+
+  settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void {
+    plan.settle(atMs, amounts, used);
+    // What was decided here is told later, and its end must not come before it.
+    if (!this.#link.isUp || redisAtMs === undefined) {
+      this.#noteSettled(plan, amounts, used, atMs);
+      return;
+    }
+    const keys: string[] = [];
+    const args: string[] = [];
+    const remote = this.#remotePlan(plan);
+    for (const [index, { rate, window }] of plan.rates.entries()) {
+      const more = used[rate.measure] - amounts[rate.measure];
+      if (more === 0) continue;
+      keys.push(remote.keys[index] ?? '');
+      args.push(String(window.bucketMs), String(window.bucketAt(redisAtMs)), String(more));
+    }
+    const rates = keys.length;
+    for (const [index, { count }] of plan.crowds.entries()) {
+      keys.push(remote.keys[plan.rates.length + index] ?? '');
+      args.push('-1');
+      count.heldTold -= 1;
+    }
+    if (keys.length === 0) return;
+    this.#link.run(adjustScript, keys, [this.#link.node, String(rates), ...args]).catch((error: unknown) => {
+      // It may have been carried out or not. What is open is told anew on the next link; a difference of tokens is forgone.
+      this.#link.lose(error);
+    });
+  }
+
+  lose(error: unknown): void {
+    this.#link.lose(error);
+  }
+
+  answered(): void {
+    this.#link.answered();
+  }
+
+  #overdue(asked: readonly Pending[], leftAtMs: number): void {
+    if (asked.every(({ isDecided }) => isDecided)) return;
+    this.#link.late(leftAtMs);
+    for (const pending of asked) {
+      if (pending.isDecided) continue;
+      this.#lateOnTheWay += 1;
+      pending.overdue();
+    }
+  }
+
+  /** Not while a late answer is on its way: what was decided here may be counted there by then. */
+  #tellSoon(): void {
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      if (this.#hasUntold && this.#lateOnTheWay === 0 && this.#link.isUp) this.#tell();
+    }, tellAfterMs).unref();
+  }
+
+  #reportLate(): void {
+    const decisions = this.#decided.late - this.#lateReported;
+    this.#lateReported = this.#decided.late;
+    if (decisions === 0) return;
+    this.#log.warn('answers of redis were late: this node decided by what it knew', {
+      decisions,
+      deadline_ms: this.#link.deadlineMs,
+    });
+  }
+
+  #noteSettled(plan: Plan, amounts: Amounts, used: Amounts, atMs: number): void {
+    this.#hasUntold = true;
+    this.#tellSoon();
+    for (const { rate, window } of plan.rates) {
+      const more = used[rate.measure] - amounts[rate.measure];
+      if (more !== 0) window.note(atMs, more);
+    }
+  }
+
+  /** Never earlier than it was: what is told must not be over too soon. */
+  #redisBucket(bucket: number, bucketMs: number): number {
+    const latest = Math.floor((this.nowMs() + this.#offsetMs) / bucketMs);
+    return Math.min(latest, Math.floor(((bucket + 1) * bucketMs - 1 + this.#offsetMs) / bucketMs));
+  }
+
+  #countIn(dataSet: string): void {
+    const [name = ''] = dataSet.split(':');
+    const wanted = `${prefix}${name}:`;
+    if (wanted === this.#prefix) return;
+    this.#prefix = wanted;
+    this.#remote = new WeakMap();
+  }
+
+  #forgetTold(isNewData: boolean): void {
+    for (const count of this.#counters.all()) {
+      count.heldTold = 0;
+      if (!isNewData && !this.#mustTellAll) continue;
+      for (const { window } of count.windows()) window.noteAll();
+    }
+    this.#mustTellAll = false;
+  }
+
+  /** All that Redis does not know of yet. */
+  #tell(): void {
+    this.#hasUntold = false;
+    const nowMs = this.nowMs();
+    let rates: string[] = [];
+    let differences: string[] = [];
+    const send = (): void => {
+      const args = [this.#link.node, String(rates.length), ...differences];
+      this.#link.run(adjustScript, rates, args).catch((error: unknown) => {
+        this.#mustTellAll = true;
+        this.#link.lose(error);
+      });
+      rates = [];
+      differences = [];
+    };
+    for (const count of this.#counters.all()) {
+      for (const { measure, span, window } of count.windows()) {
+        const key = this.#prefix + rateKey(measure, span, count);
+        window.tell(nowMs, (bucket, amount) => {
+          rates.push(key);
+          differences.push(String(window.bucketMs), String(this.#redisBucket(bucket, window.bucketMs)), String(amount));
+        });
+        if (rates.length >= toldAtOnce) send();
+      }
+    }
+    if (rates.length > 0) send();
+    this.#tellHeld();
+  }
+
+  #tellHeld(): void {
+    const keys: string[] = [];
+    const differences: string[] = [];
+    for (const count of this.#counters.all()) {
+      if (count.held === count.heldTold) continue;
+      keys.push(this.#prefix + crowdKey(count));
+      differences.push(String(count.held - count.heldTold));
+      count.heldTold = count.held;
+    }
+    for (let first = 0; first < keys.length; first += toldAtOnce) {
+      const end = first + toldAtOnce;
+      const args = [this.#link.node, '0', ...differences.slice(first, end)];
+      this.#link.run(adjustScript, keys.slice(first, end), args).catch((error: unknown) => this.#link.lose(error));
+    }
+  }
+
+  #remotePlan(plan: Plan): RemotePlan {
+    let remote = this.#remote.get(plan);
+    if (remote === undefined) {
+      remote = toRemotePlan(plan, this.#prefix);
+      this.#remote.set(plan, remote);
+    }
+    return remote;
+  }
+}
+
+function toGrant(reply: unknown): SlotGrant {
+  const [held, keep] = Array.isArray(reply) ? reply : [];
+  if (typeof held !== 'number' || typeof keep !== 'number') {
+    throw new TypeError('redis answered something else than was asked');
+  }
+  return { held, keep };
+}
+
+function toRemotePlan({ rates, crowds }: Plan, before: string): RemotePlan {
+  const keys = rates.map(({ holder, rate }) => before + rateKey(rate.measure, rate.window, holder));
+  const args = [String(rates.length)];
+  for (const { rate, window } of rates) {
+    args.push(String(measureIndex[rate.measure] + 1), String(window.bucketMs), String(rate.most));
+  }
+  for (const { holder, most } of crowds) {
+    keys.push(before + crowdKey(holder));
+    args.push(String(most));
+  }
+  keys.push(`${prefix}nodes`);
+  return { keys, args };
+}
+
+function rateKey(measure: string, span: string, { kind, id }: { readonly kind: string; readonly id: string }): string {
+  return `${measure}:${span}:${kind}:${id}`;
+}
+
+function crowdKey({ kind, id }: { readonly kind: string; readonly id: string }): string {
+  return `open:${kind}:${id}`;
+}

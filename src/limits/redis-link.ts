@@ -1,0 +1,304 @@
+/** The connection to Redis, and whether it may be asked: it is while it answers in time, and is tried again by itself otherwise. */
+
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '../core/log.ts';
+import { reasonOf } from '../lib/thrown.ts';
+import { ReadingTime, within } from './reading-time.ts';
+import { adjustScript, beatScript, placesScript, reserveScript, type Script } from './redis-scripts.ts';
+
+/** How long a decision may wait for Redis: it is to be there within 50 ms. */
+const decisionDeadlineMs = 30;
+/** So many answers in a row are late, each to a question that left when the one before was known to be: it counts as away. */
+const lateInARow = 3;
+/** Longer than that without an answer in time, and the connection is given up. */
+const silenceMs = 1_000;
+const connectTimeoutMs = 1_000;
+const beatEveryMs = 2_000;
+const retryAfterMs = 250;
+const probeEveryMs = 50;
+/** Commands on their way; beyond them nothing is sent. */
+const mostOnTheWay = 20_000;
+/** As many beats as nodes are remembered over, lest one that had to come back first takes itself to be alone. */
+const beatsRemembered = 5;
+
+interface LinkNews {
+  readonly redisNowMs: number;
+  /** What is counted there, by a name of its own: another one where what was counted before is lost, in whole or in part. */
+  readonly dataSet: string;
+  /** It knows nothing of this process. */
+  readonly isNewNode: boolean;
+  /** It was another data set before. */
+  readonly isNewData: boolean;
+}
+
+export interface LinkDeps {
+  readonly url: string;
+  /** Unique to this process, and to this start of it. */
+  readonly node: string;
+  readonly keys: { readonly nodes: string; readonly dataSet: string };
+  readonly log: Log;
+  readonly random: () => number;
+  /** 30 ms where it does not say. */
+  readonly deadlineMs?: number | undefined;
+  /** Nodes that are known of by other ways than Redis. */
+  readonly otherwiseKnown: () => number;
+  /** At once and on the spot, before anything else is asked. */
+  onUp(news: LinkNews): void;
+  onBeat(redisNowMs: number): void;
+}
+
+/** What of a client is used. */
+interface Client {
+  connect(): Promise<unknown>;
+  sendCommand(command: string[]): Promise<unknown>;
+  destroy(): void;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+}
+
+interface Beat {
+  readonly nowMs: number;
+  readonly nodes: number;
+  readonly dataSet: string;
+  readonly isLate: boolean;
+}
+
+export class RedisLink {
+  readonly deadlineMs: number;
+  readonly #deps: LinkDeps;
+  #client: Client | undefined = undefined;
+  #state: 'away' | 'late' | 'up' | 'closed' = 'away';
+  #start = 0;
+  #onTheWay = 0;
+  #dataSet: string | undefined = undefined;
+  /** As the last beats said; empty before the first. */
+  #nodes: number[] = [];
+  #lateInARow = 0;
+  #lateKnownAtMs = Number.NEGATIVE_INFINITY;
+  #isReported = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: LinkDeps) {
+    this.#deps = deps;
+    this.deadlineMs = deps.deadlineMs ?? decisionDeadlineMs;
+    this.#timer = setInterval(() => this.#beatOrLose(), beatEveryMs).unref();
+  }
+
+  get isUp(): boolean {
+    return this.#state === 'up';
+  }
+
+  /** This process as Redis knows it; another one after each time that the connection was lost. */
+  get node(): string {
+    return `${this.#deps.node}:${this.#start}`;
+  }
+
+  /** Those that are known of, this one included. Whoever sets Redis has more than one, until it says otherwise. */
+  get nodes(): number {
+    const heardOf = this.#nodes.length === 0 ? [2] : this.#nodes;
+    return Math.max(...heardOf, this.#deps.otherwiseKnown());
+  }
+
+  /** Resolves when the first try is over, well or not. */
+  open(): Promise<void> {
+    return this.#connect();
+  }
+
+  /** All that is run in one turn of the event loop leaves in one write. */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#client === undefined) return Promise.reject(new Error('there is no connection'));
+    if (this.#onTheWay >= mostOnTheWay) return Promise.reject(new Error('too much is on its way'));
+    return this.#run(this.#client, script, keys, args);
+  }
+
+  /** An answer came in time. */
+  answered(): void {
+    this.#lateInARow = 0;
+  }
+
+  /** Answers to what left then are overdue. Where several in a row are, nothing is asked until answers come in time again. */
+  late(leftAtMs: number): void {
+    if (this.#state !== 'up' || this.#client === undefined || leftAtMs < this.#lateKnownAtMs) return;
+    this.#lateKnownAtMs = performance.now();
+    this.#lateInARow += 1;
+    if (this.#lateInARow < lateInARow) return;
+    this.#state = 'late';
+    this.#report(new Error(`${lateInARow} answers in a row took longer than ${this.deadlineMs} ms`));
+    void this.#probe(this.#client);
+  }
+
+  /** It said, or showed, that it cannot. */
+  lose(error: unknown): void {
+    if (this.#client !== undefined) this.#lose(this.#client, error);
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    const wasUp = this.isUp;
+    this.#state = 'closed';
+    this.#client = undefined;
+    clearInterval(this.#timer);
+    if (client === undefined) return;
+    try {
+      // What was settled last goes before it on the same connection.
+      if (wasUp) await within(client.sendCommand(['ZREM', this.#deps.keys.nodes, this.node]), silenceMs);
+    } catch (error) {
+      this.#deps.log.info('could not say good-bye to redis', { reason: reasonOf(error) });
+    } finally {
+      client.destroy();
+    }
+  }
+
+  async #connect(): Promise<void> {
+    let client: Client | undefined;
+    try {
+      client = await this.#create();
+      // Longer than its own time, so that it is over with the connection, and not only with us.
+      await within(client.connect(), 1.5 * connectTimeoutMs);
+      for (const { text } of [reserveScript, adjustScript, placesScript, beatScript]) {
+        await within(client.sendCommand(['SCRIPT', 'LOAD', text]), connectTimeoutMs);
+      }
+      const former = this.#start === 0 ? '' : this.node;
+      this.#start += 1;
+      await within(this.#beat(client, former), connectTimeoutMs);
+      const beat = await within(this.#beat(client), connectTimeoutMs);
+      this.#remember(beat);
+      if (beat.isLate) throw new Error(`it took longer than ${this.deadlineMs} ms to answer`);
+      if (this.#state === 'closed') client.destroy();
+      else this.#goUp(client, beat, true);
+    } catch (error) {
+      client?.destroy();
+      this.#report(error);
+      this.#tryLater();
+    }
+  }
+
+  async #create(): Promise<Client> {
+    // Whoever has no Redis need not load its client.
+    const { createClient } = await import('@redis/client');
+    const client: Client = createClient({
+      url: this.#deps.url,
+      RESP: 2,
+      disableOfflineQueue: true,
+      disableClientInfo: true,
+      // An AbortSignal for each command, otherwise; deadlines are kept here.
+      commandOptions: { timeout: 0 },
+      commandsQueueMaxLength: 2 * mostOnTheWay,
+      socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
+    });
+    client.on('error', (error) => this.#lose(client, error));
+    return client;
+  }
+
+  #tryLater(): void {
+    if (this.#state === 'closed') return;
+    setTimeout(
+      () => {
+        if (this.#state === 'away') void this.#connect();
+      },
+      retryAfterMs * (1 + this.#deps.random()),
+    ).unref();
+  }
+
+  async #run(client: Client, { text, digest }: Script, keys: readonly string[], args: readonly string[]) {
+    this.#onTheWay += 1;
+    try {
+      return await client.sendCommand(['EVALSHA', digest, String(keys.length), ...keys, ...args]);
+    } catch (error) {
+      // Somebody flushed the scripts; this brings it back.
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return await client.sendCommand(['EVAL', text, String(keys.length), ...keys, ...args]);
+    } finally {
+      this.#onTheWay -= 1;
+    }
+  }
+
+  async #beat(client: Client, former = ''): Promise<Beat> {
+    const { keys, random } = this.#deps;
+    let isLate = false;
+    const newName = random().toString(36).slice(2, 12);
+    const answer = this.#run(client, beatScript, [keys.nodes, keys.dataSet], [this.node, former, newName]);
+    const time = new ReadingTime(this.deadlineMs, () => {
+      isLate = true;
+    });
+    const reply = await answer.finally(() => time.cancel());
+    if (!Array.isArray(reply)) throw new TypeError('an answer that is no list');
+    const [nowMs, nodes, dataSet] = reply;
+    return { nowMs: Number(nowMs), nodes: Number(nodes), dataSet: String(dataSet), isLate };
+  }
+
+  #goUp(client: Client, beat: Beat, isNewNode: boolean): void {
+    const isNewData = this.#dataSet !== undefined && this.#dataSet !== beat.dataSet;
+    this.#client = client;
+    this.#state = 'up';
+    this.#lateInARow = 0;
+    this.#lateKnownAtMs = performance.now();
+    this.#dataSet = beat.dataSet;
+    this.#remember(beat);
+    this.#reportBack();
+    this.#deps.onUp({ redisNowMs: beat.nowMs, dataSet: beat.dataSet, isNewNode, isNewData });
+  }
+
+  async #beatOrLose(): Promise<void> {
+    const client = this.#client;
+    if (client === undefined || !this.isUp) return;
+    try {
+      const beat = await within(this.#beat(client), silenceMs);
+      if (client !== this.#client || !this.isUp) return;
+      if (beat.dataSet !== this.#dataSet) throw new Error('its data was deleted');
+      this.#remember(beat);
+      this.#deps.onBeat(beat.nowMs);
+    } catch (error) {
+      this.#lose(client, error);
+    }
+  }
+
+  #remember({ nodes }: Beat): void {
+    this.#nodes.push(Math.max(1, nodes));
+    if (this.#nodes.length > beatsRemembered) this.#nodes.shift();
+  }
+
+  /** Until an answer comes at once, or has not come for too long. */
+  async #probe(client: Client): Promise<void> {
+    const giveUpMs = performance.now() + silenceMs;
+    try {
+      for (;;) {
+        const beat = await within(this.#beat(client), Math.max(1, giveUpMs - performance.now()));
+        if (client !== this.#client || this.#state !== 'late') return;
+        if (beat.dataSet !== this.#dataSet) throw new Error('its data was deleted');
+        if (!beat.isLate) {
+          this.#goUp(client, beat, false);
+          return;
+        }
+        await wait(probeEveryMs);
+      }
+    } catch (error) {
+      this.#lose(client, error);
+    }
+  }
+
+  #lose(client: Client, error: unknown): void {
+    if (client !== this.#client || this.#state === 'closed') return;
+    this.#client = undefined;
+    this.#state = 'away';
+    this.#report(error);
+    // Whatever is on its way is rejected by this, and so decided here.
+    client.destroy();
+    this.#tryLater();
+  }
+
+  #reportBack(): void {
+    if (!this.#isReported) return;
+    this.#isReported = false;
+    this.#deps.log.info('redis is back: limits are counted for all nodes together again', { nodes: this.nodes });
+  }
+
+  #report(error: unknown): void {
+    if (this.#isReported || this.#state === 'closed') return;
+    this.#isReported = true;
+    this.#deps.log.warn('redis is away: this node lets through its share of every limit, by its own count', {
+      reason: reasonOf(error),
+      nodes: this.nodes,
+    });
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * How much memory bodies in flight may hold: all together, and each key of it. Nobody waits here while it holds something, so
+ * nobody can be waited for in a circle. Knows nothing of how bodies come.
+ */
+
+import type { Room } from '../core/room.ts';
+import { Line, type Obstacle } from './line.ts';
+
+export interface BudgetLimits {
+  readonly totalBytes: number;
+  /** The most that one body can come to; a key may always hold one, and it counts for no more than that. */
+  readonly largestBytes: number;
+}
+
+/** Told once that it has room, unless it withdraws. It may not throw. */
+export interface RoomWaiter {
+  readonly key: string;
+  readonly bytes: number;
+  entered(room: Room): void;
+}
+
+/** A body of this size does not queue behind longer ones, and a part of the budget is kept for such. */
+export const smallBytes = 128 * 1024;
+const reservedShare = 1 / 16;
+const keyShare = 1 / 4;
+/** What the system may keep of a body that nobody reads yet; as many may wait as hold no more than the budget by that. */
+const unreadBytes = 256 * 1024;
+const fewestWaiting = 64;
+/** With fewer keys than these, those that hold nothing just now are remembered: to take each out and in again costs more. */
+const fewestShares = 1_024;
+
+export class BodyBudget {
+  heldBytes = 0;
+  /** How often a body found no more while it grew. */
+  outgrown = 0;
+  #limits: BudgetLimits;
+  #shares = new Map<string, Share>();
+  /** So many of them, and those that hold nothing go. */
+  #forgetsAt = fewestShares;
+  readonly #small = new Line<RoomWaiter>();
+  readonly #large = new Line<RoomWaiter>();
+
+  /** Told of what a room held that is over. */
+  readonly #onReleased: ((bytes: number) => void) | undefined;
+
+  constructor(limits: BudgetLimits, onReleased?: (bytes: number) => void) {
+    this.#limits = limits;
+    this.#onReleased = onReleased;
+  }
+
+  get totalBytes(): number {
+    return this.#limits.totalBytes;
+  }
+
+  get waiting(): number {
+    return this.#small.size + this.#large.size;
+  }
+
+  heldBy(key: string): number {
+    const share = this.#shares.get(key);
+    return share === undefined ? 0 : share.bytes + share.apartBytes;
+  }
+
+  /** Undefined where there is no room now, or others have come before. */
+  take(key: string, bytes: number): Room | undefined {
+    const wanted = Math.min(bytes, this.#limits.largestBytes);
+    const line = this.#lineFor(wanted);
+    if (line.size > 0 && (line.isBlocked || line.has(key))) return undefined;
+    const share = this.#shares.get(key);
+    if (this.#obstacleTo(share, undefined, wanted) !== 'none') return undefined;
+    return this.#hold(key, share, wanted);
+  }
+
+  /** Whether it may wait; where it may not, as many do as may. */
+  wait(waiter: RoomWaiter): 'waiting' | 'full' | 'key-full' {
+    const most = Math.max(fewestWaiting, Math.floor(this.#limits.totalBytes / unreadBytes));
+    const ofKey = this.#small.waitingOf(waiter.key) + this.#large.waitingOf(waiter.key);
+    if (ofKey >= most * keyShare) return 'key-full';
+    if (this.waiting >= most) return 'full';
+    const line = this.#lineFor(waiter.bytes);
+    line.add(waiter);
+    // It may be what others must not be let in ahead of.
+    this.#letIn(line);
+    return 'waiting';
+  }
+
+  /** Waits no longer, and is told nothing more. */
+  withdraw(waiter: RoomWaiter): void {
+    const line = this.#lineFor(waiter.bytes);
+    line.remove(waiter);
+    this.#letIn(line);
+  }
+
+  /** Who holds more than may be held now keeps it. */
+  configure(limits: BudgetLimits): void {
+    this.#limits = limits;
+    this.#letIn(this.#small);
+    this.#letIn(this.#large);
+  }
+
+  /** For rooms: what they hold becomes so much, if it may. */
+  change(room: HeldRoom, bytes: number): boolean {
+    const wanted = Math.min(bytes, this.#limits.largestBytes);
+    if (wanted > room.bytes && !this.#mayGrow(room, wanted)) {
+      this.outgrown += 1;
+      return false;
+    }
+    const isLess = wanted < room.bytes;
+    this.#put(room, wanted);
+    if (isLess) this.#gaveBack(room.share);
+    return true;
+  }
+
+  /** Of the bodies of a key that grow one always goes on: where the share is full, it stands apart. */
+  #mayGrow(room: HeldRoom, wanted: number): boolean {
+    const { share } = room;
+    const obstacle = this.#obstacleTo(share, room, wanted);
+    if (obstacle !== 'share' || share.apart !== undefined) return obstacle === 'none';
+    share.bytes -= room.bytes;
+    share.apart = room;
+    return this.#obstacleTo(share, room, wanted) === 'none';
+  }
+
+  #lineFor(bytes: number): Line<RoomWaiter> {
+    return bytes <= smallBytes ? this.#small : this.#large;
+  }
+
+  #obstacleTo(share: Share | undefined, room: HeldRoom | undefined, wanted: number): Obstacle {
+    const { totalBytes } = this.#limits;
+    const isSmall = wanted <= smallBytes;
+    const reservedBytes = totalBytes * reservedShare;
+    const isApart = wanted > totalBytes * keyShare || (room !== undefined && share?.apart === room);
+    if (isApart) {
+      if (share?.apart !== undefined && share.apart !== room) return 'share';
+    } else {
+      const others = (share?.bytes ?? 0) - (room?.bytes ?? 0);
+      const mayHold = totalBytes * keyShare + (isSmall ? reservedBytes * keyShare : 0);
+      if (others + wanted > mayHold) return 'share';
+    }
+    const left = totalBytes - (isSmall || isApart ? 0 : reservedBytes) - this.heldBytes + (room?.bytes ?? 0);
+    return wanted > left ? 'total' : 'none';
+  }
+
+  #hold(key: string, known: Share | undefined, bytes: number): HeldRoom {
+    const share = known ?? new Share(key);
+    if (known === undefined) this.#shares.set(key, share);
+    share.rooms += 1;
+    const room = new HeldRoom(this, share);
+    this.#put(room, bytes);
+    return room;
+  }
+
+  /** A body that does not fit into what a key may hold stands apart: one a key, beside what it holds else. */
+  #put(room: HeldRoom, bytes: number): void {
+    const { share } = room;
+    const mayHold = this.#limits.totalBytes * keyShare;
+    const wasApart = share.apart === room;
+    if (wasApart) share.apart = undefined;
+    else share.bytes -= room.bytes;
+    this.heldBytes += bytes - room.bytes;
+    room.bytes = bytes;
+    const staysApart = wasApart && bytes > 0 && share.bytes + bytes > mayHold;
+    if (share.apart === undefined && (bytes > mayHold || staysApart)) share.apart = room;
+    else share.bytes += bytes;
+  }
+
+  /** The end of a room. */
+  drop(room: HeldRoom): void {
+    const { share } = room;
+    this.#onReleased?.(room.bytes);
+    this.#put(room, 0);
+    share.rooms -= 1;
+    if (this.#shares.size > this.#forgetsAt) this.#forget();
+    this.#gaveBack(share);
+  }
+
+  #forget(): void {
+    this.#shares = new Map([...this.#shares].filter(([, { rooms }]) => rooms > 0));
+    this.#forgetsAt = Math.max(fewestShares, 2 * this.#shares.size);
+  }
+
+  #gaveBack({ key }: Share): void {
+    if (this.#small.size > 0 && (this.#small.isBlocked || this.#small.has(key))) this.#letIn(this.#small);
+    if (this.#large.size > 0 && (this.#large.isBlocked || this.#large.has(key))) this.#letIn(this.#large);
+  }
+
+  #letIn(line: Line<RoomWaiter>): void {
+    for (;;) {
+      const waiter = line.next(this.#obstacleToWaiter);
+      if (waiter === undefined) return;
+      const wanted = Math.min(waiter.bytes, this.#limits.largestBytes);
+      waiter.entered(this.#hold(waiter.key, this.#shares.get(waiter.key), wanted));
+    }
+  }
+
+  readonly #obstacleToWaiter = ({ key, bytes }: RoomWaiter): Obstacle =>
+    this.#obstacleTo(this.#shares.get(key), undefined, Math.min(bytes, this.#limits.largestBytes));
+}
+
+/** What one key holds. */
+class Share {
+  readonly key: string;
+  rooms = 0;
+  /** Without the one that stands apart. */
+  bytes = 0;
+  apart: HeldRoom | undefined = undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  get apartBytes(): number {
+    return this.apart?.bytes ?? 0;
+  }
+}
+
+class HeldRoom implements Room {
+  bytes = 0;
+  readonly share: Share;
+  readonly #budget: BodyBudget;
+  #isReleased = false;
+
+  constructor(budget: BodyBudget, share: Share) {
+    this.#budget = budget;
+    this.share = share;
+  }
+
+  growTo(bytes: number): boolean {
+    if (this.#isReleased) return false;
+    return bytes <= this.bytes || this.#budget.change(this, bytes);
+  }
+
+  shrinkTo(bytes: number): void {
+    if (!this.#isReleased && bytes < this.bytes) this.#budget.change(this, bytes);
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#budget.drop(this);
+  }
+}

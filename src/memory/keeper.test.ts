@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Room } from '../core/room.ts';
+import { createBodyMemory } from './keeper.ts';
+
+const MiB = 1024 ** 2;
+
+/** 64 MiB for bodies, and how often all garbage was collected. */
+function stage() {
+  const collected = { times: 0 };
+  const memory = createBodyMemory('request bodies', { totalBytes: 64 * MiB, largestBytes: 32 * MiB }, () => {
+    collected.times += 1;
+  });
+  const passes = (bytes: number): void => {
+    const room: Room | Promise<Room> = memory.enter(
+      { key: 'dev', client: { work: undefined, gone: false }, waitMs: 0 },
+      bytes,
+    );
+    assert.ok(!(room instanceof Promise), 'there is room');
+    room.release();
+  };
+  return { collected, passes };
+}
+
+test('what long bodies leave behind never comes to more than half of the room', () => {
+  const { collected, passes } = stage();
+  passes(31 * MiB);
+  assert.equal(collected.times, 0);
+  passes(MiB);
+  assert.equal(collected.times, 1);
+  passes(31 * MiB);
+  assert.equal(collected.times, 1, 'what was collected is no longer there');
+});
+
+test('short bodies are left to the engine, however many', () => {
+  const { collected, passes } = stage();
+  for (let body = 0; body < 2_000; body += 1) passes(64 * 1024);
+  assert.equal(collected.times, 0);
+});

@@ -1,0 +1,174 @@
+/** Hands out room for bodies: at once, or after a wait that has an end; and says who was refused, and why. */
+
+import { GatewayError } from '../core/errors.ts';
+import type { ClientWork } from '../core/outcome.ts';
+import type { Room, RoomKeeper, RoomSeeker } from '../core/room.ts';
+import { BodyBudget, type BudgetLimits, type RoomWaiter } from './budget.ts';
+
+/** What is held, and by whom it is waited for, at the moment when somebody looks. */
+export interface RoomState {
+  readonly heldBytes: number;
+  readonly totalBytes: number;
+  readonly waiting: number;
+  /** Since the start: those who could not even wait, or waited in vain; and those who found no more while they grew. */
+  readonly refused: number;
+  readonly outgrown: number;
+}
+
+export interface BodyMemory extends RoomKeeper {
+  configure(limits: BudgetLimits): void;
+  state(): RoomState;
+}
+
+const litterFromBytes = 256 * 1024;
+const worthCollectingBytes = 16 * 1024 ** 2;
+/** As a share of the room: the engine by itself may let it come to more than all of the room. */
+const mostLitter = 0.5;
+/** So long after the last long body. */
+const quietMs = 2_000;
+
+const retryAfter = ['Retry-After', '1'];
+
+/** `what` it is for, such as: request bodies. */
+export function createBodyMemory(what: string, limits: BudgetLimits, collectGarbage: () => void): BodyMemory {
+  const litter = new Litter(collectGarbage, () => budget.totalBytes * mostLitter);
+  const budget = new BodyBudget(limits, (bytes) => litter.add(bytes));
+  let refused = 0;
+
+  function refusal(why: string): GatewayError {
+    refused += 1;
+    return new GatewayError('overloaded', {
+      message: `There is no memory left for ${what} (server.body_memory): ${why}; try again in 1 s.`,
+      headers: retryAfter,
+      cause: `memory for ${what}: ${budget.heldBytes} of ${budget.totalBytes} bytes held, ${budget.waiting} waiting`,
+    });
+  }
+
+  function wait(seeker: RoomSeeker, bytes: number): Promise<Room> {
+    return new Promise((resolve, reject) => {
+      const waiter = new WaitingBody(seeker, bytes, { budget, resolve, reject, refusal });
+      const answer = budget.wait(waiter);
+      if (answer === 'waiting') waiter.begin();
+      else reject(refusal(answer === 'full' ? 'as many wait for it as may' : 'as many of this key wait for it as may'));
+    });
+  }
+
+  return {
+    enter(seeker, bytes) {
+      const room = budget.take(seeker.key, bytes);
+      return room === undefined ? wait(seeker, bytes) : room;
+    },
+    configure: (next) => budget.configure(next),
+    state: () => {
+      const { heldBytes, totalBytes, waiting, outgrown } = budget;
+      return { heldBytes, totalBytes, waiting, refused, outgrown };
+    },
+  };
+}
+
+/**
+ * What was long is garbage once it is given back: a process with nothing to do would keep it for hours, and one with much
+ * to do until there is as much of it as of what is alive, beside the room that is being filled again.
+ */
+class Litter {
+  readonly #collectGarbage: () => void;
+  readonly #mostBytes: () => number;
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(collectGarbage: () => void, mostBytes: () => number) {
+    this.#collectGarbage = collectGarbage;
+    this.#mostBytes = mostBytes;
+  }
+
+  add(bytes: number): void {
+    if (bytes < litterFromBytes) return;
+    this.#bytes += bytes;
+    if (this.#bytes < worthCollectingBytes) return;
+    // Under load a pause is felt, and the engine collects by itself: but not soon enough for the memory to stay within bounds.
+    if (this.#bytes >= this.#mostBytes()) this.collect();
+    else if (this.#timer === undefined) this.#timer = setTimeout(collect, quietMs, this).unref();
+    else this.#timer.refresh();
+  }
+
+  collect(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#bytes = 0;
+    this.#collectGarbage();
+  }
+}
+
+function collect(litter: Litter): void {
+  litter.collect();
+}
+
+interface Ending {
+  readonly budget: BodyBudget;
+  resolve(room: Room): void;
+  reject(error: GatewayError): void;
+  refusal(why: string): GatewayError;
+}
+
+class WaitingBody implements RoomWaiter, ClientWork {
+  readonly key: string;
+  readonly bytes: number;
+  readonly #seeker: RoomSeeker;
+  readonly #ending: Ending;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  /** What was done for the client when it began to wait, and is afterwards. */
+  #before: ClientWork | undefined = undefined;
+  #isOver = false;
+
+  constructor(seeker: RoomSeeker, bytes: number, ending: Ending) {
+    this.key = seeker.key;
+    this.bytes = bytes;
+    this.#seeker = seeker;
+    this.#ending = ending;
+  }
+
+  /** It may have its room already: nobody was ahead of it after all. */
+  begin(): void {
+    if (this.#isOver) return;
+    const { client } = this.#seeker;
+    this.#before = client.work;
+    client.work = this;
+    this.#timer = setTimeout(giveUp, this.#seeker.waitMs, this).unref();
+  }
+
+  entered(room: Room): void {
+    this.#end();
+    this.#ending.resolve(room);
+  }
+
+  clientLeft(): void {
+    const before = this.#before;
+    this.#leave(new GatewayError('client_closed'));
+    before?.clientLeft();
+  }
+
+  timeIsUp(): void {
+    if (this.#isOver) return;
+    const { budget, refusal } = this.#ending;
+    const why = `this key holds ${budget.heldBy(this.key)} of ${budget.totalBytes} bytes, others ${budget.heldBytes - budget.heldBy(this.key)}`;
+    this.#leave(refusal(`none came free within ${this.#seeker.waitMs / 1_000} s (${why})`));
+  }
+
+  #leave(error: GatewayError): void {
+    if (this.#isOver) return;
+    this.#ending.budget.withdraw(this);
+    this.#end();
+    this.#ending.reject(error);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const { client } = this.#seeker;
+    if (client.work === this) client.work = this.#before;
+  }
+}
+
+function giveUp(waiter: WaitingBody): void {
+  waiter.timeIsUp();
+}
