@@ -15,13 +15,13 @@ const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\
 const asked = z.string().max(40);
 
 /** A time, or the beginning of a day in UTC. */
-const fromTime = asked
+export const fromTime = asked
   .transform((text, issues) => toTime(text, issues))
   .optional()
   .meta({ description: 'A time such as 2026-11-21T09:00Z, or a day in UTC such as 2026-11-21.' });
 
 /** A time, or the end of a day in UTC. */
-const toTimeOf = asked
+export const toTimeOf = asked
   .transform((text, issues) => toTime(text, issues) + (text.length === 'yyyy-mm-dd'.length ? dayMs : 0))
   .optional()
   .meta({ description: 'Before this time; a day in UTC is included whole.' });
@@ -58,6 +58,10 @@ export const auditEntry = z.object({
   actor: z.string().meta({ description: 'Such as `command line` or `console: ada@example.com`.' }),
   action: z.string().meta({ description: 'Such as `key.create`.' }),
   subject: z.string(),
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: 'What the subject is called, where it is an ID; null where nobody knows.' }),
   before: z.unknown().meta({ description: 'As it was, without secrets; null where there was nothing.' }),
   after: z.unknown().meta({ description: 'As it is since, without secrets; null where there is nothing.' }),
 });

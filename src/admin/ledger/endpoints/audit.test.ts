@@ -55,6 +55,23 @@ test('filters keep what fits: who, how the action begins, and about what; no cha
   );
 });
 
+test('an entry names a key as it is called now, and what is gone as its entry does', async (t) => {
+  const { ask, store } = await openAdmin(t, { role: 'admin' });
+  const { id } = await store.keys.create(
+    { name: 'search of the shop', digest: 'a'.repeat(64), hint: 'sk-…aaaa', models: ['*'] },
+    'me',
+  );
+  await store.audit.add({ actor: 'me', action: 'key.revoke', subject: id, before: null, after: null });
+  await store.audit.add({ actor: 'me', action: 'token.revoke', subject: 'tok_1', before: { name: 'ci' }, after: null });
+  await store.audit.add({ actor: 'me', action: 'upstream.put', subject: 'near', before: null, after: { id: 'near' } });
+  const { json } = await ask('GET', '/api/audit');
+  const named = new Map(json.items.map((entry: Record<string, unknown>) => [entry.action, entry.name]));
+  assert.deepEqual(
+    [named.get('key.revoke'), named.get('key.create'), named.get('token.revoke'), named.get('upstream.put')],
+    ['search of the shop', 'search of the shop', 'ci', null],
+  );
+});
+
 test('only admins read it', async (t) => {
   const { ask, become } = await open(t);
   for (const role of ['viewer', 'editor'] as const) {

@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 import type { AuditEntry } from '../../../core/store/audit.ts';
+import { isMapping } from '../../../lib/is-mapping.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
 import { implement } from '../../implement.ts';
@@ -78,11 +79,22 @@ export const listAudit = implement(
   async ({ query: { from, to, before, limit, ...filter }, context: { store } }) => {
     // One more than asked for tells whether there is a next page.
     const entries = await store.audit.page({ ...filter, fromMs: from, toMs: to, before, limit: limit + 1 });
-    const items = entries.slice(0, limit);
-    return { items: items.map(toEntry), next: entries.length > limit ? (items.at(-1)?.id ?? null) : null };
+    const page = entries.slice(0, limit);
+    const hasKeys = page.some(({ action }) => action.startsWith('key.'));
+    const names = new Map((hasKeys ? await store.keys.list() : []).map((key) => [key.id, key.name]));
+    return {
+      items: page.map((entry) => toEntry(entry, names.get(entry.subject))),
+      next: entries.length > limit ? (page.at(-1)?.id ?? null) : null,
+    };
   },
 );
 
-function toEntry({ atMs, ...entry }: AuditEntry): z.input<typeof auditEntry> {
-  return { ...entry, at: toInstant(atMs) };
+/** A key has the name that it has now; of what is gone, or is no key, the entry itself may say one. */
+function toEntry({ atMs, ...entry }: AuditEntry, known: string | undefined): z.input<typeof auditEntry> {
+  const name = known ?? nameIn(entry.after) ?? nameIn(entry.before);
+  return { ...entry, name: name === undefined || name === entry.subject ? null : name, at: toInstant(atMs) };
+}
+
+function nameIn(document: unknown): string | undefined {
+  return isMapping(document) && typeof document.name === 'string' && document.name !== '' ? document.name : undefined;
 }
