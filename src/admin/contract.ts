@@ -8,6 +8,7 @@ import type * as z from 'zod';
 import type { FieldFault } from '../core/field-fault.ts';
 import type * as members from './access/contract/members.ts';
 import type * as session from './access/contract/session.ts';
+import type * as alerts from './alerts/contract/alerts.ts';
 import type { Asked, Endpoint } from './endpoint.ts';
 import type * as keys from './keys/contract/keys.ts';
 import type * as ledger from './ledger/contract/ledger.ts';
@@ -16,6 +17,7 @@ import type * as models from './models/contract/models.ts';
 import type * as state from './overview/contract/state.ts';
 import type * as playground from './playground/contract/playground.ts';
 import type { ProblemCode } from './problem.ts';
+import type * as series from './series/contract/series.ts';
 import type * as settings from './settings/contract/settings.ts';
 import type { written } from './shapes/common.ts';
 import type * as upstreams from './upstreams/contract/upstreams.ts';
@@ -36,18 +38,21 @@ export {
 } from '../core/operations/index.ts';
 export { managers } from '../core/resource-desk.ts';
 export { type Role, roles } from '../core/role.ts';
+export { latencyKinds, requestResults, seriesDimensions, seriesOrders } from '../core/store/series.ts';
 export { keyManagers, keyStates } from './keys/facts.ts';
 export type { ProblemCode } from './problem.ts';
 
 type Contracts =
   | typeof session
   | typeof members
+  | typeof alerts
   | typeof keys
   | typeof ledger
   | typeof usage
   | typeof models
   | typeof state
   | typeof playground
+  | typeof series
   | typeof settings
   | typeof upstreams;
 
@@ -128,3 +133,15 @@ export type Upstream = z.output<typeof upstreams.upstream>;
 export type UpstreamDetail = z.output<typeof upstreams.upstreamDetail>;
 export type UpstreamTest = z.output<typeof upstreams.testAnswer>;
 export type UpstreamModels = z.output<typeof upstreams.upstreamModels>;
+
+export type Series = z.output<typeof series.series>;
+export type SeriesLine = Series['lines'][number];
+export type SeriesFigures = Series['total']['figures'];
+export type SeriesPoints = Series['total']['points'];
+export type Now = z.output<typeof series.now>;
+export type ShownUpstream = z.output<typeof series.shownUpstream>;
+export type ShownTarget = z.output<typeof series.shownTarget>;
+export type Alert = z.output<typeof alerts.alert>;
+export type AlertRule = z.output<typeof alerts.alertRule>;
+export type AlertChannel = z.output<typeof alerts.alertChannel>;
+export type ConfigurationState = z.output<typeof state.configurationState>;

@@ -47,6 +47,8 @@ export const tags = [
   'Members',
   'Tokens',
   'Overview',
+  'Series',
+  'Alerts',
   'Upstreams',
   'Models',
   'Playground',

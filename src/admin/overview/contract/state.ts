@@ -137,6 +137,25 @@ export const getNotices = overviewEndpoint('GET /api/notices', 'viewer', {
   answer: notices,
 });
 
+export const configurationState = z.object({
+  file: z.string().nullable(),
+  readAt: instant.meta({ description: 'When what is in force was read.' }),
+  refused: z
+    .object({
+      at: instant.meta({ description: 'When it was first refused as it is.' }),
+      faults: z.array(
+        z.object({ file: z.string().nullable(), line: z.number().int().nullable(), message: z.string() }),
+      ),
+    })
+    .nullable()
+    .meta({ description: 'A change of the file that is not in force, as it is refused; null once it is repaired.' }),
+});
+
+export const getConfiguration = overviewEndpoint('GET /api/configuration', 'viewer', {
+  summary: 'Say whether the configuration file as it is now is in force, and if not, why',
+  answer: configurationState,
+});
+
 export const confirmBackup = overviewEndpoint('POST /api/notices/secret-key-backup', 'owner', {
   summary: 'Say that there is a copy of the secret key elsewhere, so that nobody is reminded of it',
 });

@@ -1,0 +1,89 @@
+/** Alerts: what is open, what was, how operators are told, and what is silenced. */
+
+import * as z from 'zod';
+import { endpointsOf } from '../../endpoint.ts';
+import { instant, pageOf, pageQuery } from '../../shapes/common.ts';
+
+const alertEndpoint = endpointsOf('Alerts');
+
+export const alertRules = [
+  'error_rate',
+  'latency',
+  'upstream_degraded',
+  'upstream_down',
+  'budget',
+  'ledger_lag',
+  'drift',
+  'certificate',
+  'reload_refused',
+] as const;
+
+const channelKinds = ['webhook', 'slack', 'smtp'] as const;
+
+/** An alert that is open, or was. */
+export const alert = z.object({
+  id: z.string().meta({ description: 'The same each time it is told, by which repetitions are known.' }),
+  rule: z.enum(alertRules),
+  subject: z
+    .object({
+      kind: z.enum(['gateway', 'upstream', 'model', 'key', 'project', 'configuration']),
+      id: z.string().nullable(),
+    })
+    .meta({ description: 'What it is about.' }),
+  severity: z.enum(['bad', 'warning']),
+  cause: z.string().meta({ description: 'A sentence.' }),
+  openedAt: instant,
+  closedAt: instant.nullable(),
+  silencedUntil: instant.nullable(),
+  explore: z
+    .record(z.string(), z.string())
+    .nullable()
+    .meta({ description: 'What to ask `GET /api/series` for to see it: filters, `from`, `to`, `by`.' }),
+});
+
+export const listAlerts = alertEndpoint('GET /api/alerts', 'viewer', {
+  summary: 'List alerts, those that are open first, then the newest',
+  query: pageQuery.extend({ state: z.enum(['open', 'closed', 'all']).default('all') }),
+  answer: pageOf(alert),
+});
+
+export const alertChannel = z.object({
+  id: z.string(),
+  kind: z.enum(channelKinds),
+  host: z.string().meta({ description: 'The rest of an address may be a secret.' }),
+});
+
+export const alertRule = z.object({
+  rule: z.enum(alertRules),
+  isOn: z.boolean(),
+  words: z.string().meta({ description: 'When it opens, in a sentence with its thresholds.' }),
+});
+
+export const getAlertRules = alertEndpoint('GET /api/alerts/rules', 'viewer', {
+  summary: 'List the rules of alerts, and who is told',
+  answer: z.object({ rules: z.array(alertRule), channels: z.array(alertChannel) }),
+});
+
+export const testAlert = alertEndpoint('POST /api/alerts/test', 'admin', {
+  summary: 'Send a test alert to every channel, or to one',
+  body: z.strictObject({ channel: z.string().max(100).optional() }),
+  answer: z.object({
+    results: z.array(
+      z.object({ channel: alertChannel, ok: z.boolean(), detail: z.string().meta({ description: 'What came back.' }) }),
+    ),
+  }),
+});
+
+const alertParam = z.object({ id: z.string().min(1).max(300) });
+
+export const silenceAlert = alertEndpoint('PUT /api/alerts/:id/silence', 'editor', {
+  summary: 'Tell nobody of this rule and subject until a time',
+  params: alertParam,
+  body: z.strictObject({ minutes: z.number().int().min(1).max(43_200) }),
+  answer: alert,
+});
+
+export const endSilence = alertEndpoint('DELETE /api/alerts/:id/silence', 'editor', {
+  summary: 'End the silence of an alert',
+  params: alertParam,
+});

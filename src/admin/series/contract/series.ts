@@ -1,0 +1,277 @@
+/** Queries over the series of the ledger: counts, rates, percentiles and cost over time, and the state of targets that follows from them. */
+
+import * as z from 'zod';
+import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
+import { operations } from '../../../core/operations/index.ts';
+import { latencyKinds, requestResults, seriesDimensions, seriesOrders } from '../../../core/store/series.ts';
+import { targetStates } from '../../../core/target-state.ts';
+import { alert } from '../../alerts/contract/alerts.ts';
+import { endpointsOf } from '../../endpoint.ts';
+import { checkSpan, fromTime, toTimeOf } from '../../ledger/contract/ledger.ts';
+import { dollars, instant } from '../../shapes/common.ts';
+
+const seriesEndpoint = endpointsOf('Series');
+
+const name = z.string().max(256).optional();
+
+/** Lengths of a step that can be asked for. */
+export const seriesSteps = ['1m', '5m', '15m', '1h', '6h', '1d'] as const;
+
+const comparisons = ['before', 'day', 'week'] as const;
+
+const by = z
+  .string()
+  .max(100)
+  .default('')
+  .transform((text, issues) => {
+    const names = new Set(text === '' ? [] : text.split(',').map((each) => each.trim()));
+    const known = seriesDimensions.filter((dimension) => names.has(dimension));
+    if (known.length === names.size && known.length <= 2) {
+      return [...names].flatMap((each) => seriesDimensions.filter((dimension) => dimension === each));
+    }
+    issues.addIssue(`Give at most two of ${seriesDimensions.join(', ')}, separated by commas.`);
+    return z.NEVER;
+  })
+  .meta({ description: `At most two of ${seriesDimensions.join(', ')}, separated by commas: a line for each value.` });
+
+const most = { minutesEast: 14 * 60, lines: 50 };
+
+export const seriesQuery = z
+  .strictObject({
+    from: fromTime.meta({ description: 'An hour before `to` where it is left out.' }),
+    to: toTimeOf.meta({ description: 'Now where it is left out. Both are rounded outwards to minutes.' }),
+    step: z
+      .enum(seriesSteps)
+      .optional()
+      .meta({ description: 'How long a point is; by the length of the range where it is left out.' }),
+    zone: z.coerce
+      .number()
+      .int()
+      .min(-most.minutesEast)
+      .max(most.minutesEast)
+      .default(0)
+      .meta({ description: 'Minutes east of UTC, by which points of six hours and of a day begin.' }),
+    by,
+    top: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(most.lines)
+      .default(10)
+      .meta({ description: 'Lines at most; what is beyond them is one more line, `isOthers`.' }),
+    order: z.enum(seriesOrders).default('requests'),
+    latency: z.enum(latencyKinds).default('duration').meta({
+      description:
+        'Of which time the percentiles in points and the heat map are: of the request, to its first byte, or until it was sent.',
+    }),
+    heatmap: z.stringbool().default(false),
+    compare: z
+      .enum(comparisons)
+      .optional()
+      .meta({ description: 'With the stretch of the same length just before, a day earlier, or a week earlier.' }),
+    model: name,
+    upstream: name,
+    key: name,
+    project: name,
+    operation: z.enum(operations).optional(),
+    outcome: z
+      .enum([...requestResults, ...rowOutcomes])
+      .optional()
+      .meta({ description: '`failed` is `error`, `cut` and `lost`; the others are outcomes of the ledger.' }),
+    code: name.meta({ description: 'The error code, or the status where an upstream answered with an error.' }),
+    cache: z.enum(['hit', 'partial', 'miss']).optional(),
+  })
+  .superRefine(checkSpan);
+
+const count = z.number();
+
+const percentiles = z
+  .object({ count, p50: z.number(), p95: z.number(), p99: z.number() })
+  .nullable()
+  .meta({ description: 'Milliseconds, within 1 %; null where nothing was measured.' });
+
+const figures = z.object({
+  requests: count,
+  succeeded: count,
+  failed: count.meta({ description: 'Ended with an error of an upstream, broke off, or nobody knows how they ended.' }),
+  refused: count.meta({ description: 'Refused by the gateway: nothing was sent to an upstream.' }),
+  cancelled: count.meta({ description: 'The client left first.' }),
+  cached: count.meta({ description: 'Answered from the cache, at least in part.' }),
+  attempts: count.meta({ description: 'Calls to upstreams.' }),
+  failedAttempts: count.meta({ description: 'Of them, those of which no answer came that serves.' }),
+  items: count,
+  inputTokens: count,
+  outputTokens: count,
+  searchUnits: count,
+  cost: dollars,
+  unpriced: count.meta({ description: 'Requests whose cost is not known, and is not in the sum.' }),
+  savedItems: count.meta({ description: 'Items of lists that nobody was asked for, as they were known.' }),
+  saved: dollars.meta({ description: 'What these would have cost.' }),
+  duration: percentiles,
+  firstByte: percentiles,
+  overhead: percentiles.meta({ description: 'Until the call was sent, waits included; of requests with one call.' }),
+});
+
+const numbers = z.array(z.number());
+const known = z.array(z.number().nullable());
+
+const points = z
+  .object({
+    requests: numbers,
+    succeeded: numbers,
+    failed: numbers,
+    refused: numbers,
+    cancelled: numbers,
+    attempts: numbers,
+    failedAttempts: numbers,
+    inputTokens: numbers,
+    outputTokens: numbers,
+    items: numbers,
+    cost: numbers.meta({ description: 'US dollars, as numbers for a chart.' }),
+    p50: known,
+    p95: known,
+    p99: known,
+  })
+  .meta({ description: 'Each list has a value for each of `times`.' });
+
+const line = z.object({
+  by: z
+    .partialRecord(z.enum(seriesDimensions), z.string().nullable())
+    .meta({ description: 'A value for each dimension that was asked for; null where a request had none.' }),
+  isOthers: z.boolean().meta({ description: 'All behind the first lines, and what was too seldom to be kept apart.' }),
+  figures,
+  points,
+});
+
+const stretch = z.object({ from: instant, to: instant });
+
+export const series = z.object({
+  from: instant.meta({ description: 'As it was rounded.' }),
+  to: instant,
+  stepMs: z.number(),
+  since: instant.nullable().meta({
+    description: 'From when on series exist, where the range begins before; null where all of it is covered.',
+  }),
+  times: z.array(instant).meta({ description: 'When each point begins; the first and the last may be cut short.' }),
+  total: z.object({ figures, points }),
+  lines: z.array(line).meta({ description: 'By the order that was asked for; empty where nothing is split.' }),
+  heatmap: z
+    .object({
+      bounds: numbers.meta({
+        description: 'Milliseconds: row n has what took up to the nth, and more than the one before.',
+      }),
+      counts: z.array(numbers).meta({ description: 'For each of `times`, a count for each row.' }),
+    })
+    .nullable(),
+  codes: z
+    .array(z.object({ code: z.string(), outcome: z.enum(rowOutcomes), requests: count }))
+    .meta({ description: 'The most frequent ends other than well, ten at most.' }),
+  attemptErrors: z
+    .array(z.object({ upstream: z.string(), kind: z.string(), code: z.string(), attempts: count }))
+    .meta({ description: 'The most frequent failures of calls, ten at most; `code` is a status or what went wrong.' }),
+  comparison: stretch
+    .extend({
+      isCovered: z.boolean().meta({ description: 'False where series do not reach so far back: there is no data.' }),
+      figures,
+      points: points.meta({ description: 'Of the same steps, each as much earlier.' }),
+      lines: z.array(line.pick({ by: true, isOthers: true, figures: true })).meta({
+        description: 'Of the same values as `lines`.',
+      }),
+    })
+    .nullable(),
+});
+
+export const getSeries = seriesEndpoint('GET /api/series', 'viewer', {
+  summary:
+    'Counts, rates, percentiles, heat map, tokens and cost over time, filtered, split by up to two, and compared',
+  query: seriesQuery,
+  answer: series,
+});
+
+/** How a target or an upstream does. */
+export const shownStates = ['failing', 'cooldown', 'degraded', 'healthy', 'untested'] as const;
+
+const evidence = z.object({
+  attempts: count.meta({ description: 'Of the last ten minutes, as are the next four.' }),
+  failedAttempts: count,
+  successShare: z.number().nullable(),
+  p95Ms: z.number().nullable(),
+  topCode: z
+    .object({ kind: z.string(), code: z.string(), attempts: count })
+    .nullable()
+    .meta({ description: 'The failure that was most frequent.' }),
+  weekP95Ms: z.number().nullable().meta({ description: 'Of the seven days before.' }),
+  requestsPerSecond: z.number().meta({ description: 'Of the last five minutes.' }),
+  since: instant
+    .nullable()
+    .meta({ description: 'Since when it is so, to the minute; null where it is healthy or untested.' }),
+});
+
+export const shownTarget = z.object({
+  model: z.string(),
+  upstream: z.string(),
+  upstreamModel: z.string(),
+  state: z.enum(shownStates),
+  reported: z.enum([...targetStates, 'unknown']).meta({ description: 'The worst that a node sees of it.' }),
+  cooldownMs: z.number(),
+  cause: z.string().nullable().meta({ description: 'A sentence; null where there is nothing to say.' }),
+  evidence,
+});
+
+export const shownUpstream = z.object({
+  id: z.string(),
+  state: z.enum(shownStates).meta({ description: 'The worst of its targets that traffic reaches.' }),
+  cause: z.string().nullable(),
+  targets: z.partialRecord(z.enum(shownStates), z.number()),
+  models: z.array(z.string()).meta({ description: 'Of the targets in the worst state, five at most.' }),
+  evidence,
+});
+
+const statesQuery = z.strictObject({
+  model: name,
+  upstream: name,
+  state: z.enum(shownStates).optional(),
+  before: z.string().max(20).optional().meta({ description: 'The `next` of the page before.' }),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+
+export const listStates = seriesEndpoint('GET /api/states', 'viewer', {
+  summary: 'Say how each target of each model does, with its evidence, the worst first',
+  query: statesQuery,
+  answer: z.object({ items: z.array(shownTarget), next: z.string().nullable() }),
+});
+
+const nearBudget = z.object({
+  kind: z.enum(['key', 'project']),
+  id: z.string(),
+  name: z.string(),
+  period: z.string(),
+  spent: dollars,
+  amount: dollars,
+  share: z.number(),
+  endsAt: instant.nullable().meta({ description: 'When it begins anew.' }),
+});
+
+export const now = z.object({
+  at: instant,
+  windowMs: z.number().meta({ description: 'Rates and percentiles are of so long.' }),
+  requestsPerSecond: z.number(),
+  p95Ms: z.number().nullable(),
+  failedShare: z.number().nullable().meta({ description: 'Of requests that were sent to an upstream.' }),
+  figures,
+  today: z.object({
+    from: instant,
+    cost: dollars,
+    requests: count,
+    budget: dollars.nullable().meta({ description: 'Sum of what budgets allow for today, of those that are by day.' }),
+  }),
+  upstreams: z.array(shownUpstream).meta({ description: 'The worst first, 100 at most.' }),
+  upstreamCount: z.number(),
+  budgets: z.array(nearBudget).meta({ description: 'Spent to 80 % or more, the fullest first, 20 at most.' }),
+  alerts: z.array(alert).meta({ description: 'Those that are open.' }),
+});
+
+export const getNow = seriesEndpoint('GET /api/now', 'viewer', {
+  summary: 'Say how the gateway does now: upstreams with their state, rates, spend, budgets and open alerts',
+  answer: now,
+});
