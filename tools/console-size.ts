@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildConsole, consolePlace } from './build-console.ts';
 
-const mostBytes = 350 * 1024;
+const mostBytes = 300 * 1024;
 const firstPage = 'src/pages/overview/overview.tsx';
 
 interface Chunk {

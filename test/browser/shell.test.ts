@@ -161,19 +161,85 @@ testInBrowser('the palette goes to pages and changes the colours, by keyboard al
   await visitor.shoot('palette');
   await visitor.checkAccessibility();
   await search.fill('playgr');
-  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await heading(page, 'Playground').waitFor();
   assert.equal(await page.title(), 'Playground · Postern');
 
   await page.keyboard.press('Control+k');
   await search.fill('colours: dark');
-  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
   await page.reload();
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
 });
+
+testInBrowser('the palette finds names with a typo, requests by ID, and what can be done with a key', async (t) => {
+  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] }, looks: false });
+  const { secret, id: key } = await rig.ask('POST', '/api/keys', { name: 'Indexing, nightly' });
+  const answer = await fetch(`${rig.gateway.url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'local/hash-embed', input: 'a small gate' }),
+  });
+  assert.equal(answer.status, 200, await answer.text());
+  const visitor = await rig.signIn('owner');
+  const { page } = visitor;
+  await visitor.open('/');
+  const find = async (text: string, name: RegExp): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Go to a page/).fill(text);
+    await page.getByRole('dialog').getByRole('button', { name }).click();
+  };
+  await find('hash-enbed', /^local\/hash-embed/);
+  await visitor.until(`location.href.includes(encodeURIComponent('local/hash-embed'))`);
+  await find('revoke nightly', /^Revoke Indexing, nightly/);
+  await visitor.until(`location.pathname === ${JSON.stringify(`/keys/${key}`)}`);
+  await find('audot', /^Audit log/);
+  await visitor.until(`location.search === '?view=changes'`);
+  const ledger = async () => (await rig.ask('GET', '/api/ledger')).items;
+  let [row] = await ledger();
+  for (let looks = 0; row === undefined && looks < 100; looks += 1) {
+    await page.waitForTimeout(100);
+    [row] = await ledger();
+  }
+  await find(row.id, /Embeddings/);
+  await visitor.until(`new URLSearchParams(location.search).get('id') === ${JSON.stringify(row.id)}`);
+});
+
+testInBrowser(
+  'keys without a modifier go to pages, to the search and along a list, and never while one types',
+  async (t) => {
+    const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
+    const visitor = await rig.signIn('owner');
+    const { page } = visitor;
+    await visitor.open('/');
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.waitFor();
+    await visitor.shoot('shortcuts');
+    await visitor.checkAccessibility();
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'hidden' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('m');
+    await heading(page, 'Models').waitFor();
+    await page.locator('[data-list-item]').nth(1).waitFor();
+    const isAt = (index: number) =>
+      visitor.until(`document.activeElement === document.querySelectorAll('[data-list-item]')[${index}]`);
+    await page.keyboard.press('j');
+    await isAt(0);
+    await page.keyboard.press('j');
+    await isAt(1);
+    await page.keyboard.press('k');
+    await isAt(0);
+    await page.keyboard.press('/');
+    const search = page.getByRole('searchbox', { name: 'Search models' });
+    await visitor.until(`document.activeElement?.type === 'search'`);
+    await page.keyboard.type('gm?');
+    assert.equal(await search.inputValue(), 'gm?');
+    assert.equal(await help.count(), 0);
+  },
+);
 
 testInBrowser('the keyboard reaches the page at once, and each page in its turn', async (t) => {
   const rig = await openConsole(t);
@@ -233,4 +299,20 @@ testInBrowser('a gateway that is away is said to be, until it is back', async (t
   await page.keyboard.press('Escape');
   await context.setOffline(false);
   await page.getByText(/cannot be reached/).waitFor({ state: 'hidden' });
+});
+
+testInBrowser('back online, a page reads again what failed meanwhile', async (t) => {
+  const rig = await openConsole(t, { looks: false });
+  const visitor = await rig.signIn('owner');
+  const { page, context } = visitor;
+  visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch/);
+  await visitor.open('/requests?view=usage');
+  await context.setOffline(true);
+  await page.getByRole('tab', { name: 'Requests' }).click();
+  const failed = page.getByRole('alert').getByText('This could not be loaded');
+  await failed.waitFor();
+  // Something else finds the gateway back before the shell does.
+  await context.setOffline(false);
+  await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
+  await failed.waitFor({ state: 'hidden' });
 });

@@ -6,6 +6,7 @@ import type { PageEntry } from '../parts/shell/navigation.tsx';
 export const pages: readonly PageEntry[] = [
   {
     path: '/',
+    letter: 'o',
     title: 'Overview',
     icon: 'overview',
     component: lazy(() => import('./overview/overview.tsx')),
@@ -13,6 +14,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/models',
+    letter: 'm',
     title: 'Models',
     icon: 'models',
     component: lazy(() => import('./models/models.tsx')),
@@ -20,6 +22,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/upstreams',
+    letter: 'u',
     title: 'Upstreams',
     icon: 'upstreams',
     component: lazy(() => import('./upstreams/upstreams.tsx')),
@@ -27,6 +30,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/keys',
+    letter: 'k',
     title: 'Keys and projects',
     icon: 'keys',
     component: lazy(() => import('./keys/keys.tsx')),
@@ -34,6 +38,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/requests',
+    letter: 'r',
     title: 'Requests',
     icon: 'requests',
     component: lazy(() => import('./requests/requests.tsx')),
@@ -41,6 +46,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/playground',
+    letter: 'p',
     title: 'Playground',
     icon: 'playground',
     component: lazy(() => import('./playground/playground.tsx')),
@@ -48,6 +54,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/settings',
+    letter: 's',
     title: 'Settings',
     icon: 'settings',
     component: lazy(() => import('./settings/settings.tsx')),

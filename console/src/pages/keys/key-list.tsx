@@ -5,6 +5,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import type { Key } from '../../../../src/admin/contract.ts';
 import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
+import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing } from '../../parts/words/numbers.tsx';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
@@ -84,7 +85,7 @@ const Cards = ({ keys, trends, onSelect }: KeyListProps) => (
 );
 
 const Name = ({ item, onSelect }: { readonly item: Key; readonly onSelect: (id: string) => void }) => (
-  <UnstyledButton onClick={() => onSelect(item.id)} className="row-name">
+  <UnstyledButton {...listItem} onClick={() => onSelect(item.id)} className="row-name">
     <Text fw={600} size="sm" className="breaks">
       {nameOf(item)}
     </Text>

@@ -8,6 +8,7 @@ import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
+import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { useProjects } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
@@ -56,7 +57,7 @@ function ProjectCard({ project, onSelect }: { readonly project: Project; readonl
   return (
     <Card component="li" withBorder padding="md">
       <Stack gap="xs">
-        <UnstyledButton onClick={() => onSelect(project.id)} className="row-name">
+        <UnstyledButton {...listItem} onClick={() => onSelect(project.id)} className="row-name">
           <Text fw={600} className="breaks">
             {typeof name === 'string' ? name : project.id}
           </Text>

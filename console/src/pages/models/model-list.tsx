@@ -8,6 +8,7 @@ import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { DataTable } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
+import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
 import type { FilterState } from './filter-bar.tsx';
 import { useModels, useVisibility } from './model-data.ts';
@@ -150,6 +151,7 @@ const Labelled = ({ name, children }: { readonly name: string; readonly children
 const ModelName = ({ model, isOpen, onOpen }: Omit<Part, 'toggle'>) => (
   <Stack gap={2} align="flex-start">
     <Anchor
+      {...listItem}
       component="button"
       type="button"
       fw={600}

@@ -7,6 +7,7 @@ import { Link, useSearch } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
+import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount, formatTime } from '../../parts/words/format.ts';
 import { Duration, Money, Nothing } from '../../parts/words/numbers.tsx';
 import { requestWords } from '../../parts/words/operations.ts';
@@ -147,7 +148,7 @@ function OpenLink({ row }: { readonly row: LedgerRow }) {
   const { date, time } = toClock(row.startedAt);
   const what = row.model === null ? requestWords[row.operation] : `${requestWords[row.operation]} with ${row.model}`;
   return (
-    <Link href={`/requests?${query}`} className="request-link" title={formatTime(row.startedAt)}>
+    <Link {...listItem} href={`/requests?${query}`} className="request-link" title={formatTime(row.startedAt)}>
       <span>{time}</span>
       {date !== '' && <span className="request-date">{date}</span>}
       <VisuallyHidden>, {what}</VisuallyHidden>

@@ -8,6 +8,7 @@ import { Empty, Failed } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
+import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
 import { useUpstreams } from './upstream-data.ts';
 import { stateWords } from './upstream-words.ts';
@@ -128,7 +129,7 @@ function UpstreamCard({ upstream, latencies, isOpened, onOpen }: UpstreamCardPro
     <Paper withBorder p="md" className="upstream-card" data-opened={isOpened || undefined}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
         <Stack gap={0}>
-          <button type="button" className="upstream-open" onClick={onOpen}>
+          <button {...listItem} type="button" className="upstream-open" onClick={onOpen}>
             {id}
           </button>
           <Muted>{family.title}</Muted>

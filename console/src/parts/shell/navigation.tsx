@@ -37,6 +37,8 @@ export interface PageEntry {
   readonly title: string;
   readonly icon: IconName;
   readonly component: ComponentType;
+  /** Behind `g`, on the keyboard. */
+  readonly letter: string;
   /** For the command palette. */
   readonly keywords: readonly string[];
 }

@@ -1,8 +1,9 @@
 /** Catches a page that breaks, so that the rest of the console goes on. */
 
 import { Button, Group } from '@mantine/core';
-import { Component, type ReactNode } from 'react';
+import { Component, type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import { ask, unreachable, useFlag } from '../api/client.ts';
 import { PageHead, useTitle } from '../layout/page-head.tsx';
 import { Empty } from '../layout/state.tsx';
 import { Snippet } from '../snippets/copy.tsx';
@@ -43,15 +44,25 @@ const isMissingChunk = ({ message }: Error): boolean =>
 
 const reload = (): void => location.reload();
 
-const Outdated = () => (
-  <Empty
-    icon="refresh"
-    title="This part of the console could not be loaded"
-    action={<Button onClick={reload}>Reload</Button>}
-  >
-    The gateway was probably upgraded since you opened this tab. Reload to get the new console.
-  </Empty>
-);
+/** The gateway may be away just now: once it is back, the page is loaded again by itself. */
+function Outdated() {
+  const isAway = useFlag(unreachable);
+  const wasAway = useRef(false);
+  useEffect(() => void ask('GET /api/session').catch(() => undefined), []);
+  useEffect(() => {
+    if (wasAway.current && !isAway) reload();
+    wasAway.current = isAway;
+  }, [isAway]);
+  return (
+    <Empty
+      icon="refresh"
+      title="This part of the console could not be loaded"
+      action={<Button onClick={reload}>Reload</Button>}
+    >
+      The gateway was probably upgraded since you opened this tab. Reload to get the new console.
+    </Empty>
+  );
+}
 
 const Broken = ({ error, onRetry }: { readonly error: Error; onRetry(): void }) => (
   <>

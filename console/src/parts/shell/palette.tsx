@@ -1,175 +1,163 @@
-/** The command palette: Ctrl+K or Cmd+K, then a few letters of where to go or what to do. */
+/** The command palette: Ctrl+K or Cmd+K, then a few letters of where to go, what to do, or what to look up on the server. */
 
-import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core';
+import { useMantineColorScheme } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight';
-import { useQuery } from '@tanstack/react-query';
-import { createElement, useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Role } from '../../../../src/admin/contract.ts';
-import { ask } from '../api/client.ts';
 import { Icon, type IconName } from '../marks/icon.tsx';
 import { useMay } from '../session/role.tsx';
 import { signOut } from '../session/sign-out.ts';
 import { schemes } from './colour-scheme.tsx';
+import { type Found, findNamed, toSearch } from './lookup.ts';
+import { ranked } from './matching.ts';
 import type { PageEntry } from './navigation.tsx';
+import { paletteStore, showShortcuts } from './shortcuts.tsx';
 
-const shownAtOnce = 12;
+const typingMs = 150;
 const freshMs = 30_000;
-
-const query = { limit: 200 };
-
-/** Keys have a name in their document, beside the ID that they were given, and projects may have one. */
-const lists: readonly ((signal: AbortSignal) => Promise<Named[]>)[] = [
-  async (signal) => (await ask('GET /api/models', { query, signal })).items.map(({ id }) => toNamed('model', id)),
-  async (signal) => (await ask('GET /api/upstreams', { query, signal })).items.map(({ id }) => toNamed('upstream', id)),
-  async (signal) =>
-    (await ask('GET /api/keys', { query, signal })).items.map(({ id, document }) => toNamed('key', id, document.name)),
-  async (signal) =>
-    (await ask('GET /api/projects', { signal })).items.map(({ id, document }) => toNamed('project', id, document.name)),
-];
-
-const toNamed = (kind: Named['kind'], id: string, name?: unknown): Named => ({
-  kind,
-  id,
-  name: typeof name === 'string' ? name : undefined,
-});
+const shownOfAGroup = 8;
 
 export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
-  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState('');
   const [, go] = useLocation();
   const { setColorScheme } = useMantineColorScheme();
   const roles = { viewer: true, editor: useMay('editor'), admin: useMay('admin'), owner: useMay('owner') };
-  const { data: named = [] } = useQuery({
-    queryKey: ['palette'],
-    queryFn: ({ signal }) => readNamed(signal),
-    enabled: isOpen,
+  const [looked] = useDebouncedValue(typed.trim(), typingMs);
+  const search = toSearch(looked);
+  const { data: found = [], isFetching } = useQuery({
+    queryKey: ['palette', search],
+    queryFn: ({ signal }) => findNamed(search, signal),
+    enabled: looked !== '',
     staleTime: freshMs,
+    placeholderData: keepPreviousData,
   });
+  const actions: readonly Action[] = [
+    ...ways.filter(({ role }) => roles[role]).map((way) => ({ ...way, run: () => go(way.path) })),
+    ...schemes.map(({ value, label, icon }) => ({
+      label: `Colours: ${label.toLowerCase()}`,
+      icon,
+      keywords: ['theme', 'dark', 'light'],
+      run: () => setColorScheme(value),
+    })),
+    { label: 'Keyboard shortcuts', icon: 'help', keywords: ['keys', 'help'], run: showShortcuts },
+    { label: 'Sign out', icon: 'leave', keywords: ['leave', 'log out'], run: () => void signOut() },
+  ];
+  const groups: SpotlightActionGroupData[] = [
+    {
+      group: 'Pages',
+      actions: ranked(typed, pages, ({ title, keywords }) => [title, ...keywords]).map(({ path, title, icon }) => ({
+        id: `page ${path}`,
+        label: title,
+        leftSection: <Icon name={icon} />,
+        onClick: () => go(path),
+      })),
+    },
+    {
+      group: 'Actions',
+      actions: ranked(typed, actions, ({ label, keywords }) => [label, ...keywords]).map(
+        ({ label, icon, run }): SpotlightActionData => ({
+          id: `action ${label}`,
+          label,
+          leftSection: <Icon name={icon} />,
+          onClick: run,
+        }),
+      ),
+    },
+    ...(looked === '' ? [] : toGroups(found, go)),
+  ];
+  const shown = groups.filter(({ actions: own }) => own.length > 0);
+  const ids = shown.flatMap(({ actions: own }) => own.map(({ id }) => id)).join('\n');
+  // It marks the first one while the list before is still drawn, and names that come later would be in its place.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list is another first
+  useEffect(() => {
+    if (typed !== '') selectFirst();
+  }, [typed, ids]);
   return (
     <Spotlight
-      actions={toPaletteActions(pages, named, {
-        go,
-        may: (role) => roles[role],
-        setScheme: setColorScheme,
-        signOut: () => void signOut(),
-      })}
+      actions={shown}
+      query={typed}
+      onQueryChange={setTyped}
+      // What stands there fits already: the gateway was asked, or the words were ranked.
+      filter={(_, all) => all}
       attributes={{ content: { 'aria-label': 'Go to anything, do anything' } }}
+      store={paletteStore}
       shortcut="mod + K"
       tagsToIgnore={[]}
-      limit={shownAtOnce}
       scrollable
-      maxHeight="min(420px, 60vh)"
-      nothingFound="Nothing has such a name"
+      maxHeight="min(460px, 60vh)"
+      nothingFound={isFetching ? 'Looking …' : 'Nothing has such a name'}
       searchProps={{
         leftSection: <Icon name="search" />,
-        placeholder: 'Go to a page, a model, a key …',
-        'aria-label': 'Search pages, models, keys and actions',
+        placeholder: 'Go to a page, a model, a request ID …',
+        'aria-label': 'Search pages, actions, models, upstreams, keys, projects and request IDs',
       }}
-      onSpotlightOpen={() => setOpen(true)}
-      onSpotlightClose={() => setOpen(false)}
     />
   );
 }
 
-/** What cannot be listed just now is left out: the rest is of use all the same. */
-async function readNamed(signal: AbortSignal): Promise<Named[]> {
-  const found = await Promise.all(lists.map((list) => list(signal).catch(() => [])));
-  return found.flat();
+/** As the arrow keys do it. */
+function selectFirst(): void {
+  const { listId } = paletteStore.getState();
+  const items = document.getElementById(listId)?.querySelectorAll('[data-action]') ?? [];
+  for (const [at, item] of [...items].entries()) item.toggleAttribute('data-selected', at === 0);
+  paletteStore.updateState((state) => ({ ...state, selected: items.length === 0 ? -1 : 0 }));
 }
 
-/** What has a name, and a page where it is looked at. */
-interface Named {
-  readonly kind: 'model' | 'key' | 'upstream' | 'project';
-  readonly id: string;
-  /** As people called it. */
-  readonly name?: string | undefined;
-}
-
-interface PaletteDeeds {
-  go(path: string): void;
-  may(role: Role): boolean;
-  setScheme(scheme: MantineColorScheme): void;
-  signOut(): void;
-}
-
-const kinds: Readonly<Record<Named['kind'], { group: string; icon: IconName; pathOf(id: string): string }>> = {
-  model: { group: 'Models', icon: 'models', pathOf: (id) => `/models?model=${encodeURIComponent(id)}` },
-  upstream: { group: 'Upstreams', icon: 'upstreams', pathOf: (id) => `/upstreams?upstream=${encodeURIComponent(id)}` },
-  key: { group: 'Keys', icon: 'keys', pathOf: (id) => `/keys/${encodeURIComponent(id)}` },
-  project: { group: 'Projects', icon: 'project', pathOf: (id) => `/keys/projects/${encodeURIComponent(id)}` },
-};
-
-interface Creation {
+interface Action {
   readonly label: string;
+  readonly icon: IconName;
+  readonly keywords: readonly string[];
+  run(): void;
+}
+
+interface Way extends Omit<Action, 'run'> {
   readonly path: string;
   readonly role: Role;
 }
 
-const creations: readonly Creation[] = [
-  { label: 'Create a key', path: '/keys?new=key', role: 'admin' },
-  { label: 'Create a project', path: '/keys?new=project', role: 'admin' },
-  { label: 'Add a model', path: '/models?new=model', role: 'editor' },
-  { label: 'Add an upstream', path: '/upstreams?new=upstream', role: 'admin' },
+const way = (label: string, icon: IconName, path: string, role: Role, ...keywords: readonly string[]): Way => ({
+  ...{ label, icon, path, role, keywords },
+});
+
+const ways: readonly Way[] = [
+  way('Create a key', 'plus', '/keys?new=key', 'admin', 'new'),
+  way('Create a project', 'plus', '/keys?new=project', 'admin', 'new'),
+  way('Add a model', 'plus', '/models?new=model', 'editor', 'new'),
+  way('Add an upstream', 'plus', '/upstreams?new=upstream', 'admin', 'new', 'provider'),
+  way('Revoke a key', 'ban', '/keys?state=active', 'admin', 'end', 'disable', 'delete'),
+  way('Rotate the secret of a key', 'refresh', '/keys?state=active', 'admin', 'renew'),
+  way('Audit log', 'file', '/requests?view=changes', 'admin', 'changes', 'history', 'who'),
+  way('Failed requests of the last hour', 'requests', '/requests?range=1h&outcome=error', 'viewer', 'errors'),
+  way('Usage and cost', 'money', '/requests?view=usage', 'viewer', 'spend', 'bill', 'csv'),
+  way('Invite a member', 'users', '/settings/members', 'owner', 'people', 'role'),
+  way('API tokens', 'code', '/settings/tokens', 'viewer', 'program'),
+  way('Webhooks', 'bolt', '/settings/alerts', 'viewer', 'alerts', 'notify'),
+  way('Retention', 'clock', '/settings/keeping', 'viewer', 'keep', 'capture'),
+  way('Password and passkeys', 'passkey', '/settings/account', 'viewer', 'account'),
 ];
 
-const icon = (name: IconName) => createElement(Icon, { name });
+const kinds: Readonly<Record<Found['kind'], { readonly group: string; readonly icon: IconName }>> = {
+  model: { group: 'Models', icon: 'models' },
+  upstream: { group: 'Upstreams', icon: 'upstreams' },
+  key: { group: 'Keys', icon: 'keys' },
+  project: { group: 'Projects', icon: 'project' },
+  request: { group: 'Requests', icon: 'requests' },
+};
 
-/** What the command palette knows: pages, deeds, and everything that has a name. */
-const toPaletteActions = (
-  pages: readonly PageEntry[],
-  named: readonly Named[],
-  { go, may, setScheme, signOut }: PaletteDeeds,
-): SpotlightActionGroupData[] => [
-  { group: 'Pages', actions: pages.map((page) => toPage(page, go)) },
-  {
-    group: 'Actions',
-    actions: [
-      ...creations.filter(({ role }) => may(role)).map((creation) => toCreation(creation, go)),
-      ...schemes.map((scheme) => ({
-        id: `colours ${scheme.value}`,
-        label: `Colours: ${scheme.label.toLowerCase()}`,
-        keywords: ['theme', 'dark', 'light'],
-        leftSection: icon(scheme.icon),
-        onClick: () => setScheme(scheme.value),
+const toGroups = (found: readonly Found[], go: (path: string) => void): SpotlightActionGroupData[] =>
+  Object.entries(kinds).map(([kind, { group, icon }]) => ({
+    group,
+    actions: found
+      .filter((one) => one.kind === kind)
+      .slice(0, shownOfAGroup)
+      .map(({ id, label, note, path }) => ({
+        id: `${kind} ${id}`,
+        label,
+        ...(note !== undefined && { description: note }),
+        leftSection: <Icon name={icon} />,
+        onClick: () => go(path),
       })),
-      {
-        id: 'sign out',
-        label: 'Sign out',
-        keywords: ['leave', 'log out'],
-        leftSection: icon('leave'),
-        onClick: signOut,
-      },
-    ],
-  },
-  ...toGroups(named, go),
-];
-
-const toPage = ({ path, title, icon: name, keywords }: PageEntry, go: PaletteDeeds['go']): SpotlightActionData => ({
-  id: `page ${path}`,
-  label: title,
-  keywords: [...keywords],
-  leftSection: icon(name),
-  onClick: () => go(path),
-});
-
-const toCreation = ({ label, path }: Creation, go: PaletteDeeds['go']): SpotlightActionData => ({
-  id: path,
-  label,
-  keywords: ['new'],
-  leftSection: icon('plus'),
-  onClick: () => go(path),
-});
-
-const toGroups = (named: readonly Named[], go: PaletteDeeds['go']): SpotlightActionGroupData[] =>
-  Object.entries(kinds).flatMap(([kind, { group, icon: name, pathOf }]) => {
-    const own = named.filter((one) => one.kind === kind);
-    if (own.length === 0) return [];
-    const actions = own.map(({ id, name: given }) => ({
-      id: `${kind} ${id}`,
-      label: given || id,
-      ...(given && given !== id && { description: id }),
-      leftSection: icon(name),
-      onClick: () => go(pathOf(id)),
-    }));
-    return [{ group, actions }];
-  });
+  }));

@@ -18,7 +18,6 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { spotlight } from '@mantine/spotlight';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useCallback, useEffect, useRef } from 'react';
 import { Link, Router, useLocation } from 'wouter';
@@ -38,6 +37,7 @@ import { ColourScheme } from './colour-scheme.tsx';
 import { Navigation, type PageEntry } from './navigation.tsx';
 import { PageBoundary } from './page-boundary.tsx';
 import { Palette } from './palette.tsx';
+import { palette, Shortcuts, showShortcuts } from './shortcuts.tsx';
 
 interface ShellProps {
   readonly member: Member;
@@ -93,6 +93,7 @@ export function Shell({ member, version, pages, children }: ShellProps) {
           </AppShell.Main>
         </AppShell>
         <Palette pages={pages} />
+        <Shortcuts pages={pages} />
         <Proof />
         <ExpiredSession />
       </GuardedRouter>
@@ -121,7 +122,7 @@ function PaletteButton() {
   const isWide = useMediaQuery('(min-width: 48em)');
   if (!isWide) {
     return (
-      <ActionIcon variant="subtle" color="gray" size="lg" onClick={spotlight.open} aria-label="Search">
+      <ActionIcon variant="subtle" color="gray" size="lg" onClick={palette.open} aria-label="Search">
         <Icon name="search" />
       </ActionIcon>
     );
@@ -134,7 +135,7 @@ function PaletteButton() {
         className="palette-button"
         leftSection={<Icon name="search" size={15} />}
         rightSection={<Kbd size="xs">{isMac() ? '⌘' : 'Ctrl'} K</Kbd>}
-        onClick={spotlight.open}
+        onClick={palette.open}
       >
         Search <VisuallyHidden>pages, models, keys and actions</VisuallyHidden>
       </Button>
@@ -146,7 +147,7 @@ const isMac = (): boolean => /mac|iphone|ipad/i.test(navigator.userAgent);
 
 const askEveryMs = 3_000;
 
-/** Says that the gateway cannot be reached, asks again by itself, and goes away when it can. */
+/** Says that the gateway cannot be reached, asks again by itself, and goes away when it can: then the page reads anew what failed. */
 function ConnectionBanner() {
   const isAway = useFlag(unreachable);
   const queries = useQueryClient();
@@ -154,12 +155,13 @@ function ConnectionBanner() {
     if (!isAway) return;
     const timer = setInterval(() => {
       // Still away: the banner stays.
-      ask('GET /api/session').then(
-        () => queries.invalidateQueries(),
-        () => undefined,
-      );
+      ask('GET /api/session').catch(() => undefined);
     }, askEveryMs);
-    return () => clearInterval(timer);
+    return () => {
+      clearInterval(timer);
+      // Whichever request found it back, all that failed meanwhile is asked for again.
+      void queries.invalidateQueries();
+    };
   }, [isAway, queries]);
   return (
     <div role="status" className="connection-banner">
@@ -236,6 +238,16 @@ function UserMenu({ member, version }: { readonly member: Member; readonly versi
               {...asItem}
             >
               Settings
+            </Button>
+            <Button
+              onClick={() => {
+                close();
+                showShortcuts();
+              }}
+              leftSection={<Icon name="help" size={16} />}
+              {...asItem}
+            >
+              Keyboard shortcuts
             </Button>
             <Button onClick={() => void signOut()} leftSection={<Icon name="leave" size={16} />} {...asItem}>
               Sign out
