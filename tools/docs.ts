@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { problemTable } from '../src/admin/problem.ts';
-import { doors } from '../src/apis/index.ts';
+import { clientApis } from '../src/apis/index.ts';
 import { commandNames, loadCommand } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
 import { objectRoutes, routes } from '../src/routes/index.ts';
@@ -16,7 +16,7 @@ const faults: string[] = [];
 
 checkErrors(readFileSync('docs/reference/errors.md', 'utf8'));
 checkRoutes(readFileSync('docs/reference/routes.md', 'utf8'));
-checkDoors(readFileSync('docs/reference/client-apis.md', 'utf8'));
+checkClientApis(readFileSync('docs/reference/client-apis.md', 'utf8'));
 checkCommands(readFileSync('docs/reference/command-line.md', 'utf8'));
 checkMetrics(readFileSync('docs/reference/metrics.md', 'utf8'));
 checkProblems(readFileSync('docs/reference/admin-api.md', 'utf8'));
@@ -85,14 +85,18 @@ function checkRoutes(text: string): void {
   }
 }
 
-/** Paths of front doors, as they are without their prefix. */
-function checkDoors(text: string): void {
-  const ways = routes.flatMap((route) => [
-    ...(route.entry === undefined ? [] : route.entry.way.paths),
-    ...Object.keys(route.doorPaths ?? {}).filter((path) => !/^\/(?:openai|(?:ollama|api)\/v1)\//.test(path)),
+/** Paths of client APIs, as they are without their prefix. */
+function checkClientApis(text: string): void {
+  const mappings = routes.flatMap((route) => [
+    ...(route.entry === undefined ? [] : route.entry.mapping.paths),
+    ...Object.keys(route.clientApiPaths ?? {}).filter((path) => !/^\/(?:openai|(?:ollama|api)\/v1)\//.test(path)),
   ]);
-  const pages = doors.flatMap((door) => [...door.pages.flatMap(({ paths }) => paths), ...door.modelLists, door.prefix]);
-  for (const path of [...ways, ...pages]) {
+  const pages = clientApis.flatMap((clientApi) => [
+    ...clientApi.fixedEndpoints.flatMap(({ paths }) => paths),
+    ...clientApi.modelLists,
+    clientApi.prefix,
+  ]);
+  for (const path of [...mappings, ...pages]) {
     if (!text.includes(`\`${path}\``) && !text.includes(` ${path}\``)) {
       faults.push(`docs/reference/client-apis.md: the path ${path} is missing`);
     }

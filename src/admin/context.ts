@@ -34,7 +34,7 @@ export interface AdminContext {
   readonly live: LiveSource;
   readonly instance: InstanceFacts;
   readonly tail: LedgerTail;
-  /** The gateway through its own front door, as a client: to try things out. */
+  /** The gateway through its own listener, as a client: to try things out. */
   readonly gatewayCalls: GatewayCalls;
   /** Where clients are served, such as `http://127.0.0.1:4000/ai`. */
   clientUrl(): string;

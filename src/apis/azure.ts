@@ -1,6 +1,6 @@
 /** Clients of Azure OpenAI: they ask as OpenAI's do, on paths that name a deployment, with the version of the API in the query. */
 
-import { defineDoor } from '../core/door.ts';
+import { defineClientApi } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isOpenai } from '../core/label.ts';
 
@@ -8,13 +8,13 @@ const versioned = '/v1/';
 /** A day, or a word, as Azure has had them. */
 const apiVersion = /^[A-Za-z0-9][A-Za-z0-9.-]{0,39}$/;
 
-export default defineDoor({
+export default defineClientApi({
   id: 'azure',
   title: 'Azure OpenAI',
   prefix: '/openai',
   grounds: [],
-  ways: [],
-  pages: [],
+  mappings: [],
+  fixedEndpoints: [],
   modelLists: ['/openai/models', '/openai/v1/models'],
   standsFor({ path, label }) {
     if (!isOpenai(label) || !path.startsWith(versioned) || path.includes('{')) return [];

@@ -1,6 +1,6 @@
 /** What clients of AWS Bedrock ask of embeddings: one method, in the words of whoever made the model that they have in mind. */
 
-import { type Entrance, refusedField } from '../core/door.ts';
+import { type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf } from '../lib/json/json-text.ts';
@@ -67,7 +67,14 @@ function enterTitan(body: JsonObject): Entrance {
   const width = isJsonObject(config) ? config.outputEmbeddingLength : undefined;
   checkNumber(width, 'embeddingConfig.outputEmbeddingLength');
   return entranceLikeOpenai(
-    { ...oneText, door: 'titan', model, inputs: [inputText], dimensions: dimensions ?? width, more: { normalize } },
+    {
+      ...oneText,
+      clientApi: 'titan',
+      model,
+      inputs: [inputText],
+      dimensions: dimensions ?? width,
+      more: { normalize },
+    },
     ({ vectors: [embedding = []], tokens }) => ({
       embedding,
       ...(isJsonList(types) && { embeddingsByType: { float: embedding } }),
@@ -106,7 +113,7 @@ function enterNova({ taskType, singleEmbeddingParams: params, model }: JsonObjec
   const purpose = purposes.get(embeddingPurpose ?? null);
   const more = { embeddingPurpose: purpose === undefined ? embeddingPurpose : undefined };
   return entranceLikeOpenai(
-    { ...oneText, door: 'nova', model, inputs: [value], dimensions, purpose, more },
+    { ...oneText, clientApi: 'nova', model, inputs: [value], dimensions, purpose, more },
     ({ vectors: [embedding = []], tokens }) => ({
       embeddings: [{ embeddingType: 'TEXT', embedding }],
       inputTokenCount: tokens,

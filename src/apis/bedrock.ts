@@ -1,6 +1,6 @@
 /** Clients of AWS Bedrock, who are given an API key of ours in place of its own: a signature has no key in it. */
 
-import { type DoorWay, defineDoor, type Entrance, refusedField } from '../core/door.ts';
+import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isJsonList, isJsonObject, type Json, writeJson } from '../lib/json/json-text.ts';
 import { embeddingFields, enterEmbeddings } from './bedrock-embeddings.ts';
@@ -18,7 +18,7 @@ interface Ranking {
 function entranceOf({ model, query, documents, most, scored }: Ranking): Entrance {
   return {
     body: { model, query, documents, top_n: most },
-    words: { door: 'bedrock', more: {} },
+    words: { clientApi: 'bedrock', more: {} },
     demands: [],
     ...(documents.length === 0 && { atOnce: { results: [] } }),
     write({ body: answer }) {
@@ -42,7 +42,7 @@ function documentIn(document: Json, index: number): string {
 }
 
 /** By InvokeModel, as the rerankers of Cohere and Amazon are asked. */
-const invokeRerank: DoorWay = {
+const invokeRerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/model/{model}/invoke'],
   required: {},
@@ -55,21 +55,21 @@ const invokeRerank: DoorWay = {
   },
 };
 
-const invoke: DoorWay = {
+const invoke: ApiMapping = {
   operation: 'embeddings',
   paths: ['/model/{model}/invoke'],
   required: {},
   optional: { ...embeddingFields, query: 'string', documents: 'array', top_n: 'number', api_version: 'number' },
   watched: ['inputImage'],
   summary: 'Embeddings, or with "query" in the body rerank, as clients of AWS Bedrock ask for them by InvokeModel.',
-  instead: { way: invokeRerank, isMeant: ({ has }) => has('query') },
+  instead: { mapping: invokeRerank, isMeant: ({ has }) => has('query') },
   enter: enterEmbeddings,
 };
 
 const configurationAt = 'rerankingConfiguration.bedrockRerankingConfiguration';
 
 /** One model stands in the body, by its ARN. */
-const rerank: DoorWay = {
+const rerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/bedrock/rerank'],
   required: { queries: 'object[]', sources: 'object[]', rerankingConfiguration: 'object' },
@@ -129,14 +129,14 @@ function typeOf(status: number): string {
   return types[status] ?? (status < 500 ? 'ValidationException' : 'InternalServerException');
 }
 
-export default defineDoor({
+export default defineClientApi({
   id: 'bedrock',
   title: 'AWS Bedrock',
   prefix: '/bedrock',
   grounds: ['/model/'],
   modelLists: [],
-  ways: [invoke, rerank],
-  pages: [],
+  mappings: [invoke, rerank],
+  fixedEndpoints: [],
   // Its clients may send the body as bytes of no kind.
   takesAnyMediaType: true,
   otherNames(name) {

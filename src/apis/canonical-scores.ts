@@ -1,4 +1,4 @@
-/** What doors read of reranked documents: each score in the upstream's own digits, by the place of its document. */
+/** What client APIs read of reranked documents: each score in the upstream's own digits, by the place of its document. */
 
 import { Unfit } from '../core/translation.ts';
 import { at, countIn, listIn } from '../families/dialects/reading.ts';

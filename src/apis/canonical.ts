@@ -1,4 +1,4 @@
-/** What doors read of an answer to embeddings: vectors in the order of the texts, in the upstream's own digits, and what was counted. */
+/** What client APIs read of an answer to embeddings: vectors in the order of the texts, in the upstream's own digits, and what was counted. */
 
 import { Unfit } from '../core/translation.ts';
 import { inFormat, widthOf } from '../families/dialects/embeddings/vectors.ts';

@@ -1,6 +1,6 @@
 /** Cohere's chat, in both of its versions: bytes pass, streams too, to upstreams that are Cohere. */
 
-import type { DoorWay } from '../core/door.ts';
+import type { ApiMapping } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { OperationRow } from '../core/operations/row.ts';
@@ -9,10 +9,10 @@ const { saysTier: _tier, searchedBy: _search, hosted: _hosted, kept: _kept, sdk:
 
 interface Version {
   readonly label: 'cohere' | 'cohere_v1';
-  readonly paths: DoorWay['paths'];
-  readonly required: DoorWay['required'];
-  readonly optional: DoorWay['optional'];
-  readonly watched: DoorWay['watched'];
+  readonly paths: ApiMapping['paths'];
+  readonly required: ApiMapping['required'];
+  readonly optional: ApiMapping['optional'];
+  readonly watched: ApiMapping['watched'];
   readonly summary: string;
   /** What is otherwise than in OpenAI's chat. */
   readonly row: Partial<OperationRow>;
@@ -20,7 +20,7 @@ interface Version {
 
 const settings = { model: 'string', stream: 'boolean', max_tokens: 'number' };
 
-const versionOf = ({ label, paths, required, optional, watched, summary, row }: Version): DoorWay => ({
+const versionOf = ({ label, paths, required, optional, watched, summary, row }: Version): ApiMapping => ({
   operation: 'chat',
   paths,
   required,

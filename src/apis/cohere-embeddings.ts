@@ -1,6 +1,6 @@
 /** What Cohere's clients ask of embeddings, in both of its versions. */
 
-import { type Demand, type DoorWay, type Entrance, refusedField } from '../core/door.ts';
+import { type ApiMapping, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { type Purpose, type VectorKind, vectorKinds } from '../core/translation.ts';
@@ -37,7 +37,7 @@ export function enterEmbed(version: '1' | '2', body: JsonObject): Entrance {
       dimensions: body.output_dimension,
     },
     words: {
-      door: id,
+      clientApi: id,
       purpose: purposes.get(body.input_type ?? null),
       more: { truncate: body.truncate, max_tokens: body.max_tokens },
     },
@@ -121,7 +121,7 @@ function textOf(input: Json, index: number, model: Json | undefined): string {
 const fields = { texts: 'string[]', images: 'array', embedding_types: 'string[]', input_type: 'string' };
 const others = ['priority', 'max_tokens', 'truncate', 'inputs', 'output_dimension'];
 
-export const embedV1: DoorWay = {
+export const embedV1: ApiMapping = {
   operation: 'embeddings',
   paths: ['/v1/embed'],
   required: {},
@@ -131,7 +131,7 @@ export const embedV1: DoorWay = {
   enter: ({ inputs: _inputs, output_dimension: _width, max_tokens: _most, ...body }) => enterEmbed('1', body),
 };
 
-export const embedV2: DoorWay = {
+export const embedV2: ApiMapping = {
   operation: 'embeddings',
   // Its clients bring their own version, and put it behind a base URL that may have one.
   paths: ['/v2/embed', '/v1/v2/embed'],

@@ -1,6 +1,6 @@
 /** The models as Cohere's clients list them: by endpoint, in pages. */
 
-import type { DoorPage, PageView, SeenModel } from '../core/door.ts';
+import type { EndpointView, FixedEndpoint, SeenModel } from '../core/client-api.ts';
 import { type Operation, operationRows, operations } from '../core/operations/index.ts';
 import { pageOf, pageQuery, unfitQuery } from './paging.ts';
 
@@ -18,7 +18,7 @@ const isFor = (operation: Operation, endpoint: string): boolean =>
   operationRows[operation].listedAs?.endpoint === endpoint;
 
 /** Those of an endpoint, and of these the standard one where nothing else is wanted. */
-function chosenFrom({ models, query, defaultModel }: PageView): readonly SeenModel[] {
+function chosenFrom({ models, query, defaultModel }: EndpointView): readonly SeenModel[] {
   const endpoint = query.get('endpoint');
   const isDefaultOnly = query.get('default_only') === 'true';
   if (endpoint === undefined) {
@@ -36,7 +36,7 @@ function chosenFrom({ models, query, defaultModel }: PageView): readonly SeenMod
 
 const names = { size: 'page_size', token: 'page_token' };
 
-export const models: DoorPage = {
+export const models: FixedEndpoint = {
   method: 'GET',
   paths: ['/cohere/v1/models'],
   summary: "The visible models that the caller's key may use, as Cohere's clients list them.",
@@ -51,7 +51,7 @@ export const models: DoorPage = {
   },
 };
 
-export const oneModel: DoorPage = {
+export const oneModel: FixedEndpoint = {
   method: 'GET',
   paths: ['/cohere/v1/models/{model}'],
   summary: "One model as Cohere's clients look at it.",

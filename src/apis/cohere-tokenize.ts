@@ -1,6 +1,6 @@
 /** Cohere's `tokenize` and `detokenize`, for models whose vocabulary is one of OpenAI's; those of others are at hand nowhere. */
 
-import type { DoorPage, PageView } from '../core/door.ts';
+import type { EndpointView, FixedEndpoint } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isJsonList, type Json, JsonNumbers } from '../lib/json/json-text.ts';
 import { tokensOf } from '../lib/token-count.ts';
@@ -12,7 +12,7 @@ const mostTokens = 65_536;
 const meta = { api_version: { version: '1' } };
 
 /** That of all services behind the model, as these call it. */
-function vocabularyOf({ body, find }: PageView, doing: string): Vocabulary {
+function vocabularyOf({ body, find }: EndpointView, doing: string): Vocabulary {
   if (typeof body.model !== 'string') throw missing('model', 'a string');
   const { id, upstreamNames } = find(body.model);
   const known = new Set(upstreamNames.map(vocabularyKnownFor));
@@ -35,7 +35,7 @@ function unfit(param: string, wanted: string): GatewayError {
   return new GatewayError('invalid_type', { param, message: `The field "${param}" must be ${wanted}.` });
 }
 
-export const tokenize: DoorPage = {
+export const tokenize: FixedEndpoint = {
   method: 'POST',
   paths: ['/v1/tokenize'],
   summary: 'The tokens of a text, for models whose vocabulary is known here.',
@@ -62,7 +62,7 @@ function idsIn(tokens: Json | undefined): readonly number[] {
   return ids;
 }
 
-export const detokenize: DoorPage = {
+export const detokenize: FixedEndpoint = {
   method: 'POST',
   paths: ['/v1/detokenize'],
   summary: 'The text of tokens, for models whose vocabulary is known here.',

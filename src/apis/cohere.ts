@@ -1,19 +1,19 @@
 /** Cohere's clients: `embed` and `chat` in both of their versions. What they send to rerank is our own form already. */
 
-import { defineDoor } from '../core/door.ts';
+import { defineClientApi } from '../core/client-api.ts';
 import { chatV1, chatV2 } from './cohere-chat.ts';
 import { embedV1, embedV2 } from './cohere-embeddings.ts';
 import { models, oneModel } from './cohere-models.ts';
 import { detokenize, tokenize } from './cohere-tokenize.ts';
 
-export default defineDoor({
+export default defineClientApi({
   id: 'cohere',
   title: 'Cohere',
   prefix: '/cohere',
   grounds: [],
   modelLists: [],
-  ways: [embedV1, embedV2, chatV1, chatV2],
-  pages: [
+  mappings: [embedV1, embedV2, chatV1, chatV2],
+  fixedEndpoints: [
     models,
     oneModel,
     tokenize,

@@ -1,6 +1,6 @@
 /** What clients of the Gemini API ask of embeddings, for models whose upstreams speak another wire. */
 
-import { type DoorWay, type Entrance, refusedField } from '../core/door.ts';
+import { type ApiMapping, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJson } from '../lib/json/json-text.ts';
@@ -80,7 +80,7 @@ function entranceOf(
   const purpose = purposes.get(taskType ?? null);
   return {
     body: { input: texts, dimensions: outputDimensionality, encoding_format: 'float' },
-    words: { door: id, purpose, more: { title, ...(purpose === undefined && { taskType }) } },
+    words: { clientApi: id, purpose, more: { title, ...(purpose === undefined && { taskType }) } },
     demands: [],
     ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
     write: ({ body: answer }) => ({
@@ -89,7 +89,7 @@ function entranceOf(
   };
 }
 
-export const embedOne: DoorWay = {
+export const embedOne: ApiMapping = {
   operation: 'embeddings',
   paths: [
     '/v1beta/models/{model}:embedContent',
@@ -110,7 +110,7 @@ export const embedOne: DoorWay = {
     ),
 };
 
-export const embedMany: DoorWay = {
+export const embedMany: ApiMapping = {
   operation: 'embeddings',
   paths: [
     '/v1beta/models/{model}:batchEmbedContents',

@@ -1,6 +1,6 @@
 /** The models as clients of the Gemini API list them. */
 
-import type { DoorPage, SeenModel } from '../core/door.ts';
+import type { FixedEndpoint, SeenModel } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { pageOf, pageQuery } from './paging.ts';
 
@@ -13,7 +13,7 @@ const asListed = ({ id, operations, context }: SeenModel): Readonly<Record<strin
   supportedGenerationMethods: operations.flatMap((operation) => operationRows[operation].listedAs?.methods ?? []),
 });
 
-export const models: DoorPage = {
+export const models: FixedEndpoint = {
   method: 'GET',
   paths: ['/v1beta/models', '/gemini/v1/models'],
   summary: "The visible models that the caller's key may use, as clients of the Gemini API list them.",
@@ -24,7 +24,7 @@ export const models: DoorPage = {
   },
 };
 
-export const oneModel: DoorPage = {
+export const oneModel: FixedEndpoint = {
   method: 'GET',
   paths: ['/v1beta/models/{model}', '/gemini/v1/models/{model}', '/v1beta/{model=tunedModels/*}'],
   summary: 'One model as clients of the Gemini API look at it.',

@@ -1,6 +1,6 @@
 /** Clients of the Gemini API: what they ask has routes of its own, embeddings over every family; errors are in Google's words. */
 
-import { defineDoor } from '../core/door.ts';
+import { defineClientApi } from '../core/client-api.ts';
 import type { Label } from '../core/label.ts';
 import { JsonNumber, type JsonObject } from '../lib/json/json-text.ts';
 import { embedMany, embedOne } from './gemini-embeddings.ts';
@@ -27,14 +27,14 @@ const type = 'type.googleapis.com/google.rpc';
 
 const labels: readonly Label[] = ['gemini', 'interactions'];
 
-export default defineDoor({
+export default defineClientApi({
   id: 'gemini',
   title: 'the Gemini API',
   prefix: '/gemini',
   labels,
   grounds: ['/v1beta/'],
-  ways: [embedOne, embedMany],
-  pages: [models, oneModel],
+  mappings: [embedOne, embedMany],
+  fixedEndpoints: [models, oneModel],
   modelLists: [],
   standsFor({ path, label }) {
     return labels.includes(label) ? [`/gemini${path}`, `/gemini${path.replace('/v1beta/', '/v1/')}`] : [];

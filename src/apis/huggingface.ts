@@ -1,6 +1,6 @@
 /** Clients of Hugging Face's inference: they ask as those of Text Embeddings Inference do, on paths that name a model and a task. */
 
-import { type DoorWay, defineDoor } from '../core/door.ts';
+import { type ApiMapping, defineClientApi } from '../core/client-api.ts';
 import { embed, root, similarity } from './tei-embeddings.ts';
 
 /** As its router and the oldest of its clients have them, behind the prefix alone: without it they could mean much. */
@@ -12,32 +12,32 @@ function pathsOf(task: string): readonly [string, ...string[]] {
   ];
 }
 
-const featureExtraction: DoorWay = {
+const featureExtraction: ApiMapping = {
   ...embed,
   paths: pathsOf('feature-extraction'),
   summary: "Embeddings as the clients of Hugging Face's inference ask for them.",
 };
 
-const sentenceSimilarity: DoorWay = {
+const sentenceSimilarity: ApiMapping = {
   ...similarity,
   paths: pathsOf('sentence-similarity'),
   summary: "The cosines between one text and others, as the clients of Hugging Face's inference ask for them.",
 };
 
 /** With no task in the path, what `inputs` is tells it. */
-const ofAnyTask: DoorWay = {
+const ofAnyTask: ApiMapping = {
   ...root,
   paths: ['/hf/models/{model}', '/hf/hf-inference/models/{model}'],
   summary: "Embeddings, or with an object as `inputs` similarities, as the clients of Hugging Face's inference ask.",
 };
 
-export default defineDoor({
+export default defineClientApi({
   id: 'huggingface',
   title: 'Hugging Face',
   prefix: '/hf',
   grounds: [],
-  ways: [featureExtraction, sentenceSimilarity, ofAnyTask],
-  pages: [],
+  mappings: [featureExtraction, sentenceSimilarity, ofAnyTask],
+  fixedEndpoints: [],
   modelLists: [],
   standsFor: ({ path }) => (path === '/v1/rerank' ? pathsOf('text-ranking') : []),
   shape: 'tei',

@@ -1,6 +1,6 @@
-/** Every front door; only the list of routes and the app import this. */
+/** Every client API; only the list of routes and the app import this. */
 
-import type { Door } from '../core/door.ts';
+import type { ClientApi } from '../core/client-api.ts';
 import azure from './azure.ts';
 import bedrock from './bedrock.ts';
 import cohere from './cohere.ts';
@@ -15,7 +15,7 @@ import tei from './tei.ts';
 import vllm from './vllm.ts';
 import voyage from './voyage.ts';
 
-export const doors: readonly Door[] = [
+export const clientApis: readonly ClientApi[] = [
   azure,
   bedrock,
   cohere,

@@ -1,6 +1,6 @@
 /** Jina AI's clients: embeddings; and `classify`, which passes to upstreams that have it. */
 
-import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
+import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { Purpose } from '../core/translation.ts';
@@ -26,7 +26,7 @@ function typeIn(said: Json | undefined, model: Json | undefined): Json | undefin
 
 const textOf = (input: Json): Json => (isJsonObject(input) && typeof input.text === 'string' ? input.text : input);
 
-const embeddings: DoorWay = {
+const embeddings: ApiMapping = {
   operation: 'embeddings',
   paths: ['/jina/v1/embeddings'],
   required: { input: 'string | array' },
@@ -49,7 +49,7 @@ const embeddings: DoorWay = {
     const type = typeIn(embedding_type, model);
     const purpose = purposes.get(task ?? null);
     const asked = {
-      door: id,
+      clientApi: id,
       model,
       inputs: asList(body.input).map(textOf),
       dimensions: body.dimensions,
@@ -69,7 +69,7 @@ const embeddings: DoorWay = {
   },
 };
 
-const classify: DoorWay = {
+const classify: ApiMapping = {
   operation: 'embeddings',
   paths: ['/v1/classify'],
   required: { input: 'string | array' },
@@ -85,13 +85,13 @@ const classify: DoorWay = {
   },
 };
 
-export default defineDoor({
+export default defineClientApi({
   id,
   title: 'Jina AI',
   prefix: '/jina',
   grounds: [],
   modelLists: [],
-  ways: [embeddings, classify],
-  pages: [],
+  mappings: [embeddings, classify],
+  fixedEndpoints: [],
   error: ({ message }) => ({ detail: message }),
 });

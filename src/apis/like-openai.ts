@@ -1,7 +1,7 @@
 /** Embeddings as clients ask for them whose services have OpenAI's wire with some names of their own. */
 
 import { Buffer } from 'node:buffer';
-import { type Demand, type Entrance, refusedField } from '../core/door.ts';
+import { type Demand, type Entrance, refusedField } from '../core/client-api.ts';
 import type { Purpose } from '../core/translation.ts';
 import { Unfit, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { isVector } from '../families/dialects/reading.ts';
@@ -9,7 +9,7 @@ import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
 
 interface Asked {
-  readonly door: string;
+  readonly clientApi: string;
   readonly model: Json | undefined;
   /** Texts, or what a family may take beside them. */
   readonly inputs: readonly Json[];
@@ -42,17 +42,17 @@ export function kindOf(said: Json | undefined, field: string, model: Json | unde
 }
 
 /** What only upstreams can do that speak the client's own wire. */
-export const ownOf = (door: string, field: string, what: string): Demand => ({
+export const ownOf = (clientApi: string, field: string, what: string): Demand => ({
   field,
   what,
-  isMetBy: ({ speaks }) => speaks === door,
+  isMetBy: ({ speaks }) => speaks === clientApi,
 });
 
 export const asList = (input: Json | undefined): readonly Json[] =>
   isJsonList(input) ? input : input === undefined ? [] : [input];
 
 export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObject): Entrance {
-  const { door, model, inputs, dimensions, kind, kindField, isBase64, purpose, more } = asked;
+  const { clientApi, model, inputs, dimensions, kind, kindField, isBase64, purpose, more } = asked;
   const made: readonly Demand[] =
     kind === undefined
       ? []
@@ -65,7 +65,7 @@ export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObje
       output_dtype: kind,
       encoding_format: isBase64 && kind === undefined ? 'base64' : 'float',
     },
-    words: { door, purpose, more },
+    words: { clientApi, purpose, more },
     demands: [...made, ...asked.demands],
     ...(inputs.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
     write({ body: answer, id, model: name }) {

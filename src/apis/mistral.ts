@@ -1,12 +1,12 @@
 /** Mistral's clients: embeddings; moderations of a conversation and text between two others, which pass to Mistral; of one message, and whole, every family makes them. */
 
-import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
+import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { at, listIn, objectIn, textIn } from '../families/dialects/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { asList, dataOf, entranceLikeOpenai, kindOf } from './like-openai.ts';
 
-const door = 'mistral';
+const clientApi = 'mistral';
 
 /** A list of messages, or a list of such lists. */
 function conversationsIn(input: Json | undefined): readonly (readonly Json[])[] {
@@ -28,7 +28,7 @@ function textsIn({ input, model }: JsonObject): readonly string[] {
   });
 }
 
-const chatModerations: DoorWay = {
+const chatModerations: ApiMapping = {
   operation: 'moderations',
   paths: ['/v1/chat/moderations'],
   required: { input: 'array' },
@@ -40,14 +40,14 @@ const chatModerations: DoorWay = {
     const texts = textsIn(body);
     return {
       body: { model: body.model, input: texts },
-      words: { door, more: {} },
+      words: { clientApi, more: {} },
       demands: [],
       write: ({ body: answer, model, id }) => ({ body: { id: `mod-${id}`, model, ...objectIn(answer, 'the answer') } }),
     };
   },
 };
 
-const embeddings: DoorWay = {
+const embeddings: ApiMapping = {
   operation: 'embeddings',
   paths: ['/mistral/v1/embeddings'],
   required: { input: 'string | string[]' },
@@ -66,7 +66,7 @@ const embeddings: DoorWay = {
       throw refusedField('encoding_format', model, 'it is float or base64');
     }
     const asked = {
-      door,
+      clientApi,
       model,
       inputs: asList(body.input),
       dimensions: body.output_dimension,
@@ -92,7 +92,7 @@ const toCompletion = ({ model, prompt, suffix, random_seed: seed, ...body }: Jso
   return { model, prompt, ...(suffix !== '' && { suffix }), temperature, top_p, max_tokens, stop, seed, metadata, n };
 };
 
-const fim: DoorWay = {
+const fim: ApiMapping = {
   operation: 'completions',
   paths: ['/v1/fim/completions'],
   required: { prompt: 'string' },
@@ -122,7 +122,7 @@ const fim: DoorWay = {
     }
     return {
       body: toCompletion(body),
-      words: { door, more: {} },
+      words: { clientApi, more: {} },
       demands: [],
       write({ body: answer, id, nowMs, model: name }) {
         const { choices, usage } = objectIn(answer, 'the answer');
@@ -148,14 +148,14 @@ const fim: DoorWay = {
 /** What it has as OpenAI does. */
 const mistralsToo = new Set(['/v1/chat/completions', '/v1/moderations']);
 
-export default defineDoor({
-  id: door,
+export default defineClientApi({
+  id: clientApi,
   title: 'Mistral',
   prefix: '/mistral',
   grounds: [],
   modelLists: ['/mistral/v1/models'],
-  ways: [embeddings, chatModerations, fim],
-  pages: [],
+  mappings: [embeddings, chatModerations, fim],
+  fixedEndpoints: [],
   standsFor: ({ path }) => (mistralsToo.has(path) ? [`/mistral${path}`] : []),
   error: ({ message }) => ({ object: 'error', message, type: 'invalid_request_error', param: null, code: null }),
 });

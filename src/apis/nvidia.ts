@@ -1,6 +1,6 @@
 /** NVIDIA's clients: `ranking`, where a passage has a logit. */
 
-import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
+import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
@@ -20,7 +20,7 @@ function passagesIn({ passages, model }: JsonObject): readonly string[] {
   return list.map((passage, index) => textIn(passage, `passages[${index}]`, model));
 }
 
-const ranking: DoorWay = {
+const ranking: ApiMapping = {
   operation: 'rerank',
   paths: ['/v1/ranking', '/v1/retrieval/{model}/reranking'],
   required: { query: 'object', passages: 'object[]' },
@@ -35,7 +35,7 @@ const ranking: DoorWay = {
     return {
       // What they read is no likelihood, wherever the reranker can say the other.
       body: { model, query, documents, raw_scores: true },
-      words: { door: 'nvidia', more: {} },
+      words: { clientApi: 'nvidia', more: {} },
       demands: [],
       ...(documents.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer }) {
@@ -47,13 +47,13 @@ const ranking: DoorWay = {
   },
 };
 
-export default defineDoor({
+export default defineClientApi({
   id: 'nvidia',
   title: 'NVIDIA',
   prefix: '/nvidia',
   grounds: [],
   modelLists: ['/nvidia/v1/models'],
-  ways: [ranking],
-  pages: [],
+  mappings: [ranking],
+  fixedEndpoints: [],
   error: ({ message }) => ({ detail: message }),
 });

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { DoorAnswer, DoorStream } from '../core/door.ts';
+import type { ApiAnswer, ApiStream } from '../core/client-api.ts';
 import { Unfit } from '../core/translation.ts';
 import { finishReasonIn, textIn as saidIn } from '../families/dialects/completions/chat-answers.ts';
 import { at, countIn, listIn, objectIn, textIn } from '../families/dialects/reading.ts';
@@ -61,7 +61,7 @@ function endOf(finish: string | null, usage: Json | undefined, { totalMs, firstM
 export function loadedOf(
   { model = '', keep_alive: keepAlive }: JsonObject,
   write: WriteSaid,
-  { nowMs }: DoorAnswer,
+  { nowMs }: ApiAnswer,
 ): JsonObject {
   const reason = numberOf(keepAlive) === 0 ? 'unload' : 'load';
   return { ...headOf(model, nowMs), ...write(nothingSaid), done: true, done_reason: reason };
@@ -72,7 +72,7 @@ export function writeWhole(
   model: Json,
   write: WriteSaid,
   read: (choice: JsonObject) => Said,
-  { body, nowMs, tookMs }: DoorAnswer,
+  { body, nowMs, tookMs }: ApiAnswer,
 ): JsonObject {
   const { choices, usage } = objectIn(body, 'the answer');
   const choice = objectIn(listIn(choices, 'choices')[0], 'the first choice');
@@ -87,7 +87,7 @@ export interface PieceReader {
 }
 
 /** Each event as a line, at once; the last line is written when the upstream has ended its stream, and only then. */
-export class Lines implements DoorStream {
+export class Lines implements ApiStream {
   readonly contentType = 'application/x-ndjson';
   readonly #model: Json;
   readonly #write: WriteSaid;

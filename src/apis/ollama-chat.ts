@@ -1,6 +1,6 @@
 /** Ollama's `chat`: bytes pass to upstreams that speak it; for all others it is translated to chat completions, or to completions. */
 
-import { type AskedModel, type DoorWay, type Entrance, refusedField } from '../core/door.ts';
+import { type ApiMapping, type AskedModel, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { Unfit } from '../core/translation.ts';
@@ -137,7 +137,7 @@ export function entranceOverChat(
       ...optionsOf(body, limitNameFor([model, ...upstreamNames()])),
       stream: isStream ? true : undefined,
     },
-    words: { door: 'ollama', more: {} },
+    words: { clientApi: 'ollama', more: {} },
     demands: [],
     // Its clients load and unload models by it.
     ...(isNothing && { atOnce: {} }),
@@ -171,7 +171,7 @@ export function entranceOverText(body: JsonObject, prompt: string, write: WriteS
       ...optionsOf(body),
       stream: isStream ? true : undefined,
     },
-    words: { door: 'ollama', more: {} },
+    words: { clientApi: 'ollama', more: {} },
     demands: [],
     // Its clients load and unload models by it.
     ...(isNothing && { atOnce: {} }),
@@ -214,7 +214,7 @@ const asMessage: WriteSaid = ({ content, thinking, calls, logprobs }) => ({
 });
 
 /** For models that complete and do not chat: the texts of the messages, one below the other. */
-const overCompletions: DoorWay = {
+const overCompletions: ApiMapping = {
   operation: 'completions',
   paths: ['/api/chat'],
   required: {},
@@ -240,7 +240,7 @@ const overCompletions: DoorWay = {
 
 const { kept: _kept, sdk: _sdk, ...row } = operationRows.chat;
 
-export const chat: DoorWay = {
+export const chat: ApiMapping = {
   operation: 'chat',
   paths: ['/api/chat'],
   required: { model: 'string' },
@@ -255,7 +255,7 @@ export const chat: DoorWay = {
   },
   watched: ['format', 'think'],
   summary: "Chat as Ollama's clients ask for it, whole or as lines.",
-  instead: { way: overCompletions, isMeant: ({ serves }) => !serves('chat') && serves('completions') },
+  instead: { mapping: overCompletions, isMeant: ({ serves }) => !serves('chat') && serves('completions') },
   enter(body, model) {
     const ids = new CallIds();
     const messages = isJsonList(body.messages) ? body.messages : [];

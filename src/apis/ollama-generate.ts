@@ -1,6 +1,6 @@
 /** Ollama's `generate`: as it comes where all upstreams of a model speak it, else over chat completions, or over completions where a model only completes. */
 
-import type { DoorWay, Entrance } from '../core/door.ts';
+import type { ApiMapping, Entrance } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { textIn } from '../families/dialects/reading.ts';
 import type { WriteSaid } from './ollama-answers.ts';
@@ -19,7 +19,7 @@ const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({
 });
 
 /** A prompt as the one message of a conversation, behind what the system says. */
-const overChat: DoorWay = {
+const overChat: ApiMapping = {
   operation: 'chat',
   paths: ['/api/generate'],
   required: {},
@@ -36,7 +36,7 @@ const overChat: DoorWay = {
   },
 };
 
-export const generate: DoorWay = {
+export const generate: ApiMapping = {
   operation: 'completions',
   paths: ['/api/generate'],
   required: { model: 'string' },
@@ -68,7 +68,7 @@ export const generate: DoorWay = {
   },
   // A plain text and what follows a gap are for completions.
   instead: {
-    way: overChat,
+    mapping: overChat,
     isMeant: ({ isSet, serves }) => serves('chat') && !((isSet('raw') || isSet('suffix')) && serves('completions')),
   },
   enter(body): Entrance {

@@ -1,7 +1,7 @@
 /** Ollama's clients: embeddings in both of its forms, and what they look at before. */
 
 import { createHash } from 'node:crypto';
-import { type Demand, type DoorWay, defineDoor, type Entrance, type SeenModel } from '../core/door.ts';
+import { type ApiMapping, type Demand, defineClientApi, type Entrance, type SeenModel } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
@@ -35,7 +35,7 @@ function entranceOf(
 ): Entrance {
   return {
     body: { model: body.model, input: input ?? '', dimensions: body.dimensions, encoding_format: 'float' },
-    words: { door: id, more: {} },
+    words: { clientApi: id, more: {} },
     demands: demandsOf(body),
     ...(isNothing(input) && { atOnce: toNothing }),
     write,
@@ -44,7 +44,7 @@ function entranceOf(
 
 const nothing = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
 
-const embed: DoorWay = {
+const embed: ApiMapping = {
   operation: 'embeddings',
   paths: ['/api/embed'],
   required: { model: 'string' },
@@ -81,7 +81,7 @@ const embed: DoorWay = {
   },
 };
 
-const embeddings: DoorWay = {
+const embeddings: ApiMapping = {
   operation: 'embeddings',
   paths: ['/api/embeddings'],
   required: { model: 'string' },
@@ -135,14 +135,14 @@ function tagged(model: string): string {
 export const withOrWithoutTag = (name: string): readonly string[] =>
   name.endsWith(standardTag) ? [name.slice(0, -standardTag.length)] : [name + standardTag];
 
-export default defineDoor({
+export default defineClientApi({
   id,
   title: 'Ollama',
   prefix: '/ollama',
   grounds: ['/api/'],
   modelLists: [],
-  ways: [embed, embeddings, generate, chat],
-  pages: [
+  mappings: [embed, embeddings, generate, chat],
+  fixedEndpoints: [
     {
       method: 'GET',
       paths: ['/'],

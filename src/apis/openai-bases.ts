@@ -1,20 +1,20 @@
 /** Clients of OpenAI's API that were given the base URL of Ollama or OpenRouter: they ask and read as OpenAI's do. */
 
-import { defineDoor } from '../core/door.ts';
+import { defineClientApi } from '../core/client-api.ts';
 import { isOpenai } from '../core/label.ts';
 import { withOrWithoutTag } from './ollama.ts';
 
 const bases = ['/ollama', '/api'];
 const version = '/v1/';
 
-export default defineDoor({
+export default defineClientApi({
   id: 'openai-bases',
   title: "OpenAI's API at the base URLs of Ollama and OpenRouter",
   prefix: '/ollama/v1',
   grounds: ['/api/v1/'],
   modelLists: bases.map((base) => `${base}/v1/models`),
-  ways: [],
-  pages: [],
+  mappings: [],
+  fixedEndpoints: [],
   standsFor({ path, label }) {
     const isThere = (isOpenai(label) || label === 'anthropic') && path.startsWith(version) && !path.includes('{');
     return isThere ? bases.map((base) => base + path) : [];

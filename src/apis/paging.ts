@@ -1,7 +1,7 @@
 /** Lists that clients walk in pages, each by what the one before has said. */
 
 import { Buffer } from 'node:buffer';
-import type { PageView, SeenModel } from '../core/door.ts';
+import type { EndpointView, SeenModel } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { QueryGrammar } from '../core/query.ts';
 
@@ -16,7 +16,7 @@ export const pageQuery = ({ size, token }: PageNames): QueryGrammar => ({
 });
 
 /** Without a size all that there are. `next` is there where more come. */
-export function pageOf(models: readonly SeenModel[], { query }: PageView, { size, token }: PageNames) {
+export function pageOf(models: readonly SeenModel[], { query }: EndpointView, { size, token }: PageNames) {
   const start = startOf(models, query.get(token), token);
   const wanted = query.get(size);
   const page = models.slice(start, wanted === undefined ? undefined : start + Number(wanted));

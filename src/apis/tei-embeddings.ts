@@ -1,6 +1,6 @@
 /** What clients of Text Embeddings Inference ask of embeddings: the vectors, or how like each other texts are. */
 
-import { type Demand, type DoorWay, type Entrance, refusedField } from '../core/door.ts';
+import { type ApiMapping, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
@@ -37,7 +37,7 @@ function enterEmbed(body: JsonObject): Entrance {
   return {
     body: { model, input: texts, dimensions: body.dimensions, encoding_format: format ?? 'float' },
     words: {
-      door: id,
+      clientApi: id,
       more: {
         truncate: body.truncate,
         truncation_direction: body.truncation_direction,
@@ -55,7 +55,7 @@ function enterEmbed(body: JsonObject): Entrance {
   };
 }
 
-export const embed: DoorWay = {
+export const embed: ApiMapping = {
   operation: 'embeddings',
   paths: ['/embed', '/tei/{model}/embed'],
   required: { inputs: 'string | string[]' },
@@ -97,7 +97,7 @@ function enterSimilarity(body: JsonObject): Entrance {
   const { truncate, truncation_direction } = asked;
   return {
     body: { model, input: texts, encoding_format: 'float' },
-    words: { door: id, more: { truncate, truncation_direction } },
+    words: { clientApi: id, more: { truncate, truncation_direction } },
     demands: demandsOf(asked),
     write({ body: answer }) {
       const [source, ...others] = floatsOf(embeddingsIn(answer, texts)).map((vector) => vector.values());
@@ -120,7 +120,7 @@ function cosine(one: readonly number[], other: readonly number[]): number {
 const dot = (one: readonly number[], other: readonly number[]): number =>
   one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 
-export const similarity: DoorWay = {
+export const similarity: ApiMapping = {
   operation: 'embeddings',
   paths: ['/similarity', '/tei/{model}/similarity'],
   required: { inputs: 'object' },
@@ -131,7 +131,7 @@ export const similarity: DoorWay = {
 };
 
 /** A server of theirs is asked at its root for whatever its model does. */
-export const root: DoorWay = {
+export const root: ApiMapping = {
   operation: 'embeddings',
   paths: ['/tei', '/tei/{model}'],
   required: { inputs: 'string | string[] | object' },

@@ -1,6 +1,6 @@
 /** Text Embeddings Inference's `predict` over moderations: each category is a label, its score that of the label. */
 
-import { type DoorWay, refusedField } from '../core/door.ts';
+import { type ApiMapping, refusedField } from '../core/client-api.ts';
 import { Unfit } from '../core/translation.ts';
 import { at, listIn } from '../families/dialects/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf } from '../lib/json/json-text.ts';
@@ -29,7 +29,7 @@ function labelsOf(result: Json): readonly Json[] {
   return labels.toSorted((one, other) => other.value - one.value).map(({ label, score }) => ({ label, score }));
 }
 
-export const predict: DoorWay = {
+export const predict: ApiMapping = {
   operation: 'moderations',
   paths: ['/predict', '/tei/{model}/predict'],
   required: { inputs: 'string | array' },
@@ -43,7 +43,7 @@ export const predict: DoorWay = {
     const texts = textsIn(body);
     return {
       body: { model, input: texts },
-      words: { door: 'tei', more: {} },
+      words: { clientApi: 'tei', more: {} },
       demands: [],
       ...(texts.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer }) {

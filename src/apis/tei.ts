@@ -1,6 +1,6 @@
 /** Clients of Text Embeddings Inference: a server of theirs has one model, so that ours stands in the path, or is the standard one. */
 
-import { type DoorWay, defineDoor, type PageView, type SeenModel } from '../core/door.ts';
+import { type ApiMapping, defineClientApi, type EndpointView, type SeenModel } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { embed, root, similarity } from './tei-embeddings.ts';
@@ -27,7 +27,7 @@ const standardServer = {
   tokenization_workers: 1,
 };
 
-function modelOf({ modelInPath, defaultModel, find }: PageView): SeenModel {
+function modelOf({ modelInPath, defaultModel, find }: EndpointView): SeenModel {
   const name = modelInPath ?? defaultModel('embeddings') ?? defaultModel('rerank');
   if (name !== undefined) return find(name);
   throw new GatewayError('missing_required_parameter', {
@@ -43,7 +43,7 @@ function kindOf({ operations }: SeenModel): unknown {
 }
 
 /** What no other service has: it passes to servers of TEI as it comes. */
-const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): DoorWay => ({
+const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMapping => ({
   operation: 'embeddings',
   paths: [`/${label}`, `/tei/{model}/${label}`],
   required: { inputs: 'string | array' },
@@ -72,13 +72,13 @@ const all = passingAt(
   'A vector of each token, over upstreams that are servers of Text Embeddings Inference.',
 );
 
-export default defineDoor({
+export default defineClientApi({
   id,
   title: 'Text Embeddings Inference',
   prefix: '/tei',
   grounds: [],
-  ways: [embed, similarity, root, predict, sparse, all],
-  pages: [
+  mappings: [embed, similarity, root, predict, sparse, all],
+  fixedEndpoints: [
     {
       method: 'GET',
       paths: ['/info', '/tei/{model}/info'],

@@ -1,6 +1,6 @@
 /** vLLM's clients: `score`, which is rerank in the order of the texts; what it says of pooling models passes to its servers alone. */
 
-import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
+import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
@@ -48,7 +48,7 @@ function askedIn(body: JsonObject): Asked {
 
 const eitherSide = 'string | array | object';
 
-const score: DoorWay = {
+const score: ApiMapping = {
   operation: 'rerank',
   paths: ['/score', '/v1/score'],
   required: {},
@@ -69,7 +69,7 @@ const score: DoorWay = {
     const { query, documents } = askedIn(body);
     return {
       body: { model, query, documents },
-      words: { door: 'vllm', more: {} },
+      words: { clientApi: 'vllm', more: {} },
       demands: [],
       ...(documents.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer, model: id, id: exchangeId, nowMs }) {
@@ -92,13 +92,13 @@ const score: DoorWay = {
 
 interface Passing {
   readonly label: 'pooling' | 'classes';
-  readonly paths: DoorWay['paths'];
+  readonly paths: ApiMapping['paths'];
   readonly summary: string;
   /** Where else to go. */
   readonly instead: string;
 }
 
-const passingAt = ({ label, paths, summary, instead }: Passing): DoorWay => ({
+const passingAt = ({ label, paths, summary, instead }: Passing): ApiMapping => ({
   operation: 'embeddings',
   paths,
   required: {},
@@ -128,12 +128,12 @@ const classify = passingAt({
   instead: 'POST to /v1/moderations, or to /predict for its categories as labels',
 });
 
-export default defineDoor({
+export default defineClientApi({
   id: 'vllm',
   title: 'vLLM',
   prefix: '/vllm',
   grounds: [],
   modelLists: ['/vllm/v1/models'],
-  ways: [score, pooling, classify],
-  pages: [],
+  mappings: [score, pooling, classify],
+  fixedEndpoints: [],
 });

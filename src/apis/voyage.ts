@@ -1,6 +1,6 @@
 /** Voyage AI's clients: embeddings, also of chunks in their context, and of texts with pictures, which pass to upstreams that have them; of plain texts every family makes them. */
 
-import { type DoorWay, defineDoor, type Entrance, refusedField } from '../core/door.ts';
+import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
@@ -15,13 +15,13 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
 ]);
 
 const row = { ...operationRows.embeddings, items: ['inputs'] };
-const passesAt = (label: NonNullable<DoorWay['passes']>['label']): NonNullable<DoorWay['passes']> => ({
+const passesAt = (label: NonNullable<ApiMapping['passes']>['label']): NonNullable<ApiMapping['passes']> => ({
   label,
   where: 'any does',
   row,
 });
 
-const embeddings: DoorWay = {
+const embeddings: ApiMapping = {
   operation: 'embeddings',
   paths: ['/voyage/v1/embeddings'],
   required: { input: 'string | string[]' },
@@ -41,7 +41,7 @@ const embeddings: DoorWay = {
       throw refusedField('encoding_format', model, 'it is base64, or none');
     }
     const asked = {
-      door: id,
+      clientApi: id,
       model,
       inputs: asList(input),
       dimensions: body.output_dimension,
@@ -73,7 +73,7 @@ function entranceOf(body: JsonObject, texts: readonly string[], write: Write): E
   const toFormat = format === 'base64' ? base64Of : floatsOf;
   return {
     body: { model, input: texts, dimensions: body.output_dimension, encoding_format: format ?? 'float' },
-    words: { door: id, purpose: purposes.get(body.input_type ?? null), more: { truncation: body.truncation } },
+    words: { clientApi: id, purpose: purposes.get(body.input_type ?? null), more: { truncation: body.truncation } },
     demands: [],
     ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
     write: ({ body: answer, model: name }) => ({
@@ -110,7 +110,7 @@ function chunksIn({ inputs, model }: JsonObject): readonly string[] {
   });
 }
 
-const contextualized: DoorWay = {
+const contextualized: ApiMapping = {
   operation: 'embeddings',
   paths: ['/v1/contextualizedembeddings'],
   required: { inputs: 'array' },
@@ -144,7 +144,7 @@ function plainTextsIn({ inputs, model }: JsonObject): readonly string[] {
   });
 }
 
-const multimodal: DoorWay = {
+const multimodal: ApiMapping = {
   operation: 'embeddings',
   paths: ['/v1/multimodalembeddings'],
   required: { inputs: 'object[]' },
@@ -159,13 +159,13 @@ const multimodal: DoorWay = {
     })),
 };
 
-export default defineDoor({
+export default defineClientApi({
   id,
   title: 'Voyage AI',
   prefix: '/voyage',
   grounds: [],
   modelLists: [],
-  ways: [embeddings, contextualized, multimodal],
-  pages: [],
+  mappings: [embeddings, contextualized, multimodal],
+  fixedEndpoints: [],
   error: ({ message }) => ({ detail: message }),
 });

@@ -84,7 +84,7 @@ test('a command reads a plain file without the YAML library, and without the rou
   await writeFile(join(directory, 'postern.yaml'), 'upstreams:\n  - { id: here, family: local }\n');
   const plain = await modulesLoadedBy(['check'], directory);
   assert.deepEqual(
-    plain.filter((path) => /\/node_modules\/yaml\/|\/src\/(?:routes|doors)\//.test(path)),
+    plain.filter((path) => /\/node_modules\/yaml\/|\/src\/(?:routes|apis)\//.test(path)),
     [],
   );
   assert.ok(plain.some((path) => path.includes('/node_modules/zod/')));

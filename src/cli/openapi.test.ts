@@ -112,7 +112,7 @@ test("routes of the operator's own are described where the configuration is name
   assert.equal(paths['/v1/headed'].post.parameters[0].in, 'header');
 });
 
-test('where the path has the model the body needs none, and at a door what its clients read', async () => {
+test('where the path has the model the body needs none, and at a client API what its clients read', async () => {
   const { paths } = await print({});
   const { requestBody, responses } = paths['/bedrock/rerank'].post;
   assert.deepEqual(requestBody.content['application/json'].schema.required, [

@@ -2,14 +2,14 @@
 
 import { toAdminDocument } from '../admin/api/openapi.ts';
 import { endpoints } from '../admin/endpoints.ts';
-import { doors } from '../apis/index.ts';
+import { clientApis } from '../apis/index.ts';
 import { loadConfiguration } from '../config/load.ts';
-import { type Door, pathsUnder } from '../core/door.ts';
+import { type ClientApi, pathsUnder } from '../core/client-api.ts';
 import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
-import { type DoorEntry, type Route, routeOfOwn } from '../core/route.ts';
+import { type ApiEntry, type Route, routeOfOwn } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { writeJson } from '../lib/json/json-text.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
@@ -55,19 +55,19 @@ function toDocument(own: readonly Route[]): Json {
   for (const route of own) paths[route.path] = { [route.own?.method.toLowerCase() ?? 'post']: toOwnOperation(route) };
   for (const route of routes) {
     if (route.entry !== undefined) {
-      addWay(paths, route, route.entry);
+      addMapping(paths, route, route.entry);
       continue;
     }
     paths[route.path] = { post: toOperation(route) };
-    for (const [path, door] of Object.entries(route.doorPaths ?? {})) {
-      paths[path] = { post: { ...toOperation(route, path), ...atDoor(path, door, `As \`${route.path}\``) } };
+    for (const [path, clientApi] of Object.entries(route.clientApiPaths ?? {})) {
+      paths[path] = { post: { ...toOperation(route, path), ...atClientApi(path, clientApi, `As \`${route.path}\``) } };
     }
     for (const [path, shape] of Object.entries(route.shapedPaths ?? {})) {
       paths[path] = { post: { ...toOperation(route), ...forClientsOf(shape, route, path) } };
     }
   }
   for (const route of objectRoutes) addObjectRoute(paths, route);
-  for (const door of doors) addPages(paths, door);
+  for (const clientApi of clientApis) addFixedEndpoints(paths, clientApi);
   paths['/v1/models'] = { get: modelList };
   paths['/v1/models/{model}'] = { get: oneModel };
   paths['/healthz'] = { get: probe('The process is alive.', { 200: 'Alive.' }) };
@@ -159,7 +159,7 @@ function addObjectRoute(paths: Json, { route, action, method, query, summary }: 
   const { form } = route;
   const isSent = action === 'make' && form !== undefined;
   const content = isSent ? { 'multipart/form-data': { schema: toFormSchema(form.required) } } : undefined;
-  for (const path of [route.path, ...Object.keys(route.doorPaths ?? {})]) {
+  for (const path of [route.path, ...Object.keys(route.clientApiPaths ?? {})]) {
     const described = {
       operationId: `${method.toLowerCase()}_${wordOf(path).replaceAll(/^_|_$/g, '')}`,
       tags: [route.operation],
@@ -184,27 +184,32 @@ function queryParameters(query: QueryGrammar): readonly Json[] {
 
 const idParameter = { name: 'id', in: 'path', required: true, schema: text };
 
-/** The way of a front door, at each of its paths. */
-function addWay(paths: Json, route: Route, { door, way }: DoorEntry): void {
+/** The mapping of a client API, at each of its paths. */
+function addMapping(paths: Json, route: Route, { clientApi, mapping }: ApiEntry): void {
   for (const path of [route.path, ...route.aliases]) {
     paths[path] = {
-      post: { ...toOperation(route, path), ...atDoor(path, door, way.summary), responses: answersOf(door) },
+      post: {
+        ...toOperation(route, path),
+        ...atClientApi(path, clientApi, mapping.summary),
+        responses: answersOf(clientApi),
+      },
     };
   }
 }
 
-function addPages(paths: Json, door: Door): void {
-  for (const page of door.pages) {
-    const { method, paths: own, summary, query } = page;
-    for (const path of pathsUnder(door, own)) {
-      const described = { tags: ['doors'], ...atDoor(path, door, summary, query) };
-      const answers = 'text' in page ? { security: [], responses: { 200: anyText } } : { responses: answersOf(door) };
+function addFixedEndpoints(paths: Json, clientApi: ClientApi): void {
+  for (const endpoint of clientApi.fixedEndpoints) {
+    const { method, paths: own, summary, query } = endpoint;
+    for (const path of pathsUnder(clientApi, own)) {
+      const described = { tags: ['doors'], ...atClientApi(path, clientApi, summary, query) };
+      const answers =
+        'text' in endpoint ? { security: [], responses: { 200: anyText } } : { responses: answersOf(clientApi) };
       paths[path] = { [method.toLowerCase()]: { ...described, ...answers } };
     }
   }
 }
 
-function atDoor(path: string, { title, error }: Door, summary: string, query: QueryGrammar = {}): Json {
+function atClientApi(path: string, { title, error }: ClientApi, summary: string, query: QueryGrammar = {}): Json {
   const parameters = [...modelIn(path), ...queryParameters(query)];
   return {
     operationId: wordOf(path.slice(1).replaceAll(/[{}]/g, '')) || 'root',
@@ -215,10 +220,10 @@ function atDoor(path: string, { title, error }: Door, summary: string, query: Qu
 }
 
 /** In another service's words, which are described there. */
-function answersOf(door: Door): Json {
-  if (door.error === undefined) return { 200: anyAnswer, ...errorReferences() };
-  const said = door.error({ status: 400, message: '', id: '', code: '', param: '' });
-  const description = `An error, as clients of ${door.title} read it.`;
+function answersOf(clientApi: ClientApi): Json {
+  if (clientApi.error === undefined) return { 200: anyAnswer, ...errorReferences() };
+  const said = clientApi.error({ status: 400, message: '', id: '', code: '', param: '' });
+  const description = `An error, as clients of ${clientApi.title} read it.`;
   return {
     200: anyAnswer,
     default: { description, content: asJson(schemaOf(JSON.parse(writeJson(said).toString()))) },
@@ -250,7 +255,7 @@ function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
 
 function toRequestContent(route: Route, path: string): Json {
   const { form } = route;
-  // A door's clients may name it in their own way, or have the operator's default.
+  // A client API's clients may name it in their own way, or have the operator's default.
   const needsModel = route.model.from === 'body' && route.entry === undefined && !path.includes('{model}');
   const json = asJson(toRequestSchema(route, needsModel));
   if (form === undefined) return json;

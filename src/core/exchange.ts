@@ -5,7 +5,7 @@ import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
 import type { Asking, Bill } from './accounting/price.ts';
 import type { Pictures, Usage, Written } from './accounting/usage.ts';
 import type { CacheUse } from './cache-use.ts';
-import type { Door } from './door.ts';
+import type { ClientApi } from './client-api.ts';
 import type { ErrorCode } from './errors.ts';
 import type { ExchangeTrace } from './exchange-trace.ts';
 import type { KeyRecord } from './key.ts';
@@ -36,7 +36,7 @@ export class Exchange {
   /** Which service's answers and errors the client reads: by its header, else the path, the key or the model. */
   shape: RerankShape | undefined = undefined;
   /** By which it came, where its client speaks as another service's do. */
-  door: Door | undefined = undefined;
+  clientApi: ClientApi | undefined = undefined;
   clientAddress: string | undefined = undefined;
   /** What its calls carry, so that none comes back here: see loop-mark.ts. */
   loopMark = '';

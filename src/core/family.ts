@@ -102,7 +102,7 @@ export interface Offer {
   readonly isUnlimited?: boolean;
   /** Of reranking: on which scale its scores are; without, nobody knows. */
   readonly scores?: OfferedScores;
-  /** The front door whose words it understands beside the operation's own. */
+  /** The client API whose words it understands beside the operation's own. */
   readonly speaks?: string;
   /** Of embeddings: numbers other than floats that it makes, by the client's `output_dtype`. */
   readonly vectorKinds?: readonly VectorKind[];

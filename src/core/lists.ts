@@ -84,7 +84,7 @@ export interface ListSought {
   readonly body: Buffer;
   /** What holds the items. */
   readonly list: JsonField;
-  /** What else changes the answer: whose shape it has, what a door has said, whom it may come from. */
+  /** What else changes the answer: whose shape it has, what a client API has said, whom it may come from. */
   readonly identity: string;
 }
 

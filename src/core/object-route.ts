@@ -36,12 +36,12 @@ export const keepsNothing: Keeps = Object.freeze({ whole: {}, events: {}, unless
 /** What lies behind the paths of the route by which such objects are made; whatever the method, it is one route to those who count. */
 export function routeBehind(of: Route, tail: string): Route {
   const at = (path: string): string => `${path}/{id}${tail}`;
-  const doorPaths = Object.entries(of.doorPaths ?? {}).filter(([path]) => !path.includes('{'));
+  const clientApiPaths = Object.entries(of.clientApiPaths ?? {}).filter(([path]) => !path.includes('{'));
   return Object.freeze({
     ...of,
     path: at(of.path),
     aliases: of.aliases.map(at),
-    doorPaths: Object.fromEntries(doorPaths.map(([path, door]) => [at(path), door])),
+    clientApiPaths: Object.fromEntries(clientApiPaths.map(([path, clientApi]) => [at(path), clientApi])),
     isFree: true,
     required: {},
     optional: {},

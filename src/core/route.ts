@@ -1,6 +1,6 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
-import { type Door, type DoorWay, type MeantRequest, type Passage, pathsUnder } from './door.ts';
+import { type ApiMapping, type ClientApi, type MeantRequest, type Passage, pathsUnder } from './client-api.ts';
 import type { Label } from './label.ts';
 import { type Operation, operationRows } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
@@ -15,10 +15,10 @@ export interface Route {
   readonly aliases: readonly string[];
   /** The same for clients that were written for another service, whose shape they ask for by it. */
   readonly shapedPaths?: Readonly<Record<string, RerankShape>>;
-  /** The same for the clients of a front door that speaks as the operation does. */
-  readonly doorPaths?: Readonly<Record<string, Door>>;
+  /** The same for clients of an API that speaks as the operation does. */
+  readonly clientApiPaths?: Readonly<Record<string, ClientApi>>;
   /** Where the client speaks another wire: fields and kinds are those of that one. */
-  readonly entry?: DoorEntry;
+  readonly entry?: ApiEntry;
   readonly operation: Operation;
   /** What the operation is. */
   readonly row: OperationRow;
@@ -31,7 +31,7 @@ export interface Route {
   /** It is answered by a stream, whatever the body says: its events as they are where the query has this, else as the elements of a list. */
   readonly streams?: { readonly asEvents: readonly [parameter: string, value: string] };
   /** In whose words errors are, on every path. */
-  readonly door?: Door;
+  readonly clientApi?: ClientApi;
   /** Field name to the kinds it may have, such as `string | string[]`; judged by the first element, or by all. */
   readonly required: Readonly<Record<string, string>>;
   readonly elements: 'first' | 'all';
@@ -61,9 +61,9 @@ export interface ModelPlace {
   readonly prefix?: string;
 }
 
-export interface DoorEntry {
-  readonly door: Door;
-  readonly way: DoorWay;
+export interface ApiEntry {
+  readonly clientApi: ClientApi;
+  readonly mapping: ApiMapping;
   /** By which the operation's own request is judged. */
   readonly canonical: Route;
   /** Where the way lets bytes pass: what they are taken for then, and whether all upstreams of the model have to speak it. */
@@ -108,39 +108,43 @@ export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
 }
 
 /**
- * A way of a front door as a route like any other, which leads to its operation's own. Where the door has a route of its own at that
+ * A mapping of a client API as a route like any other, which leads to its operation's own. Where the client API has a route of its own at that
  * path, bytes pass by it to whoever speaks the same wire.
  */
-export function routeOfWay(
-  door: Door,
-  way: DoorWay,
+export function routeOfMapping(
+  clientApi: ClientApi,
+  mapping: ApiMapping,
   canonicalFor: (operation: Operation) => Route,
   own?: Route,
 ): Route {
-  const canonical = canonicalFor(way.operation);
-  const [path] = way.paths;
-  const { passes, instead } = way;
+  const canonical = canonicalFor(mapping.operation);
+  const [path] = mapping.paths;
+  const { passes, instead } = mapping;
   const facts = {
     path,
-    aliases: pathsUnder(door, way.paths).filter((one) => one !== path),
+    aliases: pathsUnder(clientApi, mapping.paths).filter((one) => one !== path),
     operation: canonical.operation,
     label: canonical.label,
     model: { ...own?.model, from: 'body' },
-    required: way.required,
+    required: mapping.required,
     elements: 'all',
-    optional: way.optional,
-    watched: way.watched,
+    optional: mapping.optional,
+    watched: mapping.watched,
   } as const satisfies Partial<Route>;
   const passing =
     own === undefined
       ? passes && { route: Object.freeze({ ...facts, label: passes.label, row: passes.row }), where: passes.where }
       : { route: own, where: 'any does' as const };
-  const entry = { door, way, canonical, ...(passing !== undefined && { passing }) };
+  const entry = { clientApi, mapping, canonical, ...(passing !== undefined && { passing }) };
   if (instead === undefined) return defineRoute({ ...facts, entry });
-  const route = routeOfWay(door, { ...instead.way, required: way.required, optional: way.optional }, canonicalFor);
+  const route = routeOfMapping(
+    clientApi,
+    { ...instead.mapping, required: mapping.required, optional: mapping.optional },
+    canonicalFor,
+  );
   return defineRoute({
     ...facts,
-    isFor: [way.operation, instead.way.operation],
+    isFor: [mapping.operation, instead.mapping.operation],
     entry: { ...entry, instead: { route, isMeant: instead.isMeant } },
   });
 }

@@ -16,10 +16,10 @@ export type RerankShape = (typeof rerankShapes)[number];
 /** What texts are embedded for, where the client says it in words that one service has and another has not. */
 export type Purpose = 'document' | 'query' | 'classification' | 'clustering';
 
-/** What a client said at a front door that the operation's own request has no place for. */
-export interface DoorWords {
+/** What a client of another API said that the operation's own request has no place for. */
+export interface ApiWords {
   /** The wire that it was said in. */
-  readonly door: string;
+  readonly clientApi: string;
   readonly purpose?: Purpose | undefined;
   /** By its names there; an upstream that speaks the same wire understands them. */
   readonly more: JsonObject;
@@ -68,8 +68,8 @@ export class Asked {
   /** The ID of the exchange. */
   readonly id: string;
   readonly nowS: number;
-  /** Where it came by a front door. */
-  readonly words: DoorWords | undefined;
+  /** Where it came by a client API. */
+  readonly words: ApiWords | undefined;
   /** What was left out of the call, in the order of its discovery. */
   readonly ignored = new Set<string>();
   readonly #unsupported: Unsupported;
@@ -124,7 +124,7 @@ interface AskedParts {
   readonly options: Options;
   readonly id: string;
   readonly nowS: number;
-  readonly words?: DoorWords | undefined;
+  readonly words?: ApiWords | undefined;
   readonly unsupported: Unsupported;
   readonly upstreamId: string;
 }

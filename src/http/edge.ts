@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { ShownPage } from '../core/door.ts';
+import type { JsonEndpoint } from '../core/client-api.ts';
 import { anthropicHeader } from '../core/error-shape.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
@@ -28,7 +28,7 @@ import { allowOrigin, answerPreflight } from './cors.ts';
 import { toRawError, writeError, writeJson } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
 import { isJsonMediaType } from './media-type.ts';
-import { createRouter, methodsAt, noAnthropicFiles, type Place, type Router, type Routes } from './router.ts';
+import { createRouter, methodsAt, noAnthropicFiles, type RouteMatch, type Router, type Routes } from './router.ts';
 import type { Spool } from './spool.ts';
 import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
@@ -65,10 +65,10 @@ export interface EdgeDeps {
   ): Promise<void>;
   /** The model list, or one model of it, as the caller may see it. */
   describeModels(exchange: Exchange, id: string | undefined, request: ServerRequest): Promise<unknown>;
-  /** A page of a front door, as the caller may see it. */
-  showPage(
+  /** A fixed endpoint of a client API, as the caller may see it. */
+  showEndpoint(
     exchange: Exchange,
-    page: ShownPage,
+    endpoint: JsonEndpoint,
     modelFromPath: string | undefined,
     request: ServerRequest,
     response: ServerAnswer,
@@ -163,35 +163,37 @@ export function createEdge(deps: EdgeDeps): Edge {
     const queryAt = target.indexOf('?');
     const path = queryAt === -1 ? target : target.slice(0, queryAt);
     const router = routerOf(exchange.snapshot);
-    const place = router.find(path);
-    if (place === undefined) {
+    const match = router.find(path);
+    if (match === undefined) {
       exchange.shape = router.shapeOf(path);
-      const door = router.doorOf(path);
-      if (exchange.shape === undefined) exchange.door = door;
-      throw new GatewayError('route_not_found', { message: router.hintFor({ path, method: request.method, door }) });
+      const clientApi = router.clientApiOf(path);
+      if (exchange.shape === undefined) exchange.clientApi = clientApi;
+      throw new GatewayError('route_not_found', {
+        message: router.hintFor({ path, method: request.method, clientApi }),
+      });
     }
-    if (place.kind === 'route') exchange.shape = place.shape;
-    if ('door' in place) exchange.door = place.door;
-    exchange.path = place.path;
-    if (place.kind === 'refused') throw new GatewayError('operation_not_supported', { message: place.why });
-    if (place.kind === 'object') checkFiles(place, request);
-    if (request.method === 'GET' && place.path === '/v1/responses') checkUpgrade(request);
-    checkMethod(place, request.method);
-    if (queryAt !== -1) exchange.door?.judgeQuery?.(target.slice(queryAt + 1));
+    if (match.kind === 'route') exchange.shape = match.shape;
+    if ('clientApi' in match) exchange.clientApi = match.clientApi;
+    exchange.path = match.path;
+    if (match.kind === 'refused') throw new GatewayError('operation_not_supported', { message: match.why });
+    if (match.kind === 'object') checkFiles(match, request);
+    if (request.method === 'GET' && match.path === '/v1/responses') checkUpgrade(request);
+    checkMethod(match, request.method);
+    if (queryAt !== -1) exchange.clientApi?.judgeQuery?.(target.slice(queryAt + 1));
 
-    switch (place.kind) {
+    switch (match.kind) {
       case 'route':
-        deps.serve(exchange, place.route, place.modelFromPath, request, response, ended);
+        deps.serve(exchange, match.route, match.modelFromPath, request, response, ended);
         return 'later';
       case 'object':
-        return deps.serveObject(exchange, routeFor(place.routes, request.method), place.id, request, response);
+        return deps.serveObject(exchange, routeFor(match.routes, request.method), match.id, request, response);
       case 'models':
         return describe(exchange, undefined, request, response);
       case 'model':
-        return describe(exchange, place.id, request, response);
-      case 'page':
-        if ('show' in place.page) return show(exchange, place, place.page, request, response);
-        writeText(exchange, response, place.page.text);
+        return describe(exchange, match.id, request, response);
+      case 'endpoint':
+        if ('show' in match.endpoint) return show(exchange, match, match.endpoint, request, response);
+        writeText(exchange, response, match.endpoint.text);
         return undefined;
       case 'health':
         writeOwn(exchange, response, 200, { status: 'ok' });
@@ -213,12 +215,12 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   async function show(
     exchange: Exchange,
-    { modelFromPath }: Extract<Place, { readonly kind: 'page' }>,
-    page: ShownPage,
+    { modelFromPath }: Extract<RouteMatch, { readonly kind: 'endpoint' }>,
+    endpoint: JsonEndpoint,
     request: ServerRequest,
     response: ServerAnswer,
   ): Promise<void> {
-    writeOwn(exchange, response, 200, await deps.showPage(exchange, page, modelFromPath, request, response));
+    writeOwn(exchange, response, 200, await deps.showEndpoint(exchange, endpoint, modelFromPath, request, response));
   }
 
   /** Rows that wait are safe in the journal, and no reason to send clients elsewhere: where the store is away, there is no elsewhere. */
@@ -287,7 +289,7 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   function takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void {
     const { server } = exchange.snapshot;
-    if (exchange.door?.takesAnyMediaType !== true && !isJsonMediaType(request.header('content-type')))
+    if (exchange.clientApi?.takesAnyMediaType !== true && !isJsonMediaType(request.header('content-type')))
       throw new GatewayError('unsupported_media_type');
     const coding = findCoding(request.header('content-encoding'));
     // While its key was looked up.
@@ -468,13 +470,16 @@ function checkUpgrade(request: ServerRequest): void {
 }
 
 /** Files of Anthropic's clients have the path of OpenAI's, and would go to another service. */
-function checkFiles({ routes: [route] }: Extract<Place, { readonly kind: 'object' }>, request: ServerRequest): void {
+function checkFiles(
+  { routes: [route] }: Extract<RouteMatch, { readonly kind: 'object' }>,
+  request: ServerRequest,
+): void {
   if (route?.kind !== 'file' || request.header(anthropicHeader) === undefined) return;
   throw new GatewayError('operation_not_supported', { message: noAnthropicFiles });
 }
 
-function checkMethod(place: Place, method: string): void {
-  const allowed = methodsAt(place);
+function checkMethod(match: RouteMatch, method: string): void {
+  const allowed = methodsAt(match);
   if (allowed.includes(method)) return;
   throw new GatewayError('method_not_allowed', {
     message: `This path takes ${allowed.join(', ').replace(/, (\w+)$/, ' and $1')}, not ${method}.`,
@@ -515,7 +520,7 @@ function answerError(exchange: Exchange, request: ServerRequest, response: Serve
     triedUpstream(exchange),
     {
       shape: isAnthropics(exchange, request) ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
-      door: exchange.door,
+      clientApi: exchange.clientApi,
     },
   );
 }

@@ -1,8 +1,8 @@
-/** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it; or as those of a front door read it. */
+/** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it; or as those of a client API read it. */
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
-import type { Door } from '../core/door.ts';
+import type { ClientApi } from '../core/client-api.ts';
 import { besideError, type ErrorShape } from '../core/error-shape.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { writeJson as writeJsonText } from '../lib/json/json-text.ts';
@@ -12,15 +12,15 @@ import type { ServerAnswer } from '../wire/server-answer.ts';
 /** For whom it is written. */
 interface Reader {
   readonly shape: ErrorShape | undefined;
-  readonly door: Door | undefined;
+  readonly clientApi: ClientApi | undefined;
 }
 
-function toErrorBody(error: GatewayError, requestId: string, { shape, door }: Partial<Reader> = {}): string {
+function toErrorBody(error: GatewayError, requestId: string, { shape, clientApi }: Partial<Reader> = {}): string {
   const { message, type, param, code } = error;
-  if (door?.error !== undefined) {
+  if (clientApi?.error !== undefined) {
     const retryAfter = headerValue(error.headers, 'retry-after');
     const said = { status: error.status, message, id: requestId, code, param, retryAfter };
-    return writeJsonText(door.error(said)).toString('utf8');
+    return writeJsonText(clientApi.error(said)).toString('utf8');
   }
   return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
 }

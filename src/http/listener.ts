@@ -52,26 +52,26 @@ export function createListener(
   };
   const tls = settings.tls === undefined ? undefined : { ...settings.tls, minVersion: 'TLSv1.2' as const };
   const { host, port, socket } = settings;
-  const tcpDoor = port === undefined ? undefined : createWireServer(handler, toWireSettings(settings), tls);
+  const tcpServer = port === undefined ? undefined : createWireServer(handler, toWireSettings(settings), tls);
   const atSocket: ServerHandler = {
     ...handler,
     onRequest: (request, response) => edge.handle(request, response, true),
   };
-  const socketDoor = socket === undefined ? undefined : createWireServer(atSocket, toWireSettings(settings));
-  const doors = [tcpDoor, socketDoor].filter((door) => door !== undefined);
+  const socketServer = socket === undefined ? undefined : createWireServer(atSocket, toWireSettings(settings));
+  const servers = [tcpServer, socketServer].filter((server) => server !== undefined);
   // Before TLS, whose handshake costs more than the connection.
-  const quota = new ConnectionQuota(doors, settings, log);
+  const quota = new ConnectionQuota(servers, settings, log);
 
   async function drain(deadlineMs: number): Promise<boolean> {
-    for (const door of doors) door.beginDrain();
+    for (const server of servers) server.beginDrain();
     // Idle connections stay for a moment: a client may be about to use one.
-    const closed = toClosed(doors);
+    const closed = toClosed(servers);
     const startedMs = clock.monotonicMs();
     const looking = setInterval(() => {
       const passedMs = clock.monotonicMs() - startedMs;
-      for (const door of doors) {
-        if (passedMs >= idleGraceMs) door.closeIdle();
-        if (passedMs >= deadlineMs) door.closeAll();
+      for (const server of servers) {
+        if (passedMs >= idleGraceMs) server.closeIdle();
+        if (passedMs >= deadlineMs) server.closeAll();
       }
     }, drainLookMs);
     try {
@@ -83,19 +83,19 @@ export function createListener(
   }
 
   async function close(): Promise<void> {
-    const closed = toClosed(doors);
-    for (const door of doors) door.closeAll();
+    const closed = toClosed(servers);
+    for (const server of servers) server.closeAll();
     await closed;
   }
 
   async function listen(): Promise<Listening> {
-    if (socketDoor !== undefined && socket !== undefined) {
+    if (socketServer !== undefined && socket !== undefined) {
       if (!sharesSocket) await clearSocketFile(socket.path);
-      await listenAtSocket(socketDoor.server, socket);
+      await listenAtSocket(socketServer.server, socket);
     }
-    if (tcpDoor === undefined || port === undefined) return { tcp: undefined, socket: socket?.path };
-    await listening(tcpDoor.server, () => tcpDoor.server.listen({ host, port, backlog }));
-    const address = tcpDoor.server.address();
+    if (tcpServer === undefined || port === undefined) return { tcp: undefined, socket: socket?.path };
+    await listening(tcpServer.server, () => tcpServer.server.listen({ host, port, backlog }));
+    const address = tcpServer.server.address();
     if (address === null || typeof address === 'string') throw new TypeError('the listener has no TCP address');
     return { tcp: address, socket: socket?.path };
   }
@@ -110,9 +110,9 @@ export function createListener(
       }
     },
     apply(next) {
-      for (const door of doors) door.apply(toWireSettings(next));
+      for (const server of servers) server.apply(toWireSettings(next));
       quota.apply(next);
-      const server = tcpDoor?.server;
+      const server = tcpServer?.server;
       if (server instanceof SecureServer && next.tls !== undefined) server.setSecureContext(next.tls);
     },
     drain,
@@ -148,8 +148,8 @@ async function listenAtSocket(server: Server, socket: SocketSettings): Promise<v
 }
 
 /** One that does not listen is closed. */
-async function toClosed(doors: readonly WireServer[]): Promise<void> {
-  await Promise.all(doors.map(({ server }) => new Promise<void>((resolve) => server.close(() => resolve()))));
+async function toClosed(servers: readonly WireServer[]): Promise<void> {
+  await Promise.all(servers.map(({ server }) => new Promise<void>((resolve) => server.close(() => resolve()))));
 }
 
 function toWireSettings(settings: ServerSettings): WireSettings {

@@ -7,7 +7,7 @@ export interface ServedPath {
   readonly path: string;
   readonly methods: readonly string[];
   /** Clients of which service it is for; undefined where it is the gateway's own. */
-  readonly door: string | undefined;
+  readonly clientApi: string | undefined;
   /** Whether a list of paths shows it. */
   readonly isListed: boolean;
 }
@@ -17,7 +17,7 @@ export interface Missed {
   readonly path: string;
   readonly method: string;
   /** By the path: clients of which service ask. */
-  readonly door: { readonly id: string } | undefined;
+  readonly clientApi: { readonly id: string } | undefined;
 }
 
 /** Longer ones are not compared: the time grows with the square of the length. */
@@ -69,9 +69,9 @@ export function createRouteHint(
     return undefined;
   }
 
-  function pathsFor({ method, door }: Missed): string {
-    const ofDoor = served.filter((one) => one.door !== undefined && one.door === door?.id);
-    const here = ofDoor.length === 0 ? served.filter(({ isListed }) => isListed) : ofDoor;
+  function pathsFor({ method, clientApi }: Missed): string {
+    const ofClientApi = served.filter((one) => one.clientApi !== undefined && one.clientApi === clientApi?.id);
+    const here = ofClientApi.length === 0 ? served.filter(({ isListed }) => isListed) : ofClientApi;
     const taking = here.filter(({ methods }) => methods.includes(method));
     const paths = (taking.length === 0 ? here : taking).map(({ path }) => basePath + path);
     return `Paths${taking.length === 0 ? '' : ` for ${method}`}: ${paths.join(', ')}.`;

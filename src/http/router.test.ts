@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { doors } from '../apis/index.ts';
+import { clientApis } from '../apis/index.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
-import { createRouter, type Place } from './router.ts';
+import { createRouter, type RouteMatch } from './router.ts';
 
-const all = { routes, objectRoutes, doors };
+const all = { routes, objectRoutes, clientApis };
 const router = createRouter(all, '');
 
-function modelIn(place: Place | undefined): string | undefined {
-  return place?.kind === 'route' ? place.modelFromPath : undefined;
+function modelIn(match: RouteMatch | undefined): string | undefined {
+  return match?.kind === 'route' ? match.modelFromPath : undefined;
 }
 
 test('every route answers to its path and all its aliases', () => {
   for (const route of routes) {
     for (const path of [route.path, ...route.aliases]) {
-      const place = router.find(path.replace(/\{model(?:=([^}]*)\*)?\}/, (_written, begins = '') => `${begins}m`));
-      assert.equal(place?.kind === 'route' ? place.route : undefined, route, path);
+      const match = router.find(path.replace(/\{model(?:=([^}]*)\*)?\}/, (_written, begins = '') => `${begins}m`));
+      assert.equal(match?.kind === 'route' ? match.route : undefined, route, path);
     }
   }
 });
@@ -81,8 +81,8 @@ test('a name that could be read as a path, a query or a control is no route', ()
 
 test('models are found by ID, with slashes plain or encoded', () => {
   for (const path of ['/v1/models/local/bm25', '/models/local%2Fbm25', '/v1/models/local/bm25/']) {
-    const place = router.find(path);
-    assert.equal(place?.kind === 'model' ? place.id : undefined, 'local/bm25', path);
+    const match = router.find(path);
+    assert.equal(match?.kind === 'model' ? match.id : undefined, 'local/bm25', path);
   }
   assert.equal(router.find('/v1/models/')?.kind, 'models');
   assert.equal(router.find('/v1/models/..'), undefined);
@@ -106,9 +106,9 @@ test('two that stand for the same path are a fault, and the narrower of two goes
       path,
     );
   }
-  const [azure] = doors;
+  const [azure] = clientApis;
   assert.ok(azure !== undefined);
-  assert.throws(() => createRouter({ ...all, doors: [...doors, azure] }, ''), /for the same path: /);
+  assert.throws(() => createRouter({ ...all, clientApis: [...clientApis, azure] }, ''), /for the same path: /);
   // `x/chat/completions` could be completions of the model `x/chat`.
   const deployment = router.find('/openai/deployments/x/chat/completions');
   assert.deepEqual([deployment?.path, modelIn(deployment)], ['/v1/chat/completions', 'x']);
@@ -117,7 +117,7 @@ test('two that stand for the same path are a fault, and the narrower of two goes
 
 test('what an upstream keeps stands behind the paths by which it is made, under an ID of one segment', () => {
   for (const { route } of objectRoutes) {
-    for (const path of [route.path, ...route.aliases, ...Object.keys(route.doorPaths ?? {})]) {
+    for (const path of [route.path, ...route.aliases, ...Object.keys(route.clientApiPaths ?? {})]) {
       // A list, and what makes one, have none.
       if (!path.includes('{id}')) continue;
       for (const [encoded, id] of [
@@ -127,9 +127,9 @@ test('what an upstream keeps stands behind the paths by which it is made, under 
         ['%2E%2E', '..'],
         ['cancel', 'cancel'],
       ] as const) {
-        const place = router.find(path.replace('{id}', encoded));
-        assert.ok(place?.kind === 'object', path);
-        assert.deepEqual([place.path, place.id], [route.path, id]);
+        const match = router.find(path.replace('{id}', encoded));
+        assert.ok(match?.kind === 'object', path);
+        assert.deepEqual([match.path, match.id], [route.path, id]);
       }
       for (const none of ['a/b', '%FF', 'a/cancel/b']) {
         assert.equal(router.find(path.replace('{id}', none))?.kind, undefined, `${path} ${none}`);
@@ -156,9 +156,9 @@ test('realtime is refused by name, and what leads to it', () => {
 
 test('files are made and listed at one path, without an ID', () => {
   for (const path of ['/v1/files', '/files/', '/openai/v1/files', '/openai/files']) {
-    const place = router.find(path);
-    assert.ok(place?.kind === 'object', path);
-    assert.deepEqual([place.id, place.routes.map(({ action }) => action)], ['', ['make', 'list']]);
+    const match = router.find(path);
+    assert.ok(match?.kind === 'object', path);
+    assert.deepEqual([match.id, match.routes.map(({ action }) => action)], ['', ['make', 'list']]);
   }
   const one = router.find('/v1/files/file-1/content');
   assert.deepEqual(one?.kind === 'object' ? [one.id, one.path] : [], ['file-1', '/v1/files/{id}/content']);
@@ -174,9 +174,9 @@ test('the root and /ollama answer in the words that clients of Ollama look for, 
     [based, '/ai/'],
     [based, '/ai/ollama'],
   ] as const) {
-    const place = of.find(path);
+    const match = of.find(path);
     assert.equal(
-      place?.kind === 'page' && 'text' in place.page ? place.page.text : undefined,
+      match?.kind === 'endpoint' && 'text' in match.endpoint ? match.endpoint.text : undefined,
       'Ollama is running',
       path,
     );
@@ -205,7 +205,7 @@ test('aliases of other servers lead to the same routes', () => {
 function hint(method: string, path: string, base = ''): string {
   const of = base === '' ? router : createRouter(all, base);
   assert.equal(of.find(path), undefined, path);
-  return of.hintFor({ method, path, door: of.doorOf(path) });
+  return of.hintFor({ method, path, clientApi: of.clientApiOf(path) });
 }
 
 test('a path that is not served is answered with the nearest one, and with those that take the method', () => {

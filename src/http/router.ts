@@ -1,6 +1,6 @@
-/** Finds what a request path means: one of the client routes, the model list, a page of a front door, or a health check. */
+/** Finds what a request path means: one of the client routes, the model list, a fixed endpoint of a client API, or a health check. */
 
-import { type Door, type DoorPage, pathsUnder } from '../core/door.ts';
+import { type ClientApi, type FixedEndpoint, pathsUnder } from '../core/client-api.ts';
 import { mayStandInPath } from '../core/model-name.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import { anthropicFilePaths, engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
@@ -10,19 +10,29 @@ import type { RerankShape } from '../core/translation.ts';
 import { createRouteHint, type Missed, type ServedPath } from './route-hint.ts';
 
 /** `path` is the canonical one, whichever spelling came. */
-export type Place = { readonly path: string } & (
+export type RouteMatch = { readonly path: string } & (
   | {
       readonly kind: 'route';
       readonly route: Route;
       readonly modelFromPath: string | undefined;
       readonly shape?: RerankShape;
-      /** By which door the client came. */
-      readonly door?: Door;
+      /** By which client API the client came. */
+      readonly clientApi?: ClientApi;
     }
-  | { readonly kind: 'object'; readonly routes: readonly ObjectRoute[]; readonly id: string; readonly door?: Door }
-  | { readonly kind: 'page'; readonly page: DoorPage; readonly door: Door; readonly modelFromPath: string | undefined }
-  | { readonly kind: 'models'; readonly door?: Door }
-  | { readonly kind: 'model'; readonly id: string; readonly door?: Door }
+  | {
+      readonly kind: 'object';
+      readonly routes: readonly ObjectRoute[];
+      readonly id: string;
+      readonly clientApi?: ClientApi;
+    }
+  | {
+      readonly kind: 'endpoint';
+      readonly endpoint: FixedEndpoint;
+      readonly clientApi: ClientApi;
+      readonly modelFromPath: string | undefined;
+    }
+  | { readonly kind: 'models'; readonly clientApi?: ClientApi }
+  | { readonly kind: 'model'; readonly id: string; readonly clientApi?: ClientApi }
   | { readonly kind: 'health' }
   | { readonly kind: 'ready' }
   /** What clients are known to look for, and is not served. */
@@ -31,32 +41,33 @@ export type Place = { readonly path: string } & (
 
 export interface Router {
   /** `path` is the request target up to its query string, as it came. */
-  find(path: string): Place | undefined;
+  find(path: string): RouteMatch | undefined;
   /** For clients of which service everything under its first segment is. */
   shapeOf(path: string): RerankShape | undefined;
   /** Whose clients look for what is not there. */
-  doorOf(path: string): Door | undefined;
+  clientApiOf(path: string): ClientApi | undefined;
   /** What the answer to a request without a route says. */
   hintFor(missed: Missed): string;
 }
 
 /** The methods that a place takes. */
-export function methodsAt(place: Place): readonly string[] {
-  if (place.kind === 'route') return [place.route.own?.method ?? 'POST'];
-  if (place.kind === 'page' && place.page.method === 'POST') return ['POST'];
-  if (place.kind !== 'object') return ['GET', 'HEAD'];
-  return place.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+export function methodsAt(match: RouteMatch): readonly string[] {
+  if (match.kind === 'route') return [match.route.own?.method ?? 'POST'];
+  if (match.kind === 'endpoint' && match.endpoint.method === 'POST') return ['POST'];
+  if (match.kind !== 'object') return ['GET', 'HEAD'];
+  return match.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
 /** A list of paths shows those of the operations, and others that have no ID or name in the middle. */
-function toServedPath(place: Place): ServedPath {
-  const { path } = place;
+function toServedPath(match: RouteMatch): ServedPath {
+  const { path } = match;
   const isListed =
-    place.kind === 'route'
-      ? place.route.entry === undefined && path === place.route.row.path
-      : place.kind !== 'page' && (place.kind === 'model' || !path.includes('{'));
-  const door = place.kind === 'route' ? place.route.entry?.door : place.kind === 'page' ? place.door : undefined;
-  return { path, methods: methodsAt(place), door: door?.id, isListed };
+    match.kind === 'route'
+      ? match.route.entry === undefined && path === match.route.row.path
+      : match.kind !== 'endpoint' && (match.kind === 'model' || !path.includes('{'));
+  const clientApi =
+    match.kind === 'route' ? match.route.entry?.clientApi : match.kind === 'endpoint' ? match.clientApi : undefined;
+  return { path, methods: methodsAt(match), clientApi: clientApi?.id, isListed };
 }
 
 const noRealtime =
@@ -71,7 +82,7 @@ interface NamePath {
   readonly suffix: string;
   /** The name is an ID: one segment, whatever stands in it. */
   readonly isId: boolean;
-  readonly place: (name: string) => Place;
+  readonly match: (name: string) => RouteMatch;
 }
 
 /** What Google's paths have before a method, as some clients encode it. */
@@ -95,38 +106,40 @@ const longest = (one: Ends, other: Ends): number =>
 
 const listedFirst = (one: ServedPath, other: ServedPath): number => Number(other.isListed) - Number(one.isListed);
 
-const isCustom = (place: Place): boolean => place.kind === 'route' && place.route.own !== undefined;
+const isCustom = (match: RouteMatch): boolean => match.kind === 'route' && match.route.own !== undefined;
 
 const customFirst = (one: Route, other: Route): number =>
   Number(one.own === undefined) - Number(other.own === undefined);
 
 function twice(paths: string): TypeError {
-  return new TypeError(`two routes or doors stand for the same path: ${paths}`);
+  return new TypeError(`two routes or client APIs stand for the same path: ${paths}`);
 }
 
 /** All that is served. */
 export interface Routes {
   readonly routes: readonly Route[];
   readonly objectRoutes: readonly ObjectRoute[];
-  readonly doors: readonly Door[];
+  readonly clientApis: readonly ClientApi[];
 }
 
 /** Throws where two of them could mean the same path. */
-export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: string): Router {
-  const exact = new Map<string, Place>();
+export function createRouter({ routes, objectRoutes, clientApis }: Routes, basePath: string): Router {
+  const exact = new Map<string, RouteMatch>();
   const namePaths: NamePath[] = [];
   const shapes = new Map<string, RerankShape>();
   const served = new Map<string, ServedPath>();
-  const grounds = doors
-    .flatMap((door) => [`${door.prefix}/`, ...door.grounds].map((ground) => [basePath + ground, door] as const))
+  const grounds = clientApis
+    .flatMap((clientApi) =>
+      [`${clientApi.prefix}/`, ...clientApi.grounds].map((ground) => [basePath + ground, clientApi] as const),
+    )
     .toSorted(([one], [other]) => other.length - one.length);
 
-  function put(spelled: string, place: (name: string | undefined) => Place): void {
+  function put(spelled: string, match: (name: string | undefined) => RouteMatch): void {
     const path = withoutSlash(spelled);
     const { before, what, beginning, suffix } = readPath(path);
     if (suffix === undefined) {
       const there = exact.get(path);
-      const placed = place(undefined);
+      const placed = match(undefined);
       // The configuration was judged: a custom route is only where it may be.
       if (there !== undefined && isCustom(there) && !isCustom(placed)) return;
       if (there !== undefined) throw twice(path);
@@ -134,17 +147,17 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
       note(placed);
       return;
     }
-    note(place(''));
+    note(match(''));
     const prefix = before + beginning;
     const rival = namePaths.find((other) => mayBeBoth(other, { prefix, suffix }));
     if (rival !== undefined) throw twice(`${path} and ${rival.prefix}{...}${rival.suffix}`);
-    namePaths.push({ prefix, suffix, isId: what === 'id', place: (name) => place(beginning + name) });
+    namePaths.push({ prefix, suffix, isId: what === 'id', match: (name) => match(beginning + name) });
   }
 
   /** Paths of the operator's own are shown to nobody who has no key. */
-  function note(place: Place): void {
-    if (place.kind !== 'refused' && !isCustom(place) && !served.has(place.path))
-      served.set(place.path, toServedPath(place));
+  function note(match: RouteMatch): void {
+    if (match.kind !== 'refused' && !isCustom(match) && !served.has(match.path))
+      served.set(match.path, toServedPath(match));
   }
 
   // Probes come straight to the listener; they need not know where the routes were put.
@@ -153,48 +166,51 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
     put(base + probePaths.readyz, () => ({ kind: 'ready', path: '/readyz' }));
   }
   for (const route of routes.toSorted(customFirst)) {
-    const { path, aliases, shapedPaths = {}, doorPaths = {}, entry, door = entry?.door } = route;
-    const place = { kind: 'route', path, route } as const;
-    const here = door === undefined ? place : { ...place, door };
+    const { path, aliases, shapedPaths = {}, clientApiPaths = {}, entry, clientApi = entry?.clientApi } = route;
+    const match = { kind: 'route', path, route } as const;
+    const here = clientApi === undefined ? match : { ...match, clientApi };
     for (const spelling of [path, ...aliases]) {
       put(basePath + spelling, (modelFromPath) => ({ ...here, modelFromPath }));
     }
     for (const [shaped, shape] of Object.entries(shapedPaths)) {
-      put(basePath + shaped, (modelFromPath) => ({ ...place, modelFromPath, shape }));
+      put(basePath + shaped, (modelFromPath) => ({ ...match, modelFromPath, shape }));
       shapes.set(shaped.slice(0, shaped.indexOf('/', 1) + 1), shape);
     }
-    for (const [spelling, door] of Object.entries(doorPaths)) {
-      const { shape } = door;
+    for (const [spelling, clientApi] of Object.entries(clientApiPaths)) {
+      const { shape } = clientApi;
       put(basePath + spelling, (modelFromPath) => ({
-        ...place,
+        ...match,
         modelFromPath,
-        door,
+        clientApi,
         ...(shape !== undefined && { shape }),
       }));
     }
   }
-  for (const [{ path, aliases, doorPaths = {}, door }, same] of Map.groupBy(objectRoutes, ({ route }) => route)) {
-    const place = { kind: 'object', path, routes: same, ...(door !== undefined && { door }) } as const;
-    for (const spelling of [path, ...aliases]) put(basePath + spelling, (id = '') => ({ ...place, id }));
-    for (const [spelling, door] of Object.entries(doorPaths)) {
-      put(basePath + spelling, (id = '') => ({ ...place, id, door }));
+  for (const [{ path, aliases, clientApiPaths = {}, clientApi }, same] of Map.groupBy(
+    objectRoutes,
+    ({ route }) => route,
+  )) {
+    const match = { kind: 'object', path, routes: same, ...(clientApi !== undefined && { clientApi }) } as const;
+    for (const spelling of [path, ...aliases]) put(basePath + spelling, (id = '') => ({ ...match, id }));
+    for (const [spelling, clientApi] of Object.entries(clientApiPaths)) {
+      put(basePath + spelling, (id = '') => ({ ...match, id, clientApi }));
     }
   }
-  for (const door of doors) {
-    for (const page of door.pages) {
-      const [path] = page.paths;
-      for (const spelling of pathsUnder(door, page.paths)) {
-        put(basePath + spelling, (modelFromPath) => ({ kind: 'page', path, page, door, modelFromPath }));
+  for (const clientApi of clientApis) {
+    for (const endpoint of clientApi.fixedEndpoints) {
+      const [path] = endpoint.paths;
+      for (const spelling of pathsUnder(clientApi, endpoint.paths)) {
+        put(basePath + spelling, (modelFromPath) => ({ kind: 'endpoint', path, endpoint, clientApi, modelFromPath }));
       }
     }
   }
   for (const path of engineListPaths) put(basePath + path, () => ({ kind: 'models', path: '/v1/models' }));
-  function putModelList(path: string, by: { readonly door?: Door }): void {
+  function putModelList(path: string, by: { readonly clientApi?: ClientApi }): void {
     put(basePath + path, () => ({ kind: 'models', path: '/v1/models', ...by }));
     put(`${basePath + path}/{model}`, (id = '') => ({ kind: 'model', path: '/v1/models/{id}', id, ...by }));
   }
   for (const path of modelListPaths) putModelList(path, {});
-  for (const door of doors) for (const path of door.modelLists) putModelList(path, { door });
+  for (const clientApi of clientApis) for (const path of clientApi.modelLists) putModelList(path, { clientApi });
 
   for (const path of realtimePaths) {
     put(basePath + path, () => ({ kind: 'refused', path: '/v1/realtime', why: noRealtime }));
@@ -206,23 +222,23 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
 
   namePaths.sort(longest);
 
-  function findWithName(path: string): Place | undefined {
-    for (const { prefix, suffix, isId, place } of namePaths) {
+  function findWithName(path: string): RouteMatch | undefined {
+    for (const { prefix, suffix, isId, match } of namePaths) {
       if (path.length <= prefix.length + suffix.length) continue;
       if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
       const encoded = path.slice(prefix.length, path.length - suffix.length);
       const name = isId ? toId(encoded) : toModelName(encoded);
-      return name === undefined ? undefined : place(name);
+      return name === undefined ? undefined : match(name);
     }
     return undefined;
   }
 
   const servedAt = (path: string): ServedPath | undefined => {
-    const place = find(basePath + path);
-    return place === undefined ? undefined : served.get(place.path);
+    const match = find(basePath + path);
+    return match === undefined ? undefined : served.get(match.path);
   };
 
-  function find(path: string): Place | undefined {
+  function find(path: string): RouteMatch | undefined {
     const found = exact.get(path);
     if (found !== undefined) return found;
     const trimmed = withoutSlash(path);
@@ -236,7 +252,7 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
       const start = path.slice(basePath.length, path.indexOf('/', basePath.length + 1) + 1);
       return shapes.get(start);
     },
-    doorOf: (path) => grounds.find(([ground]) => path.startsWith(ground))?.[1],
+    clientApiOf: (path) => grounds.find(([ground]) => path.startsWith(ground))?.[1],
     find,
   };
 }

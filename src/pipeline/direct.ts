@@ -61,7 +61,7 @@ export function createDirect(deps: DirectDeps): Direct {
   for (const route of deps.routes) if (isPlainRoute(route)) readers.set(route, deps.pipeline.readerFor(route));
   return (exchange, route, modelFromPath, request, response, ended) => {
     const read = readers.get(route);
-    if (read === undefined || exchange.door !== undefined || exchange.trace !== undefined) return false;
+    if (read === undefined || exchange.clientApi !== undefined || exchange.trace !== undefined) return false;
     if (exchange.snapshot.log.level === 'debug') return false;
     if (route.operation === 'rerank' && request.fields.get('x-postern-shape') !== undefined) return false;
     new DirectExchange(deps, { exchange, route, modelFromPath, request, response, ended, read }).begin();

@@ -6,8 +6,8 @@ import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
+import { resolveAt } from '../core/client-api.ts';
 import type { Course } from '../core/dispatch.ts';
-import { resolveAt } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -17,7 +17,7 @@ import type { Operation } from '../core/operations/index.ts';
 import type { Answer } from '../core/outcome.ts';
 import { noQuery, type Query, queryOf, readQuery } from '../core/query.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
-import type { DoorEntry, Route } from '../core/route.ts';
+import type { ApiEntry, Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
@@ -35,18 +35,18 @@ import {
   shapeIn,
   unknownModel,
 } from './calls/plan.ts';
-import { readForm } from './form-question.ts';
 import {
   type Asker,
   answerAtOnce,
   checkDemands,
   type Entered,
   enter,
-  errorAtDoor,
+  errorAtClientApi,
   leave,
   meantAt,
   readableHeaders,
-} from './front-door.ts';
+} from './client-api.ts';
+import { readForm } from './form-question.ts';
 import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-answer.ts';
 import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
@@ -291,7 +291,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       isCountRead: entered?.entrance.stream !== undefined,
     };
     const plan = { exchange, route, question, resolved, ...calling };
-    const answered = await (entered === undefined ? attemptPassing(plan) : attemptAtDoor(plan, entered));
+    const answered = await (entered === undefined ? attemptPassing(plan) : attemptAtClientApi(plan, entered));
     const passing = recorded(plan, answered, deps);
     const passed = passing instanceof Promise ? await passing : passing;
     const answer = query.wantsList ? asList(passed, () => observerOf(exchange, passed)) : passed;
@@ -303,7 +303,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange: Exchange,
     key: KeyRecord,
     route: Route,
-    entry: DoorEntry,
+    entry: ApiEntry,
     asked: Question,
     modelFromPath: string | undefined,
   ): Promise<Entered> {
@@ -329,7 +329,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const judge = (named: readonly NamedModel[]): readonly OtherModel[] | undefined => {
       if (named.length === 0) return undefined;
       return named.map((one) => {
-        const resolved = resolveAt(exchange.door, models, one.name);
+        const resolved = resolveAt(exchange.clientApi, models, one.name);
         if (resolved === undefined || isHidden(resolved, route) || !fits(resolved, one, route)) {
           throw refusedModel(one.param);
         }
@@ -384,7 +384,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         `a string, or have the operator set default_model.${route.operation} for requests that name none`,
       );
     }
-    const resolved = resolveAt(exchange.door, models, name);
+    const resolved = resolveAt(exchange.clientApi, models, name);
     if (resolved === undefined || isHidden(resolved, route)) throw unknownModel(name);
     exchange.modelId = resolved.id;
     if (!mayUseModel(key, resolved.id)) throw modelNotAllowed(name, snapshot);
@@ -395,12 +395,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   function attemptPassing(plan: Plan): Promise<Answer> {
     const { exchange, route } = plan;
     const answering = answerTo(plan, readerFor(route), deps);
-    // Whose routes are the door's own say errors as its clients read them.
-    const isSaidSo = route.door !== undefined || exchange.door?.error === undefined;
-    return isSaidSo ? answering : answering.then((answer) => errorAtDoor(exchange, answer));
+    // Routes of a client API alone say errors as its clients read them.
+    const isSaidSo = route.clientApi !== undefined || exchange.clientApi?.error === undefined;
+    return isSaidSo ? answering : answering.then((answer) => errorAtClientApi(exchange, answer));
   }
 
-  async function attemptAtDoor(plan: Plan, { entrance }: Entered): Promise<Answer> {
+  async function attemptAtClientApi(plan: Plan, { entrance }: Entered): Promise<Answer> {
     const { exchange } = plan;
     if (entrance.atOnce !== undefined) return answerAtOnce(exchange, entrance, entrance.atOnce);
     return leave(

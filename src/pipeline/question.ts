@@ -6,7 +6,7 @@ import { GatewayError } from '../core/errors.ts';
 import { modelFields } from '../core/model-fields.ts';
 import type { Route } from '../core/route.ts';
 import type { TextRole } from '../core/snapshot.ts';
-import type { DoorWords, RerankShape } from '../core/translation.ts';
+import type { ApiWords, RerankShape } from '../core/translation.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import {
   compileWatchedKeys,
@@ -31,8 +31,8 @@ export interface Question {
   readonly mayNameOthers: boolean;
   /** A required field that is only there as its stand-in, such as `messages` for `input`: see `checkStandIn`. */
   readonly standIn: FoundStandIn | undefined;
-  /** Where it was asked at a front door: what its own fields have no place for. */
-  readonly words: DoorWords | undefined;
+  /** Where it was asked at a client API: what its own fields have no place for. */
+  readonly words: ApiWords | undefined;
   /** Where its texts have the prefix of a role before them. */
   readonly role?: TextRole | undefined;
   /** Where it asked for another width than the only one that its model has: that one. */

@@ -6,7 +6,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { Room } from '../core/room.ts';
 import chat from '../routes/chat.ts';
 import { routes } from '../routes/index.ts';
-import { enter } from './front-door.ts';
+import { enter } from './client-api.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { compileQuestionReader } from './question.ts';
 import { ReadingRoom } from './reading-room.ts';
@@ -47,7 +47,7 @@ async function findNames(room: Room): Promise<void> {
   await namedObjectsIn(await compileQuestionReader(chat)(body), chat, new ReadingRoom(room));
 }
 
-async function enterAtDoor(room: Room): Promise<void> {
+async function enterAtClientApi(room: Room): Promise<void> {
   const route = routes.find(({ path }) => path === '/v2/embed') ?? assert.fail();
   const { entry = assert.fail() } = route;
   const asked = await compileQuestionReader(route)(
@@ -57,7 +57,7 @@ async function enterAtDoor(room: Room): Promise<void> {
 }
 
 test('what is read of a body has room beside it, and none where there is none', async () => {
-  for (const read of [findNames, enterAtDoor]) {
+  for (const read of [findNames, enterAtClientApi]) {
     await assert.rejects(async () => read(new RoomOf(2 * MiB)), isOverloaded, read.name);
     const room = new RoomOf(8 * MiB);
     await read(room);

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel, RolePrefixes, TextRole } from '../core/snapshot.ts';
-import type { DoorWords } from '../core/translation.ts';
+import type { ApiWords } from '../core/translation.ts';
 import { QUOTE } from '../lib/json/json-tokens.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
 import { isTurnOver, nextTurn } from '../lib/turns.ts';
@@ -49,7 +49,7 @@ export async function withRole(
   return { ...(await read(body)), words: question.words, role, onlyWidth: question.onlyWidth };
 }
 
-const roleOfWords = (words: DoorWords | undefined): TextRole | undefined => roleIn(words?.purpose);
+const roleOfWords = (words: ApiWords | undefined): TextRole | undefined => roleIn(words?.purpose);
 
 interface Members {
   /** Names and values, without the fields that say a role: the upstream knows none. */

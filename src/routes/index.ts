@@ -1,12 +1,12 @@
-/** Every client route, those of front doors among them; only the app imports this. */
+/** Every client route, those of client APIs among them; only the app imports this. */
 
-import { doors } from '../apis/index.ts';
-import { pathsUnder } from '../core/door.ts';
+import { clientApis } from '../apis/index.ts';
+import { pathsUnder } from '../core/client-api.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
 import type { TakenPath } from '../core/paths.ts';
-import { type Route, routeOfWay } from '../core/route.ts';
+import { type Route, routeOfMapping } from '../core/route.ts';
 import chat from './chat.ts';
 import completions from './completions.ts';
 import countTokens from './count-tokens.ts';
@@ -65,15 +65,21 @@ const own: readonly Route[] = [
   enginesEdits,
 ];
 
-/** With the paths on which it stands for clients of front doors. */
-function withDoorPaths(route: Route): Route {
-  const paths = doors.flatMap((door) => (door.standsFor?.(route) ?? []).map((path) => [path, door] as const));
-  const door = doors.find(({ labels }) => labels?.includes(route.label));
-  if (paths.length === 0 && door === undefined) return route;
-  return Object.freeze({ ...route, doorPaths: Object.fromEntries(paths), ...(door !== undefined && { door }) });
+/** With the paths on which it stands for clients of other APIs. */
+function withClientApiPaths(route: Route): Route {
+  const paths = clientApis.flatMap((clientApi) =>
+    (clientApi.standsFor?.(route) ?? []).map((path) => [path, clientApi] as const),
+  );
+  const clientApi = clientApis.find(({ labels }) => labels?.includes(route.label));
+  if (paths.length === 0 && clientApi === undefined) return route;
+  return Object.freeze({
+    ...route,
+    clientApiPaths: Object.fromEntries(paths),
+    ...(clientApi !== undefined && { clientApi }),
+  });
 }
 
-const canonical = own.map(withDoorPaths);
+const canonical = own.map(withClientApiPaths);
 
 function canonicalFor(operation: Operation): Route {
   const route = canonical.find((one) => one.operation === operation);
@@ -81,17 +87,17 @@ function canonicalFor(operation: Operation): Route {
   return route;
 }
 
-/** By every way of a door; those that pass there as well are not routes beside it. */
-const byWays = doors.flatMap((door) =>
-  door.ways.map((way) => {
-    const passing = canonical.find(({ path, label }) => path === way.paths[0] && door.labels?.includes(label));
-    return routeOfWay(door, way, canonicalFor, passing);
+/** By every mapping of a client API; those that pass there as well are not routes beside it. */
+const byMappings = clientApis.flatMap((clientApi) =>
+  clientApi.mappings.map((mapping) => {
+    const passing = canonical.find(({ path, label }) => path === mapping.paths[0] && clientApi.labels?.includes(label));
+    return routeOfMapping(clientApi, mapping, canonicalFor, passing);
   }),
 );
 
 export const routes: readonly Route[] = [
-  ...canonical.filter((route) => byWays.every(({ entry }) => entry?.passing?.route !== route)),
-  ...byWays,
+  ...canonical.filter((route) => byMappings.every(({ entry }) => entry?.passing?.route !== route)),
+  ...byMappings,
 ];
 
 /** By which answers are made that upstreams keep, and may make in the background. */
@@ -114,40 +120,46 @@ export const lineRoutes: ReadonlyMap<string, Route> = new Map(
   ]),
 );
 
-const doorPathsOf = (route: Route): Route['doorPaths'] => withDoorPaths(route).doorPaths;
+const clientApiPathsOf = (route: Route): Route['clientApiPaths'] => withClientApiPaths(route).clientApiPaths;
 
 export const objectRoutes: readonly ObjectRoute[] = [
   ...objectRoutesOf(responses),
-  ...interactionRoutesOf(withDoorPaths(geminiInteractions)),
-  ...fileRoutesOf(responses, inBatches, doorPathsOf),
-  ...batchRoutesOf(inBatches, doorPathsOf),
+  ...interactionRoutesOf(withClientApiPaths(geminiInteractions)),
+  ...fileRoutesOf(responses, inBatches, clientApiPathsOf),
+  ...batchRoutesOf(inBatches, clientApiPathsOf),
 ];
 
 /** A batch as its own operation has it, by the path at which its lines ask. */
 export const batchRoutes: ReadonlyMap<string, Route> = new Map(
-  inBatches.map((route) => [route.path, Object.freeze({ ...route, path: '/v1/batches', aliases: [], doorPaths: {} })]),
+  inBatches.map((route) => [
+    route.path,
+    Object.freeze({ ...route, path: '/v1/batches', aliases: [], clientApiPaths: {} }),
+  ]),
 );
 
 /** What no custom route may stand for. */
 const reservedPaths: readonly string[] = [
   ...[...routes.filter(({ entry }) => entry === undefined), ...objectRoutes.map(({ route }) => route)].flatMap(pathsOf),
-  ...[...modelListPaths, ...doors.flatMap(({ modelLists }) => modelLists)].flatMap((path) => [path, `${path}/{model}`]),
+  ...[...modelListPaths, ...clientApis.flatMap(({ modelLists }) => modelLists)].flatMap((path) => [
+    path,
+    `${path}/{model}`,
+  ]),
   ...engineListPaths,
   ...realtimePaths,
   ...Object.values(probePaths),
 ];
 
-function pathsOf({ path, aliases, shapedPaths = {}, doorPaths = {} }: Route): string[] {
-  return [path, ...aliases, ...Object.keys(shapedPaths), ...Object.keys(doorPaths)];
+function pathsOf({ path, aliases, shapedPaths = {}, clientApiPaths = {} }: Route): string[] {
+  return [path, ...aliases, ...Object.keys(shapedPaths), ...Object.keys(clientApiPaths)];
 }
 
-/** What other clients call: of each way and page all paths, that with its prefix for those that have none. */
+/** What other clients call: of each mapping and fixed endpoint all paths, that with its prefix for those that have none. */
 function pathsAtDoors(): TakenPath[] {
-  const all = doors.flatMap((door) => [
-    ...door.ways.map(({ paths }) => ({ door, paths: pathsUnder(door, paths) })),
-    ...door.pages.map(({ paths }) => ({ door, paths: pathsUnder(door, paths) })),
+  const all = clientApis.flatMap((clientApi) => [
+    ...clientApi.mappings.map(({ paths }) => ({ clientApi, paths: pathsUnder(clientApi, paths) })),
+    ...clientApi.fixedEndpoints.map(({ paths }) => ({ clientApi, paths: pathsUnder(clientApi, paths) })),
   ]);
-  return all.flatMap(({ door: { prefix }, paths }) => {
+  return all.flatMap(({ clientApi: { prefix }, paths }) => {
     const elsewhere = paths.find((path) => path.startsWith(`${prefix}/`) && !path.includes('{'));
     return paths.map((path) => (isUnprefixed(path) && elsewhere !== undefined ? { path, elsewhere } : { path }));
   });

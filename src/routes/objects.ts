@@ -89,7 +89,7 @@ const pageAfter = (what: string) => ({
 /** Batches of requests, at the same upstream. `of`: what they may consist of. */
 export function batchRoutesOf(
   of: readonly [Route, ...Route[]],
-  doorPathsOf: (route: Route) => Route['doorPaths'],
+  clientApiPathsOf: (route: Route) => Route['clientApiPaths'],
 ): readonly ObjectRoute[] {
   const isFor = of.map(({ operation }) => operation);
   const [first] = of;
@@ -97,13 +97,13 @@ export function batchRoutesOf(
     ...first,
     path: '/v1/batches',
     aliases: ['/batches', '/v1/v1/batches'],
-    doorPaths: {},
+    clientApiPaths: {},
     isFor,
   };
-  const atDoors: Route = { ...batches, doorPaths: doorPathsOf(batches) ?? {} };
+  const atClientApis: Route = { ...batches, clientApiPaths: clientApiPathsOf(batches) ?? {} };
   const required = { input_file_id: 'string', endpoint: 'string', completion_window: 'string' };
   const all: Route = Object.freeze({
-    ...atDoors,
+    ...atClientApis,
     isFree: true,
     required,
     optional: { metadata: 'object' },
@@ -127,10 +127,15 @@ export function batchRoutesOf(
       query: pageAfter('a batch'),
       summary: 'The batches of the project.',
     }),
-    defineObjectRoute({ ...about, route: routeBehind(atDoors, ''), method: 'GET', summary: 'How far a batch is.' }),
     defineObjectRoute({
       ...about,
-      route: routeBehind(atDoors, '/cancel'),
+      route: routeBehind(atClientApis, ''),
+      method: 'GET',
+      summary: 'How far a batch is.',
+    }),
+    defineObjectRoute({
+      ...about,
+      route: routeBehind(atClientApis, '/cancel'),
       method: 'POST',
       summary: 'Ends a batch.',
     }),
@@ -141,15 +146,21 @@ export function batchRoutesOf(
 export function fileRoutesOf(
   responses: Route,
   inBatches: readonly Route[],
-  doorPathsOf: (route: Route) => Route['doorPaths'],
+  clientApiPathsOf: (route: Route) => Route['clientApiPaths'],
 ): readonly ObjectRoute[] {
   const isFor = [responses, ...inBatches].map(({ operation }) => operation);
-  const files: Route = { ...responses, path: '/v1/files', aliases: ['/files', '/v1/v1/files'], doorPaths: {}, isFor };
-  const atDoors: Route = { ...files, doorPaths: doorPathsOf(files) ?? {} };
-  const whole: Route = Object.freeze({ ...atDoors, isFree: true, required: {}, optional: {}, watched: [] });
+  const files: Route = {
+    ...responses,
+    path: '/v1/files',
+    aliases: ['/files', '/v1/v1/files'],
+    clientApiPaths: {},
+    isFor,
+  };
+  const atClientApis: Route = { ...files, clientApiPaths: clientApiPathsOf(files) ?? {} };
+  const whole: Route = Object.freeze({ ...atClientApis, isFree: true, required: {}, optional: {}, watched: [] });
   const form = { required: { file: 'object', purpose: 'string' }, only: true };
   const all: Route = Object.freeze({ ...whole, form });
-  const one = routeBehind(atDoors, '');
+  const one = routeBehind(atClientApis, '');
   const about = { kind: 'file', of: responses, keeps: keepsNothing } as const;
   return [
     defineObjectRoute({
@@ -176,7 +187,7 @@ export function fileRoutesOf(
     defineObjectRoute({ ...about, route: one, method: 'DELETE', forgets: true, summary: 'Deletes a file.' }),
     defineObjectRoute({
       ...about,
-      route: routeBehind(atDoors, '/content'),
+      route: routeBehind(atClientApis, '/content'),
       method: 'GET',
       summary: 'What is in a file.',
     }),

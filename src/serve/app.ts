@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { doors } from '../apis/index.ts';
+import { clientApis } from '../apis/index.ts';
 import { createDrift } from '../batch/drift/drift.ts';
 import { createLists } from '../batch/lists.ts';
 import { needsRestart } from '../config/live/live.ts';
@@ -27,9 +27,9 @@ import { createSpool } from '../http/spool.ts';
 import { checkAddress, checkKey, checkRoute, mayUseModel, unauthorized, unknownKey } from '../keys/access.ts';
 import { anthropicPaging, findForAnthropic, listForAnthropic } from '../keys/anthropic-models.ts';
 import { readCredential } from '../keys/credentials.ts';
+import { viewOf } from '../keys/endpoint-view.ts';
 import { createKeyDirectory, type KeyDirectory } from '../keys/keys.ts';
 import { findModel, listModels } from '../keys/model-list.ts';
-import { viewOf } from '../keys/page-view.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
@@ -299,7 +299,7 @@ export function createApp({
 
   const edge = createEdge({
     clock,
-    routes: { routes, objectRoutes, doors },
+    routes: { routes, objectRoutes, clientApis },
     installation,
     current: () => current,
     isReady: () => ready,
@@ -340,11 +340,11 @@ export function createApp({
         ? listModels(exchange.snapshot, key, installedAtS)
         : findModel(exchange.snapshot, key, id, installedAtS);
     },
-    async showPage(exchange, page, modelInPath, request, response) {
+    async showEndpoint(exchange, endpoint, modelInPath, request, response) {
       const key = await admit(exchange, undefined, request);
-      const body = page.method === 'GET' ? undefined : await edge.readJsonBody(exchange, request, response);
-      const query = page.query === undefined ? noQuery : readQuery(queryOf(request.target), page.query);
-      return page.show(viewOf(exchange, key, { modelInPath, query, body, installedAtS, version }));
+      const body = endpoint.method === 'GET' ? undefined : await edge.readJsonBody(exchange, request, response);
+      const query = endpoint.query === undefined ? noQuery : readQuery(queryOf(request.target), endpoint.query);
+      return endpoint.show(viewOf(exchange, key, { modelInPath, query, body, installedAtS, version }));
     },
     settle(exchange, method) {
       // They would drown the rest.

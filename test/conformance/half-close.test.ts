@@ -54,8 +54,8 @@ test('where the operator says so it is answered, with all that it had sent ahead
 });
 
 test('half a request behind which its client ends is refused in both ways', async (t) => {
-  for (const way of ['leave', 'answer'] as const) {
-    const { rig, upstream } = await open(t, way);
+  for (const mapping of ['leave', 'answer'] as const) {
+    const { rig, upstream } = await open(t, mapping);
     const connection = await connect(rig.port);
     await connection.write(request.subarray(0, request.length - 3));
     connection.finish();

@@ -57,7 +57,7 @@ async function faultOf(
 }
 
 /** Whole, and with the body behind the head in a write of its own. */
-function ways({ bytes }: MalformedRequest): Buffer[][] {
+function mappings({ bytes }: MalformedRequest): Buffer[][] {
   const headEnd = bytes.indexOf('\r\n\r\n') + 4;
   return headEnd < 4 || headEnd === bytes.length
     ? [[bytes]]
@@ -70,7 +70,7 @@ test(`each of ${malformedRequests.length} malformed requests gets an answer, not
   assert.equal(new Set(malformedRequests.map(({ name }) => name)).size, malformedRequests.length);
 
   const faults: string[] = [];
-  const rows = malformedRequests.flatMap((row) => ways(row).map((parts) => ({ row, parts })));
+  const rows = malformedRequests.flatMap((row) => mappings(row).map((parts) => ({ row, parts })));
   const worker = async (): Promise<void> => {
     for (let next = rows.shift(); next !== undefined; next = rows.shift()) {
       const fault = await faultOf(rig.port, next.row, next.parts);

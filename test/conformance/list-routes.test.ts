@@ -1,4 +1,4 @@
-/** Lists are taken apart and remembered by whatever path they come: aliases, the legacy path, front doors, other shapes. */
+/** Lists are taken apart and remembered by whatever path they come: aliases, the legacy path, client APIs, other shapes. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ test('the legacy path has its model in the path, and its parts too', async (t) =
   assert.equal((await house.rig.post('/embeddings', { model: 'm', input: 'ccc' })).header('x-postern-cache'), 'hit');
 });
 
-test('front doors have their lists taken apart, and read their own answers', async (t) => {
+test('client APIs have their lists taken apart, and read their own answers', async (t) => {
   const script: Handler = (request, reply) => (request.path.endsWith('rerank') ? ranks : embeds)(request, reply);
   const house = await startSeveral(t, [script], {
     model: { operations: ['embeddings', 'rerank'], cache: {} },

@@ -1,4 +1,4 @@
-/** One table of what is wrong with keys, upstreams, models and projects, in the same words at every door. */
+/** One table of what is wrong with keys, upstreams, models and projects, in the same words wherever they are declared. */
 
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';

@@ -62,13 +62,13 @@ const limited = (...more: HeaderField[]): { readonly headers: HeaderField[] } =>
 test('at the socket and at the port the same is answered, byte for byte', async (t) => {
   const { rig, upstream, socketPath } = await open(t);
   const asks = [
-    (door: object) => rig.post('/v1/embeddings', question, door),
-    (door: object) => rig.post('/v1/embeddings', { model: 'm', input: 'x'.repeat(300_000) }, door),
-    (door: object) => rig.post('/v1/completions', { model: 'm', prompt: 'x', stream: true }, door),
-    (door: object) => rig.post('/v1/nothing', question, door),
-    (door: object) => rig.post('/v1/embeddings', '{"model":', door),
-    (door: object) => rig.get('/v1/models', door),
-    (door: object) => rig.get('/readyz', door),
+    (options: object) => rig.post('/v1/embeddings', question, options),
+    (options: object) => rig.post('/v1/embeddings', { model: 'm', input: 'x'.repeat(300_000) }, options),
+    (options: object) => rig.post('/v1/completions', { model: 'm', prompt: 'x', stream: true }, options),
+    (options: object) => rig.post('/v1/nothing', question, options),
+    (options: object) => rig.post('/v1/embeddings', '{"model":', options),
+    (options: object) => rig.get('/v1/models', options),
+    (options: object) => rig.get('/readyz', options),
   ];
   for (const ask of asks) {
     const atPort = await ask({});

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { HeaderField } from '../support/clients/http-message.ts';
 import { connect } from '../support/clients/raw-connection.ts';
-import { embedder } from '../support/gateways/doors.ts';
+import { embedder } from '../support/gateways/client-apis.ts';
 import { questionBytes, startPair } from '../support/gateways/pair.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { startTranslated } from '../support/gateways/translated.ts';

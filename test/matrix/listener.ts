@@ -30,7 +30,7 @@ const said = z.object({
   param: z.string().nullish(),
 });
 
-/** Ours; and as the clients of front doors have it. */
+/** Ours; and as clients of other APIs have it. */
 const envelope = z.union([
   z.object({ error: said }),
   z.object({ error: z.string() }).transform(({ error: message }) => ({ error: said.parse({ message }) })),

@@ -93,7 +93,7 @@ export const movedPages: Readonly<Record<string, string>> = {
   compatibility: 'reference/compatibility',
   configuration: 'reference/configuration',
   console: 'guides/console',
-  doors: 'reference/client-apis',
+  clientApis: 'reference/client-apis',
   errors: 'reference/errors',
   families: 'reference/families',
   'kept-objects': 'guides/stored-objects',

@@ -38,7 +38,7 @@ const rerank = (more: Partial<GatewayCall> = {}): GatewayCall => ({
   ...more,
 });
 
-test('a call goes through the front door with a key of its own, and stands in the ledger under its request ID', async (t) => {
+test('a call goes through the listener with a key of its own, and stands in the ledger under its request ID', async (t) => {
   const { rig, calls } = await startCalls(t);
   const answer = await calls.send(rerank());
   assert.equal(answer.status, 200);

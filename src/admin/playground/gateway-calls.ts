@@ -1,4 +1,4 @@
-/** Calls the gateway through its own front door, as a client would: the same key check, limits, ledger and headers. */
+/** Calls the gateway through its own listener, as a client would: the same key check, limits, ledger and headers. */
 
 import type { UnderlyingByteSource } from 'node:stream/web';
 import { createSecureContext } from 'node:tls';

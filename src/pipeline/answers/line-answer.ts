@@ -1,7 +1,7 @@
-/** A stream of events as lines that the clients of a front door read, made event by event as it comes. */
+/** A stream of events as lines that clients of an API read, made event by event as it comes. */
 
 import { Buffer } from 'node:buffer';
-import type { DoorStream } from '../../core/door.ts';
+import type { ApiStream } from '../../core/client-api.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { Unfit } from '../../core/translation.ts';
 import type { StreamEvent } from '../../lib/event-stream.ts';
@@ -14,9 +14,9 @@ import { SeenEventAnswer } from './seen-events.ts';
 const lineEnd = Buffer.from('\n');
 
 export class LineAnswer extends SeenEventAnswer {
-  readonly #stream: DoorStream;
+  readonly #stream: ApiStream;
 
-  constructor(answer: Answer, stream: DoorStream, seen: UsageObserver) {
+  constructor(answer: Answer, stream: ApiStream, seen: UsageObserver) {
     super(answer, stream.contentType, seen);
     this.#stream = stream;
   }

@@ -59,8 +59,8 @@ export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
   };
 }
 
-function writeError({ door, id }: Plan['exchange'], status: number, message: string): Buffer {
-  const said = door?.error?.({ status, message, id });
+function writeError({ clientApi, id }: Plan['exchange'], status: number, message: string): Buffer {
+  const said = clientApi?.error?.({ status, message, id });
   return writeJson(said ?? { error: { message, ...upstreamError(status), param: null } });
 }
 

@@ -30,7 +30,7 @@ export interface ErrorReader {
   readonly shape?: RerankShape | undefined;
   /** The call was written by us: the upstream speaks of other fields than the client's. */
   readonly isTranslated: boolean;
-  /** An error in the words of the client's door. */
+  /** An error in the words of the client's API. */
   write(status: number, message: string): Buffer;
   /** The field of the client's request that is meant; undefined where it has none of that. */
   fieldFor(param: string): Promise<string | undefined>;
@@ -61,7 +61,7 @@ export async function inOurWords(
   return toOurs(answer, said, isOurs, dialect, offer.translatedBy ?? family.id, reader);
 }
 
-/** As it came, where its client is told so; what is the operator's alone is said anew, in the words of the client's door. */
+/** As it came, where its client is told so; what is the operator's alone is said anew, in the words of the client's API. */
 async function inItsOwnWords(
   answer: Answer,
   meantStatus: number,

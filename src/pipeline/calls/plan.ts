@@ -172,8 +172,8 @@ const plainCounting: ReadonlySet<string> = new Set([
 ]);
 
 /** Clients speak as the operation does, and nothing of it is kept by its upstream. */
-export function isPlainRoute({ own, entry, door, isFree, query, streams, verb, row }: Route): boolean {
-  const isOrdinary = own === undefined && entry === undefined && door === undefined && isFree !== true;
+export function isPlainRoute({ own, entry, clientApi, isFree, query, streams, verb, row }: Route): boolean {
+  const isOrdinary = own === undefined && entry === undefined && clientApi === undefined && isFree !== true;
   const hasOneForm = query === undefined && streams === undefined && verb === undefined;
   return isOrdinary && hasOneForm && row.keeps === undefined && plainCounting.has(row.counting);
 }

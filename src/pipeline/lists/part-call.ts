@@ -237,7 +237,7 @@ function exchangeFor(whole: Exchange): Exchange {
   part.route = whole.route;
   part.key = whole.key;
   part.shape = whole.shape;
-  part.door = whole.door;
+  part.clientApi = whole.clientApi;
   part.clientAddress = whole.clientAddress;
   part.loopMark = whole.loopMark;
   part.trace = whole.trace;

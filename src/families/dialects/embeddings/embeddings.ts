@@ -73,7 +73,7 @@ export interface EmbeddingDialect {
   readonly own: readonly string[];
   /** What it calls that which texts are embedded for, and its words for it. */
   readonly purposes?: { readonly name: string; readonly words: Readonly<Partial<Record<Purpose, string>>> };
-  /** The front door whose words it understands, each under its own name. */
+  /** The client API whose words it understands, each under its own name. */
   readonly speaks?: string;
   /** Names of its own that no client may send, and why: they are for what is said in another way here. */
   readonly cannot?: Readonly<Record<string, string>>;
@@ -165,7 +165,7 @@ function furtherOf(asked: Asked, dialect: EmbeddingDialect): JsonObject {
   return more;
 }
 
-/** What was said at a front door goes before what the operator set for those who say nothing. */
+/** What a client of another API said goes before what the operator set for those who say nothing. */
 function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }: EmbeddingDialect): void {
   const { words, body, defaults } = asked;
   if (words === undefined) return;
@@ -174,7 +174,7 @@ function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }
   if (purposes !== undefined && purpose !== undefined && wins(purposes.name)) more[purposes.name] = purpose;
   for (const [name, value] of Object.entries(words.more)) {
     if (value === undefined || !wins(name)) continue;
-    if (words.door === speaks) more[name] = value;
+    if (words.clientApi === speaks) more[name] = value;
     else asked.ignored.add(name);
   }
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAnswer, assertRefusal, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, assertRefusal, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { startTranslated } from '../support/gateways/translated.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
@@ -17,7 +17,7 @@ const ranker: Handler = (_request, reply) =>
   });
 
 test('each maker reads its own answer, in the digits of the upstream and with what was counted', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
     ['translated', 7],
@@ -52,7 +52,7 @@ test('each maker reads its own answer, in the digits of the upstream and with wh
 });
 
 test('width and purpose of each become those of the upstream', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   const nova = { embeddingDimension: 4, embeddingPurpose: 'TEXT_RETRIEVAL', text: { value: 'a' } };
   for (const [body, inputType, width] of [
     [{ inputText: 'a', dimensions: 4 }, 'search_document', 4],
@@ -84,7 +84,7 @@ test("a service of Bedrock's is asked as its model wants, whatever the client ha
 });
 
 test('with a query it is rerank, by either of two paths', async (t) => {
-  const { rig, asked } = await startDoors(t, ranker);
+  const { rig, asked } = await startClientApis(t, ranker);
   const body = { api_version: 2, query: 'q', documents: ['a', { text: 'b' }], top_n: 2 };
   const scores = '[{"index":1,"relevance_score":0.75},{"index":0,"relevance_score":0.25}]';
   assertAnswer(await rig.post(invoke('ranker'), body), `{"results":${scores}}`);
@@ -126,7 +126,7 @@ test('a model may be meant by its ARN, or by a profile of a region', async (t) =
     operations: ['embeddings'],
     targets: [{ upstream: 'openai', model: 'real' }],
   }));
-  const { rig } = await startDoors(t, undefined, { models });
+  const { rig } = await startClientApis(t, undefined, { models });
   for (const name of [
     'cohere.embed-v4:0',
     'us.cohere.embed-v4:0',
@@ -146,7 +146,7 @@ test('a key may ask on the shared path for what it is for, and for nothing else'
     operations: [operation],
   });
   const [embedding, ranking, neither] = [keyFor('embeddings'), keyFor('rerank'), keyFor('chat')];
-  const { rig } = await startDoors(t, ranker, { keys: [embedding, ranking, neither] });
+  const { rig } = await startClientApis(t, ranker, { keys: [embedding, ranking, neither] });
   const rerank = { query: 'q', documents: ['a', 'b'] };
   const statusOf = async (secret: string, model: string, body: object) =>
     (await rig.post(invoke(model), body, { headers: [['Authorization', `Bearer ${secret}`]] })).status;
@@ -158,7 +158,7 @@ test('a key may ask on the shared path for what it is for, and for nothing else'
 });
 
 test('what cannot be done is refused by name, in words by which its clients know what it is', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   for (const [body, says] of [
     [{}, /"inputText".*"singleEmbeddingParams".*"texts".*"query"/],
     [{ inputText: 7 }, /"inputText" must be/],

@@ -2,15 +2,15 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import type { ApiAnswer, AskedModel, Entrance, MeantRequest, WrittenAnswer } from '../core/client-api.ts';
 import type { Course } from '../core/dispatch.ts';
-import type { AskedModel, DoorAnswer, Entrance, MeantRequest, WrittenAnswer } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Operation } from '../core/operations/index.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { RoomKeeper } from '../core/room.ts';
-import type { DoorEntry, Route } from '../core/route.ts';
+import type { ApiEntry, Route } from '../core/route.ts';
 import { type Model, offerKey } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
 import {
@@ -49,7 +49,7 @@ export interface Asker {
   mayAsk(operation: Operation): boolean;
 }
 
-/** What a request at a door is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
+/** What a request at a client API is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
 export function meantAt(called: Route, asked: Question, asker: Asker): Route {
   const { entry } = called;
   if (entry === undefined) return called;
@@ -59,12 +59,12 @@ export function meantAt(called: Route, asked: Question, asker: Asker): Route {
 }
 
 function mayPass(
-  { way }: DoorEntry,
-  { route: own, where }: NonNullable<DoorEntry['passing']>,
+  { mapping }: ApiEntry,
+  { route: own, where }: NonNullable<ApiEntry['passing']>,
   { body, scan }: Question,
   { model: find, mayAsk }: Asker,
 ): boolean {
-  const { holds } = way.passes ?? {};
+  const { holds } = mapping.passes ?? {};
   const isHeld = ([name, text]: readonly [string, string]): boolean => {
     const field = scan.fields.get(name);
     return field?.kind === 'array' && body.subarray(field.start, field.end).includes(text);
@@ -107,15 +107,15 @@ class Meant implements MeantRequest {
 /** More than any request needs that is asked in earnest. */
 const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
 
-/** `asked` was judged by the fields of the way. */
+/** `asked` was judged by the fields of the mapping. */
 export async function enter(
-  { way }: DoorEntry,
+  { mapping }: ApiEntry,
   asked: Question,
   read: QuestionReader,
   room: ReadingRoom,
   model: AskedModel,
 ): Promise<Entered> {
-  const entrance = way.enter(withoutNulls(await parse(asked, room)), model);
+  const entrance = mapping.enter(withoutNulls(await parse(asked, room)), model);
   const question = await read(await writeJsonInTurns(entrance.body));
   return { question: { ...question, words: entrance.words }, entrance };
 }
@@ -177,7 +177,7 @@ export async function leave(
   rooms: RoomKeeper,
 ): Promise<Answer> {
   const { status, meantStatus = status } = answer;
-  if (meantStatus >= 400) return errorAtDoor(exchange, answer);
+  if (meantStatus >= 400) return errorAtClientApi(exchange, answer);
   const type = headerValue(answer.headers, 'content-type') ?? '';
   if (entrance.stream !== undefined && /^text\/event-stream\b/i.test(type)) {
     return new LineAnswer(answer, entrance.stream(exchange.startedMs), observerOf(exchange, answer));
@@ -196,11 +196,11 @@ export function readableHeaders(fields: RequestHeaders): RequestHeaders {
   };
 }
 
-/** An error of an upstream's, in the words of the door; any other answer is as it was. */
-export async function errorAtDoor(exchange: Exchange, answer: Answer): Promise<Answer> {
-  const { door, id } = exchange;
+/** An error of an upstream's, in the words of the client API; any other answer is as it was. */
+export async function errorAtClientApi(exchange: Exchange, answer: Answer): Promise<Answer> {
+  const { clientApi, id } = exchange;
   const status = answer.meantStatus ?? answer.status;
-  if (door?.error === undefined || status < 400) return answer;
+  if (clientApi?.error === undefined || status < 400) return answer;
   const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(heldBytes)));
   const message = errorMessageIn(status, 'body' in whole ? whole.body : undefined);
   return new WholeMadeAnswer({
@@ -209,7 +209,7 @@ export async function errorAtDoor(exchange: Exchange, answer: Answer): Promise<A
     headers: withoutBodyHeaders(answer.headers),
     sentAtMs: answer.sentAtMs,
     firstByteAtMs: answer.firstByteAtMs,
-    body: await writeJsonInTurns(door.error({ status, message, id })),
+    body: await writeJsonInTurns(clientApi.error({ status, message, id })),
     translated: answer.translated,
   });
 }
@@ -257,7 +257,7 @@ async function read(exchange: Exchange, entrance: Entrance, bytes: Buffer): Prom
   }
 }
 
-function toDoorAnswer({ id, modelId = '', startedAtMs, startedMs }: Exchange, body: Json): DoorAnswer {
+function toDoorAnswer({ id, modelId = '', startedAtMs, startedMs }: Exchange, body: Json): ApiAnswer {
   const tookMs = performance.now() - startedMs;
   return { body, model: modelId, id, nowMs: startedAtMs + tookMs, tookMs };
 }

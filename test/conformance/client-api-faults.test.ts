@@ -1,10 +1,10 @@
-/** What goes wrong behind a front door, and what a key may not do there: told in the words of its clients. */
+/** What goes wrong behind a client API, and what a key may not do there: told in the words of its clients. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { connect } from '../support/clients/raw-connection.ts';
-import { assertAnswer, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { testKey } from '../support/gateways/rig.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
@@ -28,7 +28,7 @@ test('an answer that breaks off, is too long or no JSON is an error, and no answ
     [(_request, reply) => reply.bytes(200, [json], '{"data":[{"index":1,"embedding":[1]}]}'), /index 1/],
   ];
   for (const [script, says] of rows) {
-    const { rig, upstream } = await startDoors(t, script);
+    const { rig, upstream } = await startClientApis(t, script);
     const snapshot = await rig.compile({
       upstreams: [
         { id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-secret', answer_limit: '4KiB' },
@@ -43,7 +43,7 @@ test('an answer that breaks off, is too long or no JSON is an error, and no answ
 });
 
 test('a compressed answer is read, though none was asked for', async (t) => {
-  const { rig, upstream } = await startDoors(t, (_request, reply) =>
+  const { rig, upstream } = await startClientApis(t, (_request, reply) =>
     reply.bytes(200, [json, ['content-encoding', 'gzip']], gzipSync(good)),
   );
   const answer = await rig.post('/tei/direct/embed', '{"inputs":"a"}', {
@@ -59,7 +59,7 @@ const narrowKey = 'narrow-key-with-enough-characters';
 const shyKey = 'shyly-key-with-enough-characters';
 
 test('keys, their models, operations and limits are those of the operation', async (t) => {
-  const { rig, upstream } = await startDoors(t, embedder, {
+  const { rig, upstream } = await startClientApis(t, embedder, {
     keys: [
       { id: 'narrow', secret: narrowKey, models: ['translated'], limits: { requests_per_minute: 1 } },
       { id: 'shy', secret: shyKey, operations: ['rerank'] },
@@ -86,7 +86,7 @@ test('keys, their models, operations and limits are those of the operation', asy
 });
 
 test('another target answers where the first one cannot', async (t) => {
-  const { rig, upstream } = await startDoors(t, (request, reply) =>
+  const { rig, upstream } = await startClientApis(t, (request, reply) =>
     request.path === '/v2/embed' ? embedder(request, reply) : reply.json(500, { error: { message: 'down' } }),
   );
   const common = { base_url: upstream.url, api_key: 'sk-upstream-secret' };
@@ -113,7 +113,7 @@ test('another target answers where the first one cannot', async (t) => {
 
 test('a client that leaves is no failure of the upstream', async (t) => {
   let left = false;
-  const { rig, upstream } = await startDoors(t, async (_request, reply) => {
+  const { rig, upstream } = await startClientApis(t, async (_request, reply) => {
     await reply.head(200, [json, ['content-length', '1000']]);
     await reply.raw('{"data":[');
     await reply.clientClosed;

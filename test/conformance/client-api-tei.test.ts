@@ -1,13 +1,13 @@
-/** Clients of Text Embeddings Inference at their front door, with the model in the path, in the body, or the standard one. */
+/** Clients of Text Embeddings Inference at their client API, with the model in the path, in the body, or the standard one. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, assertRefusal, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { startRig, testKey } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 test('embed answers with bare lists in the digits of the upstream, whoever names the model', async (t) => {
-  const { rig, asked } = await startDoors(t, embedder, { default_model: { embeddings: 'translated' } });
+  const { rig, asked } = await startClientApis(t, embedder, { default_model: { embeddings: 'translated' } });
   const rows = [
     ['/tei/direct/embed', {}, 'real', 5],
     ['/tei/translated/embed', { model: 'nobody' }, 'real', 7],
@@ -29,7 +29,7 @@ test('embed answers with bare lists in the digits of the upstream, whoever names
 const pair = { source_sentence: 'a', sentences: ['b', 'c'] };
 
 test('similarity is the cosine of what one call embeds, whatever the length of its vectors', async (t) => {
-  const { rig, asked } = await startDoors(t, (_request, reply) =>
+  const { rig, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, {
       data: [
         { index: 2, embedding: [0, 5] },
@@ -46,14 +46,14 @@ test('similarity is the cosine of what one call embeds, whatever the length of i
     assert.deepEqual((await asked()).body, { model: 'real', input: ['a', 'b', 'c'], encoding_format: 'float' });
     assert.equal((await rig.exchange(rig.settled.length)).usage?.promptTokens, 9);
   }
-  const uneven = await startDoors(t, (_request, reply) =>
+  const uneven = await startClientApis(t, (_request, reply) =>
     reply.json(200, { data: [1, 2, 3].map((length, index) => ({ index, embedding: Array(length).fill(1) })) }),
   );
   assert.equal((await uneven.rig.post('/tei/direct', { inputs: pair })).status, 502);
 });
 
 test('the root of a model embeds', async (t) => {
-  const { rig } = await startDoors(t, embedder, { default_model: { embeddings: 'direct' } });
+  const { rig } = await startClientApis(t, embedder, { default_model: { embeddings: 'direct' } });
   for (const path of ['/tei/direct', '/tei/translated/', '/tei']) {
     assertAnswer(await rig.post(path, { inputs: ['a', 'b'] }), `[${oddVector},${oddVector}]`);
   }
@@ -64,7 +64,7 @@ const judges = {
 };
 
 test('predict gives the categories of moderations as labels, the likeliest first, in their own digits', async (t) => {
-  const { rig, asked } = await startDoors(
+  const { rig, asked } = await startClientApis(
     t,
     (request, reply) => {
       const { input } = JSON.parse(request.body.toString()) as { input: string[] };
@@ -93,14 +93,14 @@ test('predict gives the categories of moderations as labels, the likeliest first
 });
 
 test('base64 is a string for each text', async (t) => {
-  const { rig } = await startDoors(t);
+  const { rig } = await startClientApis(t);
   const base64 = Buffer.from(new Float32Array([0.1, -8e-3, 1, 0.12345678901234568]).buffer).toString('base64');
   const answer = await rig.post('/tei/translated/embed', { inputs: ['a'], encoding_format: 'base64' });
   assertAnswer(answer, `["${base64}"]`);
 });
 
 test('what cannot be done is refused in its words', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
     ['/tei/direct/embed', { inputs: [1, 2] }, 400, /"inputs" must be a string or an array of strings/],
     ['/tei/direct/embed', { inputs: [['a']] }, 400, /"inputs"/],
@@ -138,7 +138,7 @@ test('what cannot be done is refused in its words', async (t) => {
     [503, 'Unhealthy'],
     [500, 'Backend'],
   ] as const) {
-    const failing = await startDoors(t, (_request, reply) => reply.json(status, { error: { message: 'no' } }));
+    const failing = await startClientApis(t, (_request, reply) => reply.json(status, { error: { message: 'no' } }));
     const answer = await failing.rig.post('/tei/direct/embed', { inputs: 'a' });
     assertRefusal(answer, status, { error: 'no', error_type: type });
   }
@@ -146,7 +146,7 @@ test('what cannot be done is refused in its words', async (t) => {
 });
 
 test('rerank behind the prefix is asked with texts and answered with a bare list', async (t) => {
-  const { rig, asked } = await startDoors(t, (_request, reply) =>
+  const { rig, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] }),
   );
   for (const [path, model] of [
@@ -164,7 +164,7 @@ test('rerank behind the prefix is asked with texts and answered with a bare list
 });
 
 test('info tells of the model that is meant, to those who may see it', async (t) => {
-  const { rig } = await startDoors(t, embedder, { default_model: { embeddings: 'direct' } });
+  const { rig } = await startClientApis(t, embedder, { default_model: { embeddings: 'direct' } });
   const info = async (path: string) => (await rig.get(path)).json() as Record<string, unknown>;
   const standard = await info('/info');
   const required = ['model_dtype', 'max_concurrent_requests', 'max_input_length', 'max_batch_tokens', 'version'];
@@ -173,7 +173,7 @@ test('info tells of the model that is meant, to those who may see it', async (t)
   assert.deepEqual((await info('/tei/ranker/info')).served_model_name, 'ranker');
   assert.equal((await rig.get('/tei/hidden/info')).status, 404);
   assert.equal((await rig.get('/info', { headers: [] })).status, 401);
-  const none = await startDoors(t);
+  const none = await startClientApis(t);
   assert.equal((await none.rig.get('/tei/info')).status, 400);
 });
 

@@ -1,8 +1,8 @@
-/** Clients of Hugging Face's inference at their front door, on the paths that its own router has. */
+/** Clients of Hugging Face's inference at their client API, on the paths that its own router has. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAnswer, assertRefusal, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, assertRefusal, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 
 const places = (task: string, model: string): readonly string[] => [
   `/hf/models/${model}/pipeline/${task}`,
@@ -11,7 +11,7 @@ const places = (task: string, model: string): readonly string[] => [
 ];
 
 test('features are bare lists in the digits of the upstream, wherever the model stands', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
     ['translated', 7],
@@ -31,7 +31,7 @@ test('features are bare lists in the digits of the upstream, wherever the model 
 });
 
 test('a model whose name has a slash stands in the path as it is', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const snapshot = await rig.compile({
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-secret' }],
     models: [{ id: 'BAAI/bge-m3', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
@@ -43,7 +43,7 @@ test('a model whose name has a slash stands in the path as it is', async (t) => 
 });
 
 test('similarities are one call, and ranked texts a bare list', async (t) => {
-  const { rig, asked } = await startDoors(t, ({ path }, reply) =>
+  const { rig, asked } = await startClientApis(t, ({ path }, reply) =>
     path.endsWith('/rerank')
       ? reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] })
       : reply.json(200, {
@@ -66,7 +66,7 @@ test('similarities are one call, and ranked texts a bare list', async (t) => {
 });
 
 test('what cannot be done is refused in its words', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const path = '/hf/models/direct/pipeline/feature-extraction';
   for (const [body, says] of [
     [{}, /"inputs" is missing/],

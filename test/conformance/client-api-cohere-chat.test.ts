@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import { lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
-import { assertRefusal } from '../support/gateways/doors.ts';
+import { assertRefusal } from '../support/gateways/client-apis.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 

@@ -1,4 +1,4 @@
-/** A front door: what the clients of another service speak, read into an operation of ours and written back in their words. */
+/** A client API: what the clients of another service speak, read into an operation of ours and written back in their words. */
 
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import { GatewayError } from './errors.ts';
@@ -8,9 +8,9 @@ import type { Operation } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
 import type { Query, QueryGrammar } from './query.ts';
 import type { ModelIndex, ResolvedModel } from './snapshot.ts';
-import type { DoorWords, RerankShape } from './translation.ts';
+import type { ApiWords, RerankShape } from './translation.ts';
 
-/** An error as a door is told of it, ours or an upstream's. */
+/** An error as a client API is told of it, ours or an upstream's. */
 interface SaidOfError {
   readonly status: number;
   readonly message: string;
@@ -24,7 +24,7 @@ interface SaidOfError {
 }
 
 /** What a good answer is written from. */
-export interface DoorAnswer {
+export interface ApiAnswer {
   /** The operation's own answer; its numbers keep their digits. */
   readonly body: Json;
   /** The model by the name that the client has for it. */
@@ -52,7 +52,7 @@ export interface Demand {
 }
 
 /** An answer that comes as events, of which the client reads lines of JSON. */
-export interface DoorStream {
+export interface ApiStream {
   readonly contentType: string;
   /** What the client gets for the data of one event. */
   event(data: Json): readonly Json[];
@@ -65,14 +65,14 @@ export interface DoorStream {
 export interface Entrance {
   /** The operation's own request, with a `model` where the client names one. */
   readonly body: JsonObject;
-  readonly words: DoorWords;
+  readonly words: ApiWords;
   readonly demands: readonly Demand[];
   /** The answer where nobody has to be asked for it. */
   readonly atOnce?: JsonObject;
   /** Where the client wants its answer as it comes; the request began at `startedMs` of the monotonic clock. */
-  readonly stream?: (startedMs: number) => DoorStream;
+  readonly stream?: (startedMs: number) => ApiStream;
   /** Throws `Unfit` where the answer is none. */
-  write(answer: DoorAnswer): WrittenAnswer | Promise<WrittenAnswer>;
+  write(answer: ApiAnswer): WrittenAnswer | Promise<WrittenAnswer>;
 }
 
 /** What decides between two operations at one path. */
@@ -91,8 +91,8 @@ export interface AskedModel {
   upstreamNames(): readonly string[];
 }
 
-/** One path of a door that leads to an operation. Kinds are written as those of a route. */
-export interface DoorWay {
+/** One path of a client API that leads to an operation. Kinds are written as those of a route. */
+export interface ApiMapping {
   readonly operation: Operation;
   /** The first is the one that it is known by; one with `{model}` in it may be among the others. */
   readonly paths: readonly [string, ...string[]];
@@ -103,7 +103,7 @@ export interface DoorWay {
   /** For people: what it is, in the OpenAPI document. */
   readonly summary: string;
   /** Another operation that some requests at the same path mean; the kinds of their fields are the same. */
-  readonly instead?: { readonly way: DoorWay; isMeant(request: MeantRequest): boolean };
+  readonly instead?: { readonly mapping: ApiMapping; isMeant(request: MeantRequest): boolean };
   /** Of a body whose fields have the kinds that they must have; what was null is not there. Throws a `GatewayError`. */
   enter(body: JsonObject, model: AskedModel): Entrance;
   /** Where upstreams speak the same wire, the bytes pass. */
@@ -133,15 +133,15 @@ export interface SeenModel {
   readonly upstreamNames: readonly string[];
 }
 
-/** What a page is made from: it shows nothing that the caller's key may not see. */
-export interface PageView {
+/** What a fixed endpoint answers from: it shows nothing that the caller's key may not see. */
+export interface EndpointView {
   readonly models: readonly SeenModel[];
   /** Throws `model_not_found` where the caller sees none of that name. */
   find(name: string): SeenModel;
   defaultModel(operation: Operation): string | undefined;
   /** From the path, where it has one. */
   readonly modelInPath: string | undefined;
-  /** What the page knows of the query. */
+  /** What the endpoint knows of the query. */
   readonly query: Query;
   /** Empty where the method has none. */
   readonly body: JsonObject;
@@ -149,8 +149,8 @@ export interface PageView {
   readonly version: string;
 }
 
-/** An address of a door that no upstream is asked for. */
-interface PageAddress {
+/** An address of a client API that no upstream is asked for. */
+interface EndpointAddress {
   readonly method: 'GET' | 'POST';
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
@@ -158,17 +158,17 @@ interface PageAddress {
   readonly query?: QueryGrammar;
 }
 
-export interface ShownPage extends PageAddress {
+export interface JsonEndpoint extends EndpointAddress {
   /** What is shown, or a promise of it. */
-  show(view: PageView): unknown;
+  show(view: EndpointView): unknown;
 }
 
 /** A text that needs no key: it tells nothing but that the gateway is there. */
-interface TextPage extends PageAddress {
+interface TextEndpoint extends EndpointAddress {
   readonly text: string;
 }
 
-export type DoorPage = ShownPage | TextPage;
+export type FixedEndpoint = JsonEndpoint | TextEndpoint;
 
 /** Of an operation: its canonical path, and how that is dispatched. */
 interface OwnPath {
@@ -176,7 +176,7 @@ interface OwnPath {
   readonly label: Label;
 }
 
-export interface Door {
+export interface ClientApi {
   readonly id: string;
   /** For people: whose clients come by it. */
   readonly title: string;
@@ -186,8 +186,8 @@ export interface Door {
   readonly labels?: readonly Label[];
   /** Where nobody else has paths: what is not there is told in its words. */
   readonly grounds: readonly string[];
-  readonly ways: readonly DoorWay[];
-  readonly pages: readonly DoorPage[];
+  readonly mappings: readonly ApiMapping[];
+  readonly fixedEndpoints: readonly FixedEndpoint[];
   /** Where an operation's own path stands for its clients as well: they ask and read as that operation does. */
   standsFor?(route: OwnPath): readonly string[];
   /** In which shape they read reranked documents on such a path. */
@@ -204,12 +204,12 @@ export interface Door {
   error?(said: SaidOfError): JsonObject;
 }
 
-export function defineDoor(door: Door): Door {
-  return Object.freeze(door);
+export function defineClientApi(clientApi: ClientApi): ClientApi {
+  return Object.freeze(clientApi);
 }
 
-/** As they are written, and behind the door's prefix. */
-export function pathsUnder({ prefix }: Door, paths: readonly string[]): readonly string[] {
+/** As they are written, and behind the client API's prefix. */
+export function pathsUnder({ prefix }: ClientApi, paths: readonly string[]): readonly string[] {
   return [
     ...new Set(
       paths.flatMap((path) => {
@@ -220,11 +220,15 @@ export function pathsUnder({ prefix }: Door, paths: readonly string[]): readonly
   ];
 }
 
-/** By another name that the door has for it, where no model is declared by this one. */
-export function resolveAt(door: Door | undefined, models: ModelIndex, name: string): ResolvedModel | undefined {
+/** By another name that the client API has for it, where no model is declared by this one. */
+export function resolveAt(
+  clientApi: ClientApi | undefined,
+  models: ModelIndex,
+  name: string,
+): ResolvedModel | undefined {
   const found = models.resolve(name);
-  if (door?.otherNames === undefined || (found !== undefined && found.matched === '')) return found;
-  for (const other of door.otherNames(name)) {
+  if (clientApi?.otherNames === undefined || (found !== undefined && found.matched === '')) return found;
+  for (const other of clientApi.otherNames(name)) {
     const meant = models.resolve(other);
     if (meant !== undefined && meant.matched === '') return meant;
   }

@@ -1,8 +1,8 @@
-/** Clients of NVIDIA and vLLM at their front doors: ranking and scores are rerank, of every family that does it. */
+/** Clients of NVIDIA and vLLM at their client APIs: ranking and scores are rerank, of every family that does it. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAnswer, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, startClientApis } from '../support/gateways/client-apis.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const json: [string, string] = ['content-type', 'application/json'];
@@ -14,7 +14,7 @@ const ranking: Handler = (_request, reply) =>
   );
 
 test("NVIDIA's ranking and vLLM's score have the digits of the upstream, each in its order", async (t) => {
-  const { rig, asked } = await startDoors(t, ranking);
+  const { rig, asked } = await startClientApis(t, ranking);
   const passages = [{ text: 'a' }, { text: 'b' }];
   for (const [path, model] of [
     ['/v1/ranking', 'ranker'],
@@ -55,7 +55,7 @@ test("NVIDIA's ranking and vLLM's score have the digits of the upstream, each in
 });
 
 test('what cannot be had is refused by name, in the words of each', async (t) => {
-  const { rig, upstream } = await startDoors(t, ranking);
+  const { rig, upstream } = await startClientApis(t, ranking);
   const rows: readonly (readonly [path: string, body: object, says: RegExp])[] = [
     ['/v1/ranking', { model: 'ranker', query: { text: 'q' } }, /^\{"detail":"The field \\"passages\\" is missing/],
     ['/v1/ranking', { model: 'ranker', query: {}, passages: [{ text: 'a' }] }, /"query\\" must be/],

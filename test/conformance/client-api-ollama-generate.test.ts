@@ -1,8 +1,8 @@
-/** Ollama's `generate` at its front door: completions, whole and as lines, over a service that has them and one that only chats. */
+/** Ollama's `generate` at its client API: completions, whole and as lines, over a service that has them and one that only chats. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DoorRig, startDoors } from '../support/gateways/doors.ts';
+import { type ClientApiRig, startClientApis } from '../support/gateways/client-apis.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
@@ -31,16 +31,16 @@ const models = [
   { id: 'bridged', operations: ['completions'], targets: [{ upstream: 'openai', model: 'real', bridge: 'chat' }] },
 ];
 
-async function generate({ rig }: DoorRig, body: object) {
+async function generate({ rig }: ClientApiRig, body: object) {
   const answer = await rig.post('/api/generate', { model: 'words', prompt: 'say it', ...body });
   const lines = answer.body.toString().split('\n').filter(Boolean);
   return { answer, lines: lines.map((line): Record<string, unknown> => JSON.parse(line)) };
 }
 
 test('an answer as a whole has the text, why it ended and what was counted', async (t) => {
-  const doors = await startDoors(t, whole, { models });
+  const clientApis = await startClientApis(t, whole, { models });
   for (const model of ['words', 'words:latest', 'bridged']) {
-    const { answer, lines } = await generate(doors, { model, stream: false, options: null, system: '' });
+    const { answer, lines } = await generate(clientApis, { model, stream: false, options: null, system: '' });
     assert.equal(answer.status, 200, answer.body.toString());
     const [{ created_at: at, total_duration: ns, eval_duration: spent, ...said } = {}] = lines;
     assert.deepEqual(said, {
@@ -53,15 +53,15 @@ test('an answer as a whole has the text, why it ended and what was counted', asy
       eval_count: 2,
     });
     assert.ok(!Number.isNaN(Date.parse(String(at))) && Number.isSafeInteger(ns) && Number.isSafeInteger(spent));
-    const { usage: counted } = await doors.rig.exchange(doors.rig.settled.length);
+    const { usage: counted } = await clientApis.rig.exchange(clientApis.rig.settled.length);
     assert.deepEqual([counted?.promptTokens, counted?.completionTokens], [4, 2]);
   }
 });
 
 test('options have the names of completions, and what is less than nothing is no limit', async (t) => {
-  const doors = await startDoors(t, whole, { models });
+  const clientApis = await startClientApis(t, whole, { models });
   const options = { num_predict: 7, temperature: 0.5, top_p: null, stop: ['x'], seed: 1, num_ctx: 4096 };
-  await generate(doors, { stream: false, suffix: 'end', raw: true, keep_alive: 0, context: [1], options });
+  await generate(clientApis, { stream: false, suffix: 'end', raw: true, keep_alive: 0, context: [1], options });
   const wanted = {
     model: 'real',
     prompt: 'say it',
@@ -71,17 +71,17 @@ test('options have the names of completions, and what is less than nothing is no
     stop: ['x'],
     max_tokens: 7,
   };
-  assert.deepEqual((await doors.asked()).body, wanted);
-  await generate(doors, { stream: false, options: { num_predict: -1 } });
-  assert.deepEqual((await doors.asked()).body, { model: 'real', prompt: 'say it' });
+  assert.deepEqual((await clientApis.asked()).body, wanted);
+  await generate(clientApis, { stream: false, options: { num_predict: -1 } });
+  assert.deepEqual((await clientApis.asked()).body, { model: 'real', prompt: 'say it' });
 });
 
 test('where nothing else is said it comes as lines, the last of them done', async (t) => {
   const counted = event({ choices: [], usage });
   const script = streaming(part('good '), part('day'), part('', 'stop'), counted, 'data: [DONE]\n\n');
-  const doors = await startDoors(t, script, { models });
+  const clientApis = await startClientApis(t, script, { models });
   for (const more of [{}, { stream: true }, { stream: null }]) {
-    const { answer, lines } = await generate(doors, more);
+    const { answer, lines } = await generate(clientApis, more);
     assert.equal(answer.header('content-type'), 'application/x-ndjson');
     assert.equal(answer.complete, true);
     assert.ok(!answer.body.includes('\n\n') && !answer.body.includes('data:'));
@@ -95,21 +95,23 @@ test('where nothing else is said it comes as lines, the last of them done', asyn
     );
     const last = lines.at(-1) ?? {};
     assert.deepEqual([last.done_reason, last.prompt_eval_count, last.eval_count], ['stop', 4, 2]);
-    assert.equal((await doors.asked()).body.stream, true);
-    const { usage: counted, outcome } = await doors.rig.exchange(doors.rig.settled.length);
+    assert.equal((await clientApis.asked()).body.stream, true);
+    const { usage: counted, outcome } = await clientApis.rig.exchange(clientApis.rig.settled.length);
     assert.deepEqual([counted?.completionTokens, outcome], [2, 'ok']);
   }
 });
 
 test('a stream that breaks off or fails is never done', async (t) => {
-  const cut = await startDoors(t, streaming(part('good ')), { models });
+  const cut = await startClientApis(t, streaming(part('good ')), { models });
   const broken = await generate(cut, {});
   assert.equal(broken.answer.complete, false);
   assert.deepEqual(
     broken.lines.map(({ done }) => done),
     [false],
   );
-  const failing = await startDoors(t, streaming(part('good '), event({ error: { message: 'out of it' } })), { models });
+  const failing = await startClientApis(t, streaming(part('good '), event({ error: { message: 'out of it' } })), {
+    models,
+  });
   const failed = await generate(failing, {});
   assert.deepEqual(failed.lines.at(-1), { error: 'out of it' });
   assert.equal(failed.answer.complete, false);
@@ -117,19 +119,19 @@ test('a stream that breaks off or fails is never done', async (t) => {
 });
 
 test('without a prompt a model is loaded, and nobody is asked', async (t) => {
-  const doors = await startDoors(t, whole, { models });
+  const clientApis = await startClientApis(t, whole, { models });
   for (const [more, reason] of [
     [{ prompt: '' }, 'load'],
     [{ prompt: null, keep_alive: 0 }, 'unload'],
   ] as const) {
-    const { lines } = await generate(doors, more);
+    const { lines } = await generate(clientApis, more);
     assert.deepEqual([lines.length, lines[0]?.done, lines[0]?.done_reason], [1, true, reason]);
   }
-  assert.equal(doors.upstream.requests.length, 0);
+  assert.equal(clientApis.upstream.requests.length, 0);
 });
 
 test('what a text alone cannot say is refused by name', async (t) => {
-  const doors = await startDoors(t, whole, { models });
+  const clientApis = await startClientApis(t, whole, { models });
   const rows: readonly (readonly [field: string, value: unknown])[] = [
     ['system', 'be brief'],
     ['template', '{{ .Prompt }}'],
@@ -143,9 +145,9 @@ test('what a text alone cannot say is refused by name', async (t) => {
     ['options', []],
   ];
   for (const [field, value] of rows) {
-    const { answer } = await generate(doors, { [field]: value });
+    const { answer } = await generate(clientApis, { [field]: value });
     assert.equal(answer.status, 400, field);
     assert.match(answer.body.toString(), new RegExp(`^\\{"error":"The field \\\\"${field}\\\\" `), field);
   }
-  assert.equal(doors.upstream.requests.length, 0);
+  assert.equal(clientApis.upstream.requests.length, 0);
 });

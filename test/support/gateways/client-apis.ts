@@ -1,4 +1,4 @@
-/** A gateway whose models are served the direct way and by translation, for clients that come by its front doors. */
+/** A gateway whose models are served the direct way and by translation, for clients of other APIs. */
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -7,7 +7,7 @@ import { type FakeUpstream, type Handler, startFakeUpstream } from '../upstreams
 import { type Rig, type RigDocument, startRig } from './rig.ts';
 import { cohereBodyOf, inputsIn } from './translated.ts';
 
-export interface DoorRig {
+export interface ClientApiRig {
   readonly upstream: FakeUpstream;
   readonly rig: Rig;
   /** What the upstream was asked last, and at which path. */
@@ -43,7 +43,11 @@ export const embedder: Handler = (request, reply) => {
 };
 
 /** `direct` and `translated` embed, `words` completes, `ranker` reranks; `hidden` is not to be seen. */
-export async function startDoors(t: TestContext, script: Handler = embedder, more: RigDocument = {}): Promise<DoorRig> {
+export async function startClientApis(
+  t: TestContext,
+  script: Handler = embedder,
+  more: RigDocument = {},
+): Promise<ClientApiRig> {
   const upstream = await startFakeUpstream(script);
   t.after(() => upstream.close());
   const common = { base_url: upstream.url, api_key: 'sk-upstream-secret-0123456789' };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAnswer, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { startTranslated } from '../support/gateways/translated.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
@@ -16,7 +16,7 @@ const item = (index: number, vector = oddVector): string =>
   `{"object":"embedding","embedding":${vector},"index":${index}}`;
 
 test('vectors come in the digits of the upstream, with all that each client reads', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
     ['translated', 7],
@@ -47,7 +47,7 @@ test('vectors come in the digits of the upstream, with all that each client read
 });
 
 test('names of theirs become those of the upstream', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const [path, body] of [
     [places.voyage, { input_type: 'query', output_dimension: 4, truncation: true }],
     [places.jina, { task: 'retrieval.query', dimensions: 4, normalized: true }],
@@ -70,7 +70,7 @@ test('names of theirs become those of the upstream', async (t) => {
 });
 
 test('whole numbers of a byte come from upstreams that make them, in a list or as their bytes', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   const list = await rig.post(places.voyage, { model: 'translated', input: ['a'], output_dtype: 'int8' });
   assertAnswer(list, /"embedding":\[1,-128,127,0\]/);
   assert.deepEqual((await asked()).body.embedding_types, ['int8']);
@@ -113,8 +113,8 @@ test('an upstream that speaks the same is told all of it', async (t) => {
   }
 });
 
-test('what nobody can do is refused by name, in the words of the door, and nobody is asked', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+test('what nobody can do is refused by name, in the words of the client API, and nobody is asked', async (t) => {
+  const { rig, upstream } = await startClientApis(t);
   for (const [path, body, says] of [
     [places.voyage, { input: 7 }, /"input" must be/],
     [places.voyage, {}, /"input" is missing/],
@@ -139,7 +139,7 @@ test('what nobody can do is refused by name, in the words of the door, and nobod
 });
 
 test("chat and moderations stand behind Mistral's prefix too, with errors in its words", async (t) => {
-  const { rig, asked } = await startDoors(t, (_request, reply) => reply.json(200, { choices: [] }), {
+  const { rig, asked } = await startClientApis(t, (_request, reply) => reply.json(200, { choices: [] }), {
     models: [{ id: 'talker', operations: ['chat'], targets: [{ upstream: 'openai', model: 'real' }] }],
   });
   const messages = [{ role: 'user', content: 'x' }];

@@ -1,15 +1,15 @@
-/** Cohere's clients at their front door: both versions of `embed`, over upstreams that speak as OpenAI does and over Cohere itself. */
+/** Cohere's clients at their client API: both versions of `embed`, over upstreams that speak as OpenAI does and over Cohere itself. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, assertRefusal, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import type { Rig } from '../support/gateways/rig.ts';
 
 const counted = (tokens: number, version = '1') =>
   `"meta":{"api_version":{"version":"${version}"},"billed_units":{"input_tokens":${tokens}}}`;
 
 test('embed of version 1 answers with a plain list where no type is named, in the digits of the upstream', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
     ['translated', 7],
@@ -34,7 +34,7 @@ test('embed of version 1 answers with a plain list where no type is named, in th
 });
 
 test('named types come by their names, at every path of version 2', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const path of ['/v2/embed', '/v1/v2/embed', '/cohere/v2/embed', '/v2/embed/']) {
     for (const [model, tokens] of [
       ['direct', 5],
@@ -73,7 +73,7 @@ test('named types come by their names, at every path of version 2', async (t) =>
 });
 
 test('version 1 with types is an answer by type, and base64 holds the same numbers', async (t) => {
-  const { rig } = await startDoors(t);
+  const { rig } = await startClientApis(t);
   const answer = await rig.post('/cohere/v1/embed', {
     model: 'direct',
     texts: ['a'],
@@ -84,7 +84,7 @@ test('version 1 with types is an answer by type, and base64 holds the same numbe
 });
 
 test('integers come from upstreams that make them, and from no other', async (t) => {
-  const { rig, upstream, asked } = await startDoors(t);
+  const { rig, upstream, asked } = await startClientApis(t);
   for (const kind of ['int8', 'uint8', 'binary', 'ubinary']) {
     const body = { texts: ['a'], input_type: 'clustering', embedding_types: [kind] };
     const answer = await rig.post('/v2/embed', { model: 'translated', ...body });
@@ -101,7 +101,7 @@ test('integers come from upstreams that make them, and from no other', async (t)
 });
 
 test('what cannot be done is refused by name before anybody is asked', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const texts = ['a'];
   const rows: readonly (readonly [body: unknown, status: number, says: RegExp])[] = [
     [{ model: 'direct', images: ['data:image/png;base64,AA=='] }, 400, /"images".*"direct"/],
@@ -143,7 +143,7 @@ test('what cannot be done is refused by name before anybody is asked', async (t)
 
 test('pictures go as they come to upstreams of Cohere, and are refused elsewhere', async (t) => {
   const said = '{"embeddings":{"int8":[[1]]},"meta":{"billed_units":{"input_tokens":9}}}\n';
-  const { rig, upstream } = await startDoors(t, (_request, reply) =>
+  const { rig, upstream } = await startClientApis(t, (_request, reply) =>
     reply.bytes(200, [['content-type', 'application/json']], said),
   );
   const picture = '"images":["data:image/png;base64,AA=="],"input_type":"image","embedding_types":["int8","float"]';
@@ -162,7 +162,7 @@ test('pictures go as they come to upstreams of Cohere, and are refused elsewhere
 });
 
 test('words of Cohere reach Cohere', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   const body = { texts: ['a'], input_type: 'classification', truncate: 'START', max_tokens: 9 };
   await rig.post('/v2/embed', { model: 'translated', ...body });
   const { body: sent } = await asked();
@@ -170,7 +170,7 @@ test('words of Cohere reach Cohere', async (t) => {
 });
 
 test("an upstream's error comes in Cohere's words, with its status", async (t) => {
-  const { rig } = await startDoors(t, (request, reply) =>
+  const { rig } = await startClientApis(t, (request, reply) =>
     request.path === '/v2/embed'
       ? reply.json(429, { message: 'slower' })
       : reply.json(422, { error: { message: 'too long', type: 't', param: null, code: null } }),
@@ -182,7 +182,7 @@ test("an upstream's error comes in Cohere's words, with its status", async (t) =
 });
 
 test('an answer that is none is an error of the upstream, not an answer', async (t) => {
-  const { rig } = await startDoors(t, (_request, reply) => reply.json(200, { data: [] }));
+  const { rig } = await startClientApis(t, (_request, reply) => reply.json(200, { data: [] }));
   const answer = await rig.post('/v1/embed', { model: 'direct', texts: ['a'] });
   assert.equal(answer.status, 502);
   assert.match(
@@ -192,7 +192,7 @@ test('an answer that is none is an error of the upstream, not an answer', async 
 });
 
 test('a key is checked, and models are listed in pages and by endpoint', async (t) => {
-  const { rig } = await startDoors(t);
+  const { rig } = await startClientApis(t);
   assertAnswer(await rig.post('/v1/check-api-key', ''), '{"valid":true}');
   assertAnswer(await rig.post('/cohere/v1/check-api-key', '{}'), '{"valid":true}');
   const refused = await rig.post('/v1/check-api-key', '', { headers: [['Authorization', 'Bearer nobody-knows-this']] });
@@ -229,7 +229,7 @@ test('a key is checked, and models are listed in pages and by endpoint', async (
     assert.equal(answer.status, 400, query);
     assert.match(answer.body.toString(), /^\{"message":"The query parameter/, query);
   }
-  const standard = await startDoors(t, embedder, { default_model: { embeddings: 'translated' } });
+  const standard = await startClientApis(t, embedder, { default_model: { embeddings: 'translated' } });
   const chosen = (await standard.rig.get('/cohere/v1/models?endpoint=embed&default_only=true')).json();
   assert.deepEqual(
     (chosen as { models: { name: string }[] }).models.map(({ name }) => name),
@@ -249,7 +249,7 @@ test('tokens are those of a vocabulary that is known, and of no other', async (t
     },
     { id: 'hidden', visible: false, targets: [{ upstream: 'openai', model: 'gpt-4' }] },
   ];
-  const { rig, upstream } = await startDoors(t, embedder, { models });
+  const { rig, upstream } = await startClientApis(t, embedder, { models });
   const meta = '"meta":{"api_version":{"version":"1"}}';
   for (const path of ['/v1/tokenize', '/cohere/v1/tokenize']) {
     const text = 'Hello world \u{1F680}';
@@ -301,7 +301,7 @@ async function serveBy(rig: Rig, upstream: object, target: object = {}): Promise
 
 test('what texts are for is said in the words of the family, before what the operator has set', async (t) => {
   for (const [family, [name, query, document]] of Object.entries(purposes)) {
-    const { rig, upstream, asked } = await startDoors(t);
+    const { rig, upstream, asked } = await startClientApis(t);
     await serveBy(rig, { family, base_url: upstream.url }, { defaults: { [name]: 'as-set' } });
     const wordFor = async (more: object) => {
       const answer = await rig.post('/v1/embed', { model: 'm', texts: ['a'], ...more });
@@ -315,7 +315,7 @@ test('what texts are for is said in the words of the family, before what the ope
 });
 
 test('words that a family has not are left out of the call and listed', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   await serveBy(rig, { family: 'voyage', base_url: upstream.url });
   const answer = await rig.post('/v1/embed', { model: 'm', texts: ['a'], truncate: 'END' });
   assert.equal(answer.status, 200, answer.body.toString());

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
-import { type DoorRig, startDoors } from '../support/gateways/doors.ts';
+import { type ClientApiRig, startClientApis } from '../support/gateways/client-apis.ts';
 import { testKey } from '../support/gateways/rig.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
@@ -42,9 +42,9 @@ const models = [
   { id: 'ranker', operations: ['rerank'], targets: target },
 ];
 
-const start = (t: TestContext, script: Handler): Promise<DoorRig> => startDoors(t, script, { models });
+const start = (t: TestContext, script: Handler): Promise<ClientApiRig> => startClientApis(t, script, { models });
 
-async function ask({ rig }: DoorRig, path: string, body: Fields) {
+async function ask({ rig }: ClientApiRig, path: string, body: Fields) {
   const answer = await rig.post(path, body);
   const lines = answer.body.toString().split('\n').filter(Boolean);
   return { answer, lines: lines.map((line): Record<string, unknown> => JSON.parse(line)) };
@@ -53,13 +53,13 @@ async function ask({ rig }: DoorRig, path: string, body: Fields) {
 const hello = [{ role: 'user', content: 'hello' }];
 
 test('an answer as a whole has the message, why it ended, what was counted and how long it took', async (t) => {
-  const doors = await start(t, answering({ content: 'good day', reasoning_content: 'a greeting' }, 'length'));
+  const clientApis = await start(t, answering({ content: 'good day', reasoning_content: 'a greeting' }, 'length'));
   for (const [more, thinking] of [
     [{}, 'a greeting'],
     [{ think: true }, 'a greeting'],
     [{ think: false }, undefined],
   ] as const) {
-    const { answer, lines } = await ask(doors, '/api/chat', {
+    const { answer, lines } = await ask(clientApis, '/api/chat', {
       model: 'talks:latest',
       messages: hello,
       stream: false,
@@ -76,16 +76,16 @@ test('an answer as a whole has the message, why it ended, what was counted and h
       ...counts,
     });
     assert.ok(!Number.isNaN(Date.parse(String(at))) && Number.isSafeInteger(total) && Number.isSafeInteger(spent));
-    const { bill } = await doors.rig.exchange(doors.rig.settled.length);
+    const { bill } = await clientApis.rig.exchange(clientApis.rig.settled.length);
     assert.deepEqual([bill?.costNanos, bill?.isEstimated], [4 * 1_000 + 2 * 10_000, false]);
   }
 });
 
 test('messages, images, tools, formats and options are asked for in the words of chat completions', async (t) => {
-  const doors = await start(t, answering({ content: 'x' }));
+  const clientApis = await start(t, answering({ content: 'x' }));
   const tool = { type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } };
   const schema = { type: 'object', properties: { a: { type: 'number' } } };
-  const { answer } = await ask(doors, '/api/chat', {
+  const { answer } = await ask(clientApis, '/api/chat', {
     model: 'talks',
     stream: false,
     keep_alive: '5m',
@@ -117,7 +117,7 @@ test('messages, images, tools, formats and options are asked for in the words of
     type: 'function',
     function: { name, arguments: text },
   });
-  assert.deepEqual(await doors.asked(), {
+  assert.deepEqual(await clientApis.asked(), {
     path: '/chat/completions',
     body: {
       model: 'real',
@@ -157,14 +157,14 @@ test('messages, images, tools, formats and options are asked for in the words of
       max_tokens: 7,
     },
   });
-  await ask(doors, '/api/chat', {
+  await ask(clientApis, '/api/chat', {
     model: 'thinks',
     messages: hello,
     format: 'json',
     stream: false,
     options: { num_predict: 9 },
   });
-  assert.deepEqual((await doors.asked()).body, {
+  assert.deepEqual((await clientApis.asked()).body, {
     model: 'gpt-5-mini',
     messages: hello,
     response_format: { type: 'json_object' },
@@ -175,7 +175,7 @@ test('messages, images, tools, formats and options are asked for in the words of
 const call = (name: string, input: Fields): Fields => ({ function: { name, arguments: input } });
 
 test('generate is chat for a model that chats, and completes where a text must go as it is', async (t) => {
-  const doors = await start(t, (request, reply) =>
+  const clientApis = await start(t, (request, reply) =>
     request.path === '/completions'
       ? reply.json(200, { choices: [{ index: 0, text: 'good day', finish_reason: 'stop' }], usage })
       : answering({ content: 'good day' })(request, reply),
@@ -207,9 +207,9 @@ test('generate is chat for a model that chats, and completes where a text must g
       },
     ],
   ] as const) {
-    const { answer, lines } = await ask(doors, '/api/generate', { model, ...asked, ...more });
+    const { answer, lines } = await ask(clientApis, '/api/generate', { model, ...asked, ...more });
     assert.equal(answer.status, 200, answer.body.toString());
-    const { path, body } = await doors.asked();
+    const { path, body } = await clientApis.asked();
     assert.deepEqual(
       { path, ...body, model: undefined },
       { ...wanted, model: undefined },
@@ -224,7 +224,7 @@ test('events become lines, a tool call is one line, and the last line has what w
     part({
       tool_calls: [{ index, ...more, function: { ...(name !== undefined && { name }), ...(more.function ?? {}) } }],
     });
-  const doors = await start(
+  const clientApis = await start(
     t,
     streaming(
       part({ role: 'assistant', content: '' }),
@@ -241,7 +241,7 @@ test('events become lines, a tool call is one line, and the last line has what w
     ),
   );
   for (const more of [{}, { stream: true }]) {
-    const { answer, lines } = await ask(doors, '/api/chat', { model: 'talks', messages: hello, ...more });
+    const { answer, lines } = await ask(clientApis, '/api/chat', { model: 'talks', messages: hello, ...more });
     assert.equal(answer.header('content-type'), 'application/x-ndjson');
     assert.ok(answer.complete && !answer.body.includes('\n\n') && !answer.body.includes('data:'));
     assert.deepEqual(
@@ -274,20 +274,20 @@ test('events become lines, a tool call is one line, and the last line has what w
     const { total_duration: total, eval_duration: spent, prompt_eval_duration: first, ...end } = last;
     assert.deepEqual(end, { done: true, done_reason: 'stop', load_duration: 0, ...counts });
     for (const ns of [total, spent, first]) assert.ok(Number.isSafeInteger(ns) && Number(ns) >= 0);
-    const { body } = await doors.asked();
+    const { body } = await clientApis.asked();
     assert.deepEqual([body.stream, body.stream_options], [true, { include_usage: true }]);
-    const { bill, outcome } = await doors.rig.exchange(doors.rig.settled.length);
+    const { bill, outcome } = await clientApis.rig.exchange(clientApis.rig.settled.length);
     assert.deepEqual([bill?.costNanos, bill?.isEstimated, outcome], [4 * 1_000 + 2 * 10_000, false, 'ok']);
   }
 });
 
 test('an upstream that refuses to be asked for a count streams without, and is billed by an estimate', async (t) => {
-  const doors = await start(t, (request, reply) =>
+  const clientApis = await start(t, (request, reply) =>
     request.body.includes('stream_options')
       ? reply.json(422, { error: { message: 'unknown field' } })
       : streaming(part({ content: 'good' }), part({}, 'stop'), done)(request, reply),
   );
-  const { lines } = await ask(doors, '/api/generate', { model: 'talks', prompt: 'hi' });
+  const { lines } = await ask(clientApis, '/api/generate', { model: 'talks', prompt: 'hi' });
   assert.deepEqual(
     lines.map(({ response, done: isDone, eval_count: count }) => [response, isDone, count]),
     [
@@ -295,7 +295,7 @@ test('an upstream that refuses to be asked for a count streams without, and is b
       ['', true, undefined],
     ],
   );
-  const { bill } = await doors.rig.exchange();
+  const { bill } = await clientApis.rig.exchange();
   assert.equal(bill?.isEstimated, true);
 });
 
@@ -304,14 +304,14 @@ test('a line leaves as its event comes, before the next one is there', async (t)
   const waited = new Promise<void>((resolve) => {
     next = resolve;
   });
-  const doors = await start(t, async (_request, reply) => {
+  const clientApis = await start(t, async (_request, reply) => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n';
     await reply.raw(Buffer.from(head + part({ content: 'one' })));
     await waited;
     await reply.raw(Buffer.from(part({ content: 'two' }, 'stop') + done));
     reply.cut();
   });
-  const connection = await connect(doors.rig.port);
+  const connection = await connect(clientApis.rig.port);
   const body = JSON.stringify({ model: 'talks', messages: hello });
   await connection.write(
     toRequestBytes({
@@ -339,20 +339,20 @@ test('a stream that breaks off, fails, or makes a call of no JSON is never done'
     [[part({ content: 'good' }), event({ error: { message: 'out of it' } })], { error: 'out of it' }],
     [[part({ content: 'good' }), part({ tool_calls: broken }), part({}, 'tool_calls'), done], undefined],
   ] as const) {
-    const doors = await start(t, streaming(...parts));
-    const { answer, lines } = await ask(doors, '/api/chat', { model: 'talks', messages: hello });
+    const clientApis = await start(t, streaming(...parts));
+    const { answer, lines } = await ask(clientApis, '/api/chat', { model: 'talks', messages: hello });
     assert.equal(answer.complete, false);
     assert.ok(
       lines.every(({ done: isDone }) => isDone !== true),
       answer.body.toString(),
     );
     if (last !== undefined) assert.deepEqual(lines.at(-1), last);
-    assert.equal((await doors.rig.exchange()).outcome, 'cut');
+    assert.equal((await clientApis.rig.exchange()).outcome, 'cut');
   }
 });
 
 test('without messages or a prompt a model is loaded, and nobody is asked', async (t) => {
-  const doors = await start(t, answering({ content: 'x' }));
+  const clientApis = await start(t, answering({ content: 'x' }));
   for (const [path, more, reason] of [
     ['/api/chat', { messages: [] }, 'load'],
     ['/api/chat', {}, 'load'],
@@ -360,18 +360,18 @@ test('without messages or a prompt a model is loaded, and nobody is asked', asyn
     ['/api/generate', { prompt: '' }, 'load'],
     ['/api/generate', { keep_alive: 0 }, 'unload'],
   ] as const) {
-    const { lines } = await ask(doors, path, { model: 'talks', ...more });
+    const { lines } = await ask(clientApis, path, { model: 'talks', ...more });
     assert.deepEqual([lines.length, lines[0]?.done, lines[0]?.done_reason], [1, true, reason], path);
     assert.deepEqual(
       path === '/api/chat' ? lines[0]?.message : lines[0]?.response,
       path === '/api/chat' ? { role: 'assistant', content: '' } : '',
     );
   }
-  assert.equal(doors.upstream.requests.length, 0);
+  assert.equal(clientApis.upstream.requests.length, 0);
 });
 
 test('what cannot be said in a chat is refused by name, before anybody is asked', async (t) => {
-  const doors = await start(t, answering({ content: 'x' }));
+  const clientApis = await start(t, answering({ content: 'x' }));
   const rows: readonly (readonly [path: string, body: Fields, says: RegExp])[] = [
     ['/api/chat', { messages: {} }, /"messages" must be an array/],
     ['/api/chat', { messages: ['x'] }, /"messages\[0\]" must be an object/],
@@ -402,36 +402,41 @@ test('what cannot be said in a chat is refused by name, before anybody is asked'
     ['/api/generate', { model: 'ranker', prompt: 'x' }, /"ranker" does not serve/],
   ];
   for (const [path, body, says] of rows) {
-    const answer = await doors.rig.post(path, { model: 'talks', ...body });
+    const answer = await clientApis.rig.post(path, { model: 'talks', ...body });
     assert.equal(answer.status, 400, `${path} ${JSON.stringify(body)}: ${answer.body}`);
     const said = answer.json() as { error: string };
     assert.deepEqual(Object.keys(said), ['error']);
     assert.match(said.error, says);
   }
-  assert.equal(doors.upstream.requests.length, 0);
+  assert.equal(clientApis.upstream.requests.length, 0);
 });
 
 test('a model that only completes answers a chat with what follows its texts', async (t) => {
   const text = (words: string, finish: string | null = null) =>
     event({ choices: [{ index: 0, text: words, finish_reason: finish }] });
-  const doors = await start(t, streaming(text('good '), text('day', 'stop'), counted, done));
+  const clientApis = await start(t, streaming(text('good '), text('day', 'stop'), counted, done));
   const messages = [{ role: 'system', content: 'be brief' }, ...hello];
-  const { lines } = await ask(doors, '/api/chat', { model: 'words', messages, tools: [], options: { num_predict: 9 } });
+  const { lines } = await ask(clientApis, '/api/chat', {
+    model: 'words',
+    messages,
+    tools: [],
+    options: { num_predict: 9 },
+  });
   assert.deepEqual(
     lines.map(({ message, done: isDone }) => [message, isDone]),
     ['good ', 'day', ''].map((content) => [{ role: 'assistant', content }, content === '']),
   );
-  const { path, body } = await doors.asked();
+  const { path, body } = await clientApis.asked();
   assert.deepEqual([path, body.prompt, body.max_tokens], ['/completions', 'be brief\n\nhello', 9]);
 });
 
 test('every model that is listed answers as its capabilities say', async (t) => {
-  const doors = await start(t, (request, reply) =>
+  const clientApis = await start(t, (request, reply) =>
     request.path === '/completions'
       ? reply.json(200, { choices: [{ index: 0, text: 'x', finish_reason: 'stop' }], usage })
       : answering({ content: 'x' })(request, reply),
   );
-  const { models: listed } = (await doors.rig.get('/api/tags')).json() as {
+  const { models: listed } = (await clientApis.rig.get('/api/tags')).json() as {
     models: { model: string; capabilities: string[] }[];
   };
   assert.deepEqual(
@@ -441,21 +446,21 @@ test('every model that is listed answers as its capabilities say', async (t) => 
   for (const { model, capabilities } of listed) {
     assert.ok(capabilities.includes('completion'), model);
     for (const path of ['/api/chat', '/api/generate']) {
-      const { answer } = await ask(doors, path, { model, messages: hello, prompt: 'hi', stream: false });
+      const { answer } = await ask(clientApis, path, { model, messages: hello, prompt: 'hi', stream: false });
       assert.equal(answer.status, 200, `${model} ${path}: ${answer.body}`);
     }
   }
 });
 
 test('an error of the upstream comes as a text under its status', async (t) => {
-  const doors = await start(t, (_request, reply) => reply.json(429, { error: { message: 'too fast' } }));
-  const { answer, lines } = await ask(doors, '/api/chat', { model: 'talks', messages: hello });
+  const clientApis = await start(t, (_request, reply) => reply.json(429, { error: { message: 'too fast' } }));
+  const { answer, lines } = await ask(clientApis, '/api/chat', { model: 'talks', messages: hello });
   assert.deepEqual([answer.status, lines], [429, [{ error: 'too fast' }]]);
 });
 
 test('a key that may only complete completes, and one that may only chat chats', async (t) => {
   const secrets = { completions: 'completing-key-with-enough-characters', chat: 'chatting-key-with-enough-characters' };
-  const doors = await startDoors(
+  const clientApis = await startClientApis(
     t,
     (request, reply) =>
       request.path === '/completions'
@@ -468,10 +473,14 @@ test('a key that may only complete completes, and one that may only chat chats',
     ['chat', '/chat/completions', ['completion', 'tools']],
   ] as const) {
     const headers: [string, string][] = [['Authorization', `Bearer ${secrets[operation]}`]];
-    const answer = await doors.rig.post('/api/generate', { model: 'both', prompt: 'hi', stream: false }, { headers });
+    const answer = await clientApis.rig.post(
+      '/api/generate',
+      { model: 'both', prompt: 'hi', stream: false },
+      { headers },
+    );
     assert.equal(answer.status, 200, answer.body.toString());
-    assert.equal((await doors.asked()).path, path);
-    const shown = (await doors.rig.post('/api/show', { model: 'both' }, { headers })).json() as {
+    assert.equal((await clientApis.asked()).path, path);
+    const shown = (await clientApis.rig.post('/api/show', { model: 'both' }, { headers })).json() as {
       capabilities: string[];
     };
     assert.deepEqual(shown.capabilities, capabilities);

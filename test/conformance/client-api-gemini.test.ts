@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorIn } from '../support/clients/google-errors.ts';
-import { assertAnswer, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 
 const at = (verb: string, model = 'direct'): string => `/v1beta/models/${model}:${verb}`;
 const content = (...texts: readonly string[]) => ({ parts: texts.map((text) => ({ text })) });
 const request = (text: string, more: object = {}) => ({ model: 'models/direct', content: content(text), ...more });
 
 test('vectors come in the digits of the upstream, one or many, wherever the model stands', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
     ['translated', 7],
@@ -30,7 +30,7 @@ test('vectors come in the digits of the upstream, one or many, wherever the mode
 });
 
 test('what the texts are for, and how wide their vectors, is said in the words of the upstream', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const wish of [
     { taskType: 'RETRIEVAL_QUERY', outputDimensionality: 4 },
     { task_type: 'RETRIEVAL_QUERY', output_dimensionality: 4 },
@@ -50,7 +50,7 @@ test('what the texts are for, and how wide their vectors, is said in the words o
 });
 
 test('where an upstream speaks the same, bytes pass to it, and the others are not asked', async (t) => {
-  const { rig, upstream, asked } = await startDoors(t, (_request, reply) =>
+  const { rig, upstream, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, { embeddings: [{ values: [1] }], extra: true }),
   );
   const common = { base_url: upstream.url, api_key: 'sk-upstream-secret-0123456789' };
@@ -94,7 +94,7 @@ test('where an upstream speaks the same, bytes pass to it, and the others are no
 });
 
 test('what cannot be done is refused by name, in the words of Google, and nobody is asked', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
   for (const [verb, body, param] of [
     ['embedContent', {}, 'content'],
@@ -127,7 +127,7 @@ test('what cannot be done is refused by name, in the words of Google, and nobody
 });
 
 test("an upstream's error is told in the words of Google", async (t) => {
-  const { rig } = await startDoors(t, (_request, reply) =>
+  const { rig } = await startClientApis(t, (_request, reply) =>
     reply.json(429, { error: { message: 'slow down', type: 'x', param: null, code: null } }, [['retry-after', '7']]),
   );
   const refused = await rig.post(at('embedContent'), { content: content('a') });
@@ -135,7 +135,7 @@ test("an upstream's error is told in the words of Google", async (t) => {
 });
 
 test('models are listed in pages, with what each can be asked', async (t) => {
-  const { rig } = await startDoors(t);
+  const { rig } = await startClientApis(t);
   const embeds = ['embedContent', 'batchEmbedContents'];
   for (const path of ['/v1beta/models', '/gemini/v1beta/models', '/gemini/v1/models']) {
     const { models } = (await rig.get(path)).json() as { models: readonly object[] };

@@ -1,13 +1,13 @@
-/** Ollama's clients at their front door: embeddings in both of its forms, and the pages that they look at before. */
+/** Ollama's clients at their client API: embeddings in both of its forms, and the pages that they look at before. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError } from '../support/clients/error-answer.ts';
-import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, assertRefusal, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { testKey } from '../support/gateways/rig.ts';
 
 test('embed answers in the order and the digits of the upstream, with whole numbers beside', async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const path of ['/api/embed', '/ollama/api/embed']) {
     for (const [model, tokens] of [
       ['direct', 5],
@@ -37,7 +37,7 @@ test('embed answers in the order and the digits of the upstream, with whole numb
 });
 
 test('a text alone, the older form, and a count that nobody gave', async (t) => {
-  const { rig, asked } = await startDoors(t, (_request, reply) =>
+  const { rig, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, { data: [{ embedding: [1, 2] }], usage: null }),
   );
   const one = (await rig.post('/api/embed', { model: 'direct', input: 'four words in here' })).json();
@@ -51,7 +51,7 @@ test('a text alone, the older form, and a count that nobody gave', async (t) => 
 });
 
 test('nothing to embed is an answer of nothing, and nobody is asked', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   for (const input of [{}, { input: '' }, { input: [] }, { input: null }]) {
     const answer = await rig.post('/api/embed', { model: 'direct', ...input });
     assertAnswer(answer, /^\{"model":"direct","embeddings":\[\],.*"prompt_eval_count":0\}$/);
@@ -65,7 +65,7 @@ test('nothing to embed is an answer of nothing, and nobody is asked', async (t) 
 });
 
 test('a name and the same with :latest are one model, where it is not declared by that name', async (t) => {
-  const { rig, asked } = await startDoors(t, embedder, {
+  const { rig, asked } = await startClientApis(t, embedder, {
     models: [
       { id: 'plain', operations: ['embeddings'], targets: [{ upstream: 'openai', model: 'of-plain' }] },
       { id: 'tagged:latest', operations: ['embeddings'], targets: [{ upstream: 'openai', model: 'of-tagged' }] },
@@ -90,7 +90,7 @@ test('a name and the same with :latest are one model, where it is not declared b
 });
 
 test('what cannot be done is refused in its words', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
     ['/api/embed', { model: 'direct', input: 'a', truncate: false }, 400, /"truncate".*"direct"/],
     ['/api/embed', { model: 'direct', input: [1, 2] }, 400, /"input" must be a string or an array of strings/],
@@ -116,14 +116,14 @@ test('what cannot be done is refused in its words', async (t) => {
     assert.match(said.error, says, shown);
   }
   assert.equal(upstream.requests.length, 0);
-  const failing = await startDoors(t, (_request, reply) => reply.json(500, { error: { message: 'down' } }));
+  const failing = await startClientApis(t, (_request, reply) => reply.json(500, { error: { message: 'down' } }));
   assertRefusal(await failing.rig.post('/api/embed', { model: 'direct', input: 'a' }), 500, { error: 'down' });
 });
 
 const narrowKey = 'narrow-key-with-enough-characters';
 
 test('pages list what the key may see, and nothing without one', async (t) => {
-  const { rig } = await startDoors(t, embedder, {
+  const { rig } = await startClientApis(t, embedder, {
     keys: [
       { id: 'test', secret: testKey },
       { id: 'narrow', secret: narrowKey, models: ['direct'] },
@@ -166,7 +166,7 @@ test('pages list what the key may see, and nothing without one', async (t) => {
 });
 
 test('a body is JSON whatever its Content-Type says, and goes on as JSON', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const authorization: [string, string] = ['Authorization', `Bearer ${testKey}`];
   for (const type of [undefined, 'application/x-www-form-urlencoded', 'text/plain']) {
     const headers = type === undefined ? [authorization] : [authorization, ['Content-Type', type] as [string, string]];
@@ -187,7 +187,7 @@ test('a body is JSON whatever its Content-Type says, and goes on as JSON', async
 });
 
 test('a model that converses completes, in the words of Ollama', async (t) => {
-  const { rig } = await startDoors(t, embedder, {
+  const { rig } = await startClientApis(t, embedder, {
     models: [
       { id: 'both', operations: ['completions', 'chat'], targets: [{ upstream: 'openai' }] },
       { id: 'talks', operations: ['chat'], targets: [{ upstream: 'openai' }] },
@@ -204,7 +204,7 @@ test('a model that converses completes, in the words of Ollama', async (t) => {
 });
 
 test('the root tells a client of Ollama that it is there, without a key, and nothing else', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   for (const path of ['/', '/ollama', '/ollama/']) {
     const answer = await rig.get(path, { headers: [] });
     assert.deepEqual([answer.status, answer.body.toString()], [200, 'Ollama is running'], path);
@@ -217,7 +217,7 @@ test('the root tells a client of Ollama that it is there, without a key, and not
 });
 
 test("OpenAI's API stands at Ollama's base URL too, with names as Ollama has them and errors as OpenAI has them", async (t) => {
-  const { rig, asked } = await startDoors(t);
+  const { rig, asked } = await startClientApis(t);
   for (const base of ['/ollama/v1', '/api/v1']) {
     for (const model of ['direct', 'direct:latest']) {
       assertAnswer(await rig.post(`${base}/embeddings`, { model, input: 'a' }), /"object":"list"/);

@@ -7,13 +7,13 @@ import { isOpenai } from '../../src/core/label.ts';
 import { routes } from '../../src/routes/index.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { formType, formWith, toForm } from '../support/clients/forms.ts';
-import { assertAnswer, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { testKey } from '../support/gateways/rig.ts';
 
 const byApiKey: [string, string][] = [['api-key', testKey]];
 
 test('the path names the model, whatever the body says, and no other byte is touched', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const rows = [
     ['{ "input":["a"], "model": "other", "user":1e1 }', '{ "input":["a"], "model": "real", "user":1e1 }'],
     ['{ "input":["a"] }', '{"model":"real", "input":["a"] }'],
@@ -31,7 +31,7 @@ test('the path names the model, whatever the body says, and no other byte is tou
 });
 
 test('the model of the path counts, and not that of a form', async (t) => {
-  const { rig, upstream } = await startDoors(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
+  const { rig, upstream } = await startClientApis(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
     models: [{ id: 'ears', operations: ['transcriptions'], targets: [{ upstream: 'openai', model: 'real' }] }],
   });
   const sound = { name: 'file', value: 'ID3', filename: 'a.mp3' };
@@ -50,7 +50,7 @@ test('the model of the path counts, and not that of a form', async (t) => {
 });
 
 test('a form may leave the model to the path, and has a part for it where the upstream needs one', async (t) => {
-  const { rig, upstream } = await startDoors(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
+  const { rig, upstream } = await startClientApis(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
     models: [{ id: 'ears', operations: ['transcriptions'], targets: [{ upstream: 'openai', model: 'real' }] }],
   });
   const sound = { name: 'file', value: 'ID3', filename: 'a.mp3' };
@@ -73,7 +73,7 @@ test('a form may leave the model to the path, and has a part for it where the up
 });
 
 test('paths without a deployment take the model from the body', async (t) => {
-  const { rig } = await startDoors(t);
+  const { rig } = await startClientApis(t);
   for (const path of ['/openai/v1/embeddings', '/openai/embeddings?api-version=2025-01-01-preview']) {
     assertAnswer(await rig.post(path, { model: 'direct', input: 'a' }), new RegExp(RegExp.escape(oddVector)));
   }
@@ -86,14 +86,14 @@ test('paths without a deployment take the model from the body', async (t) => {
 });
 
 test('every operation of OpenAI has such a path, and legacy ones have none', () => {
-  for (const { path, label, doorPaths = {} } of routes.filter(({ entry }) => entry === undefined)) {
+  for (const { path, label, clientApiPaths = {} } of routes.filter(({ entry }) => entry === undefined)) {
     const rest = path.slice('/v1/'.length);
-    assert.equal(`/openai/deployments/{model}/${rest}` in doorPaths, isOpenai(label), path);
+    assert.equal(`/openai/deployments/{model}/${rest}` in clientApiPaths, isOpenai(label), path);
   }
 });
 
 test('a version that is none, a deployment that is none', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+  const { rig, upstream } = await startClientApis(t);
   const post = (path: string, body: unknown = { input: 'a' }) => rig.post(`/openai/deployments/${path}`, body);
   for (const query of ['api-version=', 'api-version=a%20b', 'api-version=1&api-version=2', 'api-version=%00']) {
     assertError(await post(`direct/embeddings?${query}`), 'unsupported_parameter', { param: 'api-version' });

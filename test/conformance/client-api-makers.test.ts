@@ -1,17 +1,17 @@
-/** Clients of Voyage AI, Jina AI and Mistral at their front doors: what means the same is served by every family, what does not passes or is refused. */
+/** Clients of Voyage AI, Jina AI and Mistral at their client APIs: what means the same is served by every family, what does not passes or is refused. */
 
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { type TestContext, test } from 'node:test';
 import { lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
-import { assertAnswer, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { startSeveral } from '../support/gateways/several.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const json: [string, string] = ['content-type', 'application/json'];
 
 test('chunks and texts by themselves are embeddings', async (t) => {
-  const { rig, asked } = await startDoors(t, embedder);
+  const { rig, asked } = await startClientApis(t, embedder);
   for (const path of ['/v1/contextualizedembeddings', '/voyage/v1/contextualizedembeddings']) {
     const answer = await rig.post(path, { model: 'direct', inputs: [['a'], ['b']], input_type: null });
     const one = (index: number): string =>
@@ -31,7 +31,7 @@ test('chunks and texts by themselves are embeddings', async (t) => {
 test('a conversation of one message is moderated', async (t) => {
   const said = '{"results":[{"flagged":true,"categories":{"a":true},"category_scores":{"a":0.10}}]}';
   const models = [{ id: 'judge', operations: ['moderations'], targets: [{ upstream: 'openai', model: 'real' }] }];
-  const { rig, asked } = await startDoors(t, (_request, reply) => reply.bytes(200, [json], said), { models });
+  const { rig, asked } = await startClientApis(t, (_request, reply) => reply.bytes(200, [json], said), { models });
   const message = { role: 'user', content: 'x' };
   for (const input of [[message], [[message]]]) {
     const answer = await rig.post('/v1/chat/moderations', { model: 'judge', input });
@@ -43,7 +43,7 @@ test('a conversation of one message is moderated', async (t) => {
 test('what goes between two texts is a completion, in the shape that they read', async (t) => {
   const said =
     '{"id":"c","choices":[{"text":"b","index":0,"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}';
-  const { rig, asked } = await startDoors(t, (_request, reply) => reply.bytes(200, [json], said));
+  const { rig, asked } = await startClientApis(t, (_request, reply) => reply.bytes(200, [json], said));
   const body = { model: 'words', prompt: 'a', suffix: 'c', max_tokens: 4, random_seed: 7, stream: false };
   const answer = await rig.post('/v1/fim/completions', body);
   const { id, created, ...read } = answer.json() as Record<string, unknown>;
@@ -148,8 +148,8 @@ test('a stream between two texts passes event for event', async (t) => {
   assert.equal(answer.body.toString(), events);
 });
 
-test('what nobody can do is refused by name, in the words of the door, and nobody is asked', async (t) => {
-  const { rig, upstream } = await startDoors(t);
+test('what nobody can do is refused by name, in the words of the client API, and nobody is asked', async (t) => {
+  const { rig, upstream } = await startClientApis(t);
   const image = { type: 'image_url', image_url: 'https://pictures.example/a.png' };
   const rows: readonly [path: string, body: object, says: RegExp][] = [
     ['/v1/contextualizedembeddings', { model: 'direct', inputs: [['a', 'b']] }, /^\{"detail":".*inputs\[0\]/],

@@ -1,9 +1,9 @@
-/** Ollama's `chat` and `generate` where the upstreams speak them too: bytes pass both ways, and what they count is billed. */
+/** Ollama's `chat` and `generate` where the upstreams speak them too: bytes pass both mappings, and what they count is billed. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
-import { assertAnswer, assertRefusal } from '../support/gateways/doors.ts';
+import { assertAnswer, assertRefusal } from '../support/gateways/client-apis.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 

@@ -1,7 +1,7 @@
-/** What the page of a front door is made from: the models that its caller may see, and what the request says. */
+/** What a fixed endpoint of a client API is made from: the models that its caller may see, and what the request says. */
 
 import type { Buffer } from 'node:buffer';
-import { type PageView, resolveAt, type SeenModel } from '../core/door.ts';
+import { type EndpointView, resolveAt, type SeenModel } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -21,11 +21,11 @@ interface PageRequest {
 }
 
 export function viewOf(
-  { snapshot, door }: Exchange,
+  { snapshot, clientApi }: Exchange,
   key: KeyRecord,
   { modelInPath, query, body, installedAtS, version }: PageRequest,
-): PageView {
-  const resolve = (name: string) => resolveAt(door, snapshot.models, name);
+): EndpointView {
+  const resolve = (name: string) => resolveAt(clientApi, snapshot.models, name);
   return {
     models: seenBy(snapshot, key).map((model) => seen({ id: model.id, model, matched: '' }, key, installedAtS)),
     find(name): SeenModel {
