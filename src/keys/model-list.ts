@@ -1,11 +1,11 @@
 /** The models as the caller of `GET /v1/models` may see them. */
 
+import type { PriceUnit } from '../core/accounting/price.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { type Operation, operationRows } from '../core/operations/index.ts';
 import type { Model, ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
-import { pricingOf } from './told-prices.ts';
 
 /** A model that the store does not keep is as old as the installation. */
 export function listModels(snapshot: Snapshot, key: KeyRecord, installedAtS: number): unknown {
@@ -96,4 +96,44 @@ const noCapabilities = {
 function capabilitiesOf(operation: Operation): [name: string, has: true][] {
   const capability = operationRows[operation].listedAs?.capability;
   return capability === undefined ? [] : [[capability, true]];
+}
+
+/** By the names that clients know from OpenRouter, and after their kind; `decimals` of a price in whole nano-dollars. */
+const listPrices: Readonly<Record<PriceUnit, readonly [name: string, decimals: number]>> = {
+  input: ['prompt', 15],
+  cachedInput: ['input_cache_read', 15],
+  cacheWrite: ['input_cache_write', 15],
+  output: ['completion', 15],
+  character: ['character', 15],
+  cacheWriteHour: ['input_cache_write_1h', 15],
+  audioInput: ['input_audio', 15],
+  imageInput: ['input_image', 15],
+  audioOutput: ['output_audio', 15],
+  imageOutput: ['output_image', 15],
+  request: ['request', 9],
+  searchUnit: ['search_unit', 9],
+  item: ['item', 9],
+  image: ['image', 9],
+  minute: ['minute', 9],
+};
+
+function toText(units: number, decimals: number): string {
+  const digits = BigInt(units)
+    .toString()
+    .padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  return `${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** That of the dearest of its targets, kind by kind; undefined where one of them has none that is known. */
+function pricingOf({ targets }: Model): Readonly<Record<string, string>> | undefined {
+  const prices = targets.flatMap(({ price, weight }) => (weight > 0 ? [price] : []));
+  const known = prices.filter((price) => price !== undefined);
+  if (known.length === 0 || known.length < prices.length) return undefined;
+  const kinds = Object.entries(listPrices) as [PriceUnit, readonly [string, number]][];
+  const pricing = kinds.flatMap(([kind, [name, decimals]]) => {
+    const amounts = known.flatMap((price) => price[kind] ?? []);
+    return amounts.length === 0 ? [] : [[name, toText(Math.max(...amounts), decimals)] as const];
+  });
+  return Object.fromEntries(pricing);
 }

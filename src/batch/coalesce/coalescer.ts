@@ -2,7 +2,6 @@
 
 import { performance } from 'node:perf_hooks';
 import type { CoalesceSettings } from '../../core/snapshot.ts';
-import { inTurnsByKey } from './fairness.ts';
 import { callJointly } from './joint-call.ts';
 import type { Member } from './member.ts';
 
@@ -75,4 +74,21 @@ export class Coalescer {
     }
     if (joint.length > 0) void callJointly(joint);
   }
+}
+
+interface OfKey {
+  readonly key: string;
+}
+
+/** One member of each key in turn, so that a key with many does not delay keys with few. */
+function inTurnsByKey<T extends OfKey>(members: readonly T[]): T[] {
+  const byKey = [...Map.groupBy(members, ({ key }) => key).values()];
+  const ordered: T[] = [];
+  for (let turn = 0; ordered.length < members.length; turn += 1) {
+    for (const own of byKey) {
+      const member = own[turn];
+      if (member !== undefined) ordered.push(member);
+    }
+  }
+  return ordered;
 }

@@ -5,7 +5,7 @@ import type { Usage } from '../../core/accounting/usage.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import type { Drift } from '../../core/drift.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { Exchange } from '../../core/exchange.ts';
+import { Exchange } from '../../core/exchange.ts';
 import {
   type ListAnswered,
   type Lists,
@@ -26,7 +26,6 @@ import type { QuestionReader } from '../question.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import { PartCall, withOnly } from './part-call.ts';
-import { savedIn } from './saved.ts';
 import { shadowed } from './shadowing.ts';
 import { SharedRooms } from './shared-rooms.ts';
 import { sharesOf } from './shares.ts';
@@ -305,3 +304,44 @@ function sumOf(usages: readonly (Usage | null)[]): Usage | null {
 }
 
 const plus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
+
+const tokenPaths = [
+  'usage.prompt_tokens',
+  'usage.total_tokens',
+  'meta.billed_units.input_tokens',
+  'meta.tokens.input_tokens',
+];
+const unitPaths = ['meta.billed_units.search_units', 'usage.search_units'];
+
+/** Undefined where everything was asked for. `counts`: what each item counted when somebody was. */
+function savedIn(whole: Exchange, counts: readonly ReadonlyMap<string, string>[]): Exchange | undefined {
+  const { asking } = whole;
+  if (counts.length === 0 || asking === undefined) return undefined;
+  const saved = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
+  saved.route = whole.route;
+  saved.key = whole.key;
+  saved.target = whole.target;
+  const tokens = sumAt(tokenPaths, counts);
+  const units = sumAt(unitPaths, counts);
+  saved.asking = {
+    ...asking,
+    items: counts.length,
+    images: 0,
+    likelyInputTokens: tokens ?? 0,
+    mostSearchUnits: units ?? 0,
+  };
+  saved.usage = {
+    promptTokens: tokens ?? null,
+    completionTokens: null,
+    totalTokens: tokens ?? null,
+    searchUnits: units ?? null,
+  };
+  return saved;
+}
+
+/** By the first of these that is counted at all. */
+function sumAt(paths: readonly string[], counts: readonly ReadonlyMap<string, string>[]): number | undefined {
+  const path = paths.find((one) => counts.some((each) => each.has(one)));
+  if (path === undefined) return undefined;
+  return Math.round(counts.reduce((sum, each) => sum + Number(each.get(path) ?? 0), 0));
+}

@@ -10,7 +10,8 @@ import { noQuery } from '../../core/query.ts';
 import type { Credential, Upstream } from '../../core/snapshot.ts';
 import type { BackgroundStore } from '../../core/store/background-answers.ts';
 import type { BatchInput, KeptObject, KeptObjectStore } from '../../core/store/kept-objects.ts';
-import type { Upload } from '../../core/upload.ts';
+import type { FormPart, Upload } from '../../core/upload.ts';
+import { plainName } from '../../lib/multipart/plain-name.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
 import { attempt } from '../calls/attempt.ts';
 import type { Plan } from '../calls/plan.ts';
@@ -19,7 +20,6 @@ import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';
 import { outputsIn } from './batch-outputs.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
-import { forBatches, readFileForm } from './file-form.ts';
 import {
   type AnsweredThere,
   type AskedThere,
@@ -170,4 +170,51 @@ function notBilledYet(): GatewayError {
     param: 'id',
     message: 'What the batch of this file costs is still to be read from it; delete it in a minute.',
   });
+}
+
+/** Whose lines are judged before it is sent. */
+const forBatches = 'batch';
+const purposes: readonly string[] = ['assistants', forBatches, 'evals', 'fine-tune', 'user_data', 'vision'];
+
+interface FileForm {
+  readonly file: FormPart;
+  readonly purpose: string;
+}
+
+/** Checks the form by which a file comes: one file, and one purpose that says what may be done with it. */
+function readFileForm(parts: readonly FormPart[]): FileForm {
+  const file = onlyPart(parts, 'file');
+  if (file.filename === undefined) throw wrong('file', 'a file, with a file name');
+  const purpose = onlyPart(parts, 'purpose');
+  if (purpose.filename !== undefined || purpose.namesEncoding || purpose.text === undefined) {
+    throw wrong('purpose', 'plain text');
+  }
+  const said = purpose.text.toString('latin1');
+  if (purposes.includes(said)) return { file, purpose: said };
+  throw new GatewayError('unsupported_parameter', {
+    param: 'purpose',
+    message: `The purpose of a file must be one of ${purposes.join(', ')}.`,
+  });
+}
+
+function onlyPart(parts: readonly FormPart[], name: string): FormPart {
+  const [part, another] = parts.filter((one) => plainName(one.name) === name);
+  if (part === undefined) {
+    throw new GatewayError('missing_required_parameter', {
+      param: name,
+      message: `The part "${name}" is missing; send it.`,
+    });
+  }
+  if (another !== undefined) {
+    throw new GatewayError('duplicate_parameter', {
+      param: name,
+      message: `The part "${name}" stands twice (letter case, brackets and quotes do not tell parts apart); keep one.`,
+    });
+  }
+  if (part.name !== name) throw wrong(name, `called "${name}"`);
+  return part;
+}
+
+function wrong(param: string, wanted: string): GatewayError {
+  return new GatewayError('invalid_type', { param, message: `The part "${param}" must be ${wanted}.` });
 }

@@ -15,7 +15,6 @@ import { forContents } from './contents.ts';
 import { type Conversation, conversationIn, templateTokens, toolsIn, toolsTokens } from './conversation.ts';
 import { withTools } from './hosted-tools.ts';
 import { forImages, forRecording, forSpeech } from './media.ts';
-import { withMore } from './more-output.ts';
 import { numberIn } from './number-in.ts';
 import { termsIn } from './terms.ts';
 
@@ -353,4 +352,31 @@ function* imagesIn(body: Buffer, { start, end }: JsonField): Generator<undefined
 /** What a text or a list takes between its quotes or brackets. */
 function sizeOf(field: JsonField | undefined): number {
   return field === undefined ? 0 : Math.max(field.end - field.start - 2, 0);
+}
+
+type ModelBounds = Pick<Course['model'], 'context' | 'maxOutput'>;
+
+/** Adds output billed beyond what bounds an answer: predicted text, thinking beyond it, and the summary of a compacted conversation. */
+function withMore(question: Question, asking: Asking, { context, maxOutput }: ModelBounds): Asking {
+  const foretold = lengthOf(question, 'prediction') * (asking.choices ?? 1);
+  // Between calls of tools a model may think for more than one answer is long; it is not bounded by that then.
+  const thought = numberIn(question, 'thinking.budget_tokens') ?? 0;
+  const beyond = foretold + (thought >= asking.mostOutputTokens ? thought : 0);
+  const more =
+    beyond === 0 ? asking : { ...asking, mostOutputTokens: Math.min(asking.mostOutputTokens + beyond, mostTokens) };
+  if (lengthOf(question, 'context_management') === 0) return more;
+  // All is read once more, and written as a summary.
+  if (maxOutput === undefined) return { ...more, unbounded: more.unbounded ?? 'context_management' };
+  return {
+    ...more,
+    mostInputTokens: Math.min(more.mostInputTokens + (context ?? more.mostInputTokens), mostTokens),
+    mostOutputTokens: Math.min(more.mostOutputTokens + maxOutput, mostTokens),
+  };
+}
+
+/** Of what stands there; some upstreams read other spellings of its name, too. */
+function lengthOf({ body, scan }: Question, name: string): number {
+  const field = scan.fields.get(name);
+  if (field === undefined) return scan.foldedOnly.includes(name) ? body.length : 0;
+  return field.kind === 'null' ? 0 : field.end - field.start;
 }

@@ -1,5 +1,6 @@
 /** The end of an exchange: what it used is settled and written down, once, before its client sees the end. */
 
+import { Buffer } from 'node:buffer';
 import type { Ledger } from '../../core/accounting/ledger.ts';
 import type { RowOutcome } from '../../core/accounting/ledger-row.ts';
 import type { Beginning, Reservation } from '../../core/accounting/spending.ts';
@@ -9,7 +10,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
-import { likelyTokens } from './likely-tokens.ts';
+import { countTokens } from '../../lib/token-count.ts';
+import { vocabularyOf } from '../../lib/token-ids.ts';
 import type { UsageObserver } from './usage.ts';
 
 export interface SettlingDeps {
@@ -133,4 +135,20 @@ function countedInHeader({ route }: Exchange, { status, headers }: Answer): Usag
   if (!/^\d{1,15}$/.test(said)) return null;
   const tokens = Number(said);
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, searchUnits: null };
+}
+
+/** By the vocabulary that goes with the name of the model, from the beginning of the text to all of it. */
+async function likelyTokens({ sample, bytes }: Written, model: string): Promise<number> {
+  const tokens = await countTokens(vocabularyOf(model), toText(sample));
+  return Math.max(1, Math.round((tokens * bytes) / Math.max(1, sample.length)));
+}
+
+/** What is cut in the middle of an escape or a character at its end is as good as whole. */
+function toText(sample: string): string {
+  const json = Buffer.from(sample, 'latin1').toString('utf8');
+  try {
+    return String(JSON.parse(`"${json.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, '')}"`));
+  } catch {
+    return json; // it is no JSON, and its bytes count as they are
+  }
 }

@@ -1,6 +1,6 @@
 /** Observes what an upstream says it counted, from the first and last bytes of an answer as it passes. */
 
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { Transform } from 'node:stream';
 import {
   constants,
@@ -12,10 +12,9 @@ import {
 } from 'node:zlib';
 import type { Pictures, Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
+import { compileWatchedKeys, type JsonObjectScan, scanJson } from '../../lib/json/json-scan.ts';
 import { Excerpt } from '../answers/excerpt.ts';
-import { readLineUsage } from './line-usage.ts';
 import { PictureReader } from './pictures.ts';
-import { readSubtitles } from './subtitles.ts';
 import { withTier } from './terms.ts';
 import { type CallReader, createCallReader } from './tool-calls.ts';
 import {
@@ -257,3 +256,56 @@ const decoders: ReadonlyMap<string, CreateDecoder> = new Map([
   // The window that RFC 9659 allows.
   ['zstd', () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
 ]);
+
+/** In the order in which they stand; the first is left out where the prompt was in the cache. */
+const lineKeys = ['prompt_eval_count', 'eval_count'] as const;
+const watched = compileWatchedKeys(lineKeys);
+const openingBrace = Buffer.from('{');
+const LINE_FEED = 0x0a;
+const BACKSLASH = 0x5c;
+
+/** Reads Ollama's own count at the end of an answer. What follows a key at the top of an object is, with a brace before it, an object again; what follows one further down is not. */
+function readLineUsage(excerpt: Excerpt): Usage | null {
+  const tail = excerpt.tail();
+  for (const key of lineKeys) {
+    const quoted = Buffer.from(`"${key}"`);
+    for (let at = tail.lastIndexOf(quoted); at > 0; at = tail.lastIndexOf(quoted, at - 1)) {
+      if (tail[at - 1] === BACKSLASH) continue;
+      const end = tail.indexOf(LINE_FEED, at);
+      const object = Buffer.concat([openingBrace, tail.subarray(at, end === -1 ? tail.length : end)]);
+      const scan = scanJson(object, watched);
+      if (scan.ok) return toUsage(object, scan);
+    }
+  }
+  return null;
+}
+
+function toUsage(object: Buffer, scan: JsonObjectScan): Usage {
+  const [promptTokens = null, completionTokens = null] = lineKeys.map((key) => countIn(object, scan, key));
+  return { promptTokens, completionTokens, totalTokens: null, searchUnits: null };
+}
+
+function countIn(object: Buffer, { fields }: JsonObjectScan, key: string): number | null {
+  const field = fields.get(key);
+  const count = field?.kind === 'number' ? Number(object.toString('latin1', field.start, field.end)) : null;
+  return count !== null && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+/** As SubRip and WebVTT have it: `00:01:02,345 --> 00:01:04,000`, `01:02.345 --> 01:04.000`. */
+const cue = /--> *(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{3})/g;
+
+/** How long a recording is, by its last subtitle; null where there are none. */
+function readSubtitles(excerpt: Excerpt): Usage | null {
+  const [, hours = '0', minutes = '0', seconds = '0', thousandths = '0'] =
+    [...excerpt.tail().toString('latin1').matchAll(cue)].at(-1) ?? [];
+  const end = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds) + Number(thousandths) / 1_000;
+  if (end === 0) return null;
+  return {
+    promptTokens: null,
+    completionTokens: null,
+    totalTokens: null,
+    searchUnits: null,
+    seconds: end,
+    isLikely: true,
+  };
+}

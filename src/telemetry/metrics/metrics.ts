@@ -13,19 +13,18 @@ import {
   measures,
 } from '../../core/caps.ts';
 import type { Exchange } from '../../core/exchange.ts';
+import type { Lane } from '../../core/lane.ts';
 import { operations } from '../../core/operations/index.ts';
 import { type Route, routeOfOwn } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
-import { AttemptCounts, isCall } from './attempt-counts.ts';
 import type { MetricName } from './definitions.ts';
 import { type TraceAt, traceOf } from './exemplars.ts';
 import { type MetricSources, readingSources } from './gauges.ts';
 import { Gone } from './gone.ts';
-import { NamedHolders } from './holder-counts.ts';
 import { createProcessReadings } from './process-readings.ts';
 import { type Reading, toLabels } from './reading.ts';
-import { type Counter, createRegistry, type Histogram } from './registry.ts';
+import { type Counter, createRegistry, type Histogram, type Registry } from './registry.ts';
 import { RequestCounts } from './request-counts.ts';
 import { UsageCounts } from './usage-counts.ts';
 
@@ -242,4 +241,108 @@ function countAttempts(
   if (told === attempts) return;
   if (firstByteAtMs > 0 && told === 0) last?.answered.add(1);
   else last?.abandoned.add(attempts - told);
+}
+
+/** As `TryRecord.outcome` has them, and `abandoned`: the client left while nothing had come. */
+const callOutcomes = [
+  'answered',
+  'limited',
+  'rejected',
+  'loading',
+  'failed',
+  'broken',
+  'redirects',
+  'not-sent',
+  'unknown',
+  'outrun',
+  'abandoned',
+] as const;
+/** Those of which nothing became a call. */
+const others = ['queue', 'capped'] as const;
+
+type AttemptOutcome = (typeof callOutcomes)[number] | (typeof others)[number];
+
+const callNames: ReadonlySet<string> = new Set(callOutcomes);
+
+/** Whether something was counted in `Exchange.attempts` for it. */
+function isCall(outcome: string): boolean {
+  return callNames.has(outcome);
+}
+
+/** Counts the calls to one upstream. */
+class AttemptCounts {
+  /** From when the call was sent; only where its answer went to the client. */
+  readonly firstByte: Histogram;
+  readonly answered: Counter;
+  readonly abandoned: Counter;
+  readonly repeatedCredentials: Counter;
+  readonly waits: Readonly<Record<Lane, Histogram>>;
+  readonly #byOutcome: ReadonlyMap<string, Counter>;
+
+  constructor(registry: Registry, upstream: string) {
+    const counter = (outcome: AttemptOutcome): Counter => registry.counter('postern_attempts_total', upstream, outcome);
+    this.firstByte = registry.histogram('postern_upstream_first_byte_seconds', upstream);
+    this.answered = counter('answered');
+    this.abandoned = counter('abandoned');
+    const waits = (lane: Lane): Histogram => registry.histogram('postern_lane_wait_seconds', upstream, lane);
+    this.waits = { interactive: waits('interactive'), bulk: waits('bulk') };
+    this.repeatedCredentials = registry.counter('postern_repeated_credentials_total', upstream);
+    this.#byOutcome = new Map([...callOutcomes, ...others].map((outcome) => [outcome, counter(outcome)]));
+  }
+
+  /** What is no outcome of ours is not counted. */
+  count(outcome: string): void {
+    this.#byOutcome.get(outcome)?.add(1);
+  }
+}
+
+type NamedKind = 'key' | 'project';
+
+class HolderCounts {
+  readonly #ok: Counter;
+  readonly #failed: Counter;
+  readonly #input: Counter;
+  readonly #output: Counter;
+  readonly #dollars: Counter;
+
+  constructor(registry: Registry, holder: NamedKind, id: string) {
+    this.#ok = registry.counter('postern_holder_requests_total', holder, id, 'ok');
+    this.#failed = registry.counter('postern_holder_requests_total', holder, id, 'failed');
+    this.#input = registry.counter('postern_holder_tokens_total', holder, id, 'input');
+    this.#output = registry.counter('postern_holder_tokens_total', holder, id, 'output');
+    this.#dollars = registry.counter('postern_holder_cost_dollars_total', holder, id);
+  }
+
+  count({ bill, status, errorCode }: Exchange): void {
+    const isOk = errorCode === undefined && status < 400;
+    (isOk ? this.#ok : this.#failed).add(1);
+    if (bill === null) return;
+    this.#input.add(bill.inputTokens);
+    this.#output.add(bill.outputTokens);
+    this.#dollars.add((bill.costNanos ?? 0) / 1e9);
+  }
+}
+
+/** Those that are named, and no others: what is counted of them goes on over reloads. */
+class NamedHolders {
+  readonly #registry: Registry;
+  readonly #kind: NamedKind;
+  readonly #known = new Map<string, HolderCounts>();
+  #named: ReadonlySet<string> = new Set();
+
+  constructor(registry: Registry, kind: NamedKind) {
+    this.#registry = registry;
+    this.#kind = kind;
+  }
+
+  adopt(ids: ReadonlySet<string>): void {
+    this.#named = ids;
+    for (const id of ids) {
+      if (!this.#known.has(id)) this.#known.set(id, new HolderCounts(this.#registry, this.#kind, id));
+    }
+  }
+
+  count(id: string | undefined, exchange: Exchange): void {
+    if (id !== undefined && this.#named.has(id)) this.#known.get(id)?.count(exchange);
+  }
 }

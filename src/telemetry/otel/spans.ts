@@ -5,10 +5,10 @@ import type { InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { Exchange } from '../../core/exchange.ts';
+import type { Operation } from '../../core/operations/index.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import type { OwnTrace, TracedCall } from './own-trace.ts';
-import { operationName, providerName } from './semantics.ts';
 
 /** Who tells. */
 export interface Teller {
@@ -190,3 +190,24 @@ export function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
+
+/** Names of the semantic conventions of OpenTelemetry; other operations and families keep their own. */
+const operationNames: Readonly<Partial<Record<Operation, string>>> = {
+  chat: 'chat',
+  messages: 'chat',
+  responses: 'chat',
+  completions: 'text_completion',
+  generate: 'generate_content',
+};
+
+const operationName = (operation: Operation): string => operationNames[operation] ?? operation;
+
+const providerNames: Readonly<Record<string, string>> = {
+  azure: 'azure.ai.openai',
+  bedrock: 'aws.bedrock',
+  gemini: 'gcp.gemini',
+  vertex: 'gcp.vertex_ai',
+  mistral: 'mistral_ai',
+};
+
+const providerName = (family: string): string => providerNames[family] ?? family;
