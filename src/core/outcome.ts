@@ -100,6 +100,8 @@ export interface Failure {
   readonly cause: string;
   /** The connection had been kept open and was closed before a byte of an answer came: this may be nobody's failure. */
   readonly stale?: true;
+  /** It broke off at one of several endpoints of the upstream: another one may be asked at once, and the target is not to blame. */
+  readonly elsewhere?: true;
   /** The time for all attempts was up, or for an answer that was coming, or a fault of ours: it says nothing of the upstream. */
   readonly ours?: true;
   /** It answered in time, and nothing could be made of it. */

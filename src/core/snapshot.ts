@@ -63,6 +63,14 @@ export interface UpstreamLimits {
   readonly bulkShare: number;
 }
 
+/** Several addresses of one upstream, each with its own connections and health. */
+export interface EndpointSettings {
+  /** Looked up by the host's name, by its SRV records, or by name where that leads to private addresses alone; or a list. */
+  readonly from: 'dns' | 'srv' | 'private dns' | readonly string[];
+  /** Ranges of addresses that are preferred; none where empty. */
+  readonly zone: readonly string[];
+}
+
 /** Asking an upstream from time to time whether it is there: a GET, and any status below 300 is a yes. */
 export interface HealthCheck {
   /** Under the origin, query included, the base URL's path not. */
@@ -115,6 +123,8 @@ export interface Upstream extends UpstreamSettings {
   /** Where connections on its behalf may lead; anywhere where undefined, as for those that the file declares. */
   readonly addresses: AddressRule | undefined;
   readonly healthCheck: HealthCheck | undefined;
+  /** Undefined: it has one address, or connections find the others. */
+  readonly endpoints?: EndpointSettings | undefined;
   /** Where it keeps files, as the path of an offer; undefined where it keeps none. */
   readonly filesPath?: string | undefined;
   /** And where it works off batches of them. */

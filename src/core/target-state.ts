@@ -12,6 +12,17 @@ export interface LaneState {
   readonly waiting: number;
 }
 
+/** One of several addresses of an upstream. */
+export interface EndpointState {
+  /** Host and port. */
+  readonly endpoint: string;
+  readonly inFlight: number;
+  readonly isUp: boolean;
+  /** For how long its cooldown lasts. */
+  readonly restsForMs: number;
+  readonly why: string | undefined;
+}
+
 export interface TargetState {
   readonly upstream: string;
   readonly model: string;
@@ -29,6 +40,8 @@ export interface TargetState {
   readonly waiting: number;
   /** Of the upstream, by lane; a node of a former version says nothing. */
   readonly lanes?: Readonly<Record<Lane, LaneState>> | undefined;
+  /** Of the upstream, where it has several. */
+  readonly endpoints?: readonly EndpointState[] | undefined;
   /** The moving time to the first byte, as it was measured; 0 where nothing was called in the last five minutes. */
   readonly latencyMs: number;
   /** Of the last five minutes. A node of a former version says none of these. */

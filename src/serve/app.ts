@@ -56,6 +56,8 @@ import { createCaller, createHttpTransport } from '../upstream/call.ts';
 import { createPools } from '../upstream/connections/pools.ts';
 import type { ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { createDispatcher } from '../upstream/dispatcher.ts';
+import type { EndpointChange } from '../upstream/endpoints/endpoint-set.ts';
+import type { LookUpDeps } from '../upstream/endpoints/look-up.ts';
 import { inProcessTransport } from '../upstream/in-process.ts';
 import { createHealthChecks } from '../upstream/probes/health-checks.ts';
 import { createModelLists } from '../upstream/probes/model-lists.ts';
@@ -98,6 +100,8 @@ export interface AppDeps {
   readonly slotArbiter?: SlotArbiter | undefined;
   /** How often it is looked how far answers are that upstreams make in the background. */
   readonly backgroundEveryMs?: number;
+  /** For tests: how the addresses of upstreams are looked up. */
+  readonly endpointLookUp?: LookUpDeps | undefined;
   /** Plain requests take the direct path; for comparison they may all go through the pipeline. */
   readonly isDirect?: boolean;
 }
@@ -155,6 +159,7 @@ export function createApp({
   tracer,
   slotArbiter,
   backgroundEveryMs,
+  endpointLookUp,
   cwd = '.',
   isDirect = true,
   secretKeys = async () => undefined,
@@ -162,7 +167,15 @@ export function createApp({
   let current = snapshot;
   const installedAtS = Math.floor(installedAtMs / 1_000);
   let ready = false;
-  const pools = createPools(proxyFor === undefined ? {} : { proxyFor });
+  const pools = createPools({
+    ...(proxyFor && { proxyFor }),
+    ...endpointLookUp,
+    random,
+    onEndpoints(upstream, change) {
+      logEndpoints(log, upstream, change);
+      reports?.changed();
+    },
+  });
   const smallPost = createSmallPost(proxyFor);
   const memoryReader = createMemoryReader();
   const { collectGarbage } = memoryReader;
@@ -373,8 +386,15 @@ export function createApp({
     return withListed(yield* dispatcher.describing(current));
   }
 
+  /** With what others than the dispatcher know of them. */
   function withListed(states: readonly TargetState[]): TargetState[] {
-    return states.map((one) => (modelLists.lacks(one.upstream, one.model) ? { ...one, isListed: false } : one));
+    const nowMs = clock.monotonicMs();
+    return states.map((one) => {
+      const upstream = current.upstreams.get(one.upstream);
+      const endpoints = upstream && pools.endpointsOf(upstream)?.states(nowMs);
+      const isMissing = modelLists.lacks(one.upstream, one.model);
+      return endpoints === undefined && !isMissing ? one : { ...one, ...(isMissing && { isListed: false }), endpoints };
+    });
   }
 
   return {
@@ -479,6 +499,17 @@ function overloaded(reason: PressureReason): GatewayError {
         ? `memory: ${reason.bytes} bytes resident`
         : `event loop: ${Math.round(reason.delayMs)} ms late`,
   });
+}
+
+function logEndpoints(log: ProcessLog, upstream: string, change: EndpointChange): void {
+  if (change.kind === 'found') {
+    const { count, added, gone } = change;
+    log.info('endpoints changed', { upstream, endpoints: count, added, gone });
+    return;
+  }
+  const { endpoint, why, forMs } = change;
+  if (change.kind === 'back') log.info('endpoint is back', { upstream, endpoint, why });
+  else log.warn('endpoint in cooldown', { upstream, endpoint, why, for_ms: forMs > 0 ? Math.round(forMs) : undefined });
 }
 
 function logChange(log: ProcessLog, { upstream, model, credential, rests, alone, why, forMs }: RestChange): void {

@@ -22,6 +22,7 @@ import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
 import type { Slot, Timed, Wheel } from '../wire/wheel.ts';
 import { beginningOf } from './answer-beginning.ts';
 import type { Pools } from './connections/pools.ts';
+import { EndpointCall } from './endpoints/endpoint-call.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
 
 /** What is kept of an answer that nobody has taken yet; the rest waits at the upstream. */
@@ -51,12 +52,17 @@ export function createCaller(pools: Pools): (call: Call, waiter: OutcomeWaiter) 
       waiter.onOutcome({ kind: 'client-gone', unsent: true });
       return;
     }
+    const { upstream, method = 'POST', path, headers, lines, body, isOnce } = call;
+    const request = { method, path, headers, lines, body: method === 'POST' ? body : undefined, isOnce };
+    const endpoints = upstream.endpoints === undefined ? undefined : pools.endpointsOf(upstream);
+    if (endpoints !== undefined) {
+      const through = new EndpointCall(endpoints, request, call.end, waiter);
+      through.begin(new CallHandler({ ...call, end: through }, pools.wheel, through));
+      return;
+    }
     const handler = new CallHandler(call, pools.wheel, waiter);
-    const { method = 'POST', path, headers, lines, body, isOnce } = call;
     try {
-      handler.call = pools
-        .of(call.upstream)
-        .send({ method, path, headers, lines, body: method === 'POST' ? body : undefined, isOnce }, handler);
+      handler.call = pools.of(upstream).send(request, handler);
     } catch (error) {
       handler.onError(error);
     }

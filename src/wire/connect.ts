@@ -12,6 +12,8 @@ export interface Place {
   /** A name or an address, without brackets; with `path`, the name that the certificate must have. */
   readonly host: string;
   readonly port: number;
+  /** Where to connect to, in place of what `host` leads to; the certificate must have the name of `host`. */
+  readonly address?: string | undefined;
   /** Of a socket of this machine, in place of host and port. */
   readonly path?: string | undefined;
 }
@@ -45,14 +47,14 @@ export function toPlace(origin: string): Place {
 }
 
 /** As it stands in a URL and in messages. */
-export function nameOf({ host, port, path }: Place): string {
+export function nameOf({ host, port, address = host, path }: Place): string {
   if (path !== undefined) return path;
-  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+  return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** TLS may follow on it. */
-export function openPlain({ host, port, path, secure }: Place, tcp: TcpOptions): Socket {
-  const where = path === undefined ? { ...tcp, host, port } : { path };
+export function openPlain({ host, port, address = host, path, secure }: Place, tcp: TcpOptions): Socket {
+  const where = path === undefined ? { ...tcp, host: address, port } : { path };
   if (secure) return openTcp(where);
   const onread = new Reads();
   const socket = openTcp({ ...where, onread });

@@ -47,6 +47,7 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
       'emulation',
       'custom-routes',
       'stored-objects',
+      'endpoints',
       'upstream-addresses',
     ]),
   ],

@@ -1,6 +1,7 @@
 /** An upstream as operators see it: what is written of it, what holds, and how its targets are on all nodes together. */
 
 import type { Family } from '../../core/family.ts';
+import type { Lane } from '../../core/lane.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-desk.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type TargetState, targetStates } from '../../core/target-state.ts';
@@ -56,6 +57,8 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
     },
     healthCheck: document.health_check !== undefined,
     ...summaryOf(heard, worst),
+    lanes: lanesOf(heard),
+    endpoints: endpointsOf(heard),
     nodes: nodesOf(heard),
     targets: [...(served?.names ?? [])].map(([model, models]) => toTarget(model, models, reports.of(id, model))),
     models: [...(served?.ids ?? [])],
@@ -93,6 +96,36 @@ function summaryOf(heard: readonly Heard[], worst: Heard | undefined) {
 
 function nodesOf(heard: readonly Heard[]) {
   return [...byNode(heard)].map(([node, states]) => ({ node, ...summaryOf(states, worstOf(states)) }));
+}
+
+/** Each target of an upstream says the same of it: on each node the first one counts. */
+function firstOfNodes(heard: readonly Heard[]): Heard[] {
+  return [...byNode(heard).values()].flatMap(([first]) => first ?? []);
+}
+
+function lanesOf(heard: readonly Heard[]) {
+  const said = firstOfNodes(heard).flatMap((one) => one.lanes ?? []);
+  const of = (lane: Lane) => ({
+    inFlight: sum(said.map((one) => one[lane].inFlight)),
+    waiting: sum(said.map((one) => one[lane].waiting)),
+  });
+  return { interactive: of('interactive'), bulk: of('bulk') };
+}
+
+/** Over all nodes; one is up where any node finds it so. */
+function endpointsOf(heard: readonly Heard[]) {
+  const said = Map.groupBy(
+    firstOfNodes(heard).flatMap((one) => one.endpoints ?? []),
+    ({ endpoint }) => endpoint,
+  );
+  return [...said]
+    .map(([endpoint, states]) => ({
+      endpoint,
+      inFlight: sum(states.map((one) => one.inFlight)),
+      isUp: states.some((one) => one.isUp),
+      why: states.find((one) => !one.isUp)?.why ?? null,
+    }))
+    .toSorted((a, b) => a.endpoint.localeCompare(b.endpoint, 'en', { numeric: true }));
 }
 
 function toTarget(model: string, models: readonly string[], heard: readonly Heard[]) {

@@ -98,6 +98,15 @@ function toLines(plan: Plan): string[] {
       ]),
     ),
     ...section(
+      ['Upstream', 'Endpoints', 'Preferred'],
+      upstreams.flatMap(({ id, endpoints, endpoint_zone: zone }) => {
+        // What holds where nothing is written.
+        if (endpoints === null || (endpoints === 'private dns' && zone.length === 0)) return [];
+        const from = endpoints === 'private dns' ? 'dns, of private addresses' : endpoints;
+        return [[id, typeof from === 'string' ? from : inWords(from), inWords(zone)]];
+      }),
+    ),
+    ...section(
       ['Upstream', 'Screen', 'Not looked for in successes'],
       upstreams.flatMap(({ id, screen, not_screened: not }) =>
         screen === 'all' && not.length === 0 ? [] : [[id, screen, screen === 'all' ? inWords(not) : 'anything']],

@@ -76,6 +76,8 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
       budgets: describeCaps(upstream.caps).budgets,
       tls: toTlsParts(upstream),
       health_check: toHealthCheck(upstream),
+      endpoints: upstream.endpoints?.from ?? null,
+      endpoint_zone: upstream.endpoints?.zone ?? [],
       screen: upstream.screen,
       not_screened: upstream.unscreened,
     })),

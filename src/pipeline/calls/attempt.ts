@@ -453,7 +453,7 @@ class Attempts {
   }
 
   #judgeSilence(turn: Turn, failure: Failure): void {
-    this.#noteReached(turn);
+    if (failure.elsewhere === undefined) this.#noteReached(turn);
     if (failure.served !== undefined) {
       this.#exchange.usage = failure.served;
       const call = shareOf(this.#exchange, { items: this.#exchange.asking?.items ?? 1 }, failure.served, 1);
@@ -461,12 +461,16 @@ class Attempts {
       call.owed = undefined;
       this.#exchange.owed = [...(this.#exchange.owed ?? []), call];
     }
-    if (failure.stale !== undefined || failure.ours !== undefined) turn.dropped();
+    if (failure.stale !== undefined || failure.ours !== undefined || failure.elsewhere !== undefined) turn.dropped();
     else turn.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
-    if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
-    else this.#staleOnce = true;
+    // Of several endpoints another one is as good as another target.
+    if (failure.elsewhere === undefined) {
+      if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
+      else this.#staleOnce = true;
+    }
     if (this.#plan.course.replayable && failure.isFinal === undefined) {
       this.#leftovers.failed(failure);
+      if (failure.elsewhere !== undefined) return;
       if (failure.ours === undefined && failure.unfit === undefined) this.#repeating.failed(turn, 'unheard');
       return;
     }

@@ -58,6 +58,14 @@ const table = {
     waitBuckets,
     ['upstream', 'lane'],
   ),
+  postern_endpoint_in_flight: gauge('Calls under way to each address of an upstream that has several.', [
+    'upstream',
+    'endpoint',
+  ]),
+  postern_endpoint_up: gauge(
+    '1 where the address is called, 0 while it is in cooldown or its health check fails; with workers, how many of them see it so.',
+    ['upstream', 'endpoint'],
+  ),
   postern_target_state: gauge('1 for the state that a target is in; with workers, how many of them see it so.', [
     'upstream',
     'model',

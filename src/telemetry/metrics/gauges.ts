@@ -178,6 +178,23 @@ function readLanes(targets: readonly TargetState[]): Reading {
   return { postern_lane_in_flight: inFlight, postern_lane_waiting: waiting };
 }
 
+/** Every target of an upstream says the same. */
+function readEndpoints(targets: readonly TargetState[]): Reading {
+  const inFlight: Series = {};
+  const up: Series = {};
+  const seen = new Set<string>();
+  for (const { upstream, endpoints } of targets) {
+    if (endpoints === undefined || seen.has(upstream)) continue;
+    seen.add(upstream);
+    for (const one of endpoints) {
+      const labels = toLabels(['upstream', 'endpoint'], [upstream, one.endpoint]);
+      inFlight[labels] = one.inFlight;
+      up[labels] = one.isUp ? 1 : 0;
+    }
+  }
+  return { postern_endpoint_in_flight: inFlight, postern_endpoint_up: up };
+}
+
 function* readingTargets(targets: readonly TargetState[]): Generator<undefined, Reading, undefined> {
   const state: Series = {};
   const inFlight: Series = {};
@@ -199,6 +216,7 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
   }
   return {
     ...readLanes(targets),
+    ...readEndpoints(targets),
     postern_target_state: state,
     postern_target_in_flight: inFlight,
     postern_target_latency_seconds: latency,

@@ -26,6 +26,8 @@ interface ConnectionSettings {
   /** Where connections may lead; anywhere where undefined. */
   readonly addresses?: AddressRule | undefined;
   readonly watch?: ConnectionWatch | undefined;
+  /** It leads to one endpoint of several, whose address the place has beside the name. */
+  readonly isEndpoint?: boolean;
 }
 
 const anywhere: AddressRule = { id: 'anywhere', permits: () => true };
@@ -37,7 +39,7 @@ const attemptTimeoutMs = 500;
 const probeAfterMs = 60_000;
 
 export function createConnector(settings: ConnectionSettings): Connector {
-  const { secure, connectMs, tls, proxy, lookup, addresses, watch } = settings;
+  const { secure, connectMs, tls, proxy, lookup, addresses, watch, isEndpoint = false } = settings;
   const tcp: TcpOptions = {
     // Looked up anew for each connection, both families; the shares leave time for a third address.
     autoSelectFamily: true,
@@ -54,7 +56,7 @@ export function createConnector(settings: ConnectionSettings): Connector {
     const check = addresses === undefined ? undefined : (host: string) => checkLiteral(addresses, host);
     return createTunnelConnector({ proxy, tcp, timeoutMs: connectMs, tls: tlsClient, check, watch });
   }
-  if (addresses === undefined && watch === undefined) {
+  if (addresses === undefined && watch === undefined && !isEndpoint) {
     return createDirectConnector({ tcp, tls: tlsClient, timeoutMs: connectMs });
   }
   const rule = addresses ?? anywhere;

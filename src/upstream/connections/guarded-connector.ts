@@ -39,8 +39,8 @@ export function checkLiteral(rule: AddressRule, hostname: string): void {
 }
 
 /** A socket of this machine has no address that could be permitted: such a rule refuses every one. */
-function checkPlace(rule: AddressRule, { host, path }: Place): void {
-  if (path === undefined) checkLiteral(rule, host);
+function checkPlace(rule: AddressRule, { host, address = host, path }: Place): void {
+  if (path === undefined) checkLiteral(rule, address);
   else if (!rule.permits(path)) throw new AddressNotAllowedError(path, []);
 }
 
@@ -102,7 +102,7 @@ export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: Gua
       const address = place.path ?? plain.remoteAddress ?? '';
       if (!rule.permits(address)) {
         plain.destroy();
-        done(new AddressNotAllowedError(place.host, [address]));
+        done(new AddressNotAllowedError(place.address ?? place.host, [address]));
         return;
       }
       watch?.connected(address);

@@ -5,7 +5,9 @@ import { loopHeader } from '../../core/loop-mark.ts';
 import type { HealthCheck, Upstream } from '../../core/snapshot.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { AnswerHandler, ClientCall } from '../../wire/client-call.ts';
+import type { ClientPool } from '../../wire/client-pool.ts';
 import type { Pools } from '../connections/pools.ts';
+import type { Endpoint } from '../endpoints/endpoint-set.ts';
 import { isStaleConnection, toFailure } from '../failures.ts';
 
 export interface HealthChecks {
@@ -59,7 +61,8 @@ class Watch {
   readonly #settings: HealthCheck;
   readonly #deps: HealthChecksDeps;
   #timer: NodeJS.Timeout | undefined = undefined;
-  #running: Check | undefined = undefined;
+  /** One for each endpoint. */
+  #running: readonly Check[] = [];
   #stopped = false;
 
   constructor(upstream: Upstream, settings: HealthCheck, deps: HealthChecksDeps) {
@@ -84,26 +87,38 @@ class Watch {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    this.#running?.cancel();
+    for (const check of this.#running) check.cancel();
   }
 
   #check(): void {
     const { pools, clock, installation, random = Math.random } = this.#deps;
     // Never sooner than the interval says, and not at the same moment as every other gateway that was started with this one.
     const nextAtMs = clock.monotonicMs() + this.#settings.intervalMs * (1 + random() / 10);
-    this.#running = new Check(pools, this.#upstream, this.#settings, installation, (why) => {
-      if (this.#stopped) return;
-      this.#running = undefined;
-      this.#timer = setTimeout(() => this.#check(), Math.max(0, nextAtMs - clock.monotonicMs())).unref();
-      this.#deps.onResult(this.#upstream, why === undefined, why);
-    });
-    this.#running.send();
+    const set = pools.endpointsOf(this.#upstream);
+    const asked: readonly (Endpoint | undefined)[] = set?.all ?? [undefined];
+    const found: (string | undefined)[] = [];
+    const toCheck = (endpoint: Endpoint | undefined): Check => {
+      const toPool = (): ClientPool => endpoint?.pool ?? pools.of(this.#upstream);
+      return new Check(toPool, this.#upstream, this.#settings, installation, (why) => {
+        if (this.#stopped) return;
+        if (endpoint !== undefined) set?.checked(endpoint, why, clock.monotonicMs());
+        found.push(why);
+        if (found.length < asked.length) return;
+        this.#running = [];
+        this.#timer = setTimeout(() => this.#check(), Math.max(0, nextAtMs - clock.monotonicMs())).unref();
+        // One endpoint that works is enough.
+        const ok = found.includes(undefined);
+        this.#deps.onResult(this.#upstream, ok, ok ? undefined : found[0]);
+      });
+    };
+    this.#running = asked.map(toCheck);
+    for (const check of this.#running) check.send();
   }
 }
 
 /** One question and its answer. `onEnd` is called once, with what speaks against the upstream. */
 class Check implements AnswerHandler {
-  readonly #pools: Pools;
+  readonly #toPool: () => ClientPool;
   readonly #upstream: Upstream;
   readonly #settings: HealthCheck;
   readonly #installation: string;
@@ -115,13 +130,13 @@ class Check implements AnswerHandler {
   #bodyBytes = 0;
 
   constructor(
-    pools: Pools,
+    toPool: () => ClientPool,
     upstream: Upstream,
     settings: HealthCheck,
     installation: string,
     onEnd: (why: string | undefined) => void,
   ) {
-    this.#pools = pools;
+    this.#toPool = toPool;
     this.#upstream = upstream;
     this.#settings = settings;
     this.#installation = installation;
@@ -136,7 +151,7 @@ class Check implements AnswerHandler {
     const headers = [...credential.headers, 'user-agent', 'postern', loopHeader, this.#installation];
     this.#started = false;
     try {
-      this.#call = this.#pools.of(this.#upstream).send({ method: 'GET', path: this.#settings.path, headers }, this);
+      this.#call = this.#toPool().send({ method: 'GET', path: this.#settings.path, headers }, this);
     } catch (error) {
       this.onError(error);
     }

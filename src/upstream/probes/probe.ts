@@ -18,6 +18,7 @@ import { Wheel } from '../../wire/wheel.ts';
 import { createConnector } from '../connections/connection.ts';
 import { toDestination } from '../connections/destination.ts';
 import type { ProxyRule } from '../connections/proxy-rule.ts';
+import { toAddress } from '../endpoints/look-up.ts';
 import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError } from './probe-verdict.ts';
 
 interface ProbeStep {
@@ -175,8 +176,13 @@ class Visit {
     const proxy = deps.proxyFor?.(origin);
     this.#isProxied = proxy !== undefined;
     const marks = this.#marks;
+    const { place, host } = toDestination(origin);
+    const from = upstream.endpoints?.from;
+    // Of listed endpoints the first stands for all.
+    const [listed] = proxy === undefined && typeof from === 'object' ? from.map(toAddress) : [];
     this.#client = new ClientPool({
-      ...toDestination(origin),
+      place: listed === undefined ? place : { ...place, address: listed.host, port: listed.port ?? place.port },
+      host,
       wheel: new Wheel(wheelStepMs),
       connections: 1,
       connect: createConnector({

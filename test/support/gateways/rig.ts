@@ -58,7 +58,18 @@ export async function startRig(
   document: RigDocument,
   env: Record<string, string> = {},
   parts: Partial<
-    Pick<AppDeps, 'ledger' | 'spending' | 'imported' | 'bill' | 'meter' | 'tracer' | 'backgroundEveryMs' | 'isDirect'>
+    Pick<
+      AppDeps,
+      | 'ledger'
+      | 'spending'
+      | 'imported'
+      | 'bill'
+      | 'meter'
+      | 'tracer'
+      | 'backgroundEveryMs'
+      | 'endpointLookUp'
+      | 'isDirect'
+    >
   > = {},
 ): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-rig-'));

@@ -170,6 +170,8 @@ function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail }) {
           ['Changed', updatedAt && <When at={updatedAt} />],
         ]}
       />
+      <Lanes upstream={upstream} />
+      <Endpoints upstream={upstream} />
       <Credentials upstream={upstream} />
       <Targets upstream={upstream} />
       <Nodes upstream={upstream} />
@@ -183,6 +185,45 @@ const Section = ({ title, children }: { readonly title: string; readonly childre
     {children}
   </section>
 );
+
+const laneNames = { interactive: 'Interactive', bulk: 'Bulk' } as const;
+
+const Lanes = ({ upstream: { lanes } }: { readonly upstream: UpstreamDetail }) => (
+  <Section title="Lanes">
+    <DataTable
+      aria-label="Lanes"
+      columns={[{ title: 'Lane' }, { title: 'In flight', ta: 'right' }, { title: 'Waiting', ta: 'right' }]}
+      rows={(['interactive', 'bulk'] as const).map((lane) => ({
+        id: lane,
+        cells: [
+          laneNames[lane],
+          <Count key="calls" value={lanes[lane].inFlight} />,
+          <Count key="waiting" value={lanes[lane].waiting} />,
+        ],
+      }))}
+    />
+  </Section>
+);
+
+function Endpoints({ upstream: { endpoints } }: { readonly upstream: UpstreamDetail }) {
+  if (endpoints.length === 0) return null;
+  return (
+    <Section title="Endpoints">
+      <DataTable
+        aria-label="Endpoints"
+        columns={[{ title: 'Address', className: 'breaks' }, { title: 'State' }, { title: 'In flight', ta: 'right' }]}
+        rows={endpoints.map(({ endpoint, isUp, why, inFlight }) => ({
+          id: endpoint,
+          cells: [
+            endpoint,
+            <StatusBadge key="state" state={isUp ? 'healthy' : 'resting'} why={why} />,
+            <Count key="calls" value={inFlight} />,
+          ],
+        }))}
+      />
+    </Section>
+  );
+}
 
 const originWords = {
   store: 'sealed in the store',

@@ -65,6 +65,18 @@ const credential = z.object({
   resting: z.boolean(),
 });
 
+const laneState = z.object({
+  inFlight: z.number().int(),
+  waiting: z.number().int().meta({ description: 'For a slot, or for a rate limit.' }),
+});
+
+const endpointState = z.object({
+  endpoint: z.string().meta({ description: 'Host and port.' }),
+  inFlight: z.number().int(),
+  isUp: z.boolean().meta({ description: 'False in cooldown, or while its health check fails, on every node.' }),
+  why: z.string().nullable(),
+});
+
 export const upstream = z.object({
   id: z.string(),
   family: z.object({ id: z.string(), title: z.string(), listsModels: z.boolean() }),
@@ -82,6 +94,8 @@ export const upstream = z.object({
     description: 'The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.',
   }),
   ...recentCalls,
+  lanes: z.object({ interactive: laneState, bulk: laneState }),
+  endpoints: z.array(endpointState).meta({ description: 'Its addresses, where it has several.' }),
   nodes: z.array(nodeState),
   targets: z.array(target),
   models: z.array(z.string()).meta({ description: 'Public IDs of the models that use it.' }),

@@ -5,11 +5,13 @@ import type * as z from 'zod';
 import type { Auth, Family, Offers } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
+import type { EndpointSettings } from '../../../core/snapshot.ts';
 import { type AddressRule, createAddressRule } from '../../../lib/addresses/address-rule.ts';
 import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/addresses/socket-origin.ts';
 import type { Path } from '../../read/faults.ts';
-import { managerOf } from '../context.ts';
+import { type CompileContext, managerOf } from '../context.ts';
 import { addressList, is, mapping } from '../fields.ts';
+import { type UpstreamEntry, wantedEndpoint } from './schema.ts';
 
 export const upstreamAddressesSchema = mapping({
   allow: addressList()
@@ -29,9 +31,11 @@ export function addressRuleFor(path: Path, rule: AddressRule): AddressRule | und
   return managerOf(path) === 'store' ? rule : undefined;
 }
 
+const bareHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
 /** What is wrong with an address that needs no look-up; where a name leads is seen when it is connected to. */
-export function literalFault(rule: AddressRule | undefined, { hostname }: URL): string | undefined {
-  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+export function literalFault(rule: AddressRule | undefined, { hostname }: Pick<URL, 'hostname'>): string | undefined {
+  const address = bareHost({ hostname });
   if (rule === undefined || isIP(address) === 0 || rule.permits(address)) return undefined;
   return `leads to ${address}, which is not allowed for upstreams of the store; write another address, or have the operator admit it with upstream_addresses.allow in the configuration file`;
 }
@@ -99,4 +103,33 @@ export function lacksCredential(
   const own = URL.parse(standard ?? '');
   if (own === null || own.protocol !== 'https:') return false;
   return written === undefined || URL.parse(written)?.host === own.host;
+}
+
+/** Undefined where there is one address, or none. */
+export function toEndpoints(
+  { endpoints: from, endpoint_zone: zone }: UpstreamEntry,
+  origin: string | undefined,
+  rule: AddressRule | undefined,
+  path: Path,
+  { faults }: CompileContext,
+): EndpointSettings | undefined {
+  const url = origin === undefined || isSocketUrl(origin) ? undefined : new URL(origin);
+  const isName = url !== undefined && isIP(bareHost(url)) === 0 && url.hostname !== 'localhost';
+  const at = [...path, 'endpoints'];
+  if (from === 'off' || url === undefined) {
+    if (from !== undefined && from !== 'off' && origin !== undefined)
+      faults.add(at, 'base_url names a socket, which has no other address; leave this out');
+    return undefined;
+  }
+  if (from === undefined) return isName ? Object.freeze({ from: 'private dns', zone }) : undefined;
+  if (typeof from === 'string') {
+    if (!isName) faults.add(at, 'base_url has no name to look up; write a name there, or a list of addresses here');
+    return Object.freeze({ from, zone });
+  }
+  for (const [index, written] of from.entries()) {
+    const place = URL.parse(`http://${written}`);
+    const refusal = place === null ? `wanted: ${wantedEndpoint}` : literalFault(rule, place);
+    if (refusal !== undefined) faults.add([...at, index], refusal);
+  }
+  return Object.freeze({ from: Object.freeze([...new Set(from)]), zone });
 }

@@ -24,7 +24,7 @@ import { nearestName } from '../../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, type Entry, quoted } from '../context.ts';
-import { addressRuleFor, addressWarnings, lacksCredential, literalFault } from './addresses.ts';
+import { addressRuleFor, addressWarnings, lacksCredential, literalFault, toEndpoints } from './addresses.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
 import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
 import { toFamilyOptions, toHealthCheck, toLimits, toOfferMap, toScreening } from './parts.ts';
@@ -129,6 +129,7 @@ function compileUpstream(
     tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
     addresses,
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
+    endpoints: toEndpoints(entry, address?.origin, addresses, path, context),
     options,
     filesPath: toPath(family.files, options),
     batchesPath: toPath(family.batches, options),

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { screens } from '../../../core/snapshot.ts';
 import { budgetsField, rateFields } from '../caps.ts';
 import {
+  addressList,
   duration,
   filePath,
   fromEnvironment,
@@ -38,6 +39,10 @@ const pemFile = (description: string) =>
   filePath()
     .optional()
     .meta(is(description, { kind: 'file' }));
+
+export const wantedEndpoint =
+  'a host or an address, and a port where it is another, such as 10.0.0.7:8080 or [fd00::7]:8080';
+const endpointPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::[1-9]\d{0,4})?$/;
 
 const time = (description: string, defaultText: string, fromMs?: number) =>
   duration(fromMs)
@@ -150,6 +155,26 @@ export const upstreamSchema = mapping({
   })
     .optional()
     .meta(is('Periodic health check. Off by default.')),
+  endpoints: z
+    .union(
+      [oneOf(['dns', 'srv', 'off']), list(text(wantedEndpoint, endpointPattern)).min(1, { error: 'at least one' })],
+      {
+        error: 'dns, srv, off, or a list of addresses',
+      },
+    )
+    .optional()
+    .meta(
+      is(
+        'The addresses of the upstream, each with its own connections and health: looked up by name or SRV, or a list.',
+        {
+          kind: '`dns`, `srv`, `off` or list of addresses',
+          defaultText: '`dns` if the host has several private addresses',
+        },
+      ),
+    ),
+  endpoint_zone: addressList()
+    .default([])
+    .meta(is('Preferred endpoints, such as the subnets of this zone.', { kind: 'list of addresses' })),
   legacy_engines: oneOf(['native', 'lift'])
     .default('lift')
     .meta(is('Whether the upstream serves `/engines/{model}/embeddings` itself, or the model is moved into the body.')),

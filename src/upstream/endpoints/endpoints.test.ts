@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { localhostCertificate, localhostKey } from '../../../test/support/upstreams/localhost-certificate.ts';
+import { callThrough } from '../../../test/support/upstreams/pool-call.ts';
+import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
+import type { Upstream } from '../../core/snapshot.ts';
+import { createAddressRule } from '../../lib/addresses/address-rule.ts';
+import { ClientPool } from '../../wire/client-pool.ts';
+import { Wheel } from '../../wire/wheel.ts';
+import { createPools } from '../connections/pools.ts';
+import { createProxyRule } from '../connections/proxy-rule.ts';
+import { type EndpointChange, EndpointSet } from './endpoint-set.ts';
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** The first endpoint of an upstream. */
+async function callFirst(t: TestContext, upstream: Upstream) {
+  const pools = createPools();
+  t.after(() => pools.close());
+  const [endpoint] = pools.endpointsOf(upstream)?.all ?? [];
+  assert.ok(endpoint !== undefined);
+  return callThrough(endpoint.pool);
+}
+
+test('an endpoint is refused where the address rule does not permit it', async (t) => {
+  const port = await listen(
+    t,
+    createHttpServer((_request, response) => void response.end('ok')),
+  );
+  const addresses = createAddressRule({ deny: ['127.0.0.0/8'] });
+  const endpoints = { from: [`127.0.0.1:${port}`], zone: [] };
+  const { error } = await callFirst(t, toUpstream('http://inner.test', { addresses, endpoints }));
+  assert.match(String(error), /address not allowed: 127\.0\.0\.1/);
+});
+
+test('the certificate of an endpoint must have the name in base_url', async (t) => {
+  const server = createHttpsServer(
+    { cert: localhostCertificate, key: localhostKey },
+    (_request, response) => void response.end('ok'),
+  );
+  const port = await listen(t, server);
+  const tls = { ca: localhostCertificate, cert: undefined, key: undefined, serverName: undefined };
+  const endpoints = { from: [`127.0.0.1:${port}`], zone: [] };
+  assert.equal((await callFirst(t, toUpstream('https://localhost', { tls, endpoints }))).status, 200);
+  const { error } = await callFirst(t, toUpstream('https://other.test', { tls, endpoints }));
+  assert.match(String(error), /ERR_TLS_CERT_ALTNAME_INVALID|does not match/);
+});
+
+test('there are no endpoints behind a proxy, which looks names up itself', (t) => {
+  const pools = createPools({ proxyFor: createProxyRule({ http_proxy: 'http://127.0.0.1:1' }) });
+  t.after(() => pools.close());
+  const endpoints = { from: ['10.0.0.1'], zone: [] };
+  assert.equal(pools.endpointsOf(toUpstream('http://inner.test', { endpoints })), undefined);
+});
+
+/** Endpoints that nobody connects to. */
+function setOf(hosts: readonly string[], random: () => number) {
+  const changes: EndpointChange[] = [];
+  const openPool = () =>
+    new ClientPool({
+      place: { secure: false, host: '', port: 0 },
+      host: '',
+      connect: () => undefined,
+      connections: 1,
+      wheel: new Wheel(1000),
+    });
+  const set = new EndpointSet(undefined, {
+    random,
+    openPool,
+    onChange: (change) => void changes.push(change),
+    onUnreachable() {},
+  });
+  set.adopt(
+    hosts.map((host) => ({ host })),
+    80,
+  );
+  return { set, changes };
+}
+
+test('whatever fails and comes back, one that works is chosen while there is one, and none twice for a call', () => {
+  const event = fc.record({
+    at: fc.nat(5),
+    kind: fc.constantFrom('broke', 'failed', 'succeeded'),
+    afterMs: fc.nat(5000),
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 6 }), fc.array(event, { maxLength: 60 }), (count, events) => {
+      const { set } = setOf(
+        Array.from({ length: count }, (_, index) => `10.0.0.${index}`),
+        Math.random,
+      );
+      let nowMs = 0;
+      for (const { at, kind, afterMs } of events) {
+        nowMs += afterMs;
+        const endpoint = set.all[at % count];
+        assert.ok(endpoint !== undefined);
+        const ticket = endpoint.circuit.begin(nowMs);
+        if (kind === 'broke') set.broke(endpoint, ticket, 'gone', nowMs);
+        else if (kind === 'failed') set.failed(endpoint, ticket, 'answered 503', true, nowMs);
+        else set.succeeded(endpoint, ticket, nowMs);
+        const chosen = set.choose([], nowMs);
+        assert.ok(chosen !== undefined);
+        if (set.all.some((one) => one.isUsable(nowMs))) assert.ok(chosen.isUsable(nowMs));
+        const tried = [chosen];
+        for (let next = set.choose(tried, nowMs); next !== undefined; next = set.choose(tried, nowMs)) {
+          assert.ok(!tried.includes(next));
+          tried.push(next);
+        }
+        assert.equal(tried.length, count);
+      }
+    }),
+  );
+});
+
+test('of two endpoints the one with fewer calls in flight is chosen', () => {
+  const { set } = setOf(['10.0.0.1', '10.0.0.2'], Math.random);
+  const [busy, free] = set.all;
+  assert.ok(busy !== undefined && free !== undefined);
+  busy.inFlight = 2;
+  for (let count = 0; count < 20; count += 1) assert.equal(set.choose([], 0), free);
+});
+
+test('addresses that stay keep what is known of them', () => {
+  const { set, changes } = setOf(['10.0.0.1', '10.0.0.2'], Math.random);
+  const [first] = set.all;
+  set.adopt([{ host: '10.0.0.3' }, { host: '10.0.0.1' }], 80);
+  assert.equal(set.all[1], first);
+  assert.deepEqual(changes.at(-1), { kind: 'found', count: 2, added: ['10.0.0.3:80'], gone: ['10.0.0.2:80'] });
+});

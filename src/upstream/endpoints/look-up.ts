@@ -1,0 +1,130 @@
+/** Looks up, again and again, at which addresses an upstream is: by name as the system does, by SRV records, or a list that stands. */
+
+import { promises as dns, lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { EndpointSettings } from '../../core/snapshot.ts';
+import { includesAddress, toBlockList } from '../../lib/addresses/address-range.ts';
+
+/** Where one endpoint is. */
+export interface EndpointAddress {
+  /** An IP address; or a name that the operator listed. */
+  readonly host: string;
+  /** Undefined: the port of `base_url`. */
+  readonly port?: number | undefined;
+}
+
+export interface LookUpDeps {
+  /** The system's where it is left out. */
+  readonly lookup?: LookupFunction | undefined;
+  readonly resolveSrv?: ((name: string) => Promise<readonly SrvRecord[]>) | undefined;
+  readonly everyMs?: number | undefined;
+}
+
+interface SrvRecord {
+  readonly name: string;
+  readonly port: number;
+  readonly priority: number;
+}
+
+const standardEveryMs = 10_000;
+/** A call that found nobody at an address has it looked up again, but not more often than this. */
+const leastBetweenMs = 1_000;
+
+/** Where replicas of one's own server are; elsewhere several addresses are most often the entrances to one service. */
+const privateRanges = toBlockList([
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1',
+  'fc00::/7',
+]);
+
+export class EndpointLookUp {
+  readonly #from: EndpointSettings['from'];
+  readonly #url: URL;
+  readonly #deps: LookUpDeps;
+  readonly #onFound: (addresses: readonly EndpointAddress[]) => void;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #isLooking = false;
+  #isOver = false;
+  #lookedAtMs = 0;
+
+  /** `onFound` is called with every answer; never where a look-up failed. */
+  constructor(
+    { from }: EndpointSettings,
+    origin: string,
+    deps: LookUpDeps,
+    onFound: (addresses: readonly EndpointAddress[]) => void,
+  ) {
+    this.#from = from;
+    this.#url = new URL(origin);
+    this.#deps = deps;
+    this.#onFound = onFound;
+    if (typeof from === 'string') void this.#look();
+    else onFound(from.map(toAddress));
+  }
+
+  /** An address did not answer: others may be known by now. */
+  hurry(): void {
+    if (this.#timer !== undefined && performance.now() - this.#lookedAtMs >= leastBetweenMs) void this.#look();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking || this.#isOver) return;
+    this.#isLooking = true;
+    this.#lookedAtMs = performance.now();
+    clearTimeout(this.#timer);
+    // What cannot be looked up now leaves what is known.
+    const found = await this.#find().catch(() => []);
+    this.#isLooking = false;
+    if (this.#isOver) return;
+    const isPublic = this.#from === 'private dns' && found.some(({ host }) => !includesAddress(privateRanges, host));
+    // Connections look it up themselves.
+    if (isPublic) return;
+    if (found.length > 0) this.#onFound(found);
+    this.#timer = setTimeout(() => void this.#look(), this.#deps.everyMs ?? standardEveryMs).unref();
+  }
+
+  async #find(): Promise<readonly EndpointAddress[]> {
+    const { hostname, protocol } = this.#url;
+    if (this.#from !== 'srv') return (await this.#addressesOf(hostname)).map((host) => ({ host }));
+    const resolve = this.#deps.resolveSrv ?? ((name: string) => dns.resolveSrv(name));
+    const records = await resolve(`_${protocol.slice(0, -1)}._tcp.${hostname}`);
+    const priority = Math.min(...records.map((record) => record.priority));
+    const first = records.filter((record) => record.priority === priority);
+    const all = await Promise.all(
+      first.map(async ({ name, port }) => (await this.#addressesOf(name)).map((host) => ({ host, port }))),
+    );
+    return all.flat();
+  }
+
+  /** Of one family: the other leads to the same endpoints. */
+  #addressesOf(hostname: string): Promise<string[]> {
+    const lookup = this.#deps.lookup ?? systemLookup;
+    return new Promise((resolve, reject) => {
+      lookup(hostname, { all: true }, (error, found) => {
+        if (error !== null) {
+          reject(error);
+          return;
+        }
+        const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address);
+        const family = isIP(addresses[0] ?? '');
+        resolve([...new Set(addresses.filter((address) => isIP(address) === family))]);
+      });
+    });
+  }
+}
+
+/** `host`, `host:port` or `[address]:port`, as it was judged when the configuration was read. */
+export function toAddress(written: string): EndpointAddress {
+  const [, bracketed, plain = '', port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(written) ?? [];
+  return { host: bracketed ?? plain, port: port === undefined ? undefined : Number(port) };
+}
