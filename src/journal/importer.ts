@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import type { BudgetBank } from '../core/store/budgets.ts';
 import { type KeptObjectStore, keptObjectsMs } from '../core/store/kept-objects.ts';
 import type { JournalPosition, LedgerStore } from '../core/store/ledger.ts';
+import type { SeriesStore } from '../core/store/series.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
@@ -23,6 +24,7 @@ export interface ImporterDeps {
     readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'prune' | 'pruneCaptures'>;
     readonly budgets: Pick<BudgetBank, 'release'>;
     readonly keptObjects: Pick<KeptObjectStore, 'prune'>;
+    readonly series: Pick<SeriesStore, 'tend'>;
   };
   readonly clock: Clock;
   readonly log: Log;
@@ -76,6 +78,7 @@ const tidyEveryMs = 1_000;
 const pruneEveryMs = 3_600_000;
 /** From here on somebody may wonder why old rows stay. */
 const heldBackMs = 3_600_000;
+const seriesEveryMs = 2_000;
 const progressEveryMs = 3_000;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
@@ -128,6 +131,8 @@ class JournalImporter implements Importer {
   #nextPruneMs = 0;
   #nextProgressMs: number;
   #isPruneFailing = false;
+  #nextSeriesMs = 0;
+  #isSeriesFailing = false;
   /** The mark of time when it was moved last, and the monotonic clock then. */
   #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
   /** Some of what is too old was deleted, and not all of it yet. */
@@ -198,6 +203,7 @@ class JournalImporter implements Importer {
       if (!this.#isClosing) {
         this.#claimOrphans();
         if (await this.#prune()) isHurried = true;
+        if (await this.#tendSeries()) isHurried = true;
       }
       const most = came.includes('many') ? 'many' : isBusy ? 'some' : 'nothing';
       if (!isHurried) await this.#pause(this.#pollMs * polls[most]);
@@ -327,6 +333,24 @@ class JournalImporter implements Importer {
         log.warn('old rows cannot be deleted; it is tried again', { reason: reasonOf(thrown) });
       this.#isPruneFailing = true;
       this.#nextPruneMs = clock.monotonicMs() + orphansEveryMs;
+      return false;
+    }
+  }
+
+  /** A span at a time, as above. */
+  async #tendSeries(): Promise<boolean> {
+    const { clock, log, store } = this.#deps;
+    const markMs = this.#mark?.atMs;
+    if (!this.#isCaughtUp || markMs === undefined || clock.monotonicMs() < this.#nextSeriesMs) return false;
+    try {
+      const hasMore = await store.series.tend(this.#retentionMs, markMs);
+      if (!hasMore) this.#nextSeriesMs = clock.monotonicMs() + seriesEveryMs;
+      this.#isSeriesFailing = false;
+      return hasMore;
+    } catch (thrown) {
+      if (!this.#isSeriesFailing) log.warn('series cannot be rolled up', { reason: reasonOf(thrown) });
+      this.#isSeriesFailing = true;
+      this.#nextSeriesMs = clock.monotonicMs() + orphansEveryMs;
       return false;
     }
   }

@@ -6,8 +6,9 @@ import { reasonOf } from '../lib/thrown.ts';
 import { moveCompactBack } from './ledger/ledger-compact.ts';
 import { isSqlite } from './ledger/ledger-insert.ts';
 import { resumeRollup, rollUpForGood } from './ledger/ledger-rollup.ts';
-import { compactStep, lastStepOf, migrations, passedOver, usageRollupStep } from './migrations/index.ts';
+import { compactStep, lastStepOf, migrations, passedOver, seriesStep, usageRollupStep } from './migrations/index.ts';
 import type { Schema } from './schema.ts';
+import { nextMinute } from './series/series-cells.ts';
 import { StoreError } from './store-error.ts';
 
 /** Gives back the names of those that ran. `place` names the database in errors. */
@@ -99,6 +100,8 @@ async function takeUp(db: Kysely<Schema>, tables: ReadonlySet<string>): Promise<
   const names = rows.map(({ name }) => name);
   if (names.length > 0) await move(db, names, table, DEFAULT_MIGRATION_TABLE);
   if (names.includes(usageRollupStep) && isSqlite(db)) await resumeRollup(db);
+  // The rows that came meanwhile are in no block.
+  if (names.includes(seriesStep)) await sql`update series_since set at = ${nextMinute(Date.now())}`.execute(db);
 }
 
 async function move(db: Kysely<Schema>, names: readonly string[], from: string, to: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** The tables as the code sees them; `migrations/` is how they came to be. */
 
+import type { Generated } from 'kysely';
 import type { KeptKind } from '../core/store/kept-objects.ts';
 import type { KeyTermColumns } from './key-columns.ts';
 
@@ -26,6 +27,8 @@ export interface Schema {
   readonly usage_all_days: UsageTable;
   readonly usage_all_key_days: KeyUsageTable;
   readonly usage_all_unit_days: UnitUsageTable;
+  readonly series_blocks: SeriesBlockTable;
+  readonly series_since: SeriesSinceTable;
   readonly captures: CaptureTable;
   readonly journals: JournalTable;
   readonly pruning: PruningTable;
@@ -245,6 +248,26 @@ interface RollupTable {
   readonly id: number;
   /** Sums by day hold the hours before, and none of those from there on. */
   readonly before: number;
+}
+
+interface SeriesBlockTable {
+  readonly id: Generated<number>;
+  /** Of rows of one import, a minute, an hour or a day: see `levels`. */
+  readonly level: number;
+  /** With which names: see `sections`. */
+  readonly section: number;
+  /** When it begins. */
+  readonly at: number;
+  /** 1 where it is in one of a longer time as well. */
+  rolled: number;
+  readonly data: Uint8Array;
+}
+
+/** One row, with the ID 1. */
+interface SeriesSinceTable {
+  readonly id: number;
+  /** There are blocks of all rows that began at this time or later. */
+  readonly at: number;
 }
 
 interface CaptureTable {

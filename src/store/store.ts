@@ -16,6 +16,7 @@ import { createAttemptStore, createSessionStore } from './people/sessions.ts';
 import { createAuditStore, createChangeFeed, createRecorder, type Signal } from './recording.ts';
 import { createResourceStore } from './resources.ts';
 import type { Schema } from './schema.ts';
+import { createSeriesStore } from './series/series-blocks.ts';
 import { createSettingStore } from './settings.ts';
 
 export interface StoreParts {
@@ -43,6 +44,7 @@ export function createStore({ db, quick, money, loose, clock, signal, secure, cl
     audit: createAuditStore(db, clock),
     settings: createSettingStore(db, recorder, clock),
     ledger: createLedgerStore(db, clock, secure),
+    series: createSeriesStore(db, clock),
     budgets: createBudgetBank(money, clock),
     members: createMemberStore(db, recorder, clock),
     sessions: createSessionStore(db, clock),

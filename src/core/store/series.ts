@@ -33,3 +33,95 @@ export type LatencyKind = (typeof latencyKinds)[number];
 
 export const seriesOrders = ['requests', 'failed', 'refused', 'cost', 'p95'] as const;
 export type SeriesOrder = (typeof seriesOrders)[number];
+
+/** What is asked of a stretch of time. */
+export interface SeriesQuery {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Undefined: by the length of the stretch. */
+  readonly stepMs?: number | undefined;
+  /** East of UTC, by which steps of six hours and of a day begin, where the stretch is a month at most. */
+  readonly zoneMs: number;
+  readonly filter: Readonly<Partial<Record<Exclude<SeriesDimension, 'outcome'>, string | undefined>>> & {
+    readonly outcomes?: readonly RowOutcome[] | undefined;
+  };
+  readonly by: readonly SeriesDimension[];
+  readonly top: number;
+  readonly order: SeriesOrder;
+  /** In place of the first ones: the lines of these names. */
+  readonly lines?: readonly (readonly string[])[] | undefined;
+  /** Of points and heat map. */
+  readonly latency: LatencyKind;
+  readonly wantsHeatmap: boolean;
+  readonly wantsPoints: boolean;
+}
+
+export const seriesCounts = [
+  'requests',
+  ...requestResults,
+  'cached',
+  'attempts',
+  'failedAttempts',
+  'items',
+  'inputTokens',
+  'outputTokens',
+  'searchUnits',
+  'costNanos',
+  'unpriced',
+  'savedItems',
+  'savedNanos',
+] as const;
+export type SeriesCount = (typeof seriesCounts)[number];
+
+/** Milliseconds, within 1 %. */
+export interface Percentiles {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+export type SeriesFigures = Readonly<Record<SeriesCount, number>> &
+  Readonly<Record<LatencyKind, Percentiles | undefined>>;
+
+/** For each step a value; no list where no points were wanted. */
+export interface SeriesPoints {
+  readonly counts: Readonly<Partial<Record<SeriesCount, readonly number[]>>>;
+  readonly percentiles: readonly (Percentiles | undefined)[];
+}
+
+export interface SeriesLine {
+  /** In the order of what was split by; empty where a request had no such name. */
+  readonly names: readonly string[];
+  /** What is behind the first lines, and what was too seldom to be kept apart. */
+  readonly isOthers: boolean;
+  readonly figures: SeriesFigures;
+  readonly points: SeriesPoints;
+}
+
+export interface SeriesAnswer {
+  /** As they were rounded. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+  readonly timesMs: readonly number[];
+  /** There are none from before. */
+  readonly sinceMs: number;
+  readonly total: Pick<SeriesLine, 'figures' | 'points'>;
+  readonly lines: readonly SeriesLine[];
+  readonly heatmap: { readonly bounds: readonly number[]; readonly counts: readonly (readonly number[])[] } | undefined;
+  readonly codes: readonly { readonly code: string; readonly outcome: RowOutcome; readonly requests: number }[];
+  readonly attemptErrors: readonly {
+    readonly upstream: string;
+    readonly kind: string;
+    readonly code: string;
+    readonly attempts: number;
+  }[];
+}
+
+export interface SeriesStore {
+  /** Throws a RangeError where a step does not fit the stretch. */
+  read(query: SeriesQuery): Promise<SeriesAnswer>;
+  /** Rolls up what is over, and deletes what is kept no longer. True where there is more to do. */
+  tend(retentionMs: number, pruneNowMs: number): Promise<boolean>;
+}

@@ -10,6 +10,7 @@ import type { KeyStore } from './keys.ts';
 import type { LedgerStore } from './ledger.ts';
 import type { AttemptStore, InvitationStore, MemberStore, PasskeyStore, SessionStore, TokenStore } from './members.ts';
 import type { ResourceStore } from './resources.ts';
+import type { SeriesStore } from './series.ts';
 import type { SettingStore } from './settings.ts';
 
 export interface Store {
@@ -20,6 +21,7 @@ export interface Store {
   readonly audit: AuditStore;
   readonly settings: SettingStore;
   readonly ledger: LedgerStore;
+  readonly series: SeriesStore;
   readonly budgets: BudgetBank;
   readonly members: MemberStore;
   readonly sessions: SessionStore;

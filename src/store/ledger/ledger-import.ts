@@ -4,6 +4,7 @@ import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transacti
 import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyUsageTable, LedgerPlaceTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
+import { insertSeries } from '../series/series-blocks.ts';
 import { CompactInsert } from './ledger-compact.ts';
 import {
   compareTexts,
@@ -50,6 +51,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
         await addKeyDays(trx, toKeyDays(days));
         await addUnitHours(trx, unitHours);
         await addUnitDays(trx, toUnitDays(unitHours.filter(({ span }) => span < before)));
+        await insertSeries(trx, fresh);
         await bookCosts(trx, fresh);
         await insertCaptures(trx, fresh);
       }

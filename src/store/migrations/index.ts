@@ -2,7 +2,7 @@
 
 import type { Migration } from 'kysely/migration';
 import { released } from './0001-to-0013.ts';
-import { later } from './0014-to-0024.ts';
+import { later } from './0014-to-0026.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = { ...released, ...later };
 
@@ -13,6 +13,7 @@ export const lastStepOf: Readonly<Record<string, string>> = {
 
 export const usageRollupStep = '0023-usage-rollup';
 export const compactStep = '0024-ledger-compact';
+export const seriesStep = '0026-series';
 
 /** Steps that add tables, or columns that may be empty, or that can be undone as they are set aside: a version that does not know them runs on beside them. */
 export const passedOver: ReadonlySet<string> = new Set([
@@ -28,4 +29,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   usageRollupStep,
   compactStep,
   '0025-key-lanes',
+  seriesStep,
 ]);

@@ -155,7 +155,7 @@ export function* spreadRows({
 }
 
 /** Uniform in [0, 1), and the same each time for the same seed. */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -3,6 +3,7 @@
 import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { unitLeaves } from '../ledger/ledger-sums.ts';
+import { nextMinute } from '../series/series-cells.ts';
 
 const unitPlaces = ['span', 'key', 'project', 'route', 'operation', 'model', 'upstream', 'outcome', 'unit'] as const;
 
@@ -216,6 +217,22 @@ export const later: Readonly<Record<string, Migration>> = {
       await sql`
         create index ledger_rows_client_request_id on ledger_rows (client_request_id, seq)
         where client_request_id is not null`.execute(db);
+    },
+  },
+  /** Counts and sketches of what happened, by minute, hour and day, in blocks. Rows from before are in none of them. */
+  '0026-series': {
+    async up(db: Kysely<unknown>) {
+      const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
+      await sql`
+        create table series_blocks (
+          id ${sql.raw(isSqlite ? 'integer primary key' : 'bigserial primary key')}, level integer not null,
+          section integer not null, at bigint not null, rolled integer not null,
+          data ${sql.raw(isSqlite ? 'blob' : 'bytea')} not null)`.execute(db);
+      await sql`create index series_blocks_at on series_blocks (level, section, at)`.execute(db);
+      await sql`create index series_blocks_loose on series_blocks (level, at) where rolled = 0`.execute(db);
+      await sql`create table series_since (id bigint primary key not null, at bigint not null)`.execute(db);
+      const { rows } = await sql`select 1 from usage_hours limit 1`.execute(db);
+      await sql`insert into series_since values (1, ${rows.length === 0 ? 0 : nextMinute(Date.now())})`.execute(db);
     },
   },
 };

@@ -1,0 +1,309 @@
+/**
+ * A block of series: what happened in a minute, an hour or a day, as cells of counts and sketches by their names. Blocks of one time
+ * add up: a cell that is in two of them is the sum of both.
+ */
+
+import { Buffer } from 'node:buffer';
+import { Counts, type Pairs } from '../../lib/sketch.ts';
+
+/** A request, or a call to an upstream that was not the only one of its request and answered well. */
+export const cellKinds = { request: 0, attempt: 1 } as const;
+
+/** What cells are told apart by, in the order in which they stand in a block. */
+export const cellNames = ['model', 'upstream', 'key', 'project', 'operation', 'outcome', 'code', 'cache'] as const;
+export type CellName = (typeof cellNames)[number];
+
+/** In a block: where a cell has no such name, and where seldom ones are added up. */
+export const noName = 0;
+export const othersName = 1;
+const firstName = 2;
+/** The same in a cell: no name of a key or a model has a control character. */
+export const others = '\u0001';
+
+/** What is counted, in the order of a cell. `direct` are calls that no cell of an attempt has: of the cell's own upstream. */
+export const counted = [
+  'requests',
+  'attempts',
+  'failedAttempts',
+  'direct',
+  'directFailed',
+  'items',
+  'inputTokens',
+  'outputTokens',
+  'searchUnits',
+  'costNanos',
+  'unpriced',
+  'savedItems',
+  'savedNanos',
+] as const;
+export type Counted = (typeof counted)[number];
+
+export const sketched = ['duration', 'firstByte', 'overhead'] as const;
+
+export class Cell {
+  readonly kind: number;
+  /** In the order of `cellNames`; empty where there is none. */
+  readonly names: readonly string[];
+  readonly counts: number[] = new Array(counted.length).fill(0);
+  readonly sketches: readonly Pairs[] = sketched.map(() => []);
+
+  constructor(kind: number, names: readonly string[]) {
+    this.kind = kind;
+    this.names = names;
+  }
+
+  add(index: number, amount: number): void {
+    this.counts[index] = Math.min((this.counts[index] ?? 0) + amount, Number.MAX_SAFE_INTEGER);
+  }
+
+  addCell(other: Cell): void {
+    for (let index = 0; index < counted.length; index++) this.add(index, other.counts[index] ?? 0);
+    for (const [index, pairs] of other.sketches.entries()) {
+      const own = this.sketches[index];
+      for (const number of pairs) own?.push(number);
+    }
+  }
+}
+
+/** Cells by their names. */
+export class Cells {
+  readonly #cells = new Map<string, Cell>();
+
+  get size(): number {
+    return this.#cells.size;
+  }
+
+  values(): Cell[] {
+    return [...this.#cells.values()];
+  }
+
+  of(kind: number, names: readonly string[]): Cell {
+    const name = `${kind}${names.join('\0')}`;
+    let cell = this.#cells.get(name);
+    if (cell === undefined) {
+      cell = new Cell(kind, names);
+      this.#cells.set(name, cell);
+    }
+    return cell;
+  }
+}
+
+const version = 1;
+const usualBytes = 64 * 1024;
+const mostBytesOfNumber = 8;
+
+class Writer {
+  buffer = Buffer.allocUnsafeSlow(usualBytes);
+  length = 0;
+
+  varint(value: number): void {
+    this.#makeRoom(mostBytesOfNumber);
+    const { buffer } = this;
+    let rest = value;
+    for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) buffer[this.length++] = (rest % 128) | 0x80;
+    for (; rest >= 0x80; rest >>>= 7) buffer[this.length++] = (rest & 0x7f) | 0x80;
+    buffer[this.length++] = rest;
+  }
+
+  text(text: string): void {
+    const bytes = Buffer.byteLength(text);
+    this.varint(bytes);
+    this.#makeRoom(bytes);
+    this.length += this.buffer.write(text, this.length);
+  }
+
+  bytes(other: Writer): void {
+    this.#makeRoom(other.length);
+    other.buffer.copy(this.buffer, this.length, 0, other.length);
+    this.length += other.length;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.length + bytes <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(this.length + bytes)));
+    this.buffer.copy(larger, 0, 0, this.length);
+    this.buffer = larger;
+  }
+}
+
+/** Kept from one block to the next. */
+const whole = new Writer();
+const inner = new Writer();
+const sums = new Counts();
+
+export function writeBlock(cells: readonly Cell[]): Buffer {
+  const texts = new Map<string, number>();
+  for (const { names } of cells) {
+    for (const name of names) {
+      if (name !== '' && name !== others && !texts.has(name)) texts.set(name, firstName + texts.size);
+    }
+  }
+  whole.length = 0;
+  whole.varint(version);
+  whole.varint(texts.size);
+  for (const text of texts.keys()) whole.text(text);
+  whole.varint(cells.length);
+  for (const cell of cells) {
+    whole.varint(cell.kind);
+    for (const name of cell.names)
+      whole.varint(name === '' ? noName : name === others ? othersName : (texts.get(name) ?? noName));
+    inner.length = 0;
+    writeFigures(cell);
+    whole.varint(inner.length);
+    whole.bytes(inner);
+  }
+  return Buffer.from(whole.buffer.subarray(0, whole.length));
+}
+
+/** First which of the figures there are, and then each of them. */
+function writeFigures({ counts, sketches }: Cell): void {
+  let mask = 0;
+  for (const [index, count] of counts.entries()) if (count > 0) mask |= 1 << index;
+  for (const [index, pairs] of sketches.entries()) if (pairs.length > 0) mask |= 1 << (counted.length + index);
+  inner.varint(mask);
+  for (const count of counts) if (count > 0) inner.varint(count);
+  for (const pairs of sketches) if (pairs.length > 0) writeSketch(pairs);
+}
+
+function writeSketch(pairs: Pairs): void {
+  let sorted = pairs;
+  if (pairs.length > 2) {
+    sums.add(pairs);
+    sorted = sums.toPairs();
+    sums.clear();
+  }
+  inner.varint(sorted.length / 2);
+  let before = 0;
+  for (let at = 0; at + 1 < sorted.length; at += 2) {
+    const bucket = sorted[at] ?? 0;
+    inner.varint(bucket - before);
+    inner.varint(sorted[at + 1] ?? 0);
+    before = bucket;
+  }
+}
+
+/** Goes through a block, cell by cell. What is not asked for is not read. */
+export class BlockReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #end = 0;
+  readonly #first: number;
+  readonly #count: number;
+  #left: number;
+  readonly #offsets: number[] = [];
+  readonly #texts: (string | undefined)[] = [];
+  kind = 0;
+  /** Of the cell, by number: see `text` and `find`. */
+  readonly names: number[] = new Array(cellNames.length).fill(noName);
+  readonly counts = new Float64Array(counted.length);
+  readonly sketches: readonly Pairs[] = sketched.map(() => []);
+
+  constructor(data: Uint8Array) {
+    this.#bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const found = this.#varint();
+    if (found !== version)
+      throw new RangeError(`a block of series has version ${found}, which this version cannot read`);
+    const texts = this.#varint();
+    for (let index = 0; index < texts; index++) {
+      const bytes = this.#varint();
+      this.#offsets.push(this.#at, bytes);
+      this.#at += bytes;
+    }
+    this.#count = this.#varint();
+    this.#left = this.#count;
+    this.#first = this.#at;
+    this.#end = this.#at;
+  }
+
+  /** Begins anew. */
+  rewind(): void {
+    this.#left = this.#count;
+    this.#end = this.#first;
+  }
+
+  /** Numbers of names are below it. */
+  get nameCount(): number {
+    return firstName + this.#offsets.length / 2;
+  }
+
+  text(name: number): string {
+    if (name === noName) return '';
+    if (name === othersName) return others;
+    const index = name - firstName;
+    let text = this.#texts[index];
+    if (text === undefined) {
+      const from = this.#offsets[2 * index] ?? 0;
+      text = this.#bytes.toString('utf8', from, from + (this.#offsets[2 * index + 1] ?? 0));
+      this.#texts[index] = text;
+    }
+    return text;
+  }
+
+  /** Undefined where no cell has it. */
+  find(text: string): number | undefined {
+    if (text === '') return noName;
+    const bytes = Buffer.from(text);
+    for (let index = 0; 2 * index < this.#offsets.length; index++) {
+      if (this.#offsets[2 * index + 1] !== bytes.length) continue;
+      const from = this.#offsets[2 * index] ?? 0;
+      if (this.#bytes.compare(bytes, 0, bytes.length, from, from + bytes.length) === 0) return firstName + index;
+    }
+    return undefined;
+  }
+
+  /** False at the end. */
+  next(): boolean {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    this.#at = this.#end;
+    this.kind = this.#varint();
+    for (let index = 0; index < cellNames.length; index++) this.names[index] = this.#varint();
+    const bytes = this.#varint();
+    this.#end = this.#at + bytes;
+    return true;
+  }
+
+  /** Once for each cell, before its sketches. */
+  readCounts(): void {
+    let mask = this.#varint();
+    for (let index = 0; index < counted.length; index++, mask >>>= 1) {
+      this.counts[index] = (mask & 1) === 1 ? this.#varint() : 0;
+    }
+    for (const pairs of this.sketches) {
+      pairs.length = 0;
+      if ((mask & 1) === 1) this.#readSketch(pairs);
+      mask >>>= 1;
+    }
+  }
+
+  #readSketch(pairs: Pairs): void {
+    let bucket = 0;
+    for (let left = this.#varint(); left > 0; left--) {
+      bucket += this.#varint();
+      pairs.push(bucket, this.#varint());
+    }
+  }
+
+  toCell(): Cell {
+    this.readCounts();
+    const cell = new Cell(
+      this.kind,
+      this.names.map((name) => this.text(name)),
+    );
+    for (const [index, count] of this.counts.entries()) cell.counts[index] = count;
+    for (const [index, pairs] of this.sketches.entries()) cell.sketches[index]?.push(...pairs);
+    return cell;
+  }
+
+  #varint(): number {
+    const bytes = this.#bytes;
+    let byte = bytes[this.#at++] ?? 0;
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let factor = 128; ; factor *= 128) {
+      byte = bytes[this.#at++] ?? 0;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Blocks of series in a database. An import adds a block for each minute that its rows are of; what is over is rolled up: into one block a
+ * minute, an hour, a day. A block says whether it is in one of a longer time, so a row that comes late is a block of its own, and is rolled up like
+ * any other.
+ */
+
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { SeriesQuery, SeriesStore } from '../../core/store/series.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { dayMs, hourMs } from '../ledger/ledger-rows.ts';
+import type { Schema } from '../schema.ts';
+import { BlockReader, Cells, writeBlock } from './series-block.ts';
+import { boundCells, minuteMs, type SeriesRow, sections, toMinutes, withoutNames } from './series-cells.ts';
+import { type Interval, keptMs, levels, planSeries, type SeriesPlan } from './series-plan.ts';
+import { readSeries, type StoredBlock } from './series-read.ts';
+
+/** In the transaction of their import. */
+export async function insertSeries(trx: Transaction<Schema>, rows: readonly SeriesRow[]): Promise<void> {
+  const blocks = [...toMinutes(rows)].map(([at, cells]) => ({
+    level: levels.raw,
+    section: sections.detail.number,
+    at,
+    rolled: 0,
+    data: writeBlock(boundCells(cells.values())),
+  }));
+  for (const block of blocks) await trx.insertInto('series_blocks').values(block).execute();
+}
+
+/** From when on there are blocks of all rows. */
+export async function readSince(db: Kysely<Schema>): Promise<number> {
+  const row = await db.selectFrom('series_since').select('at').executeTakeFirst();
+  return Number(row?.at ?? 0);
+}
+
+interface Roll {
+  readonly from: number;
+  readonly to: number;
+  readonly spanMs: number;
+  /** What began in a span is there by so long after its end; what comes later is rolled up by itself. */
+  readonly afterMs: number;
+  /** Late blocks are rolled up together. */
+  readonly everyMs: number;
+}
+
+const rolls: readonly Roll[] = [
+  { from: levels.raw, to: levels.minute, spanMs: minuteMs, afterMs: 5_000, everyMs: 5_000 },
+  { from: levels.minute, to: levels.hour, spanMs: hourMs, afterMs: 300_000, everyMs: 300_000 },
+  { from: levels.hour, to: levels.day, spanMs: dayMs, afterMs: 1_200_000, everyMs: 1_800_000 },
+];
+
+/** Spans at a time, so that rows that come in meanwhile never wait for long. */
+const mostSpans: Readonly<Record<number, number>> = { [levels.minute]: 10, [levels.hour]: 1, [levels.day]: 1 };
+const prunedAtOnce = 2_000;
+
+export function createSeriesStore(db: Kysely<Schema>, clock: Clock): SeriesStore {
+  const nextMs = new Map<number, number>();
+
+  return {
+    async read(query: SeriesQuery) {
+      const plan = planSeries(query, clock.nowMs());
+      const [blocks, sinceMs] = await Promise.all([readBlocks(db, plan), readSince(db)]);
+      return readSeries(query, plan, blocks, sinceMs);
+    },
+
+    async tend(retentionMs, pruneNowMs) {
+      const nowMs = clock.nowMs();
+      let hasMore = false;
+      for (const roll of rolls) {
+        if (nowMs < (nextMs.get(roll.to) ?? 0)) continue;
+        if (await rollUp(db, roll, nowMs)) hasMore = true;
+        else nextMs.set(roll.to, nowMs + roll.everyMs);
+      }
+      if (!hasMore) hasMore = await prune(db, pruneNowMs, retentionMs);
+      return hasMore;
+    },
+  };
+}
+
+/** In one statement: what is rolled up meanwhile is in one of both. */
+async function readBlocks(db: Kysely<Schema>, { intervals, section }: SeriesPlan): Promise<StoredBlock[]> {
+  if (intervals.length === 0) return [];
+  const wanted = sections[section].number;
+  const parts = intervals.flatMap((interval) => selectsOf(interval, wanted));
+  const { rows } = await sql<StoredBlock>`${sql.join(parts, sql` union all `)}`.execute(db);
+  return rows;
+}
+
+/** Blocks of that length, and shorter ones that are in none of them yet. */
+function selectsOf({ level, fromMs, toMs }: Interval, section: number) {
+  const isWithin = sql`at >= ${fromMs} and at < ${toMs}`;
+  const finer = [levels.minute, levels.hour].filter((one) => one < levels[level]);
+  return [
+    sql`select at, data from series_blocks where level = ${sql.lit(levels[level])} and section = ${sql.lit(section)} and ${isWithin}`,
+    ...finer.map(
+      (one) =>
+        sql`select at, data from series_blocks where rolled = 0 and level = ${sql.lit(one)} and section = ${sql.lit(section)} and ${isWithin}`,
+    ),
+    sql`select at, data from series_blocks where rolled = 0 and level = ${sql.lit(levels.raw)} and ${isWithin}`,
+  ];
+}
+
+/** True where there is more of it. Whoever else rolls up the same is noticed, and nothing is done then. */
+async function rollUp(db: Kysely<Schema>, { from, to, spanMs, afterMs }: Roll, nowMs: number): Promise<boolean> {
+  const before = Math.floor((nowMs - afterMs) / spanMs) * spanMs;
+  const oldest = await db
+    .selectFrom('series_blocks')
+    .select('at')
+    .where('rolled', '=', 0)
+    .where('level', '=', from)
+    .where('at', '<', before)
+    .orderBy('at')
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return false;
+  const start = Math.floor(oldest.at / spanMs) * spanMs;
+  const end = Math.min(before, start + spanMs * (mostSpans[to] ?? 1));
+  const blocks = await db
+    .selectFrom('series_blocks')
+    .select(['id', 'at', 'data'])
+    .where('rolled', '=', 0)
+    .where('level', '=', from)
+    .where('section', '=', sections.detail.number)
+    .where('at', '>=', start)
+    .where('at', '<', end)
+    .execute();
+  const made = [...Map.groupBy(blocks, ({ at }) => Math.floor(at / spanMs) * spanMs)].flatMap(([at, ofSpan]) => {
+    const cells = new Cells();
+    for (const { data } of ofSpan) {
+      const reader = new BlockReader(data);
+      while (reader.next()) {
+        const cell = reader.toCell();
+        cells.of(cell.kind, cell.names).addCell(cell);
+      }
+    }
+    const detail = boundCells(cells.values());
+    return Object.values(sections).map(({ number, without }) => ({
+      level: to,
+      section: number,
+      at,
+      rolled: 0,
+      data: writeBlock(without.length === 0 ? detail : boundCells(withoutNames(detail, without))),
+    }));
+  });
+  await db
+    .transaction()
+    .execute(async (trx) => {
+      const ids = blocks.map(({ id }) => id);
+      const taken = from === levels.raw ? await takeAway(trx, ids) : await mark(trx, from, { start, end }, ids);
+      if (taken !== ids.length) throw new RolledElsewhere();
+      for (const block of made) await trx.insertInto('series_blocks').values(block).execute();
+    })
+    .catch((thrown: unknown) => {
+      if (!(thrown instanceof RolledElsewhere)) throw thrown;
+    });
+  return true;
+}
+
+class RolledElsewhere extends Error {}
+
+const idsAtOnce = 500;
+
+async function takeAway(trx: Transaction<Schema>, ids: readonly number[]): Promise<number> {
+  let taken = 0;
+  for (let at = 0; at < ids.length; at += idsAtOnce) {
+    const { numDeletedRows } = await trx
+      .deleteFrom('series_blocks')
+      .where('id', 'in', ids.slice(at, at + idsAtOnce))
+      .executeTakeFirstOrThrow();
+    taken += Number(numDeletedRows);
+  }
+  return taken;
+}
+
+/** Those with all their names are counted; the others of their time go with them. */
+async function mark(
+  trx: Transaction<Schema>,
+  level: number,
+  { start, end }: { readonly start: number; readonly end: number },
+  ids: readonly number[],
+): Promise<number> {
+  const marked = await trx
+    .updateTable('series_blocks')
+    .set({ rolled: 1 })
+    .where('rolled', '=', 0)
+    .where('level', '=', level)
+    .where('at', '>=', start)
+    .where('at', '<', end)
+    .returning(['id', 'section'])
+    .execute();
+  const known = new Set(ids);
+  const details = marked.filter(({ section }) => section === sections.detail.number);
+  return details.every(({ id }) => known.has(id)) ? details.length : -1;
+}
+
+/** What is in blocks of a longer time, and kept no longer by itself. */
+async function prune(db: Kysely<Schema>, nowMs: number, retentionMs: number): Promise<boolean> {
+  const kept = [
+    { level: levels.minute, beforeMs: nowMs - keptMs.minute },
+    { level: levels.hour, beforeMs: nowMs - keptMs.hour },
+    { level: levels.day, beforeMs: nowMs - Math.max(keptMs.hour, retentionMs) },
+  ];
+  let hasMore = false;
+  for (const { level, beforeMs } of kept) {
+    if (!(beforeMs > 0)) continue;
+    const old = db
+      .selectFrom('series_blocks')
+      .select('id')
+      .where('level', '=', level)
+      .where('at', '<', beforeMs)
+      .where((one) => (level === levels.day ? one.lit(true) : one('rolled', '=', 1)))
+      .limit(prunedAtOnce);
+    const { numDeletedRows } = await db.deleteFrom('series_blocks').where('id', 'in', old).executeTakeFirstOrThrow();
+    if (Number(numDeletedRows) === prunedAtOnce) hasMore = true;
+  }
+  return hasMore;
+}

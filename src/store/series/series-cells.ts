@@ -1,0 +1,207 @@
+/** Makes cells of series: of rows as they are imported, and of other cells for what is looked at without all of their names. */
+
+import { readUnits } from '../../core/accounting/units.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { bucketOf } from '../../lib/sketch.ts';
+import type { LedgerTable } from '../schema.ts';
+import { readJson } from '../stored-json.ts';
+import {
+  type Cell,
+  type CellName,
+  Cells,
+  type Counted,
+  cellKinds,
+  cellNames,
+  counted,
+  others,
+  sketched,
+} from './series-block.ts';
+
+export const minuteMs = 60_000;
+
+export const nextMinute = (ms: number): number => Math.ceil(ms / minuteMs) * minuteMs;
+
+const at = (name: Counted): number => counted.indexOf(name);
+const requests = at('requests');
+const attempts = at('attempts');
+const failedAttempts = at('failedAttempts');
+const direct = at('direct');
+const directFailed = at('directFailed');
+const items = at('items');
+const inputTokens = at('inputTokens');
+const outputTokens = at('outputTokens');
+const searchUnits = at('searchUnits');
+const costNanos = at('costNanos');
+const unpriced = at('unpriced');
+const savedItems = at('savedItems');
+const savedNanos = at('savedNanos');
+
+const [duration, firstByte, overhead] = sketched.map((_, index) => index) as [number, number, number];
+
+/** What a try of a row says where nothing failed: it answered, or nobody wanted the answer any more. */
+const notFailed: ReadonlySet<string> = new Set(['answered', 'client-gone']);
+/** No call was made. */
+const notCalled = 'queue';
+
+export const isFailedAttempt = (outcome: string): boolean => !notFailed.has(outcome);
+
+export interface SeriesRow {
+  readonly row: LedgerTable;
+  /** The same of rows that have their names in common, where it is known. */
+  readonly place: object | undefined;
+}
+
+/** The cells of each minute, by when it begins. */
+export function toMinutes(rows: readonly SeriesRow[]): Map<number, Cells> {
+  const minutes = new Map<number, Cells>();
+  const ofPlaces = new Map<object, { readonly cells: Cells; readonly cell: Cell }>();
+  for (const { row, place } of rows) {
+    const minute = row.started_at - (row.started_at % minuteMs);
+    let cells = minutes.get(minute);
+    if (cells === undefined) {
+      cells = new Cells();
+      minutes.set(minute, cells);
+    }
+    const known = place === undefined ? undefined : ofPlaces.get(place);
+    const cell = known?.cells === cells ? known.cell : cells.of(cellKinds.request, namesOf(row));
+    if (place !== undefined && known?.cell !== cell) ofPlaces.set(place, { cells, cell });
+    addRow(cell, row, row.tries === null ? 0 : addTries(cells, row, row.tries));
+  }
+  return minutes;
+}
+
+const namesOf = (row: LedgerTable): string[] => [
+  row.model ?? '',
+  row.upstream ?? '',
+  row.key,
+  row.project ?? '',
+  row.operation,
+  row.outcome,
+  row.outcome === 'ok' ? '' : (row.error ?? String(row.status)),
+  row.cache ?? '',
+];
+
+/** `listed` calls have cells of their own. */
+function addRow(cell: Cell, row: LedgerTable, listed: number): void {
+  cell.add(requests, 1);
+  cell.add(attempts, row.attempts);
+  cell.add(items, Math.max(0, row.items));
+  cell.add(inputTokens, Math.max(0, row.billed_input_tokens ?? 0));
+  cell.add(outputTokens, Math.max(0, row.billed_output_tokens ?? 0));
+  cell.add(searchUnits, Math.max(0, row.billed_search_units ?? 0));
+  cell.add(costNanos, Math.max(0, row.cost_nanos ?? 0));
+  if (row.cost_nanos === null && (row.billed_input_tokens !== null || row.outcome === 'lost')) cell.add(unpriced, 1);
+  const own = Math.max(0, row.attempts - listed);
+  cell.add(direct, own);
+  // Of an answer that broke off nothing is listed.
+  if (row.outcome === 'cut' && own > 0) {
+    cell.add(directFailed, 1);
+    cell.add(failedAttempts, 1);
+  }
+  if (row.tries !== null) cell.add(failedAttempts, failedIn(row.tries));
+  if (row.units !== null) addSaved(cell, row.units);
+  // How long it took nobody knows.
+  if (row.outcome === 'lost') return;
+  cell.sketches[duration]?.push(bucketOf(row.duration_ms), 1);
+  if (row.first_byte_ms === null) return;
+  cell.sketches[firstByte]?.push(bucketOf(row.first_byte_ms), 1);
+  if (row.upstream_ms !== null && row.attempts === 1) {
+    cell.sketches[overhead]?.push(bucketOf(Math.max(0, row.first_byte_ms - row.upstream_ms)), 1);
+  }
+}
+
+function addSaved(cell: Cell, text: string): void {
+  if (!text.includes('"saved')) return;
+  const units = readUnits(readJson(text));
+  cell.add(savedItems, Math.round(units?.savedItems ?? 0));
+  cell.add(savedNanos, Math.round(units?.savedNanos ?? 0));
+}
+
+interface Try {
+  readonly upstream: string;
+  readonly outcome: string;
+  readonly code: string;
+  readonly durationMs: number;
+}
+
+function triesIn(text: string): Try[] {
+  const tries = readJson(text);
+  if (!Array.isArray(tries)) return [];
+  return tries.flatMap((one): Try[] => {
+    if (!isMapping(one) || typeof one.upstream !== 'string' || typeof one.outcome !== 'string') return [];
+    if (one.outcome === notCalled) return [];
+    const { upstream, outcome, detail, durationMs } = one;
+    const code = typeof detail === 'number' || typeof detail === 'string' ? String(detail).slice(0, longestCode) : '';
+    return [{ upstream, outcome, code, durationMs: typeof durationMs === 'number' ? durationMs : 0 }];
+  });
+}
+
+/** What a service says in words goes on and on. */
+const longestCode = 64;
+
+const failedIn = (text: string): number => triesIn(text).filter(({ outcome }) => isFailedAttempt(outcome)).length;
+
+/** Gives back how many calls they were. */
+function addTries(cells: Cells, row: LedgerTable, text: string): number {
+  const tries = triesIn(text);
+  for (const { upstream, outcome, code, durationMs } of tries) {
+    const names = [row.model ?? '', upstream, row.key, row.project ?? '', row.operation, outcome, code, ''];
+    const cell = cells.of(cellKinds.attempt, names);
+    cell.add(requests, 1);
+    cell.sketches[duration]?.push(bucketOf(durationMs), 1);
+  }
+  return tries.length;
+}
+
+/** What blocks are kept by, beside all their names: for most questions a small part of the cells. */
+export const sections = {
+  detail: { number: 0, without: [] },
+  targets: { number: 1, without: ['key', 'project'] },
+  keys: { number: 2, without: ['model', 'upstream'] },
+  total: { number: 3, without: ['model', 'key', 'project'] },
+} as const satisfies Record<string, { number: number; without: readonly CellName[] }>;
+export type Section = keyof typeof sections;
+
+/** The smallest section that has these names. */
+export function sectionOf(names: readonly CellName[]): Section {
+  const fits = ({ without }: { readonly without: readonly CellName[] }) =>
+    !names.some((name) => without.includes(name));
+  if (fits(sections.total)) return 'total';
+  if (fits(sections.targets)) return 'targets';
+  return fits(sections.keys) ? 'keys' : 'detail';
+}
+
+export function withoutNames(cells: readonly Cell[], without: readonly CellName[]): Cell[] {
+  const kept = cellNames.map((name) => !without.includes(name));
+  const made = new Cells();
+  for (const cell of cells) {
+    const names = cell.names.map((name, index) => (kept[index] === true ? name : ''));
+    made.of(cell.kind, names).addCell(cell);
+  }
+  return made.values();
+}
+
+/** Cells of a block at most: clients may choose names. */
+export const mostCells = 12_000;
+const seldomNames: readonly (readonly CellName[])[] = [
+  ['key', 'project'],
+  ['model', 'code'],
+];
+
+/** Where there are too many, the names of those with the fewest requests are `others`. */
+export function boundCells(cells: readonly Cell[], most = mostCells): readonly Cell[] {
+  let bounded = cells;
+  for (const folded of seldomNames) {
+    if (bounded.length <= most) return bounded;
+    const byRequests = bounded.toSorted((one, other) => (other.counts[requests] ?? 0) - (one.counts[requests] ?? 0));
+    const kept = Math.floor(most / 2);
+    const isFolded = cellNames.map((name) => folded.includes(name));
+    const made = new Cells();
+    for (const [index, cell] of byRequests.entries()) {
+      const names = index < kept ? cell.names : cell.names.map((name, place) => (isFolded[place] ? others : name));
+      made.of(cell.kind, names).addCell(cell);
+    }
+    bounded = made.values();
+  }
+  return bounded;
+}

@@ -1,0 +1,89 @@
+/** Which blocks answer a question: of what length, from when to when, and with which names. */
+
+import type { SeriesQuery } from '../../core/store/series.ts';
+import { dayMs, hourMs } from '../ledger/ledger-rows.ts';
+import type { CellName } from './series-block.ts';
+import { minuteMs, type Section, sectionOf } from './series-cells.ts';
+
+/** Rows of an import, then what was over: minutes, hours, days. */
+export const levels = { raw: 0, minute: 1, hour: 2, day: 3 } as const;
+export type Level = 'minute' | 'hour' | 'day';
+
+/** How long blocks of minutes and of hours are kept; days are kept as long as rows, and as long as hours at least. */
+export const keptMs = { minute: 14 * dayMs, hour: 90 * dayMs };
+
+export interface Interval {
+  readonly level: Level;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface SeriesPlan {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+  /** When each step begins; the first one may begin before `fromMs`. */
+  readonly firstMs: number;
+  readonly steps: number;
+  readonly section: Section;
+  readonly intervals: readonly Interval[];
+}
+
+const mostSteps = 1_500;
+/** Where nobody says how long a step is. */
+const mostOfDays = 400;
+/** What a step is, by the longest stretch that it suits. */
+const steps = [
+  { upToMs: 2 * hourMs, stepMs: minuteMs },
+  { upToMs: 6 * hourMs, stepMs: 5 * minuteMs },
+  { upToMs: 36 * hourMs, stepMs: 15 * minuteMs },
+  { upToMs: 8 * dayMs, stepMs: hourMs },
+  { upToMs: 32 * dayMs, stepMs: 6 * hourMs },
+] as const;
+/** Beyond, hours with all their names are too many to go through: days are. */
+const longestOfDetailMs = 4 * dayMs;
+/** Beyond, steps are days in UTC. */
+const longestOfHoursMs = 33 * dayMs;
+
+const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs;
+const ceilTo = (ms: number, unitMs: number): number => Math.ceil(ms / unitMs) * unitMs;
+
+/** Throws a RangeError where a step does not fit the stretch. */
+export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
+  const { filter, by } = query;
+  const filtered = (['model', 'upstream', 'key', 'project'] as const).filter((name) => filter[name] !== undefined);
+  const section = sectionOf([...filtered, ...by] as CellName[]);
+  const lengthMs = query.toMs - query.fromMs;
+  // What is kept says how finely the ends can be cut.
+  const endMs = query.fromMs >= nowMs - keptMs.minute ? minuteMs : query.fromMs >= nowMs - keptMs.hour ? hourMs : dayMs;
+  const fromMs = floorTo(query.fromMs, endMs);
+  const toMs = Math.max(ceilTo(query.toMs, endMs), fromMs + endMs);
+  const isLongDetail = section === 'detail' && lengthMs > longestOfDetailMs;
+  const suited = steps.find(({ upToMs }) => lengthMs <= upToMs)?.stepMs ?? ceilTo(lengthMs / mostOfDays, dayMs);
+  const isOfDays = lengthMs > longestOfHoursMs || isLongDetail;
+  const leastMs = isOfDays ? dayMs : Math.max(endMs, minuteMs);
+  const stepMs = Math.max(query.stepMs ?? suited, leastMs);
+  const isByZone = !isOfDays && stepMs >= 6 * hourMs;
+  const zoneMs = isByZone ? Math.round(query.zoneMs / hourMs) * hourMs : 0;
+  const firstMs = floorTo(fromMs + zoneMs, stepMs) - zoneMs;
+  const count = Math.ceil((toMs - firstMs) / stepMs);
+  if (count > mostSteps) {
+    throw new RangeError(`These are ${count} steps; ask for longer ones, or for a shorter time: ${mostSteps} at most.`);
+  }
+  const isWhole = zoneMs % dayMs === 0 && stepMs % dayMs === 0;
+  const intervals = cover(fromMs, toMs, stepMs < hourMs ? [] : isWhole ? ['hour', 'day'] : ['hour']);
+  return { fromMs, toMs, stepMs, firstMs, steps: count, section, intervals };
+}
+
+const lengths = { minute: minuteMs, hour: hourMs, day: dayMs };
+
+/** Whole days and hours in the middle, as far as they may be used, and minutes at both ends. */
+function cover(fromMs: number, toMs: number, coarser: readonly ('hour' | 'day')[]): Interval[] {
+  const level = coarser.at(-1);
+  if (level === undefined) return fromMs < toMs ? [{ level: 'minute', fromMs, toMs }] : [];
+  const finer = coarser.slice(0, -1);
+  const first = ceilTo(fromMs, lengths[level]);
+  const last = floorTo(toMs, lengths[level]);
+  if (first >= last) return cover(fromMs, toMs, finer);
+  return [...cover(fromMs, first, finer), { level, fromMs: first, toMs: last }, ...cover(last, toMs, finer)];
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { imported } from '../../../test/support/ledger/ledger-rows.ts';
+import { describeSeriesStore } from '../../../test/support/stores/series-conformance.ts';
+import { bucketOf, Counts, middleOf } from '../../lib/sketch.ts';
+import { migrateStore, openStore } from '../open-store.ts';
+import { BlockReader, Cells, cellKinds, others, writeBlock } from './series-block.ts';
+import { boundCells } from './series-cells.ts';
+
+async function makeDirectory(t: TestContext): Promise<string> {
+  const cwd = await mkdtemp(join(tmpdir(), 'postern-series-'));
+  t.after(() => rm(cwd, { recursive: true, force: true }));
+  return cwd;
+}
+
+describeSeriesStore('the series in a SQLite file', async (t, clock) => {
+  const store = await openStore('sqlite:postern.db', { cwd: await makeDirectory(t), clock });
+  t.after(() => store.close());
+  return store;
+});
+
+describeSeriesStore('the series in memory', async (t, clock) => {
+  const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
+  t.after(() => store.close());
+  return store;
+});
+
+test('every duration is within 1 % of the middle of its bucket', () => {
+  for (let ms = 0.0011; ms < 1e9; ms *= 1.0037) {
+    assert.ok(Math.abs(middleOf(bucketOf(ms)) - ms) <= ms * 0.0100001, String(ms));
+  }
+  assert.deepEqual([0, -1, 0.001, Number.NaN].map(bucketOf), [0, 0, 0, 0]);
+  assert.equal(bucketOf(1e300), bucketOf(1e9));
+});
+
+test('sketches add up: the percentiles of two together are those of all their values', () => {
+  const values = Array.from({ length: 999 }, (_, at) => 1 + ((at * 7919) % 5_003));
+  const counts = new Counts();
+  const pairsOf = (some: readonly number[]) => some.flatMap((value) => [bucketOf(value), 1]);
+  counts.add(pairsOf(values.slice(0, 300)));
+  counts.add(pairsOf(values.slice(300)));
+  const sorted = values.toSorted((a, b) => a - b);
+  for (const [at, share] of [0.5, 0.95, 0.99].entries()) {
+    const exact = sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
+    assert.ok(Math.abs((counts.quantiles([0.5, 0.95, 0.99])[at] ?? 0) - exact) <= exact * 0.0101);
+  }
+});
+
+const namesOf = (model: string, key: string): string[] => [model, 'up', key, '', 'embeddings', 'ok', '', ''];
+
+test('a block comes back as it was, whatever its numbers and names', () => {
+  const cells = new Cells();
+  const cell = cells.of(cellKinds.request, namesOf('mödel/😀', 'k'));
+  cell.add(0, 3);
+  cell.add(9, Number.MAX_SAFE_INTEGER);
+  cell.sketches[0]?.push(700, 2, 3, 1, 700, 1);
+  cells.of(cellKinds.attempt, namesOf('', others)).add(0, 1);
+  const reader = new BlockReader(writeBlock(cells.values()));
+  assert.equal(reader.next(), true);
+  const read = reader.toCell();
+  assert.deepEqual([read.kind, read.names, read.counts], [0, cell.names, cell.counts]);
+  assert.deepEqual(read.sketches, [[3, 1, 700, 3], [], []]);
+  assert.equal(reader.next(), true);
+  assert.deepEqual(reader.toCell().names, namesOf('', others));
+  assert.equal(reader.next(), false);
+  assert.equal(reader.find('mödel/😀'), reader.names.length > 0 ? 2 : 0);
+});
+
+test('where there are too many names, those of the fewest requests are added up as others', () => {
+  const cells = new Cells();
+  for (let number = 0; number < 100; number++) {
+    cells.of(cellKinds.request, namesOf('m', `key-${number}`)).add(0, number === 50 ? 9 : 1);
+  }
+  const bounded = boundCells(cells.values(), 10);
+  assert.equal(bounded.length, 6);
+  assert.ok(bounded.some(({ names, counts }) => names[2] === 'key-50' && counts[0] === 9));
+  const folded = bounded.find(({ names }) => names[2] === others);
+  assert.equal(folded?.counts[0], 95);
+});
+
+const stretch = { fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2040, 0, 1) };
+const all = {
+  ...{ zoneMs: 0, filter: {}, by: [], top: 1, order: 'requests', latency: 'duration' },
+  ...{ wantsHeatmap: false, wantsPoints: false, ...stretch },
+} as const;
+
+/** Imports and rolls up without end, and says how many rows are in the store. */
+const importing = `
+  const { openStore } = await import(${JSON.stringify(new URL('../open-store.ts', import.meta.url).href)});
+  const rows = await import(${JSON.stringify(new URL('../../../test/support/ledger/ledger-rows.ts', import.meta.url).href)});
+  const store = await openStore('sqlite:postern.db', { cwd: process.env.STORE });
+  for (let number = 1; ; number++) {
+    const startedAtMs = Date.now() - (number % 200) * 60_000;
+    const batch = Array.from({ length: 50 }, (_, at) =>
+      ({ row: rows.ledgerRow({ id: rows.rowId(startedAtMs, number * 100 + at), startedAtMs }), accounts: [] }));
+    await store.ledger.import('j', batch, { segment: 1, offset: number });
+    await store.series.tend(1e12, Date.now());
+    console.log(number * 50);
+  }`;
+
+test('series and rows agree after the process was killed while it imported and rolled up', async (t) => {
+  const cwd = await makeDirectory(t);
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', importing],
+    {
+      env: { ...process.env, STORE: cwd },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  let heard = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    heard += text.split('\n').length - 1;
+    if (heard >= 300) child.kill('SIGKILL');
+  });
+  await once(child, 'exit');
+  const store = await openStore('sqlite:postern.db', { cwd });
+  t.after(() => store.close());
+  const [usage] = await store.ledger.usage({}, []);
+  const { total } = await store.series.read(all);
+  assert.ok((usage?.sums.requests ?? 0) >= 300 * 50);
+  assert.equal(total.figures.requests, usage?.sums.requests);
+  assert.equal(total.figures.duration?.count, usage?.sums.requests);
+});
+
+test('says from when on there are series: from the first row on, or since the store came back from a former version', async (t) => {
+  const cwd = await makeDirectory(t);
+  const open = () => openStore('sqlite:postern.db', { cwd });
+  const store = await open();
+  await store.ledger.import('j', [imported()], { segment: 1, offset: 1 });
+  assert.equal((await store.series.read(all)).sinceMs, 0);
+  await store.close();
+  await migrateStore('sqlite:postern.db', { cwd }, '0.1.0');
+  const beforeMs = Date.now();
+  const again = await open();
+  t.after(() => again.close());
+  assert.ok((await again.series.read(all)).sinceMs >= beforeMs);
+});
