@@ -5,6 +5,7 @@ import type { KeyJudge } from '../core/key-judge.ts';
 import type { Log } from '../core/log.ts';
 import type { ResourceDesk } from '../core/resource-desk.ts';
 import type { Snapshot, Upstream } from '../core/snapshot.ts';
+import type { SeriesStore } from '../core/store/series.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
@@ -17,6 +18,8 @@ import type { GatewayCalls } from './playground/gateway-calls.ts';
 
 export interface AdminContext {
   readonly store: Store;
+  /** Those of the store, answered where nobody waits for it. */
+  readonly series: Pick<SeriesStore, 'read'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;

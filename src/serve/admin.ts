@@ -30,6 +30,7 @@ import { parseStoreUrl, storeBytes } from '../store/open-store.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
 import { createOwnProbe } from '../upstream/probes/own-probe.ts';
+import { createSeriesThread, type SeriesThread } from './threads/series-thread-host.ts';
 
 export interface AdminDeps {
   readonly store: Store;
@@ -78,8 +79,10 @@ export function openAdmin(deps: AdminDeps): Admin {
     clock: deps.clock,
     installation: deps.installation,
   });
+  const series = openSeries(deps);
   const context: AdminContext = {
     store: deps.store,
+    series,
     clock: deps.clock,
     log: deps.log,
     version: deps.version,
@@ -119,10 +122,19 @@ export function openAdmin(deps: AdminDeps): Admin {
     close: async () => {
       streams.close();
       live.close();
+      await series.close();
       await gatewayCalls.close();
       await probe.close();
     },
   };
+}
+
+/** In memory there is nothing that a thread could open. */
+function openSeries({ store, current, changing }: AdminDeps): SeriesThread {
+  const { store: url } = current().snapshot;
+  const { cwd } = changing.secrets;
+  if (parseStoreUrl(url, cwd).kind !== 'memory') return createSeriesThread({ url, cwd });
+  return { read: store.series.read, close: async () => undefined };
 }
 
 function viewOf(current: () => LoadedConfiguration): ConfigurationView {

@@ -94,6 +94,7 @@ export async function openAdmin(
   let caller = toCaller(signsIn ? null : role);
   const context: AdminContext = {
     store,
+    series: store.series,
     clock: systemClock,
     log,
     version: '0.0.0',

@@ -1,0 +1,86 @@
+/** Asks the thread that answers questions about series. It is started with the first question, and ends when nobody asks for a while. */
+
+import { Worker } from 'node:worker_threads';
+import type { SeriesAnswer, SeriesQuery, SeriesStore } from '../../core/store/series.ts';
+import type { SeriesQuestion, SeriesReport, SeriesThreadData } from './series-thread.ts';
+
+/** The same file beside this one, in the source and where it was built. */
+const entry = new URL(import.meta.url.endsWith('.ts') ? './series-thread.ts' : './series-thread.js', import.meta.url);
+
+const idleMs = 60_000;
+
+export interface SeriesThread extends Pick<SeriesStore, 'read'> {
+  close(): Promise<void>;
+}
+
+export interface SeriesThreadDeps extends SeriesThreadData {
+  /** A test's own, which dies when it is told. */
+  readonly startWorker?: (data: SeriesThreadData) => Worker;
+}
+
+interface Waiting {
+  resolve(answer: SeriesAnswer): void;
+  reject(reason: Error): void;
+}
+
+const startThread = (data: SeriesThreadData): Worker =>
+  new Worker(entry, { workerData: data, name: 'series', env: {} });
+
+export function createSeriesThread({ startWorker = startThread, ...data }: SeriesThreadDeps): SeriesThread {
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let lastId = 0;
+
+  function start(): Worker {
+    const started = startWorker(data);
+    let cause: Error | undefined;
+    started.on('message', hear);
+    started.once('error', (error) => {
+      cause = error instanceof Error ? error : new Error(String(error));
+    });
+    started.once('exit', () => {
+      if (worker !== started) return;
+      worker = undefined;
+      for (const { reject } of waiting.values()) reject(cause ?? new Error('The thread of the series ended.'));
+      waiting.clear();
+    });
+    return started;
+  }
+
+  function hear(report: SeriesReport): void {
+    const asked = waiting.get(report.id);
+    waiting.delete(report.id);
+    if ('answer' in report) asked?.resolve(report.answer);
+    else asked?.reject(toError(report.fault));
+    if (waiting.size > 0) return;
+    clearTimeout(idle);
+    idle = setTimeout(() => void end(), idleMs).unref();
+  }
+
+  async function end(): Promise<void> {
+    clearTimeout(idle);
+    const ending = worker;
+    worker = undefined;
+    for (const { reject } of waiting.values()) reject(new Error('The series are closed.'));
+    waiting.clear();
+    if (ending === undefined) return;
+    const ended = new Promise((resolve) => ending.once('exit', resolve));
+    ending.postMessage(null);
+    await ended;
+  }
+
+  return {
+    read(query: SeriesQuery) {
+      clearTimeout(idle);
+      worker ??= start();
+      const question: SeriesQuestion = { id: ++lastId, query };
+      worker.postMessage(question);
+      return new Promise((resolve, reject) => waiting.set(question.id, { resolve, reject }));
+    },
+    close: end,
+  };
+}
+
+const toError = ({ isRange, message }: { readonly isRange: boolean; readonly message: string }): Error =>
+  isRange ? new RangeError(message) : new Error(message);

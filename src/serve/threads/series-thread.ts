@@ -1,0 +1,50 @@
+/** The thread that answers questions about series: reading and adding up blocks of a month takes longer than a client may wait. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import type { SeriesAnswer, SeriesQuery } from '../../core/store/series.ts';
+import { yieldToOthers } from '../../lib/thread-priority.ts';
+import { openStore } from '../../store/open-store.ts';
+
+export interface SeriesThreadData {
+  /** Of the store. */
+  readonly url: string;
+  /** What relative paths are relative to. */
+  readonly cwd: string;
+}
+
+/** What goes in; null ends it. */
+export interface SeriesQuestion {
+  readonly id: number;
+  readonly query: SeriesQuery;
+}
+
+export type SeriesReport = { readonly id: number } & (
+  | { readonly answer: SeriesAnswer }
+  | { readonly fault: { readonly isRange: boolean; readonly message: string } }
+);
+
+/** Those who look wait for it; clients that are served do not wait behind it. */
+const stepsBehind = 5;
+
+if (parentPort !== null) await run(parentPort, workerData);
+
+async function run(port: NonNullable<typeof parentPort>, { url, cwd }: SeriesThreadData): Promise<void> {
+  yieldToOthers(stepsBehind);
+  const store = await openStore(url, { cwd });
+  async function answer({ id, query }: SeriesQuestion): Promise<SeriesReport> {
+    try {
+      return { id, answer: await store.series.read(query) };
+    } catch (thrown) {
+      const message = thrown instanceof Error ? thrown.message : String(thrown);
+      return { id, fault: { isRange: thrown instanceof RangeError, message } };
+    }
+  }
+  port.on('message', (question: SeriesQuestion | null) => {
+    if (question === null) {
+      port.close();
+      void store.close();
+      return;
+    }
+    void answer(question).then((report) => port.postMessage(report));
+  });
+}
