@@ -1,6 +1,6 @@
 /** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
 
-import type { BudgetHold, BudgetKeeper } from '../budgets/port.ts';
+import type { BudgetHold, Budgets } from '../budgets/port.ts';
 import type { Asking, Price } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import type { Course } from '../core/dispatch.ts';
@@ -12,7 +12,7 @@ import type { Capped, CappedIndex } from './capped.ts';
 
 export interface ReservationDeps {
   readonly limiter: Limiter;
-  readonly budgets: BudgetKeeper;
+  readonly budgets: Budgets;
   readonly index: CappedIndex;
   worstCost(price: Price | undefined, asking: Asking): number;
 }

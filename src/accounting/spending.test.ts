@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toKeyRecord } from '../../test/support/gateways/keys.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { toUpstream } from '../../test/support/upstreams/upstream.ts';
-import type { BudgetHold, BudgetKeeper } from '../budgets/port.ts';
+import type { BudgetHold, Budgets } from '../budgets/port.ts';
 import type { Asking, Bill, Price } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import { type Caps, type Holder, noCaps, type Rate } from '../core/caps.ts';
@@ -44,7 +44,7 @@ const budget: Partial<Caps> = { budgets: [{ period: 'month', nanos: 1_000_000, a
 const priceOf = (input: number): Price => ({ input }) as Price;
 
 /** Remembers what was taken and settled; refuses as it is told. */
-class FakeKeeper implements BudgetKeeper {
+class FakeBudgets implements Budgets {
   readonly taken: string[] = [];
   readonly settled: string[] = [];
   refusal: GatewayError | undefined = undefined;
@@ -75,7 +75,7 @@ interface Parts {
 }
 
 interface Stage {
-  readonly keeper: FakeKeeper;
+  readonly fakeBudgets: FakeBudgets;
   readonly upstreams: readonly Upstream[];
   readonly clock: ReturnType<typeof createFakeClock>;
   reserve(): Reservation | Promise<Reservation>;
@@ -86,10 +86,10 @@ interface Stage {
 
 function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks = {} }: Parts): Stage {
   const clock = createFakeClock();
-  const keeper = new FakeKeeper();
+  const fakeBudgets = new FakeBudgets();
   const spending = createSpending({
     limiter: limiter ?? createMemoryLimiter({ clock }),
-    budgets: keeper,
+    budgets: fakeBudgets,
     worstCost: (price, { mostInputTokens }) => (price?.input ?? 0) * mostInputTokens,
   });
   const record = toKeyRecord({ id: 'dev', caps: caps(key), project: project === undefined ? undefined : 'team' });
@@ -110,7 +110,7 @@ function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks 
   const reserve = (): Reservation | Promise<Reservation> =>
     spending.reserve(makeExchange(), course, { ...asking, ...asks });
   return {
-    keeper,
+    fakeBudgets,
     upstreams: them,
     clock,
     reserve,
@@ -194,17 +194,17 @@ test('the estimate makes way for what the upstream counted, else for what is bil
 });
 
 test('where nothing is owed all is given back but the request itself', () => {
-  const { reserveNow, settle, keeper } = stage({
+  const { reserveNow, settle, fakeBudgets } = stage({
     key: { rates: [tokensAMinute(50), itemsAMinute(4), requestsAMinute(9)], concurrency: 1, ...budget },
   });
   settle(reserveNow());
   settle(reserveNow());
   assert.equal(remaining(reserveNow(), 'requests'), '6');
-  assert.deepEqual(keeper.settled, ['key/dev 0', 'key/dev 0']);
+  assert.deepEqual(fakeBudgets.settled, ['key/dev 0', 'key/dev 0']);
 });
 
 test('reserves the worst case of any target from all budgets, and settles what it cost', () => {
-  const { reserveNow, settle, keeper } = stage({
+  const { reserveNow, settle, fakeBudgets } = stage({
     key: budget,
     project: { ...budget, rates: [requestsAMinute(9)] },
     upstreams: [{}, {}],
@@ -212,22 +212,22 @@ test('reserves the worst case of any target from all budgets, and settles what i
   const reservation = reserveNow();
   assert.equal(reservation.nanos, 320);
   assert.deepEqual(reservation.accounts, ['key/dev', 'project/team']);
-  assert.deepEqual(keeper.taken, ['key/dev,project/team 320']);
+  assert.deepEqual(fakeBudgets.taken, ['key/dev,project/team 320']);
   settle(reservation, { bill });
   settle(reservation, { bill });
-  assert.deepEqual(keeper.settled, ['key/dev,project/team 700']);
+  assert.deepEqual(fakeBudgets.settled, ['key/dev,project/team 700']);
 });
 
 for (const isSlow of [false, true]) {
   test(`a budget that refuses ${isSlow ? 'later' : 'at once'} gives the limits back whole`, async () => {
-    const { reserve, reserveNow, keeper } = stage({
+    const { reserve, reserveNow, fakeBudgets } = stage({
       key: { ...budget, rates: [requestsAMinute(3), tokensAMinute(100)], concurrency: 1 },
     });
-    keeper.isSlow = isSlow;
-    keeper.refusal = new GatewayError('budget_exceeded');
+    fakeBudgets.isSlow = isSlow;
+    fakeBudgets.refusal = new GatewayError('budget_exceeded');
     for (let i = 0; i < 5; i += 1) await assert.rejects(async () => reserve(), { code: 'budget_exceeded' });
-    keeper.refusal = undefined;
-    keeper.isSlow = false;
+    fakeBudgets.refusal = undefined;
+    fakeBudgets.isSlow = false;
     const reservation = reserveNow();
     assert.equal(remaining(reservation, 'requests'), '2');
     assert.equal(remaining(reservation, 'tokens'), '60');
@@ -237,27 +237,27 @@ for (const isSlow of [false, true]) {
 test('what has no bound is refused by name where a budget applies, and nowhere else', () => {
   const asks = { unbounded: 'image_url' };
   for (const parts of [{ key: budget }, { project: budget }, { upstreams: [{}, budget] }]) {
-    const { reserveNow, keeper } = stage({ ...parts, asks });
+    const { reserveNow, fakeBudgets } = stage({ ...parts, asks });
     const { code, param } = refusalOf(reserveNow);
     assert.deepEqual([code, param], ['unsupported_parameter', 'image_url']);
-    assert.deepEqual(keeper.taken, []);
+    assert.deepEqual(fakeBudgets.taken, []);
   }
   stage({ key: { rates: [] }, asks }).reserveNow();
   stage({ asks }).reserveNow();
 });
 
-test('waits for a limiter and a keeper that answer later', async () => {
+test('waits for a limiter and budgets that answer later', async () => {
   const memory = createMemoryLimiter({ clock: createFakeClock() });
   const limiter: Limiter = {
     begin: (holders) => memory.begin(holders),
     reserve: async (holders, amounts) => memory.reserve(holders, amounts),
   };
-  const { reserve, settle, keeper, upstreams } = stage({
+  const { reserve, settle, fakeBudgets, upstreams } = stage({
     key: { ...budget, rates: [requestsAMinute(2)] },
     upstreams: [{ ...budget, rates: [requestsAMinute(1)] }],
     limiter,
   });
-  keeper.isSlow = true;
+  fakeBudgets.isSlow = true;
   const [upstream] = upstreams;
   assert.ok(upstream);
   const reservation = await reserve();
@@ -266,12 +266,12 @@ test('waits for a limiter and a keeper that answer later', async () => {
   assert.equal(denial?.limit, '1 request a minute of the upstream "up 0"');
   await assert.rejects(async () => reserve(), { code: 'rate_limit_exceeded' });
   settle(reservation, { bill }, upstream);
-  assert.deepEqual(keeper.settled, ['key/dev 700', 'upstream/up 0 700']);
+  assert.deepEqual(fakeBudgets.settled, ['key/dev 700', 'upstream/up 0 700']);
 });
 
 test('each call takes from its upstream; the one that answered is charged, the others only for the request', () => {
   const limits = { rates: [tokensAMinute(100), requestsAMinute(5)], concurrency: 1, ...budget };
-  const { reserveNow, settle, keeper, upstreams } = stage({ upstreams: [limits, limits] });
+  const { reserveNow, settle, fakeBudgets, upstreams } = stage({ upstreams: [limits, limits] });
   const [first, second] = upstreams;
   assert.ok(first && second);
   const reservation = reserveNow();
@@ -281,8 +281,8 @@ test('each call takes from its upstream; the one that answered is charged, the o
   const denied = reserveNow().enter(second) as Denial;
   assert.equal(denied.limit, '1 request at a time of the upstream "up 1"');
   settle(reservation, { bill: { ...bill, inputTokens: 90 } }, second);
-  assert.deepEqual(keeper.taken, ['upstream/up 0 160', 'upstream/up 1 320']);
-  assert.deepEqual(keeper.settled, ['upstream/up 0 0', 'upstream/up 1 700']);
+  assert.deepEqual(fakeBudgets.taken, ['upstream/up 0 160', 'upstream/up 1 320']);
+  assert.deepEqual(fakeBudgets.settled, ['upstream/up 0 0', 'upstream/up 1 700']);
   assert.deepEqual(reservation.accounts, ['upstream/up 1']);
   assert.equal(reserveNow().enter(first), undefined);
   const late = reserveNow().enter(second) as Denial;
@@ -291,46 +291,46 @@ test('each call takes from its upstream; the one that answered is charged, the o
 });
 
 test('an upstream whose budget is spent is passed over, and its limits are given back', () => {
-  const { reserveNow, keeper, upstreams } = stage({ upstreams: [{ ...budget, rates: [requestsAMinute(1)] }] });
+  const { reserveNow, fakeBudgets, upstreams } = stage({ upstreams: [{ ...budget, rates: [requestsAMinute(1)] }] });
   const [upstream] = upstreams;
   assert.ok(upstream);
   const error = new GatewayError('budget_exceeded', { headers: ['Retry-After', '7'] });
-  keeper.refusal = error;
+  fakeBudgets.refusal = error;
   const denial = reserveNow().enter(upstream);
   assert.deepEqual(denial, { limit: 'what may be spent at the upstream "up 0"', retryAfterMs: 7_000, error });
-  keeper.refusal = undefined;
+  fakeBudgets.refusal = undefined;
   assert.equal(reserveNow().enter(upstream), undefined);
 });
 
 test('an upstream whose budget cannot be looked up is passed over, and nobody says that it is spent', () => {
-  const { reserveNow, keeper, upstreams } = stage({ upstreams: [budget] });
+  const { reserveNow, fakeBudgets, upstreams } = stage({ upstreams: [budget] });
   const [upstream] = upstreams;
   assert.ok(upstream);
   const error = new GatewayError('store_unavailable', { headers: ['Retry-After', '1'] });
-  keeper.refusal = error;
+  fakeBudgets.refusal = error;
   const denial = reserveNow().enter(upstream);
   assert.deepEqual(denial, { limit: 'what may be spent at the upstream "up 0"', retryAfterMs: 1_000, error });
 });
 
 test('what an upstream lets through after the exchange has ended is given back', async () => {
-  const { reserve, settle, keeper, upstreams } = stage({ upstreams: [{ ...budget, concurrency: 1 }] });
+  const { reserve, settle, fakeBudgets, upstreams } = stage({ upstreams: [{ ...budget, concurrency: 1 }] });
   const [upstream] = upstreams;
   assert.ok(upstream);
-  keeper.isSlow = true;
+  fakeBudgets.isSlow = true;
   const reservation = await reserve();
   const entered = reservation.enter(upstream);
   settle(reservation);
   await entered;
-  assert.deepEqual(keeper.settled, ['upstream/up 0 0']);
-  keeper.isSlow = false;
+  assert.deepEqual(fakeBudgets.settled, ['upstream/up 0 0']);
+  fakeBudgets.isSlow = false;
   assert.equal((await reserve()).enter(upstream), undefined);
 });
 
 test('a key whose project is not known is let through by nobody: its limits and budgets would not hold', () => {
-  const { keeper } = stage({});
+  const { fakeBudgets } = stage({});
   const spending = createSpending({
     limiter: createMemoryLimiter({ clock: createFakeClock() }),
-    budgets: keeper,
+    budgets: fakeBudgets,
     worstCost: () => 1,
   });
   const model = { id: 'm', caps: caps({}), targets: [] } as unknown as Model;
@@ -349,7 +349,7 @@ test('a project that got other caps counts with them from the next request on', 
   const clock = createFakeClock();
   const spending = createSpending({
     limiter: createMemoryLimiter({ clock }),
-    budgets: new FakeKeeper(),
+    budgets: new FakeBudgets(),
     worstCost: () => 0,
   });
   const model = { id: 'm', caps: noCaps, targets: [] } as unknown as Model;

@@ -1,6 +1,6 @@
 /** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
 
-import type { BudgetHold, BudgetKeeper } from '../budgets/port.ts';
+import type { BudgetHold, Budgets } from '../budgets/port.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';
 import type { Asking, Price } from '../core/accounting/price.ts';
 import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';
@@ -21,7 +21,7 @@ export interface Hits {
 
 export interface SpendingDeps {
   readonly limiter: Limiter;
-  readonly budgets: BudgetKeeper;
+  readonly budgets: Budgets;
   /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
   worstCost(price: Price | undefined, asking: Asking): number;
   /** What a request asks for that a price says nothing of, though it may well make it cost more. */

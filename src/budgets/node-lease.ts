@@ -1,6 +1,6 @@
-/** This node's lease at the bank: while it is renewed, what the node drew is its own; once it ran out, others may get it. */
+/** This node's lease at the account store: while it is renewed, what the node drew is its own; once it ran out, others may get it. */
 
-import { type BudgetBank, spendsAloneMs } from '../core/store/budgets.ts';
+import { type BudgetAccountStore, spendsAloneMs } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { StoreWatch } from './store-watch.ts';
 
@@ -8,11 +8,11 @@ const renewEveryMs = 10_000;
 const timeoutMs = 5_000;
 
 export interface NodeLeaseDeps {
-  readonly bank: Pick<BudgetBank, 'renew'>;
+  readonly accountStore: Pick<BudgetAccountStore, 'renew'>;
   readonly node: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly watch: StoreWatch;
-  /** The bank took it for lost, and gave what it drew to others. */
+  /** The account store took it for lost, and gave what it drew to others. */
   onLost(): void;
 }
 
@@ -38,7 +38,7 @@ export class NodeLease {
     this.renew().catch(() => undefined);
   }
 
-  /** Resolves when the bank has heard of it. */
+  /** Resolves when the account store has heard of it. */
   renew(): Promise<void> {
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
@@ -47,10 +47,10 @@ export class NodeLease {
   }
 
   async #renew(): Promise<void> {
-    const { bank, node, clock, watch, onLost } = this.#deps;
+    const { accountStore, node, clock, watch, onLost } = this.#deps;
     const askedAtMs = clock.monotonicMs();
     this.#askedAtMs = askedAtMs;
-    const isKnown = await watch.ask(bank.renew(node), timeoutMs);
+    const isKnown = await watch.ask(accountStore.renew(node), timeoutMs);
     if (!isKnown && this.#heardAtMs > Number.NEGATIVE_INFINITY) onLost();
     this.#heardAtMs = askedAtMs;
   }

@@ -1,8 +1,8 @@
-/** The port between spending and whoever keeps budgets. */
+/** The port between spending and budgets. */
 
 import type { Holder } from '../core/caps.ts';
 
-export interface BudgetKeeper {
+export interface Budgets {
   /**
    * Takes so much from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money
    * cannot be counted. Without a promise where it can be decided here. It is for the periods that `beganAtMs` falls into: an exchange
@@ -12,7 +12,7 @@ export interface BudgetKeeper {
 }
 
 export interface BudgetHold {
-  /** See `BudgetBank`. */
+  /** See `BudgetAccountStore`. */
   readonly accounts: readonly string[];
   /** Once: what it cost, in nano-dollars; the rest is free again. */
   settle(costNanos: number): void;

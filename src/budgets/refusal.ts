@@ -7,7 +7,7 @@ import { toDollars } from '../lib/money.ts';
 
 const dayMs = 86_400_000;
 
-/** For how long others may keep what they do not need; see `purse.ts`. */
+/** For how long others may keep what they do not need; see `local-allowance.ts`. */
 const heldS = 2;
 
 const periodNames: Readonly<Record<BudgetPeriod, string>> = {

@@ -1,7 +1,7 @@
 /** Brings what stands in journals into the store: the own one as it grows, and those of processes that are gone. */
 
 import type { Log } from '../core/log.ts';
-import type { BudgetBank } from '../core/store/budgets.ts';
+import type { BudgetAccountStore } from '../core/store/budgets.ts';
 import { type KeptObjectStore, keptObjectsMs } from '../core/store/kept-objects.ts';
 import type { JournalPosition, LedgerStore } from '../core/store/ledger.ts';
 import type { SeriesStore } from '../core/store/series.ts';
@@ -22,7 +22,7 @@ export interface ImporterDeps {
   claimOrphans(): readonly OrphanJournal[];
   readonly store: {
     readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'prune' | 'pruneCaptures'>;
-    readonly budgets: Pick<BudgetBank, 'release'>;
+    readonly budgets: Pick<BudgetAccountStore, 'release'>;
     readonly keptObjects: Pick<KeptObjectStore, 'prune'>;
     readonly series: Pick<SeriesStore, 'tend'>;
   };

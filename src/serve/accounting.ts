@@ -6,7 +6,7 @@ import { unpricedIn, worstCostNanos } from '../accounting/billing.ts';
 import { createLedger } from '../accounting/ledger.ts';
 import { createSpending, type Hits } from '../accounting/spending.ts';
 import { createBudgetAlerts } from '../budgets/alerts.ts';
-import { createBudgetKeeper } from '../budgets/keeper.ts';
+import { createLocalBudgets } from '../budgets/local-budgets.ts';
 import { createAlertPost } from '../budgets/post-alert.ts';
 import { defaultJournal, formerJournal } from '../config/elements/ledger.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
@@ -77,7 +77,7 @@ export async function openAccounting(deps: AccountingDeps): Promise<Accounting> 
     clock,
     log,
   });
-  const budgets = createBudgetKeeper({ bank: store.budgets, node, clock, log, alerts });
+  const budgets = createLocalBudgets({ accountStore: store.budgets, node, clock, log, alerts });
 
   return {
     spending: createSpending({

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { describeBudgetBank } from '../../test/support/stores/budget-conformance.ts';
+import { describeBudgetAccountStore } from '../../test/support/stores/budget-conformance.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openStore } from './open-store.ts';
 
@@ -18,13 +18,13 @@ async function openIn(t: TestContext, cwd: string, clock: Clock) {
   return store;
 }
 
-describeBudgetBank('a store in memory', async (t, clock) => {
+describeBudgetAccountStore('a store in memory', async (t, clock) => {
   const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
   t.after(() => store.close());
   return store;
 });
 
-describeBudgetBank(
+describeBudgetAccountStore(
   'a store in a SQLite file',
   async (t, clock) => openIn(t, await makeDirectory(t), clock),
   async (t, clock) => {

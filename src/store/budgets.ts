@@ -2,7 +2,7 @@
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { shareAheadNanos } from '../core/accounting/budget-share.ts';
-import { type AccountState, type BudgetAccount, type BudgetBank, lostAfterMs } from '../core/store/budgets.ts';
+import { type AccountState, type BudgetAccount, type BudgetAccountStore, lostAfterMs } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
@@ -11,7 +11,7 @@ import type { Schema } from './schema.ts';
 /** Of which the state is asked in one statement. */
 const accountsAtOnce = 500;
 
-export function createBudgetBank(db: Kysely<Schema>, clock: Pick<Clock, 'nowMs'>): BudgetBank {
+export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 'nowMs'>): BudgetAccountStore {
   return {
     draw(account, node, leastNanos, wantNanos, unitNanos = 0) {
       // Whoever draws holds the account's row until the end: of several nodes at once, each sees what the others were granted.

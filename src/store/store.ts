@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createBackgroundStore } from './background-answers.ts';
-import { createBudgetBank } from './budgets.ts';
+import { createBudgetAccountStore } from './budgets.ts';
 import { createHealthStore } from './health.ts';
 import { createKeptObjectStore } from './kept-objects.ts';
 import { createKeyStore } from './keys.ts';
@@ -45,7 +45,7 @@ export function createStore({ db, quick, money, loose, clock, signal, secure, cl
     settings: createSettingStore(db, recorder, clock),
     ledger: createLedgerStore(db, clock, secure),
     series: createSeriesStore(db, clock),
-    budgets: createBudgetBank(money, clock),
+    budgets: createBudgetAccountStore(money, clock),
     members: createMemberStore(db, recorder, clock),
     sessions: createSessionStore(db, clock),
     tokens: createTokenStore(db, recorder, clock),

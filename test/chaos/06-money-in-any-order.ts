@@ -12,8 +12,8 @@ import { imported } from '../support/ledger/ledger-rows.ts';
 import {
   type BookedRow,
   budgetOrder,
-  createOpenMemoryBank,
-  type OpenBank,
+  createOpenMemoryAccountStore,
+  type OpenAccountStore,
   playBudgetOrder,
   type Stage,
 } from '../support/stores/budget-orders.ts';
@@ -33,19 +33,19 @@ export default definePromise({
   title: 'reserve, settle, void, expire, restart and death in any order',
   async run(rig) {
     const { memory, sqlite } = orders[rig.scale];
-    const figures = [await playOrders(rig, 'memory', memory, () => ({ bank: createOpenMemoryBank() }))];
+    const figures = [await playOrders(rig, 'memory', memory, () => ({ accountStore: createOpenMemoryAccountStore() }))];
 
     const directory = await mkdtemp(join(tmpdir(), 'postern-orders-'));
     rig.t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
     const file = join(directory, 'postern.db');
     const store = await openStore(`sqlite:${file}`, { cwd: directory });
     rig.t.after(() => store.close());
-    const { bank, booked } = openSqliteBank(rig.t, store, file);
+    const { accountStore, booked } = openSqliteBank(rig.t, store, file);
     let order = 0;
     figures.push(
       await playOrders(rig, 'SQLite', sqlite, () => {
         order += 1;
-        return { bank, name: `-${order}-`, bankTurns: sqliteTurns };
+        return { accountStore, name: `-${order}-`, accountStoreTicks: sqliteTurns };
       }),
       none(
         'SQLite: hours whose sums are not those of their rows, afterwards',
@@ -89,17 +89,17 @@ async function playOrders(
   };
 }
 
-/** The bank of a real store. What each node drew stands only in the file. */
+/** The account store of a real database. What each node drew stands only in the file. */
 function openSqliteBank(
   t: TestContext,
   store: Store,
   file: string,
-): { readonly bank: OpenBank; readonly booked: () => number } {
+): { readonly accountStore: OpenAccountStore; readonly booked: () => number } {
   const reader = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   t.after(() => reader.close());
   const drawn = reader.prepare('select drawn_nanos from budget_leases where account = ? and node = ?');
   let booked = 0;
-  const bank: OpenBank = {
+  const accountStore: OpenAccountStore = {
     ...store.budgets,
     async book({ accounts, ...row }: BookedRow) {
       booked += 1;
@@ -111,5 +111,5 @@ function openSqliteBank(
     },
     drawnBy: async (id, node) => Number(drawn.get(id, node)?.drawn_nanos ?? 0),
   };
-  return { bank, booked: () => booked };
+  return { accountStore, booked: () => booked };
 }

@@ -13,7 +13,7 @@ import { migrations } from '../../src/store/migrations/index.ts';
 import { migrateStore, openStore, readMissingMigrations } from '../../src/store/open-store.ts';
 import { newKey } from '../support/gateways/keys.ts';
 import { startPostgres, usePostgres, whyNoOwnPostgres, whyNoPostgres } from '../support/servers/postgres.ts';
-import { describeBudgetBank } from '../support/stores/budget-conformance.ts';
+import { describeBudgetAccountStore } from '../support/stores/budget-conformance.ts';
 import { describeLedgerStore } from '../support/stores/ledger-conformance.ts';
 import { describeSeriesStore } from '../support/stores/series-conformance.ts';
 import { describeStore } from '../support/stores/store-conformance.ts';
@@ -67,7 +67,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
   describeStore('as every store', openNew);
   describeLedgerStore('as every ledger', openNew);
   describeSeriesStore('as all series', openNew);
-  describeBudgetBank('as every bank of budgets', openNew, async (t, clock) => {
+  describeBudgetAccountStore('as every bank of budgets', openNew, async (t, clock) => {
     const url = await server().createDatabase();
     return [await open(t, url, clock), await open(t, url, clock)];
   });

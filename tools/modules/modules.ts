@@ -158,7 +158,7 @@ export const layers: readonly Layer[] = [
         path: 'src/budgets',
         brief: 'budgets and alerts',
         owns: 'Budgets: local allowances from accounts in the store, and their alerts.',
-        firstFile: 'keeper.ts',
+        firstFile: 'local-budgets.ts',
       },
       {
         name: 'journal',

@@ -1,4 +1,4 @@
-/** How much of a budget a node may hold ahead of need: by this rule the bank grants, and nodes give back. */
+/** How much of a budget a node may hold ahead of need: by this rule the account store grants, and nodes give back. */
 
 /** A node holds something ahead where its part is worth so many requests; where it is less, others need it sooner. */
 const requestsWorthHolding = 16;

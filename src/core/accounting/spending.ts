@@ -13,7 +13,7 @@ export interface Reservation {
   readonly headers: readonly string[];
   /** The most that the exchange can cost, in nano-dollars; 0 where its price is not known. */
   readonly nanos: number;
-  /** The accounts of the budgets that it is charged to; see `BudgetBank`. */
+  /** The accounts of the budgets that it is charged to; see `BudgetAccountStore`. */
   readonly accounts: readonly string[];
   /**
    * Before each call: takes from the caps of the upstream itself. Undefined where it may go; else how long until it may,

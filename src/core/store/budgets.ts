@@ -1,4 +1,4 @@
-/** Budgets' money, spent and drawn, and the bank that all nodes share. */
+/** Budgets' money, spent and drawn, and the account store that all nodes share. */
 
 import type { HolderKind } from '../caps.ts';
 
@@ -26,7 +26,7 @@ export interface AccountState {
  * Budgets over any number of nodes. A node draws money before it is spent, and the import of its rows says what was spent:
  * spent + outstanding never exceeds the budget by more than rows cost beyond what was reserved for them.
  */
-export interface BudgetBank {
+export interface BudgetAccountStore {
   /**
    * Grants between `leastNanos` and `wantNanos`, or 0; and beyond that up to the node's part of what is held ahead, see
    * `shareAheadNanos`. An account that is not there yet begins with what the sums of the ledger say for its holder since `startsAtMs`.
@@ -52,7 +52,7 @@ export interface BudgetBank {
   renew(node: string): Promise<boolean>;
 }
 
-/** A node that cannot reach the bank spends what it drew for so long. */
+/** A node that cannot reach the account store spends what it drew for so long. */
 export const spendsAloneMs = 600_000;
 /** A node that was not heard of for so long is lost, and what it drew comes back. */
 export const lostAfterMs = 3_600_000;

@@ -2,7 +2,7 @@
 
 import type { AuditStore } from './audit.ts';
 import type { BackgroundStore } from './background-answers.ts';
-import type { BudgetBank } from './budgets.ts';
+import type { BudgetAccountStore } from './budgets.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { HealthStore } from './health.ts';
 import type { KeptObjectStore } from './kept-objects.ts';
@@ -22,7 +22,7 @@ export interface Store {
   readonly settings: SettingStore;
   readonly ledger: LedgerStore;
   readonly series: SeriesStore;
-  readonly budgets: BudgetBank;
+  readonly budgets: BudgetAccountStore;
   readonly members: MemberStore;
   readonly sessions: SessionStore;
   readonly tokens: TokenStore;

@@ -1,4 +1,4 @@
-/** What every bank of budgets must do, whichever database is behind it. */
+/** What every account store of budgets must do, whichever database is behind it. */
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
@@ -11,7 +11,7 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import { mostNanos } from '../../../src/lib/money.ts';
 import { imported } from '../ledger/ledger-rows.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
-import { createMemoryBank } from './memory-bank.ts';
+import { createMemoryAccountStore } from './memory-account-store.ts';
 import type { OpenStore } from './store-conformance.ts';
 
 /** Two stores over one empty database, as two processes have them. */
@@ -41,7 +41,7 @@ async function spend(store: Store, node: string, costNanos: number | null, accou
   await store.ledger.import('journal', [imported(more, accounts)], { segment: 1, offset: imports });
 }
 
-export function describeBudgetBank(name: string, openStore: OpenStore, openTwoStores?: OpenTwoStores): void {
+export function describeBudgetAccountStore(name: string, openStore: OpenStore, openTwoStores?: OpenTwoStores): void {
   const open = (t: TestContext): Promise<Store> => openStore(t, createFakeClock());
 
   describe(`the budgets of ${name}`, () => {
@@ -309,7 +309,7 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 1_800, outstandingNanos: 901 });
     });
 
-    test('whatever happens in whatever order, the bank does as its rules say', async (t) => {
+    test('whatever happens in whatever order, the account store does as its rules say', async (t) => {
       const store = await open(t);
       let run = 0;
       await fc.assert(
@@ -353,7 +353,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** Also says that nothing is granted beyond the budget, save for what rows cost beyond what was drawn for them. */
 async function compareWithModel(store: Store, budget: BudgetAccount, steps: readonly Step[]): Promise<void> {
-  const model = createMemoryBank();
+  const model = createMemoryAccountStore();
   // Nodes of their own, as a release reaches all accounts of one.
   const nameOf = (name: string): string => `${budget.holderId} ${name}`;
   const drawn = new Map<string, number>();

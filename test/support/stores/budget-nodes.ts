@@ -1,13 +1,13 @@
-/** Nodes that keep budgets over one bank, on a clock and timers of a test's own. */
+/** Nodes that keep budgets over one account store, on a clock and timers of a test's own. */
 
 import type { TestContext } from 'node:test';
-import { createBudgetKeeper, type RunningBudgetKeeper } from '../../../src/budgets/keeper.ts';
+import { createLocalBudgets, type LocalBudgets } from '../../../src/budgets/local-budgets.ts';
 import type { BudgetHold } from '../../../src/budgets/port.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../../src/core/caps.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
-import type { BudgetBank } from '../../../src/core/store/budgets.ts';
+import type { BudgetAccountStore } from '../../../src/core/store/budgets.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
-import { createMemoryBank } from './memory-bank.ts';
+import { createMemoryAccountStore } from './memory-account-store.ts';
 
 const tickMs = 10;
 
@@ -25,20 +25,20 @@ const startOfTestMs = Date.UTC(2027, 0, 1, 12);
 
 /** The timers of the test are its own from here on: time passes in `pass` and `answerOf` alone. */
 export function createBudgetNodes(t: TestContext, startMs = startOfTestMs) {
-  return createNodesOver(t, createMemoryBank(), { startMs });
+  return createNodesOver(t, createMemoryAccountStore(), { startMs });
 }
 
 export interface NodesOptions {
   readonly startMs?: number;
-  /** For a bank that needs turns of the event loop for an answer: no time passes meanwhile, up to so many turns. */
-  readonly bankTurns?: number;
+  /** For an account store that needs turns of the event loop for an answer: no time passes meanwhile, up to so many turns. */
+  readonly accountStoreTicks?: number;
 }
 
-/** The same over any bank. */
-export function createNodesOver<Bank extends BudgetBank>(
+/** The same over any account store. */
+export function createNodesOver<AccountStore extends BudgetAccountStore>(
   t: TestContext,
-  bank: Bank,
-  { startMs = startOfTestMs, bankTurns = 1 }: NodesOptions = {},
+  accountStore: AccountStore,
+  { startMs = startOfTestMs, accountStoreTicks = 1 }: NodesOptions = {},
 ) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const clock = createFakeClock(startMs);
@@ -58,13 +58,13 @@ export function createNodesOver<Bank extends BudgetBank>(
     }
   }
 
-  function start(node: string): RunningBudgetKeeper {
-    return createBudgetKeeper({
-      bank: {
-        ...bank,
-        draw: (...call) => ask(node, () => bank.draw(...call)),
-        giveBack: (...call) => ask(node, () => bank.giveBack(...call)),
-        state: (...call) => ask(node, () => bank.state(...call)),
+  function start(node: string): LocalBudgets {
+    return createLocalBudgets({
+      accountStore: {
+        ...accountStore,
+        draw: (...call) => ask(node, () => accountStore.draw(...call)),
+        giveBack: (...call) => ask(node, () => accountStore.giveBack(...call)),
+        state: (...call) => ask(node, () => accountStore.state(...call)),
       },
       node,
       clock,
@@ -80,7 +80,7 @@ export function createNodesOver<Bank extends BudgetBank>(
 
   /** What runs without time passing. */
   async function calm(): Promise<void> {
-    for (let turns = 0; turns === 0 || (underWay > 0 && turns < bankTurns); turns += 1) {
+    for (let turns = 0; turns === 0 || (underWay > 0 && turns < accountStoreTicks); turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -114,5 +114,5 @@ export function createNodesOver<Bank extends BudgetBank>(
     throw result.reason;
   }
 
-  return { bank, clock, log, reached, start, kill, calm, pass, timeOf, answerOf };
+  return { accountStore, clock, log, reached, start, kill, calm, pass, timeOf, answerOf };
 }

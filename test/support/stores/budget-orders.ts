@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { RunningBudgetKeeper } from '../../../src/budgets/keeper.ts';
+import type { LocalBudgets } from '../../../src/budgets/local-budgets.ts';
 import type { BudgetHold } from '../../../src/budgets/port.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
-import type { BudgetBank } from '../../../src/core/store/budgets.ts';
+import type { BudgetAccountStore } from '../../../src/core/store/budgets.ts';
 import { budgetOf, createNodesOver, holderOf } from './budget-nodes.ts';
-import { createMemoryBank } from './memory-bank.ts';
+import { createMemoryAccountStore } from './memory-account-store.ts';
 
-/** What the import of a row tells a bank. */
+/** What the import of a row tells an account store. */
 export interface BookedRow {
   readonly node: string;
   readonly key: string;
@@ -20,8 +20,8 @@ export interface BookedRow {
   readonly costNanos: number;
 }
 
-/** A bank that a test can look into. */
-export interface OpenBank extends BudgetBank {
+/** An account store that a test can look into. */
+export interface OpenAccountStore extends BudgetAccountStore {
   book(row: BookedRow): Promise<void>;
   /** Spent and outstanding. */
   takenOf(accountId: string): Promise<number>;
@@ -78,19 +78,19 @@ interface Taken {
 }
 
 export interface Stage {
-  readonly bank: OpenBank;
-  /** Part of the names of holders and nodes: a bank may see many orders. */
+  readonly accountStore: OpenAccountStore;
+  /** Part of the names of holders and nodes: an account store may see many orders. */
   readonly name?: string;
-  readonly bankTurns?: number;
+  readonly accountStoreTicks?: number;
 }
 
 /** Throws where a balance is not credit less settled less reserved, or a node took what it had not drawn. */
 export async function playBudgetOrder(
   t: TestContext,
-  { bank, name = '', bankTurns = 1 }: Stage,
+  { accountStore, name = '', accountStoreTicks = 1 }: Stage,
   { nanosOfKey, nanosOfProject, steps }: BudgetOrder,
 ): Promise<void> {
-  const { clock, start, kill, answerOf, pass, timeOf } = createNodesOver(t, bank, { bankTurns });
+  const { clock, start, kill, answerOf, pass, timeOf } = createNodesOver(t, accountStore, { accountStoreTicks });
   const key = holderOf([budgetOf(nanosOfKey)], 'key', `dev${name}`);
   const project = holderOf([budgetOf(nanosOfProject, 'month')], 'project', `p${name}`);
   const nanosOf = (id: string): number => (id.startsWith('key/') ? nanosOfKey : nanosOfProject);
@@ -112,11 +112,11 @@ export async function playBudgetOrder(
   const all: Taken[] = [];
   const journal: BookedRow[] = [];
   let started = 0;
-  const running = new Map<string, { keeper: RunningBudgetKeeper; node: string }>();
+  const running = new Map<string, { budgets: LocalBudgets; node: string }>();
   const run = (node: string) => {
     started += 1;
     const incarnation = `${name}${node}${started}`;
-    running.set(node, { keeper: start(incarnation), node: incarnation });
+    running.set(node, { budgets: start(incarnation), node: incarnation });
   };
   names.forEach(run);
   const at = (node: string) => running.get(node) ?? assert.fail();
@@ -141,21 +141,21 @@ export async function playBudgetOrder(
   const importRows = async (incarnation: string) => {
     for (const row of journal.filter((each) => each.node === incarnation)) {
       journal.splice(journal.indexOf(row), 1);
-      await bank.book(row);
+      await accountStore.book(row);
     }
   };
   /** What the importer does with what a process left. */
   const release = async (incarnation: string) => {
     await importRows(incarnation);
-    await bank.release(incarnation);
+    await accountStore.release(incarnation);
   };
 
   for (const each of steps) {
     switch (each.kind) {
       case 'reserve': {
-        const { keeper, node: incarnation } = at(each.node);
+        const { budgets, node: incarnation } = at(each.node);
         const atMs = clock.nowMs();
-        const hold = await answerOf(() => keeper.reserve(each.both ? [key, project] : [project], each.nanos));
+        const hold = await answerOf(() => budgets.reserve(each.both ? [key, project] : [project], each.nanos));
         if (hold instanceof GatewayError) {
           assert.equal(hold.code, 'budget_exceeded');
           break;
@@ -186,9 +186,9 @@ export async function playBudgetOrder(
         clock.advance(dayMs);
         break;
       case 'end': {
-        const { keeper, node: incarnation } = at(each.node);
+        const { budgets, node: incarnation } = at(each.node);
         for (const taken of all) if (taken.node === incarnation) settle(taken, taken.nanos);
-        await timeOf(keeper.close());
+        await timeOf(budgets.close());
         await release(incarnation);
         run(each.node);
         break;
@@ -208,11 +208,11 @@ export async function playBudgetOrder(
       const { settled, reserved, excess } = sums(id);
       const nanos = nanosOf(id);
       assert.ok(nanos - settled - reserved >= -excess, `${id}: ${nanos} - ${settled} - ${reserved}, excess ${excess}`);
-      const taken = await bank.takenOf(id);
-      assert.ok(taken <= nanos + excess, `${id}: the bank says ${taken}`);
+      const taken = await accountStore.takenOf(id);
+      assert.ok(taken <= nanos + excess, `${id}: the account store says ${taken}`);
       for (const { node: incarnation } of running.values()) {
         const own = sums(id, incarnation);
-        const drawn = await bank.drawnBy(id, incarnation);
+        const drawn = await accountStore.drawnBy(id, incarnation);
         assert.ok(
           own.settled + own.reserved - own.excess <= drawn,
           `${incarnation} took what it had not drawn from ${id}`,
@@ -222,25 +222,25 @@ export async function playBudgetOrder(
   }
 
   for (const taken of all) settle(taken, taken.nanos);
-  for (const { keeper, node: incarnation } of running.values()) {
-    await timeOf(keeper.close());
+  for (const { budgets, node: incarnation } of running.values()) {
+    await timeOf(budgets.close());
     await release(incarnation);
   }
   for (const id of accounts) {
-    const state = await bank.state(id);
+    const state = await accountStore.state(id);
     if (state !== undefined) assert.deepEqual(state, { spentNanos: sums(id).settled, outstandingNanos: 0, holders: 0 });
   }
 }
 
-/** The bank in memory, for one order. */
-export function createOpenMemoryBank(): OpenBank {
-  const bank = createMemoryBank();
+/** The account store in memory, for one order. */
+export function createOpenMemoryAccountStore(): OpenAccountStore {
+  const accountStore = createMemoryAccountStore();
   return {
-    ...bank,
+    ...accountStore,
     async book({ accounts, node: by, costNanos }) {
-      for (const id of accounts) bank.book(id, by, costNanos);
+      for (const id of accounts) accountStore.book(id, by, costNanos);
     },
-    takenOf: async (id) => bank.takenOf(id),
-    drawnBy: async (id, by) => bank.drawnBy(id, by),
+    takenOf: async (id) => accountStore.takenOf(id),
+    drawnBy: async (id, by) => accountStore.drawnBy(id, by),
   };
 }

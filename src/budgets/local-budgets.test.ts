@@ -17,16 +17,16 @@ function assertRefused(answer: BudgetHold | GatewayError, code: string): asserts
 }
 
 test('where nobody has a budget nothing is drawn, and no promise is made', (t) => {
-  const { start, bank } = createBudgetNodes(t);
+  const { start, accountStore } = createBudgetNodes(t);
   const hold = start('a').reserve([{ kind: 'key', id: 'dev', caps: noCaps }], 5);
   assert.ok(!(hold instanceof Promise));
   assert.deepEqual(hold.accounts, []);
   hold.settle(5);
-  assert.equal(bank.calls.draw, 0);
+  assert.equal(accountStore.calls.draw, 0);
 });
 
 test('every budget of every holder is charged, each under its own account', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 12));
+  const { start, answerOf, accountStore } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 12));
   const holders = [
     holderOf([budgetOf(100, 'day'), budgetOf(500, 'week'), budgetOf(900, 'month')]),
     holderOf([budgetOf(999, 'total')], 'project', 'a/b c'),
@@ -40,93 +40,93 @@ test('every budget of every holder is charged, each under its own account', asyn
     'key/dev/month/2027-01-01',
     'project/a%2Fb%20c/total/1970-01-01',
   ]);
-  for (const id of hold.accounts) assert.equal(bank.takenOf(id), 40);
+  for (const id of hold.accounts) assert.equal(accountStore.takenOf(id), 40);
 });
 
 test('what is at hand is taken without a promise, and what a request leaves over serves the next', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
-  const first = await answerOf(() => keeper.reserve(holders, 100));
+  const first = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(first);
   first.settle(0);
-  const second = keeper.reserve(holders, 60);
-  const third = keeper.reserve(holders, 40);
+  const second = budgets.reserve(holders, 60);
+  const third = budgets.reserve(holders, 40);
   assert.ok(!(second instanceof Promise) && !(third instanceof Promise));
-  assert.ok(keeper.reserve(holders, 1) instanceof Promise);
-  assert.equal(bank.calls.draw, 2);
+  assert.ok(budgets.reserve(holders, 1) instanceof Promise);
+  assert.equal(accountStore.calls.draw, 2);
 });
 
 test('settling twice changes nothing', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
-  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  const hold = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(hold);
   for (const cost of [40, 0, 100]) hold.settle(cost);
-  assertHeld(await answerOf(() => keeper.reserve(holders, 60)));
-  bank.book(account, 'a', 40);
-  assertRefused(await answerOf(() => keeper.reserve(holders, 1)), 'budget_exceeded');
-  assert.equal(bank.takenOf(account), 100);
+  assertHeld(await answerOf(() => budgets.reserve(holders, 60)));
+  accountStore.book(account, 'a', 40);
+  assertRefused(await answerOf(() => budgets.reserve(holders, 1)), 'budget_exceeded');
+  assert.equal(accountStore.takenOf(account), 100);
 });
 
 test('what a request cost beyond its worst case is drawn with the next', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
-  const hold = await answerOf(() => keeper.reserve(holders, 10));
+  const hold = await answerOf(() => budgets.reserve(holders, 10));
   assertHeld(hold);
   hold.settle(30);
-  assertHeld(await answerOf(() => keeper.reserve(holders, 10)));
-  assert.equal(bank.drawnBy(account, 'a'), 40);
+  assertHeld(await answerOf(() => budgets.reserve(holders, 10)));
+  assert.equal(accountStore.drawnBy(account, 'a'), 40);
 });
 
 test('where one budget refuses, what the others gave is free again', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
-  const keeper = start('a');
+  const budgets = start('a');
   const rich = holderOf([budgetOf(100)], 'project', 'p');
   const poor = holderOf([budgetOf(20)]);
-  assertRefused(await answerOf(() => keeper.reserve([rich, poor], 30)), 'budget_exceeded');
-  assertRefused(await answerOf(() => keeper.reserve([poor, rich], 30)), 'budget_exceeded');
-  assertHeld(await answerOf(() => keeper.reserve([rich], 100)));
+  assertRefused(await answerOf(() => budgets.reserve([rich, poor], 30)), 'budget_exceeded');
+  assertRefused(await answerOf(() => budgets.reserve([poor, rich], 30)), 'budget_exceeded');
+  assertHeld(await answerOf(() => budgets.reserve([rich], 100)));
 });
 
 test('what one budget has at hand is taken once, however long the others take', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
-  const keeper = start('a');
+  const budgets = start('a');
   const rich = holderOf([budgetOf(100)], 'project', 'p');
-  const first = await answerOf(() => keeper.reserve([rich], 100));
+  const first = await answerOf(() => budgets.reserve([rich], 100));
   assertHeld(first);
   first.settle(0);
-  const both = await answerOf(() => keeper.reserve([rich, holderOf([budgetOf(40)])], 30));
+  const both = await answerOf(() => budgets.reserve([rich, holderOf([budgetOf(40)])], 30));
   assertHeld(both);
-  assert.ok(!(keeper.reserve([rich], 70) instanceof Promise));
+  assert.ok(!(budgets.reserve([rich], 70) instanceof Promise));
   both.settle(10);
-  assert.ok(!(keeper.reserve([rich], 20) instanceof Promise));
+  assert.ok(!(budgets.reserve([rich], 20) instanceof Promise));
 });
 
 test('of what a request needs, only what is not at hand is drawn', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
-  const first = await answerOf(() => keeper.reserve(holders, 100));
+  const first = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(first);
   first.settle(0);
-  assertHeld(await answerOf(() => keeper.reserve(holders, 160)));
-  assert.equal(bank.takenOf(account), 160);
+  assertHeld(await answerOf(() => budgets.reserve(holders, 160)));
+  assert.equal(accountStore.takenOf(account), 160);
 });
 
 test('a refusal says whose budget it is, what is left, when it begins anew and what to do', async (t) => {
-  const { start, answerOf, bank, calm } = createBudgetNodes(t, Date.UTC(2026, 10, 21, 23));
-  const keeper = start('a');
+  const { start, answerOf, accountStore, calm } = createBudgetNodes(t, Date.UTC(2026, 10, 21, 23));
+  const budgets = start('a');
   const ask = (period: 'day' | 'month' | 'total') => {
     const holders = [holderOf([budgetOf(10_000_000_000, period)], 'project', 'search')];
     return answerOf(async () => {
-      const hold = await keeper.reserve(holders, 9_980_000_000);
+      const hold = await budgets.reserve(holders, 9_980_000_000);
       hold.settle(9_980_000_000);
-      bank.book(hold.accounts[0] ?? '', 'a', 9_980_000_000);
+      accountStore.book(hold.accounts[0] ?? '', 'a', 9_980_000_000);
       await calm();
-      return keeper.reserve(holders, 50_000_000);
+      return budgets.reserve(holders, 50_000_000);
     });
   };
   const ofDay = await ask('day');
@@ -146,74 +146,74 @@ test('a refusal says whose budget it is, what is left, when it begins anew and w
   assert.match(inAll.message, /in all is \$10.*It does not begin anew\.$/);
 });
 
-test('what is spent is refused without asking the bank again, until the budget is raised', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
-  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(100)])], 100));
+test('what is spent is refused without asking the account store again, until the budget is raised', async (t) => {
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
+  const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(100)])], 100));
   assertHeld(hold);
   hold.settle(100);
-  bank.book(account, 'a', 100);
-  assertRefused(await answerOf(() => keeper.reserve([holderOf([budgetOf(100)])], 10)), 'budget_exceeded');
-  const before = bank.calls.draw;
+  accountStore.book(account, 'a', 100);
+  assertRefused(await answerOf(() => budgets.reserve([holderOf([budgetOf(100)])], 10)), 'budget_exceeded');
+  const before = accountStore.calls.draw;
   for (let count = 0; count < 50; count++) {
-    assert.throws(() => keeper.reserve([holderOf([budgetOf(100)])], 1), {
+    assert.throws(() => budgets.reserve([holderOf([budgetOf(100)])], 1), {
       code: 'budget_exceeded',
       message: /could cost up to \$[\d.]+: ask the operator for more\./,
     });
   }
-  assert.equal(bank.calls.draw, before);
-  assertHeld(await answerOf(() => keeper.reserve([holderOf([budgetOf(110)])], 10)));
+  assert.equal(accountStore.calls.draw, before);
+  assertHeld(await answerOf(() => budgets.reserve([holderOf([budgetOf(110)])], 10)));
 });
 
 test('a request whose price is not known passes a budget that is spent, and is charged to it', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
-  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  const hold = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(hold);
   hold.settle(100);
-  bank.book(account, 'a', 100);
-  assertRefused(await answerOf(() => keeper.reserve(holders, 1)), 'budget_exceeded');
-  const free = keeper.reserve(holders, 0);
+  accountStore.book(account, 'a', 100);
+  assertRefused(await answerOf(() => budgets.reserve(holders, 1)), 'budget_exceeded');
+  const free = budgets.reserve(holders, 0);
   assert.ok(!(free instanceof Promise));
   assert.deepEqual(free.accounts, [account]);
   free.settle(0);
 });
 
 test('many who come at once are served by few draws', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000)])];
-  const answers = await Promise.all(Array.from({ length: 200 }, () => answerOf(() => keeper.reserve(holders, 100))));
+  const answers = await Promise.all(Array.from({ length: 200 }, () => answerOf(() => budgets.reserve(holders, 100))));
   answers.forEach(assertHeld);
-  assert.ok(bank.calls.draw <= 2, `${bank.calls.draw} draws`);
+  assert.ok(accountStore.calls.draw <= 2, `${accountStore.calls.draw} draws`);
 });
 
 test('of a busy budget enough is drawn for a while', async (t) => {
-  const { start, bank, pass, answerOf } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, pass, answerOf } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
   for (let count = 0; count < 500; count++) {
-    const hold = await answerOf(() => keeper.reserve(holders, 100));
+    const hold = await answerOf(() => budgets.reserve(holders, 100));
     assertHeld(hold);
     hold.settle(100);
     await pass(20);
   }
-  assert.ok(bank.calls.draw < 20, `${bank.calls.draw} draws`);
-  assert.equal(bank.calls.giveBack, 0);
+  assert.ok(accountStore.calls.draw < 20, `${accountStore.calls.draw} draws`);
+  assert.equal(accountStore.calls.giveBack, 0);
 });
 
 for (const nodes of [1, 2, 4]) {
   test(`a budget worth 10 requests lets 10 pass, with 200 at a time at each of ${nodes} nodes`, async (t) => {
-    const { start, answerOf, bank } = createBudgetNodes(t);
-    const keepers = Array.from({ length: nodes }, (_, index) => start(`node ${index}`));
+    const { start, answerOf, accountStore } = createBudgetNodes(t);
+    const allBudgets = Array.from({ length: nodes }, (_, index) => start(`node ${index}`));
     const holders = [holderOf([budgetOf(1_000)])];
     const answers = await Promise.all(
-      keepers.flatMap((keeper) => Array.from({ length: 200 }, () => answerOf(() => keeper.reserve(holders, 100)))),
+      allBudgets.flatMap((budgets) => Array.from({ length: 200 }, () => answerOf(() => budgets.reserve(holders, 100)))),
     );
     assert.equal(answers.filter((answer) => !(answer instanceof GatewayError)).length, 10);
     for (const answer of answers) if (answer instanceof GatewayError) assertRefused(answer, 'budget_exceeded');
-    assert.equal(bank.takenOf(account), 1_000);
+    assert.equal(accountStore.takenOf(account), 1_000);
   });
 }
 
@@ -224,20 +224,20 @@ for (const { cost, budget } of [
   { cost: 90, budget: 1_000_000 },
 ]) {
   test(`one client after the other at 4 nodes spends a budget of ${budget}, at ${cost} of 100 each, to its end`, async (t) => {
-    const { start, answerOf, bank, pass } = createBudgetNodes(t);
-    const keepers = Array.from({ length: 4 }, (_, index) => ({
+    const { start, answerOf, accountStore, pass } = createBudgetNodes(t);
+    const allBudgets = Array.from({ length: 4 }, (_, index) => ({
       node: `node ${index}`,
-      keeper: start(`node ${index}`),
+      budgets: start(`node ${index}`),
     }));
     const holders = [holderOf([budgetOf(budget)])];
     let spent = 0;
     for (let turn = 0; ; turn++) {
-      const { node, keeper } = keepers[turn % 4] ?? assert.fail();
-      const hold = await answerOf(() => keeper.reserve(holders, 100));
+      const { node, budgets } = allBudgets[turn % 4] ?? assert.fail();
+      const hold = await answerOf(() => budgets.reserve(holders, 100));
       if (hold instanceof GatewayError) break;
       if (turn % 50 === 0) await pass(10);
       hold.settle(cost);
-      bank.book(account, node, cost);
+      accountStore.book(account, node, cost);
       spent += cost;
     }
     assert.ok(budget - spent < 100, `${budget - spent} is left`);
@@ -245,15 +245,15 @@ for (const { cost, budget } of [
 }
 
 test('a request that is refused for what another here holds is let in when that one gives it free', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
-  const first = await answerOf(() => keeper.reserve(holders, 80));
+  const first = await answerOf(() => budgets.reserve(holders, 80));
   assertHeld(first);
-  const second = keeper.reserve(holders, 80);
+  const second = budgets.reserve(holders, 80);
   setImmediate(() => first.settle(10));
   assertHeld(await answerOf(() => second));
-  assert.ok(bank.takenOf(account) <= 100);
+  assert.ok(accountStore.takenOf(account) <= 100);
 });
 
 test('a refusal for what others hold says that it may pass', async (t) => {
@@ -268,11 +268,11 @@ test('a refusal for what others hold says that it may pass', async (t) => {
 
 test('where there is plenty, a steady client never waits for the store once it is known what it costs', async (t) => {
   const { start, answerOf, pass } = createBudgetNodes(t);
-  const keeper = start('a');
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
   let waited = 0;
   for (let turn = 0; turn < 400; turn++) {
-    const taken = keeper.reserve(holders, 100);
+    const taken = budgets.reserve(holders, 100);
     if (turn >= 20 && taken instanceof Promise) waited += 1;
     const hold = await answerOf(() => taken);
     assertHeld(hold);
@@ -283,46 +283,46 @@ test('where there is plenty, a steady client never waits for the store once it i
 });
 
 test('a store that is away refuses what was not drawn, and nothing else', async (t) => {
-  const { start, answerOf, bank, log, pass } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore, log, pass } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
-  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  const hold = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(hold);
   hold.settle(0);
-  bank.before = () => Promise.reject(new Error('away'));
-  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  accountStore.before = () => Promise.reject(new Error('away'));
+  assertHeld(await answerOf(() => budgets.reserve(holders, 100)));
   for (let count = 0; count < 3; count++) {
-    const refused = await answerOf(() => keeper.reserve(holders, 100));
+    const refused = await answerOf(() => budgets.reserve(holders, 100));
     assertRefused(refused, 'store_unavailable');
     assert.equal(refused.status, 503);
     assert.deepEqual(refused.headers, ['Retry-After', '1']);
   }
-  bank.before = async () => undefined;
+  accountStore.before = async () => undefined;
   await pass(1_000);
-  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  assertHeld(await answerOf(() => budgets.reserve(holders, 100)));
   assert.equal(log.length, 2);
 });
 
 test('a draw that fails once or twice is made again, and refuses nobody', async (t) => {
-  const { start, answerOf, bank } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
   let failures = 2;
-  bank.before = async () => {
+  accountStore.before = async () => {
     failures -= 1;
     if (failures >= 0) throw new Error('away');
   };
-  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  assertHeld(await answerOf(() => budgets.reserve(holders, 100)));
 });
 
 for (const answerMs of [100, 900, 1_100, 2_000]) {
   test(`a store that takes ${answerMs} ms for an answer refuses nobody, on budgets that are new and on those in use`, async (t) => {
-    const { start, answerOf, bank, pass, clock } = createBudgetNodes(t);
-    const keeper = start('a');
-    bank.before = () => new Promise((resolve) => setTimeout(resolve, answerMs / 2));
+    const { start, answerOf, accountStore, pass, clock } = createBudgetNodes(t);
+    const budgets = start('a');
+    accountStore.before = () => new Promise((resolve) => setTimeout(resolve, answerMs / 2));
     for (let turn = 0; turn < 100; turn += 1) {
       const holders = [holderOf([budgetOf(100_000)], 'key', `key ${turn % 7}`)];
-      const hold = await answerOf(() => keeper.reserve(holders, 100));
+      const hold = await answerOf(() => budgets.reserve(holders, 100));
       assertHeld(hold);
       hold.settle(10);
       await pass(100);
@@ -332,224 +332,228 @@ for (const answerMs of [100, 900, 1_100, 2_000]) {
 }
 
 test('one budget that cannot be drawn leaves the others alone', async (t) => {
-  const { start, bank, answerOf } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, answerOf } = createBudgetNodes(t);
+  const budgets = start('a');
   const poor = [holderOf([budgetOf(1_000)], 'key', 'poor')];
-  const { draw } = bank;
-  bank.draw = (account, ...rest) =>
+  const { draw } = accountStore;
+  accountStore.draw = (account, ...rest) =>
     account.holderId === 'poor' ? Promise.reject(new Error('away')) : draw(account, ...rest);
-  assertRefused(await answerOf(() => keeper.reserve(poor, 100)), 'store_unavailable');
-  assertHeld(await answerOf(() => keeper.reserve([holderOf([budgetOf(1_000)], 'key', 'rich')], 100)));
+  assertRefused(await answerOf(() => budgets.reserve(poor, 100)), 'store_unavailable');
+  assertHeld(await answerOf(() => budgets.reserve([holderOf([budgetOf(1_000)], 'key', 'rich')], 100)));
 });
 
 for (const nodes of [1, 2, 4]) {
   test(`of a budget that is nearly untouched ${nodes} nodes hold half, in equal parts, and live on it while the store is away`, async (t) => {
-    const { start, answerOf, bank, pass } = createBudgetNodes(t);
-    const keepers = Array.from({ length: nodes }, (_, index) => ({
+    const { start, answerOf, accountStore, pass } = createBudgetNodes(t);
+    const allBudgets = Array.from({ length: nodes }, (_, index) => ({
       node: `node ${index}`,
-      keeper: start(`node ${index}`),
+      budgets: start(`node ${index}`),
     }));
     const holders = [holderOf([budgetOf(100_000_000)])];
-    const spend = async ({ node, keeper }: (typeof keepers)[number]) => {
-      const hold = await answerOf(() => keeper.reserve(holders, 1_000));
+    const spend = async ({ node, budgets }: (typeof allBudgets)[number]) => {
+      const hold = await answerOf(() => budgets.reserve(holders, 1_000));
       assertHeld(hold);
       hold.settle(400);
-      return () => bank.book(account, node, 400);
+      return () => accountStore.book(account, node, 400);
     };
-    for (const one of keepers) (await spend(one))();
+    for (const one of allBudgets) (await spend(one))();
     await pass(10_000);
-    for (const { node } of keepers) {
-      const part = bank.drawnBy(account, node) / (50_000_000 / nodes);
+    for (const { node } of allBudgets) {
+      const part = accountStore.drawnBy(account, node) / (50_000_000 / nodes);
       assert.ok(part > 0.49 && part < 1.26, `${node} holds ${part} of its part`);
     }
-    assert.ok(bank.takenOf(account) <= 50_000_000 + 200 * nodes, 'of what is left, half');
-    bank.before = () => Promise.reject(new Error('away'));
+    assert.ok(accountStore.takenOf(account) <= 50_000_000 + 200 * nodes, 'of what is left, half');
+    accountStore.before = () => Promise.reject(new Error('away'));
     const later: (() => void)[] = [];
     for (let second = 0; second < 300; second += 1) {
-      for (const one of keepers) for (let time = 0; time < 5; time += 1) later.push(await spend(one));
+      for (const one of allBudgets) for (let time = 0; time < 5; time += 1) later.push(await spend(one));
       await pass(1_000);
     }
-    bank.before = async () => undefined;
+    accountStore.before = async () => undefined;
     for (const book of later) book();
-    assert.ok(bank.takenOf(account) <= 100_000_000);
+    assert.ok(accountStore.takenOf(account) <= 100_000_000);
     await pass(700_000);
-    assert.equal(bank.takenOf(account), 400 * (later.length + nodes), 'all comes back when nobody asks any more');
+    assert.equal(
+      accountStore.takenOf(account),
+      400 * (later.length + nodes),
+      'all comes back when nobody asks any more',
+    );
   });
 }
 
 test('a node that the store has not heard of for ten minutes spends no more of what it drew', async (t) => {
-  const { start, answerOf, bank, pass, clock } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore, pass, clock } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000_000)])];
-  const ask = () => answerOf(() => keeper.reserve(holders, 100));
+  const ask = () => answerOf(() => budgets.reserve(holders, 100));
   assertHeld(await ask());
   await pass(100);
-  bank.before = () => Promise.reject(new Error('away'));
+  accountStore.before = () => Promise.reject(new Error('away'));
   clock.advance(590_000);
   assertHeld(await ask());
   clock.advance(20_000);
   assertRefused(await ask(), 'store_unavailable');
-  bank.before = async () => undefined;
+  accountStore.before = async () => undefined;
   await pass(1_000);
   assertHeld(await ask());
 });
 
 test('a node that was taken for lost begins anew, and spends nothing that is others’ now', async (t) => {
-  const { start, answerOf, bank, pass, log } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, answerOf, accountStore, pass, log } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000)])];
-  const first = await answerOf(() => keeper.reserve(holders, 1_000));
+  const first = await answerOf(() => budgets.reserve(holders, 1_000));
   assertHeld(first);
-  bank.forget('a');
+  accountStore.forget('a');
   assertHeld(await answerOf(() => start('b').reserve(holders, 98_500)));
   await pass(11_000);
   assert.ok(log.some((line) => /took this node for lost/.test(line)));
   first.settle(400);
-  bank.book(account, 'a', 400);
-  assertRefused(await answerOf(() => keeper.reserve(holders, 1_200)), 'budget_exceeded');
-  assert.ok(bank.takenOf(account) <= 100_000);
+  accountStore.book(account, 'a', 400);
+  assertRefused(await answerOf(() => budgets.reserve(holders, 1_200)), 'budget_exceeded');
+  assert.ok(accountStore.takenOf(account) <= 100_000);
 });
 
 test('a store that does not answer keeps nobody for more than three seconds, and those who follow for no time', async (t) => {
-  const { start, bank, clock, timeOf, pass, answerOf } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, clock, timeOf, pass, answerOf } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
   const hang = Promise.withResolvers<void>();
-  bank.before = () => hang.promise;
-  const { ms, result } = await timeOf(keeper.reserve(holders, 100));
+  accountStore.before = () => hang.promise;
+  const { ms, result } = await timeOf(budgets.reserve(holders, 100));
   assert.equal(result.status, 'rejected');
   assert.equal(ms, 3_000);
-  const other = await timeOf(keeper.reserve(holders, 5));
+  const other = await timeOf(budgets.reserve(holders, 5));
   assert.equal(other.result.status, 'rejected');
   assert.equal(other.ms, 0);
-  assert.ok(bank.calls.draw <= 1);
+  assert.ok(accountStore.calls.draw <= 1);
   // What was granted too late is there for the next.
-  bank.before = async () => undefined;
+  accountStore.before = async () => undefined;
   hang.resolve();
   await pass(1_000);
   const atMs = clock.monotonicMs();
-  assertHeld(await answerOf(() => keeper.reserve(holders, 1_000)));
+  assertHeld(await answerOf(() => budgets.reserve(holders, 1_000)));
   assert.equal(clock.monotonicMs(), atMs);
 });
 
 test('money that came too late goes back where nobody needs it', async (t) => {
-  const { start, bank, timeOf, pass } = createBudgetNodes(t);
+  const { start, accountStore, timeOf, pass } = createBudgetNodes(t);
   const hang = Promise.withResolvers<void>();
-  bank.before = () => hang.promise;
+  accountStore.before = () => hang.promise;
   await timeOf(start('a').reserve([holderOf([budgetOf(1_000)])], 100));
   hang.resolve();
   await pass(3_000);
-  assert.equal(bank.takenOf(account), 0);
+  assert.equal(accountStore.takenOf(account), 0);
 });
 
 test('what a node holds ahead goes back ten minutes after the last request, and at once where little is left', async (t) => {
-  const { start, bank, answerOf, pass } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
   for (let count = 0; count < 300; count++) {
-    const hold = await answerOf(() => keeper.reserve(holders, 100));
+    const hold = await answerOf(() => budgets.reserve(holders, 100));
     assertHeld(hold);
     hold.settle(100);
-    bank.book(account, 'a', 100);
+    accountStore.book(account, 'a', 100);
     await pass(10);
   }
   const spent = 30_000;
   await pass(590_000);
-  assert.ok(bank.takenOf(account) > spent + 20_000_000, `${bank.takenOf(account) - spent} is kept`);
+  assert.ok(accountStore.takenOf(account) > spent + 20_000_000, `${accountStore.takenOf(account) - spent} is kept`);
   await pass(11_000);
-  assert.equal(bank.takenOf(account), spent);
+  assert.equal(accountStore.takenOf(account), spent);
 
-  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  assertHeld(await answerOf(() => budgets.reserve(holders, 100)));
   await pass(3_000);
-  assert.ok(bank.takenOf(account) > spent + 20_000_000);
-  bank.book(account, 'another', 99_968_000);
+  assert.ok(accountStore.takenOf(account) > spent + 20_000_000);
+  accountStore.book(account, 'another', 99_968_000);
   await pass(3_000);
-  assert.ok(bank.takenOf(account) <= 99_968_000 + spent + 100, 'what was held is free for others');
+  assert.ok(accountStore.takenOf(account) <= 99_968_000 + spent + 100, 'what was held is free for others');
 });
 
 test('a reservation settles against the period that it was taken from, and what is left of that goes back', async (t) => {
-  const { start, bank, clock, answerOf, pass } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 23, 59, 59));
-  const keeper = start('a');
+  const { start, accountStore, clock, answerOf, pass } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 23, 59, 59));
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
-  const old = await answerOf(() => keeper.reserve(holders, 100));
+  const old = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(old);
   clock.advance(2_000);
-  const next = await answerOf(() => keeper.reserve(holders, 100));
+  const next = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(next);
   assert.deepEqual(next.accounts, ['key/dev/day/2027-01-02']);
   old.settle(30);
   await pass(200);
-  assert.equal(bank.takenOf(account), 30);
-  assert.equal(bank.takenOf('key/dev/day/2027-01-02'), 100);
+  assert.equal(accountStore.takenOf(account), 30);
+  assert.equal(accountStore.takenOf('key/dev/day/2027-01-02'), 100);
 });
 
 test('a budget that is lowered takes back what was drawn ahead, at the next look', async (t) => {
-  const { start, bank, answerOf, pass } = createBudgetNodes(t);
-  const keeper = start('a');
-  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(100_000)])], 1_000));
+  const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
+  const budgets = start('a');
+  const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(100_000)])], 1_000));
   assertHeld(hold);
   hold.settle(0);
-  keeper.reserve([holderOf([budgetOf(50)])], 0);
+  budgets.reserve([holderOf([budgetOf(50)])], 0);
   await pass(50);
-  assert.equal(bank.takenOf(account), 0);
-  assertRefused(await answerOf(() => keeper.reserve([holderOf([budgetOf(50)])], 51)), 'budget_exceeded');
+  assert.equal(accountStore.takenOf(account), 0);
+  assertRefused(await answerOf(() => budgets.reserve([holderOf([budgetOf(50)])], 51)), 'budget_exceeded');
 });
 
 test('a node that ends gives back what no request holds', async (t) => {
-  const { start, bank, answerOf, timeOf } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, answerOf, timeOf } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
-  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  const hold = await answerOf(() => budgets.reserve(holders, 100));
   assertHeld(hold);
   hold.settle(30);
-  assertHeld(await answerOf(() => keeper.reserve(holders, 50)));
-  await timeOf(keeper.close());
-  assert.equal(bank.takenOf(account), 80);
+  assertHeld(await answerOf(() => budgets.reserve(holders, 50)));
+  await timeOf(budgets.close());
+  assert.equal(accountStore.takenOf(account), 80);
 });
 
 test('a node that ends does not ask a store that is away for what it just refused', async (t) => {
-  const { start, bank, answerOf, pass, timeOf } = createBudgetNodes(t);
-  const keeper = start('a');
-  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(1_000)])], 500));
+  const { start, accountStore, answerOf, pass, timeOf } = createBudgetNodes(t);
+  const budgets = start('a');
+  const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(1_000)])], 500));
   assertHeld(hold);
   hold.settle(0);
   let asked = 0;
-  bank.before = async () => {
+  accountStore.before = async () => {
     asked += 1;
     throw new Error('away');
   };
   for (let n = 0; n < 200 && asked === 0; n += 1) await pass(10);
   const before = asked;
   assert.ok(before > 0);
-  await timeOf(keeper.close());
+  await timeOf(budgets.close());
   assert.equal(asked, before);
 });
 
 test('nothing is given back while it is not known whether that is heard', async (t) => {
-  const { start, bank, answerOf, pass } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
-  const hold = await answerOf(() => keeper.reserve(holders, 500));
+  const hold = await answerOf(() => budgets.reserve(holders, 500));
   assertHeld(hold);
-  bank.before = () => Promise.reject(new Error('away'));
-  assertRefused(await answerOf(() => keeper.reserve(holders, 100)), 'store_unavailable');
+  accountStore.before = () => Promise.reject(new Error('away'));
+  assertRefused(await answerOf(() => budgets.reserve(holders, 100)), 'store_unavailable');
   hold.settle(0);
   await pass(5_000);
-  assert.equal(bank.calls.giveBack, 0);
-  bank.before = async () => undefined;
+  assert.equal(accountStore.calls.giveBack, 0);
+  accountStore.before = async () => undefined;
   await pass(1_000);
-  assert.equal(bank.takenOf(account), 0);
+  assert.equal(accountStore.takenOf(account), 0);
 });
 
 test('the operator is told as thresholds are passed, and when what is left is not enough', async (t) => {
-  const { start, bank, answerOf, reached } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, answerOf, reached } = createBudgetNodes(t);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000, 'day', [50, 80, 100])])];
   const spend = async (nanos: number) => {
-    const hold = await answerOf(() => keeper.reserve(holders, nanos));
+    const hold = await answerOf(() => budgets.reserve(holders, nanos));
     assertHeld(hold);
     hold.settle(nanos);
-    bank.book(account, 'a', nanos);
+    accountStore.book(account, 'a', nanos);
   };
   await spend(499);
   assert.deepEqual(reached, []);
@@ -557,61 +561,64 @@ test('the operator is told as thresholds are passed, and when what is left is no
   assert.deepEqual(reached, [`${account} 50% 500`]);
   await spend(470);
   assert.deepEqual(reached.slice(1), [`${account} 80% 970`]);
-  assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
-  assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
+  assertRefused(await answerOf(() => budgets.reserve(holders, 31)), 'budget_exceeded');
+  assertRefused(await answerOf(() => budgets.reserve(holders, 31)), 'budget_exceeded');
   assert.deepEqual(reached.slice(2), [`${account} 100% 970`]);
 });
 
 test('where a budget is changed, every threshold of it is told anew', async (t) => {
-  const { start, bank, answerOf, reached } = createBudgetNodes(t);
-  const keeper = start('a');
+  const { start, accountStore, answerOf, reached } = createBudgetNodes(t);
+  const budgets = start('a');
   const spend = async (nanos: number, ofNanos: number) => {
-    const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(ofNanos, 'day', [10, 50])])], nanos));
+    const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(ofNanos, 'day', [10, 50])])], nanos));
     assertHeld(hold);
     hold.settle(nanos);
-    bank.book(account, 'a', nanos);
+    accountStore.book(account, 'a', nanos);
   };
   await spend(100, 1_000);
   await spend(100, 2_000);
   assert.deepEqual(reached, [`${account} 10% 100`, `${account} 10% 200`]);
 });
 
-test('of a budget that is used up here, the bank is asked once more what others spent of it', async (t) => {
-  const { start, bank, answerOf, reached, pass } = createBudgetNodes(t);
+test('of a budget that is used up here, the account store is asked once more what others spent of it', async (t) => {
+  const { start, accountStore, answerOf, reached, pass } = createBudgetNodes(t);
   const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(10, 'day', [100])])], 9));
   assertHeld(hold);
   hold.settle(9);
   await pass(1_000);
-  bank.book(account, 'a', 9);
-  bank.book(account, 'b', 1);
-  const { draw, state } = bank.calls;
+  accountStore.book(account, 'a', 9);
+  accountStore.book(account, 'b', 1);
+  const { draw, state } = accountStore.calls;
   await pass(30_000);
-  assert.deepEqual([bank.calls.draw - draw, bank.calls.state - state, reached], [0, 1, [`${account} 100% 10`]]);
+  assert.deepEqual(
+    [accountStore.calls.draw - draw, accountStore.calls.state - state, reached],
+    [0, 1, [`${account} 100% 10`]],
+  );
 });
 
 test('what other nodes spent is seen too, when it is quiet at the latest', async (t) => {
-  const { start, bank, answerOf, reached, pass } = createBudgetNodes(t);
+  const { start, accountStore, answerOf, reached, pass } = createBudgetNodes(t);
   const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(1_000, 'day', [50])])], 10));
   assertHeld(hold);
   hold.settle(10);
-  bank.book(account, 'b', 600);
+  accountStore.book(account, 'b', 600);
   await pass(12_000);
   assert.deepEqual(reached, [`${account} 50% 600`]);
 });
 
 test('what began before midnight is charged to that day, whenever it asks', async (t) => {
   const midnight = Date.UTC(2027, 0, 2);
-  const { start, answerOf, bank, clock } = createBudgetNodes(t, midnight - 1);
-  const keeper = start('a');
+  const { start, answerOf, accountStore, clock } = createBudgetNodes(t, midnight - 1);
+  const budgets = start('a');
   const holders = [holderOf([budgetOf(100, 'day')])];
-  const before = await answerOf(() => keeper.reserve(holders, 10, midnight - 1));
+  const before = await answerOf(() => budgets.reserve(holders, 10, midnight - 1));
   clock.advance(2);
-  const late = await answerOf(() => keeper.reserve(holders, 10, midnight - 1));
-  const after = await answerOf(() => keeper.reserve(holders, 10, midnight));
+  const late = await answerOf(() => budgets.reserve(holders, 10, midnight - 1));
+  const after = await answerOf(() => budgets.reserve(holders, 10, midnight));
   for (const hold of [before, late, after]) assertHeld(hold);
   assert.deepEqual(
     [before, late, after].map((hold) => hold instanceof GatewayError || hold.accounts),
     [['key/dev/day/2027-01-01'], ['key/dev/day/2027-01-01'], ['key/dev/day/2027-01-02']],
   );
-  assert.ok(bank.takenOf('key/dev/day/2027-01-01') >= 20);
+  assert.ok(accountStore.takenOf('key/dev/day/2027-01-01') >= 20);
 });

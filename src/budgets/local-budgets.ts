@@ -1,31 +1,31 @@
-/** Keeps budgets at a node: takes from every one that applies, all or nothing, mostly from what was drawn before. */
+/** Budgets at one node: takes from every one that applies, all or nothing, mostly from what was drawn before. */
 
 import { toAccount } from '../core/accounting/budget-account.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../core/caps.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { BudgetAccount, BudgetBank } from '../core/store/budgets.ts';
+import type { BudgetAccount, BudgetAccountStore } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
+import { type AllowanceDeps, LocalAllowance } from './local-allowance.ts';
 import { NodeLease } from './node-lease.ts';
-import type { BudgetHold, BudgetKeeper } from './port.ts';
-import { Purse, type PurseDeps } from './purse.ts';
+import type { BudgetHold, Budgets } from './port.ts';
 import { createStoreWatch } from './store-watch.ts';
 
 const lookIntervalMs = 50;
-/** How what is held here stands in the bank is asked so often, of so many accounts at a time. */
+/** How what is held here stands in the account store is asked so often, of so many accounts at a time. */
 const surveyEveryMs = 2_000;
 const surveyedAtOnce = 500;
 /** At the end, so many accounts at a time. */
 const closedAtOnce = 32;
 
-export interface BudgetKeeperDeps {
-  readonly bank: BudgetBank;
+export interface LocalBudgetsDeps {
+  readonly accountStore: BudgetAccountStore;
   /** The name of this process, as in the rows of the ledger. */
   readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly alerts: BudgetAlerts;
-  /** How long one call of the bank may take before it counts as failed. */
+  /** How long one call of the account store may take before it counts as failed. */
   readonly drawTimeoutMs?: number;
 }
 
@@ -34,19 +34,19 @@ interface BudgetAlerts {
   reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
 }
 
-export interface RunningBudgetKeeper extends BudgetKeeper {
+export interface LocalBudgets extends Budgets {
   /** Gives back what no request holds. To be called when none is left. */
   close(): Promise<void>;
 }
 
-type PursesOfHolder = Record<BudgetPeriod, Purse | undefined>;
+type AllowancesOfHolder = Record<BudgetPeriod, LocalAllowance | undefined>;
 
-export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper {
-  const { bank, node, clock, log, alerts, drawTimeoutMs = 1_000 } = deps;
+export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
+  const { accountStore, node, clock, log, alerts, drawTimeoutMs = 1_000 } = deps;
   const watch = createStoreWatch(log);
-  const lease = new NodeLease({ bank, node, clock, watch, onLost: forfeitAll });
-  const purseDeps: PurseDeps = {
-    bank,
+  const lease = new NodeLease({ accountStore, node, clock, watch, onLost: forfeitAll });
+  const allowanceDeps: AllowanceDeps = {
+    accountStore,
     node,
     clock,
     drawTimeoutMs,
@@ -55,8 +55,8 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
     onThreshold: (account, budget, percent, spentNanos) => alerts.reached(account, budget, percent, spentNanos),
   };
   /** By account; those of periods that are over too, while something of them is here. */
-  const purses = new Map<string, Purse>();
-  const current: Record<HolderKind, Map<string, PursesOfHolder>> = {
+  const allowances = new Map<string, LocalAllowance>();
+  const current: Record<HolderKind, Map<string, AllowancesOfHolder>> = {
     key: new Map(),
     project: new Map(),
     model: new Map(),
@@ -68,15 +68,15 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
   let isSurveying = false;
 
   function look(): void {
-    if (purses.size === 0) return;
+    if (allowances.size === 0) return;
     const nowMs = clock.monotonicMs();
     const timeMs = clock.nowMs();
     lease.look(nowMs);
     if (!isSurveying) void survey(nowMs);
-    for (const [id, purse] of purses) {
-      if (!purse.look(nowMs, timeMs >= purse.account.endsAtMs)) continue;
-      purses.delete(id);
-      forget(purse);
+    for (const [id, allowance] of allowances) {
+      if (!allowance.look(nowMs, timeMs >= allowance.account.endsAtMs)) continue;
+      allowances.delete(id);
+      forget(allowance);
     }
   }
 
@@ -87,10 +87,10 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
     if (some.length === 0) return;
     isSurveying = true;
     try {
-      const states = await watch.ask(bank.states(some.map((purse) => purse.account.id)), surveyEveryMs);
-      for (const purse of some) {
-        const state = states.get(purse.account.id);
-        if (state !== undefined) purse.hear(state);
+      const states = await watch.ask(accountStore.states(some.map((allowance) => allowance.account.id)), surveyEveryMs);
+      for (const allowance of some) {
+        const state = states.get(allowance.account.id);
+        if (state !== undefined) allowance.hear(state);
       }
     } catch {
       // The watch says so in the log; until it answers again each node keeps what it has.
@@ -99,50 +99,50 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
     }
   }
 
-  function nextToSurvey(): Purse[] {
-    const holding = [...purses.values()].filter(({ isHolding }) => isHolding);
+  function nextToSurvey(): LocalAllowance[] {
+    const holding = [...allowances.values()].filter(({ isHolding }) => isHolding);
     const from = surveyed < holding.length ? surveyed : 0;
     surveyed = from + surveyedAtOnce;
     return holding.slice(from, surveyed);
   }
 
-  function outOfDate(): Purse[] {
-    const found: Purse[] = [];
-    for (const purse of purses.values()) {
-      if (purse.isHolding && purse.isOutOfDate && found.length < surveyedAtOnce) found.push(purse);
+  function outOfDate(): LocalAllowance[] {
+    const found: LocalAllowance[] = [];
+    for (const allowance of allowances.values()) {
+      if (allowance.isHolding && allowance.isOutOfDate && found.length < surveyedAtOnce) found.push(allowance);
     }
     return found;
   }
 
   function forfeitAll(): void {
     log.warn('the store took this node for lost: what it had drawn from budgets was given to others');
-    for (const purse of purses.values()) purse.forfeit();
+    for (const allowance of allowances.values()) allowance.forfeit();
   }
 
-  function forget(purse: Purse): void {
-    const { holderKind, holderId } = purse.account;
+  function forget(allowance: LocalAllowance): void {
+    const { holderKind, holderId } = allowance.account;
     const ofHolder = current[holderKind].get(holderId);
     if (ofHolder === undefined) return;
-    const { period } = purse;
-    if (ofHolder[period] === purse) ofHolder[period] = undefined;
+    const { period } = allowance;
+    if (ofHolder[period] === allowance) ofHolder[period] = undefined;
     if (Object.values(ofHolder).every((one) => one === undefined)) current[holderKind].delete(holderId);
   }
 
-  function find(holder: Holder, budget: Budget, atMs: number): Purse {
+  function find(holder: Holder, budget: Budget, atMs: number): LocalAllowance {
     let ofHolder = current[holder.kind].get(holder.id);
     if (ofHolder === undefined) {
       ofHolder = { day: undefined, week: undefined, month: undefined, total: undefined };
       current[holder.kind].set(holder.id, ofHolder);
     }
-    let purse = ofHolder[budget.period];
-    if (purse?.isFor(atMs) !== true) {
+    let allowance = ofHolder[budget.period];
+    if (allowance?.isFor(atMs) !== true) {
       const account = toAccount(holder, budget, atMs);
-      purse = purses.get(account.id) ?? new Purse(account, budget, purseDeps);
-      purses.set(account.id, purse);
-      ofHolder[budget.period] = purse;
+      allowance = allowances.get(account.id) ?? new LocalAllowance(account, budget, allowanceDeps);
+      allowances.set(account.id, allowance);
+      ofHolder[budget.period] = allowance;
     }
-    purse.follow(budget);
-    return purse;
+    allowance.follow(budget);
+    return allowance;
   }
 
   function reserve(
@@ -162,8 +162,8 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
 
   async function close(): Promise<void> {
     clearInterval(timer);
-    const left = [...purses.values()];
-    while (left.length > 0) await Promise.all(left.splice(0, closedAtOnce).map((purse) => purse.close()));
+    const left = [...allowances.values()];
+    while (left.length > 0) await Promise.all(left.splice(0, closedAtOnce).map((allowance) => allowance.close()));
   }
 
   return { reserve, close };
@@ -174,7 +174,7 @@ const nothing: BudgetHold = Object.freeze({ accounts: Object.freeze([]), settle:
 /** What one exchange took from each budget that applies to it. */
 class Hold implements BudgetHold {
   readonly accounts: string[] = [];
-  readonly #purses: Purse[] = [];
+  readonly #allowances: LocalAllowance[] = [];
   readonly #nanos: number;
   #isSettled = false;
 
@@ -182,18 +182,18 @@ class Hold implements BudgetHold {
     this.#nanos = nanos;
   }
 
-  add(purse: Purse): void {
-    if (this.#purses.includes(purse)) return;
-    this.#purses.push(purse);
-    this.accounts.push(purse.account.id);
+  add(allowance: LocalAllowance): void {
+    if (this.#allowances.includes(allowance)) return;
+    this.#allowances.push(allowance);
+    this.accounts.push(allowance.account.id);
   }
 
   /** From all or from none. */
   take(): Hold | Promise<Hold> {
-    const purses = this.#purses;
-    for (const purse of purses) if (purse.isSpentFor(this.#nanos)) throw purse.refusal(this.#nanos);
-    for (let taken = 0; taken < purses.length; taken++) {
-      if (purses[taken]?.takeAtOnce(this.#nanos) === true) continue;
+    const allowances = this.#allowances;
+    for (const allowance of allowances) if (allowance.isSpentFor(this.#nanos)) throw allowance.refusal(this.#nanos);
+    for (let taken = 0; taken < allowances.length; taken++) {
+      if (allowances[taken]?.takeAtOnce(this.#nanos) === true) continue;
       return this.#takeRest(taken);
     }
     return this;
@@ -202,21 +202,21 @@ class Hold implements BudgetHold {
   settle(costNanos: number): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    for (const purse of this.#purses) purse.settle(this.#nanos, costNanos);
+    for (const allowance of this.#allowances) allowance.settle(this.#nanos, costNanos);
   }
 
   async #takeRest(taken: number): Promise<Hold> {
     const nanos = this.#nanos;
     const results = await Promise.allSettled(
-      this.#purses.map((purse, index) =>
-        index < taken || purse.takeAtOnce(nanos) ? undefined : purse.takeLater(nanos),
+      this.#allowances.map((allowance, index) =>
+        index < taken || allowance.takeAtOnce(nanos) ? undefined : allowance.takeLater(nanos),
       ),
     );
     const errors: unknown[] = [];
     for (const result of results) if (result.status === 'rejected') errors.push(result.reason);
     if (errors.length === 0) return this;
-    this.#purses.forEach((purse, index) => {
-      if (results[index]?.status === 'fulfilled') purse.settle(nanos, 0);
+    this.#allowances.forEach((allowance, index) => {
+      if (results[index]?.status === 'fulfilled') allowance.settle(nanos, 0);
     });
     // That a budget is spent is the more lasting news.
     throw errors.find((error) => error instanceof GatewayError && error.code === 'budget_exceeded') ?? errors[0];

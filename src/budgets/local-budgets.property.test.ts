@@ -1,12 +1,12 @@
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { budgetOrder, createOpenMemoryBank, playBudgetOrder } from '../../test/support/stores/budget-orders.ts';
+import { budgetOrder, createOpenMemoryAccountStore, playBudgetOrder } from '../../test/support/stores/budget-orders.ts';
 
 test('in any order of reserve, settle, void, expiry, restart and death, a balance is credit less settled less reserved', async (t) => {
   await fc.assert(
     fc.asyncProperty(budgetOrder, async (order) => {
       try {
-        await playBudgetOrder(t, { bank: createOpenMemoryBank() }, order);
+        await playBudgetOrder(t, { accountStore: createOpenMemoryAccountStore() }, order);
       } finally {
         t.mock.timers.reset();
       }

@@ -1,14 +1,14 @@
-/** A bank of budgets in memory: the rules of the real one in their shortest form, with switches for what can go wrong. */
+/** An account store of budgets in memory: the rules of the real one in their shortest form, with switches for what can go wrong. */
 
 import { shareAheadNanos } from '../../../src/core/accounting/budget-share.ts';
-import type { BudgetAccount, BudgetBank } from '../../../src/core/store/budgets.ts';
+import type { BudgetAccount, BudgetAccountStore } from '../../../src/core/store/budgets.ts';
 
 interface Lease {
   drawn: number;
   spent: number;
 }
 
-export interface MemoryBank extends BudgetBank {
+export interface MemoryAccountStore extends BudgetAccountStore {
   /** As the import of a row does. */
   book(accountId: string, node: string, costNanos: number): void;
   readonly calls: { draw: number; giveBack: number; state: number };
@@ -21,7 +21,7 @@ export interface MemoryBank extends BudgetBank {
   drawnBy(accountId: string, node: string): number;
 }
 
-export function createMemoryBank(): MemoryBank {
+export function createMemoryAccountStore(): MemoryAccountStore {
   const spent = new Map<string, number>();
   const leases = new Map<string, Map<string, Lease>>();
   const known = new Set<string>();
@@ -47,13 +47,13 @@ export function createMemoryBank(): MemoryBank {
     holders: [...leasesOf(accountId).values()].filter(({ drawn, spent: used }) => drawn > used).length,
   });
 
-  const bank: MemoryBank = {
+  const accountStore: MemoryAccountStore = {
     calls: { draw: 0, giveBack: 0, state: 0 },
     before: async () => undefined,
 
     async draw(account: BudgetAccount, node, leastNanos, wantNanos, unitNanos = 0) {
-      bank.calls.draw += 1;
-      await bank.before();
+      accountStore.calls.draw += 1;
+      await accountStore.before();
       if (!spent.has(account.id)) spent.set(account.id, 0);
       const lease = leaseOf(account.id, node);
       const owed = Math.max(0, lease.spent - lease.drawn);
@@ -73,24 +73,24 @@ export function createMemoryBank(): MemoryBank {
     },
 
     async giveBack(accountId, node, nanos) {
-      bank.calls.giveBack += 1;
-      await bank.before();
+      accountStore.calls.giveBack += 1;
+      await accountStore.before();
       const lease = leaseOf(accountId, node);
       lease.drawn = Math.max(lease.drawn - nanos, Math.min(lease.drawn, lease.spent));
     },
 
     async release(node) {
-      await bank.before();
-      bank.forget(node);
+      await accountStore.before();
+      accountStore.forget(node);
     },
 
     async states(accountIds) {
-      await bank.before();
+      await accountStore.before();
       return new Map(accountIds.filter((id) => spent.has(id)).map((id) => [id, stateOf(id)]));
     },
 
     async renew(node) {
-      await bank.before();
+      await accountStore.before();
       const isKnown = known.has(node);
       known.add(node);
       return isKnown;
@@ -102,8 +102,8 @@ export function createMemoryBank(): MemoryBank {
     },
 
     async state(accountId) {
-      bank.calls.state += 1;
-      await bank.before();
+      accountStore.calls.state += 1;
+      await accountStore.before();
       return spent.has(accountId) ? stateOf(accountId) : undefined;
     },
 
@@ -121,5 +121,5 @@ export function createMemoryBank(): MemoryBank {
 
     drawnBy: (accountId, node) => leasesOf(accountId).get(node)?.drawn ?? 0,
   };
-  return bank;
+  return accountStore;
 }

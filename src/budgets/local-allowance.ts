@@ -3,7 +3,7 @@
 import { shareAheadNanos } from '../core/accounting/budget-share.ts';
 import type { Budget, BudgetPeriod } from '../core/caps.ts';
 import type { GatewayError } from '../core/errors.ts';
-import type { AccountState, BudgetAccount, BudgetBank } from '../core/store/budgets.ts';
+import type { AccountState, BudgetAccount, BudgetAccountStore } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LowWater } from './low-water.ts';
 import type { NodeLease } from './node-lease.ts';
@@ -16,7 +16,7 @@ const heldAheadMs = 600_000;
 /** Of the node's part, what is missing is drawn from here on, and what is too much goes back from there on. */
 const refilledBelow = 1 / 2;
 const givenBackAbove = 5 / 4;
-/** What the bank said is out of date when all may have spent this part of what was left. */
+/** What the account store said is out of date when all may have spent this part of what was left. */
 const staleAtShare = 8;
 /** Where nothing is held ahead, what is at hand goes back as soon as the requests pause: others may need it. */
 const tightIdleMs = 50;
@@ -31,20 +31,20 @@ const quietMs = 1_000;
 /** The rest of a budget rarely comes out even: a refusal counts as the end from here on. */
 const nearlySpentPercent = 95;
 
-export interface PurseDeps {
-  readonly bank: BudgetBank;
+export interface AllowanceDeps {
+  readonly accountStore: BudgetAccountStore;
   readonly node: string;
   readonly clock: Clock;
   readonly watch: StoreWatch;
   readonly lease: NodeLease;
-  /** How long one call of the bank may take before it counts as failed; what comes later is used all the same. */
+  /** How long one call of the account store may take before it counts as failed; what comes later is used all the same. */
   readonly drawTimeoutMs: number;
   /** So much of the budget is spent, in percent: one of those at which the operator is told. */
   onThreshold(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
 }
 
-export class Purse {
-  readonly #deps: PurseDeps;
+export class LocalAllowance {
+  readonly #deps: AllowanceDeps;
   readonly #lowWater: LowWater;
   #account: BudgetAccount;
   #budget: Budget;
@@ -55,7 +55,7 @@ export class Purse {
   #reservedNanos = 0;
   #usedAtMs: number;
   readonly #waiters: Waiters;
-  /** One call of the bank at a time. */
+  /** One call of the account store at a time. */
   #running: Promise<void> | undefined = undefined;
   /** A draw that is on its way, also where nobody waits for it any more. */
   #drawing: Promise<number> | undefined = undefined;
@@ -64,7 +64,7 @@ export class Purse {
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #aheadAgainAtMs = Number.NEGATIVE_INFINITY;
 
-  /** As the bank said last; undefined before it said anything. */
+  /** As the account store said last; undefined before it said anything. */
   #spentNanos: number | undefined = undefined;
   /** Nodes that hold something of it, this one included. */
   #holders = 1;
@@ -72,10 +72,10 @@ export class Purse {
   #settledNanos = 0;
   #isLowered = false;
   #thresholdsReached = 0;
-  /** The bank was asked what is spent, after the last request was over. */
+  /** The account store was asked what is spent, after the last request was over. */
   #isLookedUp = false;
 
-  constructor(account: BudgetAccount, budget: Budget, deps: PurseDeps) {
+  constructor(account: BudgetAccount, budget: Budget, deps: AllowanceDeps) {
     this.#deps = deps;
     this.#account = account;
     this.#budget = budget;
@@ -157,7 +157,7 @@ export class Purse {
     return budgetExceeded({ account: this.#account, period, spentNanos, nanos, nowMs: this.#deps.clock.nowMs() });
   }
 
-  /** Every now and then, on the monotonic clock: draws ahead, or gives back. True where the purse is not needed. */
+  /** Every now and then, on the monotonic clock: draws ahead, or gives back. True where the allowance is not needed. */
   look(nowMs: number, isOver: boolean): boolean {
     const unneededNanos = this.#lowWater.turn(nowMs, this.#atHandNanos);
     if (this.#running !== undefined || !this.#waiters.areNone) return false;
@@ -186,23 +186,23 @@ export class Purse {
     return false;
   }
 
-  /** Something of the account is here that others may come to need: what the bank says of it should be known. */
+  /** Something of the account is here that others may come to need: what the account store says of it should be known. */
   get isHolding(): boolean {
     return this.#atHandNanos > 0 && this.#running === undefined;
   }
 
-  /** So much was spent here since the bank last said something that others may be near the end of it. */
+  /** So much was spent here since the account store last said something that others may be near the end of it. */
   get isOutOfDate(): boolean {
     if (this.#spentNanos === undefined) return false;
     return this.#settledNanos * this.#holders * staleAtShare >= this.#account.nanos - this.#spentNanos;
   }
 
-  /** What the bank says of the account, unasked for. */
+  /** What the account store says of the account, unasked for. */
   hear(state: AccountState): void {
     if (this.#running === undefined) this.#note(state);
   }
 
-  /** The bank took this node for lost, and gave what it drew to others. What requests under way hold is a debt. */
+  /** The account store took this node for lost, and gave what it drew to others. What requests under way hold is a debt. */
   forfeit(): void {
     this.#atHandNanos = -this.#reservedNanos;
   }
@@ -215,7 +215,7 @@ export class Purse {
     if (this.#atHandNanos > 0 && !isQuiet) await this.#run(() => this.#giveBack(this.#atHandNanos));
   }
 
-  /** This node's part of what is held ahead by all; nothing before the bank said something. */
+  /** This node's part of what is held ahead by all; nothing before the account store said something. */
   get #aheadNanos(): number {
     if (this.#spentNanos === undefined) return 0;
     const leftNanos = this.#account.nanos - this.#spentNanos - this.#settledNanos;
@@ -327,11 +327,11 @@ export class Purse {
   }
 
   async #ask(leastNanos: number, wantNanos: number): Promise<number> {
-    const { bank, node, clock, lease } = this.#deps;
-    // The bank is to know whose it is before it is drawn.
+    const { accountStore, node, clock, lease } = this.#deps;
+    // The account store is to know whose it is before it is drawn.
     if (!lease.isValidAt(clock.monotonicMs())) await lease.renew();
     const unitNanos = Math.max(this.#lowWater.unitNanos, this.#waiters.first?.nanos ?? 0);
-    const { grantedNanos, ...state } = await bank.draw(this.#account, node, leastNanos, wantNanos, unitNanos);
+    const { grantedNanos, ...state } = await accountStore.draw(this.#account, node, leastNanos, wantNanos, unitNanos);
     this.#failures = 0;
     this.#silentUntilMs = Number.NEGATIVE_INFINITY;
     this.#atHandNanos += grantedNanos;
@@ -339,7 +339,7 @@ export class Purse {
     return grantedNanos;
   }
 
-  /** The bank has not so much: it is spent, or others hold it and may give some of it back. */
+  /** The account store has not so much: it is spent, or others hold it and may give some of it back. */
   async #refuse(leastNanos: number): Promise<void> {
     this.#waiters.refuse(
       (nanos) => nanos - this.#atHandNanos >= leastNanos,
@@ -351,15 +351,15 @@ export class Purse {
   }
 
   async #giveBack(nanos: number): Promise<void> {
-    const { bank, node, watch, drawTimeoutMs } = this.#deps;
+    const { accountStore, node, watch, drawTimeoutMs } = this.#deps;
     try {
       // Of a call that failed nobody knows whether it was heard: what it gave back counts as gone. So ask first whether one will be.
-      if (watch.isDoubtful()) await watch.ask(bank.state(this.#account.id), drawTimeoutMs);
+      if (watch.isDoubtful()) await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs);
       const givenNanos = Math.min(nanos, this.#atHandNanos);
       if (givenNanos <= 0) return;
       this.#atHandNanos -= givenNanos;
       this.#lowWater.took(0, this.#atHandNanos);
-      await watch.ask(bank.giveBack(this.#account.id, node, givenNanos), drawTimeoutMs);
+      await watch.ask(accountStore.giveBack(this.#account.id, node, givenNanos), drawTimeoutMs);
     } catch {
       // The watch says so in the log, and nobody waits for this.
       this.#quietUntilMs = this.#deps.clock.monotonicMs() + quietMs;
@@ -367,10 +367,10 @@ export class Purse {
   }
 
   async #lookUp(): Promise<void> {
-    const { bank, watch, drawTimeoutMs } = this.#deps;
+    const { accountStore, watch, drawTimeoutMs } = this.#deps;
     this.#isLookedUp = true;
     try {
-      const state = await watch.ask(bank.state(this.#account.id), drawTimeoutMs);
+      const state = await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs);
       if (state !== undefined) this.#note(state);
     } catch {
       // As above; the next request will bring it to light.
