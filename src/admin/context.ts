@@ -3,13 +3,13 @@
 import type { Family, ListedModel } from '../core/family.ts';
 import type { KeyJudge } from '../core/key-judge.ts';
 import type { Log } from '../core/log.ts';
-import type { ResourceDesk } from '../core/resource-desk.ts';
+import type { ResourceEditor } from '../core/resource-editor.ts';
 import type { Snapshot, Upstream } from '../core/snapshot.ts';
 import type { SeriesStore } from '../core/store/series.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
-import type { OidcDesk } from './access/oidc.ts';
+import type { OidcSignIn } from './access/oidc.ts';
 import type { Passkeys } from './access/passkeys.ts';
 import type { EventStreams } from './api/event-stream.ts';
 import type { LedgerTail } from './ledger/tail.ts';
@@ -26,10 +26,10 @@ export interface AdminContext {
   readonly families: readonly Family[];
   readonly configuration: ConfigurationView;
   readonly access: Access;
-  readonly oidc: OidcDesk;
+  readonly oidc: OidcSignIn;
   readonly passkeys: Passkeys;
   /** Upstreams, models and projects, wherever they are declared. */
-  readonly desk: ResourceDesk;
+  readonly resources: ResourceEditor;
   readonly keyTerms: KeyJudge;
   /** Tries what an upstream is like from here. */
   readonly probe: UpstreamProbe;

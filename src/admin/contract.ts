@@ -36,7 +36,7 @@ export {
   operationsAsOffered,
   pathOf,
 } from '../core/operations/index.ts';
-export { managers } from '../core/resource-desk.ts';
+export { managers } from '../core/resource-editor.ts';
 export { type Role, roles } from '../core/role.ts';
 export { latencyKinds, requestResults, seriesDimensions, seriesOrders } from '../core/store/series.ts';
 export { keyManagers, keyStates } from './keys/facts.ts';

@@ -1,6 +1,6 @@
 /** A page of configured elements, by ID, made in slices: elements are chosen first, and only those of the page become views. */
 
-import type { ConfiguredElement } from '../core/resource-desk.ts';
+import type { ConfiguredElement } from '../core/resource-editor.ts';
 import { inTurns } from '../lib/turns.ts';
 
 interface PageQuery {

@@ -1,6 +1,6 @@
 /** Endpoints that change an upstream, a model or a project: which version the caller saw, and what to answer to each outcome. */
 
-import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../core/resource-desk.ts';
+import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../core/resource-editor.ts';
 import type { ResourceKind } from '../core/store/resources.ts';
 import { actorOf, type Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
@@ -43,7 +43,7 @@ export async function writeResource(
   { caller, context, headers }: Asked,
   expected: number = neededVersion(headers),
 ): Promise<Written> {
-  const put = await context.desk.put(kind, id, document, { expected, actor: actorOf(caller) });
+  const put = await context.resources.put(kind, id, document, { expected, actor: actorOf(caller) });
   switch (put.outcome) {
     case 'faulty':
       throw faultsProblem(put.faults);
@@ -74,7 +74,7 @@ export async function removeResource(
   { caller, context, headers }: Asked,
   expected: number | undefined = expectedVersion(headers),
 ): Promise<void> {
-  const removed = await context.desk.remove(kind, id, { expected, actor: actorOf(caller) });
+  const removed = await context.resources.remove(kind, id, { expected, actor: actorOf(caller) });
   switch (removed.outcome) {
     case 'absent':
       throw absentProblem(kind, id);

@@ -3,7 +3,7 @@
 import type { Caps } from './caps.ts';
 import type { FieldFault } from './field-fault.ts';
 import type { CapsDocument, KeyRecord, KeyTerms, KeyTermsDocument } from './key.ts';
-import type { Place } from './resource-desk.ts';
+import type { Place } from './resource-editor.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { KeyChange, NewKey } from './store/keys.ts';
 

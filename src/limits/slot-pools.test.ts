@@ -11,7 +11,7 @@ const someCall = { lane: 'interactive', project: 'a project', key: 'a key', work
 const limits = { concurrency: 8, queue: 100, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 
 /** Processes at one upstream, each with an arbiter that answers a moment later. */
-function startHouse(t: TestContext, nodes: number, most = limits.concurrency, queue = limits.queue) {
+function startParent(t: TestContext, nodes: number, most = limits.concurrency, queue = limits.queue) {
   const pools = new SlotPools();
   let isThere = true;
   const all = Array.from({ length: nodes }, (_, node) => {
@@ -67,7 +67,7 @@ function call(slots: Slots, ms: number, watch: () => void): Promise<boolean> {
 }
 
 test('one process may use all of the slots, and nobody ever more than there are', async (t) => {
-  const { all, inFlight } = startHouse(t, 4);
+  const { all, inFlight } = startParent(t, 4);
   const [first] = all;
   assert.ok(first !== undefined);
   let most = 0;
@@ -86,7 +86,7 @@ for (const [nodes, most] of [
   [4, 1],
 ] as const) {
   test(`${nodes} processes that all have much to do share ${most} slots, and all get on`, async (t) => {
-    const { all, inFlight } = startHouse(t, nodes, most);
+    const { all, inFlight } = startParent(t, nodes, most);
     let fullest = 0;
     const ends = all.map(() => 0);
     const calls = all.flatMap(({ slots }, node) =>
@@ -105,7 +105,7 @@ for (const [nodes, most] of [
 }
 
 test('what others have ready and do not need is there for whoever needs it', async (t) => {
-  const { all, inFlight } = startHouse(t, 2, 4);
+  const { all, inFlight } = startParent(t, 2, 4);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
   assert.equal(await call(second.slots, 1, () => undefined), true);
@@ -120,7 +120,7 @@ test('what others have ready and do not need is there for whoever needs it', asy
 });
 
 test('who comes late is let in while another keeps all slots busy', async (t) => {
-  const { all } = startHouse(t, 2, 4);
+  const { all } = startParent(t, 2, 4);
   const [busy, late] = all;
   assert.ok(busy !== undefined && late !== undefined);
   let isOver = false;
@@ -134,7 +134,7 @@ test('who comes late is let in while another keeps all slots busy', async (t) =>
 });
 
 test('without a queue a request waits only for what others might have to spare', async (t) => {
-  const { all } = startHouse(t, 2, 4, 0);
+  const { all } = startParent(t, 2, 4, 0);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
   const held = Array.from({ length: 4 }, () => call(first.slots, 400, () => undefined));
@@ -145,7 +145,7 @@ test('without a queue a request waits only for what others might have to spare',
 });
 
 test('what a process held that is gone is there for others', async (t) => {
-  const { all, pools } = startHouse(t, 2, 2);
+  const { all, pools } = startParent(t, 2, 2);
   const [dead, other] = all;
   assert.ok(dead !== undefined && other !== undefined);
   void call(dead.slots, 60_000, () => undefined);
@@ -160,7 +160,7 @@ test('what a process held that is gone is there for others', async (t) => {
 });
 
 test('with nobody to ask each has its share', async (t) => {
-  const { all, goAway, inFlight } = startHouse(t, 4);
+  const { all, goAway, inFlight } = startParent(t, 4);
   goAway();
   for (const { slots } of all) for (let time = 0; time < 10; time += 1) void call(slots, 400, () => undefined);
   await until('each has its share', () => all.every(({ slots }) => slots.inFlight === 2));

@@ -21,9 +21,9 @@ import { claimSlot } from '../journal/journal-slot.ts';
 import { createMemoryJournal } from '../journal/memory-journal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { createHouseLimiter, type HouseLine } from '../limits/house-limiter.ts';
 import { createMemoryLimiter } from '../limits/memory-limiter.ts';
 import { takeNodeCensus } from '../limits/node-census.ts';
+import { createParentLimiter, type ParentChannel } from '../limits/parent-limiter.ts';
 import type { Limiter } from '../limits/port.ts';
 import { createRedisLimiter } from '../limits/redis-limiter.ts';
 import { parseStoreUrl } from '../store/open-store.ts';
@@ -43,7 +43,7 @@ export interface AccountingDeps {
   /** Told of what was refused. */
   readonly hits?: Hits;
   /** To the process that watches over this one, if there is one. */
-  readonly house?: HouseLine | undefined;
+  readonly parent?: ParentChannel | undefined;
 }
 
 export interface Accounting {
@@ -170,15 +170,15 @@ interface Limits {
 }
 
 async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
-  const { snapshot, store, log, clock, random, house } = deps;
+  const { snapshot, store, log, clock, random, parent } = deps;
   const { redis: url, redisDeadlineMs: deadlineMs } = snapshot;
   if (url === undefined) {
     const { workers } = snapshot.server;
     const close = async (): Promise<void> => undefined;
-    if (house === undefined || workers === 1) {
+    if (parent === undefined || workers === 1) {
       return { limiter: createMemoryLimiter({ clock }), slotArbiter: undefined, sources: {}, close };
     }
-    const limiter = createHouseLimiter({ line: house, workers, clock, log });
+    const limiter = createParentLimiter({ channel: parent, workers, clock, log });
     return { limiter, slotArbiter: limiter, sources: {}, close };
   }
   const census = await takeNodeCensus({ health: store.health, workers: snapshot.server.workers, log });

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { createAccess } from '../admin/access/access.ts';
-import { createOidcDesk } from '../admin/access/oidc.ts';
+import { createOidcSignIn } from '../admin/access/oidc.ts';
 import { createPasskeys } from '../admin/access/passkeys.ts';
 import { createAdminApi } from '../admin/api/api.ts';
 import { createEventStreams } from '../admin/api/event-stream.ts';
@@ -18,7 +18,7 @@ import { createSampler } from '../admin/overview/live/sampler.ts';
 import { createConsoleKey, createGatewayCalls } from '../admin/playground/gateway-calls.ts';
 import { createKeyJudge } from '../config/elements/key/judge.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { createResourceDesk, type ResourceDeskDeps } from '../config/store/resource-desk.ts';
+import { createResourceEditor, type ResourceEditorDeps } from '../config/store/resource-editor.ts';
 import { canSeal, findOwnKey, type SecretKeyPlace } from '../config/store/secret-key.ts';
 import type { Family } from '../core/family.ts';
 import type { Log } from '../core/log.ts';
@@ -45,7 +45,7 @@ export interface AdminDeps {
   /** The metrics of all that serve; all of them, or those that are wanted. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
   /** How the configuration is read with a change in it, before that is written. */
-  readonly changing: Pick<ResourceDeskDeps, 'load' | 'secrets'>;
+  readonly changing: Pick<ResourceEditorDeps, 'load' | 'secrets'>;
   /** Where clients are served. */
   clientUrl(): string;
 }
@@ -89,7 +89,7 @@ export function openAdmin(deps: AdminDeps): Admin {
     families: deps.families,
     configuration: viewOf(deps.current),
     access: createAccess({ store: deps.store, clock: deps.clock, url: () => deps.current().snapshot.console.url }),
-    oidc: createOidcDesk(() => deps.current().snapshot.console.oidc, deps.clock.nowMs),
+    oidc: createOidcSignIn(() => deps.current().snapshot.console.oidc, deps.clock.nowMs),
     passkeys: createPasskeys(deps.store, deps.clock),
     probe,
     streams,
@@ -98,7 +98,7 @@ export function openAdmin(deps: AdminDeps): Admin {
     tail: createLedgerTail({ ledger: deps.store.ledger, clock: deps.clock, log: deps.log }),
     gatewayCalls,
     keyTerms: createKeyJudge(deps.current),
-    desk: createResourceDesk({ ...deps, ...deps.changing }),
+    resources: createResourceEditor({ ...deps, ...deps.changing }),
     clientUrl: deps.clientUrl,
   };
   const site = createSite({ directory: siteDirectory });

@@ -1,4 +1,4 @@
-/** Puts the house together: routes, edge, pipeline, upstreams, keys. What the command line starts, and tests start too. */
+/** Composes the gateway: routes, edge, pipeline, upstreams, keys. What the command line starts, and tests start too. */
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';

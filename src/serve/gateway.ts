@@ -25,7 +25,7 @@ import { type App, createApp } from './app.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { toListenFault } from './listen-fault.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openHouseLine } from './workers/house-line.ts';
+import { openParentChannel } from './workers/parent-channel.ts';
 
 export interface Gateway {
   readonly app: App;
@@ -94,7 +94,7 @@ async function assemble(
     random: Math.random,
     cwd: surroundings.cwd,
     hits: metrics,
-    house: openHouseLine(),
+    parent: openParentChannel(),
   });
   closers.unshift(() => accounting.close());
   const { spending, ledger } = accounting;

@@ -228,12 +228,12 @@ function refused(why: string): Problem {
 }
 
 /** The identity provider of the configuration in force, if there is one. */
-export interface OidcDesk {
+export interface OidcSignIn {
   /** Undefined: nobody signs in that way. */
   current(): { readonly settings: OidcSettings; readonly flow: OidcFlow } | undefined;
 }
 
-export function createOidcDesk(settings: () => OidcSettings | undefined, nowMs: () => number): OidcDesk {
+export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs: () => number): OidcSignIn {
   let made: { readonly settings: OidcSettings; readonly flow: OidcFlow } | undefined;
   return {
     current() {

@@ -2,7 +2,7 @@
 
 import type { Price } from '../../core/accounting/price.ts';
 import { type Operation, operations } from '../../core/operations/index.ts';
-import type { ConfiguredElement, ElementDocument } from '../../core/resource-desk.ts';
+import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
 import { type ScoreScale, scoreScales } from '../../core/scores.ts';
 import type { Model, Target } from '../../core/snapshot.ts';
 import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';

@@ -1,7 +1,7 @@
 /** Shapes that many endpoints share. */
 
 import * as z from 'zod';
-import { managers } from '../../core/resource-desk.ts';
+import { managers } from '../../core/resource-editor.ts';
 
 /** Milliseconds since the epoch are given as text that every language reads: 2026-11-21T12:00:00.000Z. */
 export const instant = z.iso.datetime().meta({ description: 'A time in UTC.' });

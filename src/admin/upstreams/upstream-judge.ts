@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldFault } from '../../core/field-fault.ts';
-import type { ConfiguredElement, ElementDocument, ResourceDesk } from '../../core/resource-desk.ts';
+import type { ConfiguredElement, ElementDocument, ResourceEditor } from '../../core/resource-editor.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { faultsProblem } from '../resource-write.ts';
 
@@ -14,17 +14,17 @@ interface JudgedUpstream {
 
 /** Throws a Problem that names the fields at fault. */
 export async function judgeUpstream(
-  desk: ResourceDesk,
+  resources: ResourceEditor,
   id: string,
   document: ElementDocument,
 ): Promise<JudgedUpstream> {
-  const element = await desk.get('upstream', id);
+  const element = await resources.get('upstream', id);
   const before = element?.managedBy === 'store' ? element : undefined;
-  const preview = await desk.preview('upstream', id, document);
+  const preview = await resources.preview('upstream', id, document);
   const faults = [...fileFaults(document, before?.document)];
   if (preview.outcome === 'faulty') throw faultsProblem([...faults, ...preview.faults]);
   const upstream = preview.snapshot?.upstreams.get(id);
-  if (before !== undefined) faults.push(...(await originFaults(desk, before, document, upstream)));
+  if (before !== undefined) faults.push(...(await originFaults(resources, before, document, upstream)));
   if (faults.length > 0) throw faultsProblem(faults);
   return { warnings: preview.warnings, upstream };
 }
@@ -55,13 +55,13 @@ function fileFaults(document: ElementDocument, before: ElementDocument | undefin
 
 /** A stored credential was written for one address: it must not be sent to another because somebody changed that alone. */
 async function originFaults(
-  desk: ResourceDesk,
+  resources: ResourceEditor,
   before: ConfiguredElement,
   document: ElementDocument,
   upstream: Upstream | undefined,
 ): Promise<FieldFault[]> {
   if (isSamePlace(before.document, document)) return [];
-  const was = await desk.preview('upstream', before.id, before.document);
+  const was = await resources.preview('upstream', before.id, before.document);
   const origin = was.outcome === 'fine' ? was.snapshot?.upstreams.get(before.id)?.origin : undefined;
   if (origin !== undefined && upstream !== undefined && origin === upstream.origin) return [];
   const from = origin === undefined ? 'another address' : origin;

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import type { FaultyConfiguration, LoadedConfiguration } from '../../config/load.ts';
 import { readText } from '../../config/read/side-files.ts';
 import { type Difference, inWords, newFaults } from '../../config/store/resource-changes.ts';
-import { keysIn } from '../../config/store/resource-desk.ts';
+import { keysIn } from '../../config/store/resource-editor.ts';
 import { readResourceFile } from '../../config/store/resource-file.ts';
 import { judgeKeys } from '../../config/store/resource-keys.ts';
 import { resourceLists } from '../../config/store/resource-schemas.ts';

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { ExitCode } from '../../core/exit-code.ts';
 import type { Log } from '../../core/log.ts';
 import type { Listening } from '../../http/listener.ts';
-import type { HouseDesk } from '../../limits/house-desk.ts';
+import type { LimitServer } from '../../limits/limit-server.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { addReadings, onlyCounts, type Reading } from '../../telemetry/metrics/reading.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
@@ -60,10 +60,10 @@ export interface TeamDeps {
   readonly count: number;
   readonly log: Log;
   /** Counts for all of them. */
-  readonly desk?: HouseDesk;
+  readonly limitServer?: LimitServer;
 }
 
-export function createTeam({ count, log, desk }: TeamDeps): Team {
+export function createTeam({ count, log, limitServer }: TeamDeps): Team {
   const posts = Array.from({ length: count }, (_, at): Post => emptyPost(at + 1));
   const started = Promise.withResolvers<Listening | ExitCode>();
   const broken = Promise.withResolvers<ExitCode>();
@@ -95,7 +95,7 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
       log.error('a worker could not be reached', { worker: post.number, why: String(error) }),
     );
     worker.on('exit', (code, signal) => {
-      desk?.leave(worker.id);
+      limitServer?.leave(worker.id);
       bury(post, code, signal);
     });
   }
@@ -103,7 +103,7 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
   function hear(post: Post, worker: Worker, message: FromWorker | undefined): void {
     switch (message?.kind) {
       case 'count': {
-        const answers = desk?.answer(worker.id, message.questions) ?? [];
+        const answers = limitServer?.answer(worker.id, message.questions) ?? [];
         if (answers.length > 0 && worker.isConnected()) worker.send({ kind: 'counted', answers } satisfies ToWorker);
         break;
       }

@@ -1,14 +1,14 @@
 /** What the process that watches over the workers and a worker tell each other. */
 
 import type { Listening } from '../../http/listener.ts';
-import type { HouseAnswer, HouseQuestion } from '../../limits/house-desk.ts';
+import type { ParentAnswer, WorkerQuestion } from '../../limits/limit-server.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { Reading } from '../../telemetry/metrics/reading.ts';
 
 export type ToWorker =
   /** Asks for its metrics, all or some; the answer bears the same number. */
   | { readonly kind: 'read'; readonly turn: number; readonly only?: ReadonlySet<MetricName> }
-  | { readonly kind: 'counted'; readonly answers: readonly HouseAnswer[] }
+  | { readonly kind: 'counted'; readonly answers: readonly ParentAnswer[] }
   | { readonly kind: 'reload' }
   | { readonly kind: 'reopen' }
   | { readonly kind: 'drain' };
@@ -18,7 +18,7 @@ export type FromWorker =
   /** A part is of some metrics, and summed: it never stands for the whole. */
   | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading; readonly isPart: boolean }
   /** Of what is counted for all workers together. */
-  | { readonly kind: 'count'; readonly questions: readonly HouseQuestion[] }
+  | { readonly kind: 'count'; readonly questions: readonly WorkerQuestion[] }
   /** The last thing it says: whether all of its work came to an end. */
   | { readonly kind: 'drained'; readonly complete: boolean; readonly reading: Reading };
 

@@ -3,7 +3,7 @@
 import type { ExitCode } from '../../core/exit-code.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { inTurns } from '../../lib/turns.ts';
-import { createHouseDesk } from '../../limits/house-desk.ts';
+import { createLimitServer } from '../../limits/limit-server.ts';
 import { openLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';
@@ -32,8 +32,8 @@ export async function serveWithWorkers(
   const log = await openLog(snapshot.log, { worker: undefined });
   const own = createProcessReadings();
   const { workers } = snapshot.server;
-  const desk = createHouseDesk({ clock: systemClock, workers });
-  const team = createTeam({ count: workers, log, desk });
+  const limitServer = createLimitServer({ clock: systemClock, workers });
+  const team = createTeam({ count: workers, log, limitServer });
   reloads.follow({
     reload() {
       log.reopen();

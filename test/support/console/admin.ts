@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createAccess } from '../../../src/admin/access/access.ts';
-import { createOidcDesk } from '../../../src/admin/access/oidc.ts';
+import { createOidcSignIn } from '../../../src/admin/access/oidc.ts';
 import { createPasskeys } from '../../../src/admin/access/passkeys.ts';
 import { createAdminApi } from '../../../src/admin/api/api.ts';
 import { createEventStreams } from '../../../src/admin/api/event-stream.ts';
@@ -18,7 +18,7 @@ import { createConsoleKey, createGatewayCalls } from '../../../src/admin/playgro
 import type { Role } from '../../../src/admin/roles.ts';
 import { createKeyJudge } from '../../../src/config/elements/key/judge.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
-import { createResourceDesk, type ResourceDeskDeps } from '../../../src/config/store/resource-desk.ts';
+import { createResourceEditor, type ResourceEditorDeps } from '../../../src/config/store/resource-editor.ts';
 import { families } from '../../../src/families/index.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { routes } from '../../../src/routes/index.ts';
@@ -56,7 +56,7 @@ export async function openAdmin(
   t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
   const file = join(cwd, 'postern.yaml');
   await writeFile(file, JSON.stringify({ store: 'sqlite::memory:', ...configuration }));
-  const load: ResourceDeskDeps['load'] = (resources, added = []) =>
+  const load: ResourceEditorDeps['load'] = (resources, added = []) =>
     loadConfiguration({ configPath: file, env, cwd, families, resources, added });
   const first = await load([]);
   if (!first.ok) throw new Error(JSON.stringify(first.faults));
@@ -106,7 +106,7 @@ export async function openAdmin(
       misplacedSecrets: () => loaded.misplacedSecrets,
     },
     access: signsIn ? access : { ...access, identify: async () => asProved(caller) },
-    oidc: createOidcDesk(() => loaded.snapshot.console.oidc, systemClock.nowMs),
+    oidc: createOidcSignIn(() => loaded.snapshot.console.oidc, systemClock.nowMs),
     passkeys: createPasskeys(store, systemClock),
     probe,
     streams,
@@ -115,7 +115,7 @@ export async function openAdmin(
     tail: createLedgerTail({ ledger: store.ledger, clock: systemClock, log, everyMs: 50 }),
     gatewayCalls,
     keyTerms: createKeyJudge(() => loaded),
-    desk: createResourceDesk({ store, current: () => loaded, load, secrets: { env, cwd }, log }),
+    resources: createResourceEditor({ store, current: () => loaded, load, secrets: { env, cwd }, log }),
     clientUrl: () => clientUrl,
   };
   const api = createAdminApi(endpoints, context);

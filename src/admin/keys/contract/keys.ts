@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
-import { managers } from '../../../core/resource-desk.ts';
+import { managers } from '../../../core/resource-editor.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { dollars, idParam, instant, pageOf, pageQuery, place } from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { BudgetPeriod, Holder } from '../../../core/caps.ts';
-import type { ConfiguredElement } from '../../../core/resource-desk.ts';
+import type { ConfiguredElement } from '../../../core/resource-editor.ts';
 import type { StoredKey } from '../../../core/store/keys.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
@@ -135,8 +135,8 @@ async function toDetail(key: AnyKey, context: AdminContext): Promise<z.input<typ
 }
 
 /** One that was just put into the store is there, in force or not. */
-async function projectIds({ desk }: AdminContext): Promise<ReadonlySet<string>> {
-  return new Set((await desk.list('project')).map((project) => project.id));
+async function projectIds({ resources }: AdminContext): Promise<ReadonlySet<string>> {
+  return new Set((await resources.list('project')).map((project) => project.id));
 }
 
 async function changedProblem({ id }: StoredKey, context: AdminContext): Promise<Problem> {
@@ -151,13 +151,13 @@ async function changedProblem({ id }: StoredKey, context: AdminContext): Promise
 }
 
 export const listProjects = implement(contract.listProjects, async ({ context }) => {
-  const elements = await context.desk.list('project');
+  const elements = await context.resources.list('project');
   const counts = await countKeys(context);
   return { items: await Promise.all(elements.map((one) => toProject(one, counts, context))), next: null };
 });
 
 export const getProject = implement(contract.getProject, async ({ params: { id }, context }) => {
-  const element = await context.desk.get('project', id);
+  const element = await context.resources.get('project', id);
   if (element === undefined) throw absentProblem('project', id);
   const headers = element.version === undefined ? {} : { etag: toTag(element.version) };
   return replyWith(await toProject(element, await countKeys(context), context), { headers });
@@ -165,7 +165,7 @@ export const getProject = implement(contract.getProject, async ({ params: { id }
 
 export const putProject = implement(contract.putProject, async ({ params: { id }, body, caller, context, headers }) => {
   const { outcome, version, warnings } = await writeResource('project', id, body, { caller, context, headers });
-  const element = await context.desk.get('project', id);
+  const element = await context.resources.get('project', id);
   if (element === undefined) throw absentProblem('project', id);
   const status = outcome === 'created' ? 201 : 200;
   const written = { ...(await toProject(element, await countKeys(context), context)), warnings: [...warnings] };

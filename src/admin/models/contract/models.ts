@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { priceSources } from '../../../core/accounting/price.ts';
 import { operations } from '../../../core/operations/index.ts';
-import { managers } from '../../../core/resource-desk.ts';
+import { managers } from '../../../core/resource-editor.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { endpointsOf } from '../../endpoint.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
-import type { ConfiguredElement } from '../../../core/resource-desk.ts';
+import type { ConfiguredElement } from '../../../core/resource-editor.ts';
 
 const configuration = {
   upstreams: [
@@ -198,7 +198,7 @@ test('a page of models or upstreams reads the documents of that page alone, and 
   });
   let documents = 0;
   let scans = 0;
-  const { desk, store } = context;
+  const { resources, store } = context;
   const counted = (element: ConfiguredElement): ConfiguredElement => {
     const copy = { ...element };
     return Object.defineProperty(copy, 'document', {
@@ -229,7 +229,9 @@ test('a page of models or upstreams reads the documents of that page alone, and 
       return targets;
     },
   };
-  Object.assign(context, { desk: { ...desk, list: async (kind: 'model') => (await desk.list(kind)).map(counted) } });
+  Object.assign(context, {
+    resources: { ...resources, list: async (kind: 'model') => (await resources.list(kind)).map(counted) },
+  });
   Object.assign(store.health, { latest: async () => [report] });
 
   const pages = ['/api/models?limit=20', '/api/models?limit=20&before=model-390', '/api/upstreams?limit=20'];

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { acceptAsItIs } from '../../../core/drift.ts';
 import { forgetItemsOf } from '../../../core/lists.ts';
 import { bodyOf, operationRows } from '../../../core/operations/index.ts';
-import type { ElementDocument } from '../../../core/resource-desk.ts';
+import type { ElementDocument } from '../../../core/resource-editor.ts';
 import type { Model, Snapshot } from '../../../core/snapshot.ts';
 import { actorOf } from '../../caller.ts';
 import { toElementPage } from '../../element-page.ts';
@@ -30,7 +30,7 @@ const longestTryMs = 60_000;
 
 export const listModels = implement(contract.listModels, async ({ query, context }) => {
   const [elements, index, reports] = await Promise.all([
-    context.desk.list('model'),
+    context.resources.list('model'),
     indexOf(context.configuration.snapshot()),
     readTargetReports(context),
   ]);
@@ -54,7 +54,7 @@ function fits(model: ModelSketch, { q, operation, upstream, visible, managedBy }
 }
 
 export const getModel = implement(contract.getModel, async ({ params: { id }, context }) => {
-  const element = await context.desk.get('model', id);
+  const element = await context.resources.get('model', id);
   if (element === undefined) throw absentProblem('model', id);
   const snapshot = context.configuration.snapshot();
   const [index, reports, stored] = await Promise.all([
@@ -106,7 +106,7 @@ export const patchModel = implement(contract.patchModel, async (call) => {
 /** A model that comes with its upstream gets an entry in the store, which takes its place. */
 async function setVisible(call: Call<typeof modelParams, undefined, typeof visibility>, expected: number | undefined) {
   const { id } = call.params;
-  const element = await call.context.desk.get('model', id);
+  const element = await call.context.resources.get('model', id);
   if (element === undefined) throw absentProblem('model', id);
   if (element.managedBy === 'file' || element.managedBy === 'embedded') throw managedProblem(element);
   const { visible: _before, ...document } = element.document;

@@ -1,7 +1,7 @@
 /** Settings of the gateway that the console may change where the file leaves them open. */
 
 import * as z from 'zod';
-import { managers } from '../../../core/resource-desk.ts';
+import { managers } from '../../../core/resource-editor.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { instant } from '../../shapes/common.ts';
 

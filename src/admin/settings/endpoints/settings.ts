@@ -32,7 +32,7 @@ export const deleteSetting = implement(contract.deleteSetting, async ({ params: 
 });
 
 async function toSetting(id: (typeof settingIds)[number], context: AdminContext): Promise<z.input<typeof setting>> {
-  const found = await context.desk.get('setting', id);
+  const found = await context.resources.get('setting', id);
   const { id: _, ...document } = found?.document ?? {};
   return {
     id,

@@ -315,23 +315,23 @@ test('a write for a version that is yet to come is not done when it comes: nothi
   assert.equal((await ask('PUT', '/api/upstreams/mine', document, create)).status, 201);
 
   // Between the look at what is there and the write, somebody makes the version that this one claims to have seen.
-  const { desk } = context;
+  const { resources } = context;
   let isMade = false;
   const racing = {
-    ...desk,
-    async get(...asked: Parameters<typeof desk.get>) {
-      const found = await desk.get(...asked);
+    ...resources,
+    async get(...asked: Parameters<typeof resources.get>) {
+      const found = await resources.get(...asked);
       if (!isMade) {
         isMade = true;
         const changed = { ...document, api_key: '(sealed)', limits: { concurrency: 3 } };
-        await desk.put('upstream', 'mine', changed, { expected: 1, actor: 'console: eve@example.com' });
+        await resources.put('upstream', 'mine', changed, { expected: 1, actor: 'console: eve@example.com' });
       }
       return found;
     },
   };
-  Object.assign(context, { desk: racing });
+  Object.assign(context, { resources: racing });
   const stolen = { ...document, base_url: 'http://127.0.0.1:10/v1', api_key: '(sealed)' };
   const { status, json } = await ask('PUT', '/api/upstreams/mine', stolen, { 'if-match': '"2"' });
   assert.equal(status, 412, JSON.stringify(json));
-  assert.equal((await desk.get('upstream', 'mine'))?.document.base_url, document.base_url);
+  assert.equal((await resources.get('upstream', 'mine'))?.document.base_url, document.base_url);
 });

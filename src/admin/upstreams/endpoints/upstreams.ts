@@ -31,7 +31,7 @@ import {
 export const listUpstreams = implement(
   contract.listUpstreams,
   async ({ query: { before, limit, ...filter }, context }) => {
-    const [elements, surroundings] = await Promise.all([context.desk.list('upstream'), lookAround(context)]);
+    const [elements, surroundings] = await Promise.all([context.resources.list('upstream'), lookAround(context)]);
     const page = { before, limit };
     return toElementPage(elements, page, {
       fits: (element) => fits(toUpstreamSketch(element, surroundings), filter),
@@ -57,7 +57,7 @@ function fits(
 }
 
 export const getUpstream = implement(contract.getUpstream, async ({ params: { id }, context }) => {
-  const element = await context.desk.get('upstream', id);
+  const element = await context.resources.get('upstream', id);
   if (element === undefined) throw absentProblem('upstream', id);
   const view = toUpstreamView(element, await lookAround(context));
   return replyWith({ ...view, document: element.document }, { headers: { etag: toTag(element.version) } });
@@ -67,10 +67,10 @@ export const putUpstream = implement(contract.putUpstream, async (call) => {
   const { params, body, context, headers } = call;
   // Without the version that was seen, another credential might be there than the one that is judged here.
   const expected = neededVersion(headers);
-  const element = await context.desk.get('upstream', params.id);
+  const element = await context.resources.get('upstream', params.id);
   if (element !== undefined && element.managedBy !== 'store') throw managedProblem(element);
   await checkVersion(element ?? { kind: 'upstream', id: params.id, version: undefined }, expected, context);
-  await judgeUpstream(context.desk, params.id, body);
+  await judgeUpstream(context.resources, params.id, body);
   const put = await writeResource('upstream', params.id, body, call, expected);
   return replyWith(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
 });
@@ -81,7 +81,7 @@ export const deleteUpstream = implement(contract.deleteUpstream, async (call) =>
 });
 
 export const testDraft = implement(contract.testDraft, async ({ body: { id, document }, context, signal }) => {
-  const { upstream } = await judgeUpstream(context.desk, id, document);
+  const { upstream } = await judgeUpstream(context.resources, id, document);
   return test(needed(upstream), context, signal);
 });
 
@@ -118,12 +118,12 @@ export const listUpstreamModels = implement(
 );
 
 /** The one in force, or where it was only just written, as it will be. */
-async function compiled(id: string, { desk, configuration }: AdminContext): Promise<Upstream> {
-  const element = await desk.get('upstream', id);
+async function compiled(id: string, { resources, configuration }: AdminContext): Promise<Upstream> {
+  const element = await resources.get('upstream', id);
   if (element === undefined) throw absentProblem('upstream', id);
   const running = configuration.snapshot().upstreams.get(id);
   if (element.inForce && running !== undefined) return running;
-  const preview = await desk.preview('upstream', id, element.document);
+  const preview = await resources.preview('upstream', id, element.document);
   return needed(preview.outcome === 'fine' ? preview.snapshot?.upstreams.get(id) : undefined);
 }
 

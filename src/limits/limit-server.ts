@@ -1,4 +1,4 @@
-/** Counts for all the workers of one machine, in the process that watches over them: limits, and slots at upstreams. */
+/** Counts limits, and slots at upstreams, for all workers of one machine, in their parent process. */
 
 import type { Holder } from '../core/caps.ts';
 import type { SlotClaim, SlotGrant } from '../core/slots.ts';
@@ -8,7 +8,7 @@ import type { Amounts, Refused, Taken } from './port.ts';
 import { SlotPools } from './slot-pools.ts';
 
 /** What a worker asks, with a number of its own for what is answered or settled. */
-export type HouseQuestion =
+export type WorkerQuestion =
   /** Who is meant by a number from here on. */
   | { readonly kind: 'holders'; readonly list: number; readonly holders: readonly Holder[] }
   /** All those numbers are forgotten. */
@@ -17,76 +17,76 @@ export type HouseQuestion =
   | { readonly kind: 'settle'; readonly no: number; readonly used: Amounts }
   | { readonly kind: 'places'; readonly no: number; readonly claims: readonly SlotClaim[] };
 
-export type HouseAnswer =
+export type ParentAnswer =
   | { readonly kind: 'taken'; readonly no: number; readonly headers: readonly string[] }
   | {
       readonly kind: 'refused';
       readonly no: number;
-      readonly refused: ToldRefusal;
+      readonly refused: PlainRefusal;
       readonly headers: readonly string[];
     }
   | { readonly kind: 'places'; readonly no: number; readonly grants: readonly SlotGrant[] };
 
-/** What can be told between processes. */
-type ToldRefusal = Omit<Refused, 'headers'>;
+/** What can be sent between processes. */
+type PlainRefusal = Omit<Refused, 'headers'>;
 
-export interface HouseDesk {
+export interface LimitServer {
   /** In the order of the questions. */
-  answer(worker: number, questions: readonly HouseQuestion[]): HouseAnswer[];
+  answer(worker: number, questions: readonly WorkerQuestion[]): ParentAnswer[];
   /**
-   * The worker is gone for good: what it had under way is over, and its places are free. What it took of rates stays taken. What is
+   * The worker is gone for good: what it had under way is over, and its slots are free. What it took of rates stays taken. What is
    * heard of it later has no answer: it would take something that nobody gives back.
    */
   leave(worker: number): void;
 }
 
-interface Desk {
+interface WorkerState {
   readonly lists: Map<number, readonly Holder[]>;
   readonly taken: Map<number, { readonly taken: Taken; readonly amounts: Amounts }>;
 }
 
-export interface HouseDeskDeps {
+export interface LimitServerDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly workers: number;
 }
 
-export function createHouseDesk({ clock, workers }: HouseDeskDeps): HouseDesk {
+export function createLimitServer({ clock, workers }: LimitServerDeps): LimitServer {
   const limiter = createMemoryLimiter({ clock });
   const pools = new SlotPools();
-  const desks = new Map<number, Desk>();
+  const states = new Map<number, WorkerState>();
   const gone = new Set<number>();
 
-  function deskOf(worker: number): Desk {
-    const found = desks.get(worker) ?? { lists: new Map(), taken: new Map() };
-    desks.set(worker, found);
+  function stateOf(worker: number): WorkerState {
+    const found = states.get(worker) ?? { lists: new Map(), taken: new Map() };
+    states.set(worker, found);
     return found;
   }
 
-  function reserve(desk: Desk, no: number, list: number, amounts: Amounts): HouseAnswer {
-    const holders = desk.lists.get(list);
+  function reserve(state: WorkerState, no: number, list: number, amounts: Amounts): ParentAnswer {
+    const holders = state.lists.get(list);
     if (holders === undefined) throw new RangeError(`nobody was said to be meant by ${list}`);
     const answer = limiter.reserve(holders, amounts);
     if (answer.kind === 'taken') {
-      desk.taken.set(no, { taken: answer, amounts });
+      state.taken.set(no, { taken: answer, amounts });
       return { kind: 'taken', no, headers: answer.headers() };
     }
     const { headers, ...refused } = answer;
     return { kind: 'refused', no, refused, headers: headers() };
   }
 
-  function answerOne(worker: number, desk: Desk, question: HouseQuestion): HouseAnswer | undefined {
+  function answerOne(worker: number, state: WorkerState, question: WorkerQuestion): ParentAnswer | undefined {
     switch (question.kind) {
       case 'holders':
-        desk.lists.set(question.list, question.holders);
+        state.lists.set(question.list, question.holders);
         return undefined;
       case 'forget':
-        desk.lists.clear();
+        state.lists.clear();
         return undefined;
       case 'reserve':
-        return reserve(desk, question.no, question.list, question.amounts);
+        return reserve(state, question.no, question.list, question.amounts);
       case 'settle':
-        desk.taken.get(question.no)?.taken.settle(question.used);
-        desk.taken.delete(question.no);
+        state.taken.get(question.no)?.taken.settle(question.used);
+        state.taken.delete(question.no);
         return undefined;
       case 'places': {
         const nowMs = clock.monotonicMs();
@@ -99,13 +99,13 @@ export function createHouseDesk({ clock, workers }: HouseDeskDeps): HouseDesk {
   return {
     answer(worker, questions) {
       if (gone.has(worker)) return [];
-      const desk = deskOf(worker);
-      return questions.map((question) => answerOne(worker, desk, question)).filter((answer) => answer !== undefined);
+      const state = stateOf(worker);
+      return questions.map((question) => answerOne(worker, state, question)).filter((answer) => answer !== undefined);
     },
     leave(worker) {
       gone.add(worker);
-      for (const { taken, amounts } of desks.get(worker)?.taken.values() ?? []) taken.settle(amounts);
-      desks.delete(worker);
+      for (const { taken, amounts } of states.get(worker)?.taken.values() ?? []) taken.settle(amounts);
+      states.delete(worker);
       pools.leave(worker);
     },
   };

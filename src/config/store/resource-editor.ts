@@ -9,8 +9,8 @@ import type {
   Preview,
   PutOutcome,
   RemoveOutcome,
-  ResourceDesk,
-} from '../../core/resource-desk.ts';
+  ResourceEditor,
+} from '../../core/resource-editor.ts';
 import type { Resource, ResourceKind } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -27,7 +27,7 @@ import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from './secr
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 
-export interface ResourceDeskDeps {
+export interface ResourceEditorDeps {
   readonly store: Store;
   /** The configuration in force. */
   current(): LoadedConfiguration;
@@ -41,7 +41,7 @@ export interface ResourceDeskDeps {
 /** What faults call a document that someone sent. */
 const sent = 'what was sent';
 
-export function createResourceDesk({ store, current, load, secrets, log }: ResourceDeskDeps): ResourceDesk {
+export function createResourceEditor({ store, current, load, secrets, log }: ResourceEditorDeps): ResourceEditor {
   const place = (): SecretKeyPlace => ({ ...secrets, store: current().snapshot.store });
 
   async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {

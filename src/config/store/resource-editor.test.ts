@@ -9,38 +9,38 @@ const secret = 'sk-canary-4471';
 const upstream = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: secret };
 const model = { operations: ['embeddings'], targets: [{ upstream: 'two', model: 'm' }] };
 
-async function openDesk(t: TestContext, options: Parameters<typeof openAdmin>[1] = {}) {
+async function openEditor(t: TestContext, options: Parameters<typeof openAdmin>[1] = {}) {
   const admin = await openAdmin(t, options);
-  return { ...admin, desk: admin.context.desk };
+  return { ...admin, resources: admin.context.resources };
 }
 
 const env = { POSTERN_SECRET_KEY: 'ab'.repeat(32) };
 
 test('an upstream is put in sealed, shown without its secret, and keeps it when it is sent back as shown', async (t) => {
-  const { desk, store, follow } = await openDesk(t, { env });
-  assert.deepEqual(await desk.put('upstream', 'two', upstream, { expected: 0, actor }), {
+  const { resources, store, follow } = await openEditor(t, { env });
+  assert.deepEqual(await resources.put('upstream', 'two', upstream, { expected: 0, actor }), {
     outcome: 'created',
     version: 1,
     warnings: [],
   });
   const [stored] = await store.resources.list();
   assert.equal(JSON.stringify(stored).includes(secret), false);
-  const shown = await desk.get('upstream', 'two');
+  const shown = await resources.get('upstream', 'two');
   assert.equal(shown?.document.api_key, '(sealed)');
   assert.deepEqual([shown?.managedBy, shown?.version, shown?.inForce], ['store', 1, false]);
   await follow();
-  assert.equal((await desk.get('upstream', 'two'))?.inForce, true);
+  assert.equal((await resources.get('upstream', 'two'))?.inForce, true);
 
-  const again = await desk.put('upstream', 'two', shown?.document ?? {}, { expected: 1, actor });
+  const again = await resources.put('upstream', 'two', shown?.document ?? {}, { expected: 1, actor });
   assert.equal(again.outcome, 'unchanged');
   const moved = { ...shown?.document, base_url: 'http://127.0.0.1:8/v1' };
-  assert.equal((await desk.put('upstream', 'two', moved, { expected: 1, actor })).outcome, 'changed');
+  assert.equal((await resources.put('upstream', 'two', moved, { expected: 1, actor })).outcome, 'changed');
   assert.equal((await store.resources.get('upstream', 'two'))?.document.api_key, stored?.document.api_key);
 });
 
 test('faults name the place within the document, and nothing is written', async (t) => {
-  const { desk, store } = await openDesk(t, { env });
-  const put = await desk.put(
+  const { resources, store } = await openEditor(t, { env });
+  const put = await resources.put(
     'model',
     'm',
     { targets: [{ upstream: 'one' }, { upstream: 'none', wieght: 2 }], visible: 'yes' },
@@ -53,7 +53,7 @@ test('faults name the place within the document, and nothing is written', async 
 });
 
 test('what the file declares is shown with its line and its variables, and is not written over', async (t) => {
-  const { desk, cwd } = await openDesk(t, {
+  const { resources, cwd } = await openEditor(t, {
     env: { ...env, ONE_KEY: 'sk-from-the-environment' },
     configuration: {
       upstreams: [
@@ -63,54 +63,54 @@ test('what the file declares is shown with its line and its variables, and is no
       ],
     },
   });
-  const one = await desk.get('upstream', 'one');
+  const one = await resources.get('upstream', 'one');
   assert.equal(one?.document.api_key, `\${ONE_KEY}`);
   assert.deepEqual(one?.place, { file: join(cwd, 'postern.yaml'), line: 1 });
-  const all = JSON.stringify(await desk.list('upstream'));
+  const all = JSON.stringify(await resources.list('upstream'));
   assert.equal(all.includes(secret), false);
   assert.equal(all.includes('sk-from-the-environment'), false);
-  const put = await desk.put('upstream', 'one', upstream, { expected: 0, actor });
+  const put = await resources.put('upstream', 'one', upstream, { expected: 0, actor });
   assert.equal(put.outcome, 'managed-elsewhere');
-  assert.equal((await desk.remove('upstream', 'one', { actor })).outcome, 'managed-elsewhere');
+  assert.equal((await resources.remove('upstream', 'one', { actor })).outcome, 'managed-elsewhere');
 });
 
 test('of two who saw the same version, the second hears who was quicker', async (t) => {
-  const { desk } = await openDesk(t, { env });
-  await desk.put('project', 'p', { name: 'A' }, { expected: 0, actor: 'console: ann' });
-  await desk.put('project', 'p', { name: 'B' }, { expected: 1, actor: 'console: ann' });
-  const late = await desk.put('project', 'p', { name: 'C' }, { expected: 1, actor: 'console: bob' });
+  const { resources } = await openEditor(t, { env });
+  await resources.put('project', 'p', { name: 'A' }, { expected: 0, actor: 'console: ann' });
+  await resources.put('project', 'p', { name: 'B' }, { expected: 1, actor: 'console: ann' });
+  const late = await resources.put('project', 'p', { name: 'C' }, { expected: 1, actor: 'console: bob' });
   assert.equal(late.outcome, 'conflict');
   assert.equal(late.outcome === 'conflict' && late.by?.actor, 'console: ann');
-  assert.equal((await desk.get('project', 'p'))?.document.name, 'B');
-  assert.equal((await desk.put('project', 'p', { name: 'D' }, { expected: 0, actor })).outcome, 'conflict');
+  assert.equal((await resources.get('project', 'p'))?.document.name, 'B');
+  assert.equal((await resources.put('project', 'p', { name: 'D' }, { expected: 0, actor })).outcome, 'conflict');
 });
 
 test('what others refer to is not removed, and says what does', async (t) => {
-  const { desk, store } = await openDesk(t, { env });
-  await desk.put('upstream', 'two', upstream, { expected: 0, actor });
-  await desk.put('model', 'm', model, { expected: 0, actor });
-  const removed = await desk.remove('upstream', 'two', { expected: 1, actor });
+  const { resources, store } = await openEditor(t, { env });
+  await resources.put('upstream', 'two', upstream, { expected: 0, actor });
+  await resources.put('model', 'm', model, { expected: 0, actor });
+  const removed = await resources.remove('upstream', 'two', { expected: 1, actor });
   assert.equal(removed.outcome, 'needed');
   assert.match(
     removed.outcome === 'needed' ? removed.reasons.join() : '',
     /the model "m": targets\[0\]\.upstream unknown upstream/,
   );
 
-  await desk.put('project', 'p', {}, { expected: 0, actor });
+  await resources.put('project', 'p', {}, { expected: 0, actor });
   await store.keys.create({ name: 'k', digest: 'd'.repeat(64), hint: 'pk', models: ['*'], project: 'p' });
-  const project = await desk.remove('project', 'p', { actor });
+  const project = await resources.remove('project', 'p', { actor });
   assert.match(project.outcome === 'needed' ? project.reasons.join() : '', /it has keys/);
-  assert.equal((await desk.remove('model', 'm', { actor })).outcome, 'removed');
-  assert.equal((await desk.remove('model', 'm', { actor })).outcome, 'absent');
+  assert.equal((await resources.remove('model', 'm', { actor })).outcome, 'removed');
+  assert.equal((await resources.remove('model', 'm', { actor })).outcome, 'absent');
 });
 
 test('without a key, the first secret makes one beside the database that only this user reads', async (t) => {
-  const { desk, cwd, store, follow } = await openDesk(t, { configuration: { store: 'sqlite:data/postern.db' } });
+  const { resources, cwd, store, follow } = await openEditor(t, { configuration: { store: 'sqlite:data/postern.db' } });
   const file = join(cwd, 'data', 'secret.key');
   await mkdir(join(cwd, 'data'));
-  assert.equal((await desk.preview('upstream', 'two', upstream)).outcome, 'fine');
+  assert.equal((await resources.preview('upstream', 'two', upstream)).outcome, 'fine');
   await assert.rejects(stat(file), { code: 'ENOENT' });
-  const put = await desk.put('upstream', 'two', upstream, { expected: 0, actor });
+  const put = await resources.put('upstream', 'two', upstream, { expected: 0, actor });
   assert.equal(put.outcome, 'created');
   assert.match(put.outcome === 'created' ? put.warnings.join() : '', /was made at .*secret\.key: keep a copy/);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -118,16 +118,16 @@ test('without a key, the first secret makes one beside the database that only th
   assert.match(key, /^[0-9a-f]{64}$/);
   assert.equal(JSON.stringify(await store.resources.list()).includes(key), false);
   await follow();
-  const second = await desk.put('upstream', 'three', upstream, { expected: 0, actor });
+  const second = await resources.put('upstream', 'three', upstream, { expected: 0, actor });
   assert.deepEqual(second.outcome === 'created' && second.warnings, []);
   assert.equal((await readFile(file, 'utf8')).trim(), key);
 });
 
 test('a database that several machines may share gets no key of its own: the field says how to set one', async (t) => {
-  const { desk } = await openDesk(t);
+  const { resources } = await openEditor(t);
   for (const judged of [
-    await desk.preview('upstream', 'two', upstream),
-    await desk.put('upstream', 'two', upstream, { expected: 0, actor }),
+    await resources.preview('upstream', 'two', upstream),
+    await resources.put('upstream', 'two', upstream, { expected: 0, actor }),
   ]) {
     assert.equal(judged.outcome, 'faulty');
     const [fault, ...others] = judged.outcome === 'faulty' ? judged.faults : [];
@@ -138,13 +138,20 @@ test('a database that several machines may share gets no key of its own: the fie
 });
 
 test('models that come with an upstream are shown, and one of the same ID takes the place of one', async (t) => {
-  const { desk, follow } = await openDesk(t, { configuration: { upstreams: [{ id: 'local', family: 'local' }] } });
-  const found = await desk.get('model', 'local/bm25');
+  const { resources, follow } = await openEditor(t, {
+    configuration: { upstreams: [{ id: 'local', family: 'local' }] },
+  });
+  const found = await resources.get('model', 'local/bm25');
   assert.equal(found?.managedBy, 'built-in');
   assert.equal(found?.place?.line, 1);
-  const put = await desk.put('model', 'local/bm25', { ...found?.document, visible: false }, { expected: 0, actor });
+  const put = await resources.put(
+    'model',
+    'local/bm25',
+    { ...found?.document, visible: false },
+    { expected: 0, actor },
+  );
   assert.equal(put.outcome, 'created');
   await follow();
-  assert.equal((await desk.get('model', 'local/bm25'))?.managedBy, 'store');
-  assert.equal((await desk.list('model')).filter(({ id }) => id === 'local/bm25').length, 1);
+  assert.equal((await resources.get('model', 'local/bm25'))?.managedBy, 'store');
+  assert.equal((await resources.list('model')).filter(({ id }) => id === 'local/bm25').length, 1);
 });

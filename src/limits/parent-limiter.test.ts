@@ -1,36 +1,36 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Holder, noCaps } from '../core/caps.ts';
-import { createHouseDesk, type HouseAnswer, type HouseQuestion } from './house-desk.ts';
-import { createHouseLimiter } from './house-limiter.ts';
+import { createLimitServer, type ParentAnswer, type WorkerQuestion } from './limit-server.ts';
+import { createParentLimiter } from './parent-limiter.ts';
 import type { Refused, Taken } from './port.ts';
 
 const one = { requests: 1, tokens: 0, items: 0 };
 const clock = { monotonicMs: () => performance.now() };
 
 /** Each as in a process of its own: what is told is a copy. */
-function startHouse(_: TestContext, workers: number) {
-  const desk = createHouseDesk({ clock, workers });
+function startParent(_: TestContext, workers: number) {
+  const state = createLimitServer({ clock, workers });
   const lines: string[] = [];
   let isSilent = false;
   const held: (() => void)[] = [];
   const all = Array.from({ length: workers }, (_, worker) => {
-    let hear: (answers: readonly HouseAnswer[]) => void = () => undefined;
-    const ask = (questions: readonly HouseQuestion[]): void => {
+    let hear: (answers: readonly ParentAnswer[]) => void = () => undefined;
+    const ask = (questions: readonly WorkerQuestion[]): void => {
       const asked = structuredClone(questions);
-      const answer = () => setImmediate(() => hear(structuredClone(desk.answer(worker, asked))));
+      const answer = () => setImmediate(() => hear(structuredClone(state.answer(worker, asked))));
       if (isSilent) held.push(answer);
       else answer();
     };
     const onAnswers = (listener: typeof hear): void => {
       hear = listener;
     };
-    const line = { ask, onAnswers };
-    return createHouseLimiter({ line, workers, clock, log: { warn: (message) => lines.push(message) } });
+    const channel = { ask, onAnswers };
+    return createParentLimiter({ channel, workers, clock, log: { warn: (message) => lines.push(message) } });
   });
   return {
     all,
-    desk,
+    state,
     lines,
     fallSilent() {
       isSilent = true;
@@ -47,7 +47,7 @@ const aMinute = (most: number) => [{ measure: 'requests', window: 'minute', most
 const taken = (answers: readonly (Taken | Refused)[]): number => answers.filter(({ kind }) => kind === 'taken').length;
 
 test('workers let through exactly as many as the limit says, and the headers tell the whole', async (t) => {
-  const { all } = startHouse(t, 4);
+  const { all } = startParent(t, 4);
   const answers: (Taken | Refused)[] = [];
   for (let round = 0; round < 3; round += 1) {
     // Each has lists of its own, and new ones after a change of the configuration.
@@ -71,7 +71,7 @@ test('workers let through exactly as many as the limit says, and the headers tel
 });
 
 test('what one gives back is there for another, once', async (t) => {
-  const { all } = startHouse(t, 2);
+  const { all } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
   const holders = keyOf({ concurrency: 1 });
@@ -85,13 +85,13 @@ test('what one gives back is there for another, once', async (t) => {
 });
 
 test('what a worker had under way is over when it is gone; what it took of rates stays taken', async (t) => {
-  const { all, desk } = startHouse(t, 2);
+  const { all, state } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
   const holders = keyOf({ concurrency: 2, rates: aMinute(3) });
   assert.equal(taken([await first.reserve(holders, one), await first.reserve(holders, one)]), 2);
   assert.equal((await second.reserve(holders, one)).kind, 'refused');
-  desk.leave(0);
+  state.leave(0);
   assert.equal((await second.reserve(holders, one)).kind, 'taken');
   const refused = await second.reserve(holders, one);
   assert.ok(refused.kind === 'refused');
@@ -99,35 +99,35 @@ test('what a worker had under way is over when it is gone; what it took of rates
 });
 
 test('the places that a worker held at an upstream are free when it is gone', async (t) => {
-  const { all, desk } = startHouse(t, 2);
+  const { all, state } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
   const claim = { upstream: 'up', most: 4, held: 0, wants: 4 };
   assert.equal((await first.claim([claim]))[0]?.held, 4);
   assert.equal((await second.claim([claim]))[0]?.held, 0);
-  desk.leave(0);
+  state.leave(0);
   assert.deepEqual(await second.claim([claim]), [{ held: 4, keep: 4 }]);
 });
 
 test('what is heard of a worker only after its end takes nothing', async (t) => {
-  const { all, desk } = startHouse(t, 2);
+  const { all, state } = startParent(t, 2);
   const [, second] = all;
   assert.ok(second !== undefined);
   const holders = keyOf({ concurrency: 1 });
   const claim = { upstream: 'up', most: 4, held: 0, wants: 4 };
-  desk.leave(0);
-  const late: HouseQuestion[] = [
+  state.leave(0);
+  const late: WorkerQuestion[] = [
     { kind: 'holders', list: 1, holders },
     { kind: 'reserve', no: 1, list: 1, amounts: one },
     { kind: 'places', no: 2, claims: [claim] },
   ];
-  assert.deepEqual(desk.answer(0, late), []);
+  assert.deepEqual(state.answer(0, late), []);
   assert.equal((await second.reserve(holders, one)).kind, 'taken');
   assert.equal((await second.claim([claim]))[0]?.held, 4);
 });
 
 test('where nobody answers a worker lets through its share, says so once, and what counted twice is given back', async (t) => {
-  const { all, fallSilent, speak, lines } = startHouse(t, 2);
+  const { all, fallSilent, speak, lines } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
   const holders = keyOf({ rates: aMinute(10) });
@@ -141,7 +141,7 @@ test('where nobody answers a worker lets through its share, says so once, and wh
 });
 
 test('lists of a configuration that is gone are forgotten', async (t) => {
-  const { all } = startHouse(t, 1);
+  const { all } = startParent(t, 1);
   const [limiter] = all;
   assert.ok(limiter !== undefined);
   const first = keyOf({ rates: aMinute(20_000) });

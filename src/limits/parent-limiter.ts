@@ -1,70 +1,70 @@
-/** A worker's limits and places where there is no Redis: counted by the process that watches over the workers, for all of them together. */
+/** Limits and slots of a worker without Redis: the parent process counts them for all workers of the machine. */
 
 import type { Holder } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';
 import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Counters, type Plan } from './counters.ts';
-import type { HouseAnswer, HouseQuestion } from './house-desk.ts';
+import type { ParentAnswer, WorkerQuestion } from './limit-server.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
 import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
 import { Turns } from './reading-time.ts';
 
-/** It stands beside us: whoever does not answer for so long stands still. */
+/** The parent runs on the same machine: without an answer for so long it is stuck. */
 const deadlineMs = 1_000;
 /** Holder lists that are known by a number; a new configuration brings new ones. */
 const mostLists = 10_000;
 const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
 
-/** The way to the process that watches over this one. */
-export interface HouseLine {
-  ask(questions: readonly HouseQuestion[]): void;
-  /** Called once, by whoever asks. */
-  onAnswers(hear: (answers: readonly HouseAnswer[]) => void): void;
+/** The channel to the parent process. */
+export interface ParentChannel {
+  ask(questions: readonly WorkerQuestion[]): void;
+  /** Called once, by the limiter. */
+  onAnswers(hear: (answers: readonly ParentAnswer[]) => void): void;
 }
 
-export interface HouseLimiterDeps {
-  readonly line: HouseLine;
+export interface ParentLimiterDeps {
+  readonly channel: ParentChannel;
   readonly workers: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
-export interface HouseLimiter extends Limiter, SlotArbiter {}
+export interface ParentLimiter extends Limiter, SlotArbiter {}
 
-export function createHouseLimiter(deps: HouseLimiterDeps): HouseLimiter {
-  return new AskingLimiter(deps);
+export function createParentLimiter(deps: ParentLimiterDeps): ParentLimiter {
+  return new ChannelLimiter(deps);
 }
 
 interface Waiting {
   readonly no: number;
-  answered(answer: HouseAnswer): void;
+  answered(answer: ParentAnswer): void;
   overdue(): void;
 }
 
-class AskingLimiter implements HouseLimiter {
+class ChannelLimiter implements ParentLimiter {
   readonly isThere = true;
   readonly nodes: number;
-  readonly #line: HouseLine;
-  readonly #log: HouseLimiterDeps['log'];
+  readonly #channel: ParentChannel;
+  readonly #log: ParentLimiterDeps['log'];
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   /** What this worker was let take: for what is judged before anybody is asked, and for its share when nobody answers. */
   readonly #counters = new Counters();
   readonly #lists = new WeakMap<readonly Holder[], { readonly list: number; readonly generation: number }>();
   readonly #waiting = new Map<number, Waiting>();
   readonly #turns = new Turns<number>(deadlineMs, (numbers) => this.#overdue(numbers));
-  #outbox: HouseQuestion[] = [];
+  #outbox: WorkerQuestion[] = [];
   #generation = 0;
   #listed = 0;
   #no = 0;
   #isReported = false;
 
-  constructor({ line, workers, clock, log }: HouseLimiterDeps) {
+  constructor({ channel, workers, clock, log }: ParentLimiterDeps) {
     this.nodes = workers;
-    this.#line = line;
+    this.#channel = channel;
     this.#log = log;
     this.#clock = clock;
-    line.onAnswers((answers) => {
+    channel.onAnswers((answers) => {
       for (const answer of answers) this.#hear(answer);
     });
   }
@@ -148,7 +148,7 @@ class AskingLimiter implements HouseLimiter {
     return this.#no;
   }
 
-  #hear(answer: HouseAnswer): void {
+  #hear(answer: ParentAnswer): void {
     const waiting = this.#waiting.get(answer.no);
     this.#waiting.delete(answer.no);
     waiting?.answered(answer);
@@ -169,7 +169,7 @@ class AskingLimiter implements HouseLimiter {
   }
 
   /** All that is asked in a turn leaves in one message. */
-  #tell(question: HouseQuestion): void {
+  #tell(question: WorkerQuestion): void {
     if (this.#outbox.length === 0) queueMicrotask(() => this.#post());
     this.#outbox.push(question);
   }
@@ -177,7 +177,7 @@ class AskingLimiter implements HouseLimiter {
   #post(): void {
     const questions = this.#outbox;
     this.#outbox = [];
-    this.#line.ask(questions);
+    this.#channel.ask(questions);
   }
 
   /** They are told once, and named by a number then. */

@@ -1,4 +1,4 @@
-/** What the endpoints ask of whoever keeps upstreams, models and projects: to show them, to judge a change, and to write it down. */
+/** Upstreams, models and projects as the admin API edits them: shows them, checks a change, writes it to the store. */
 
 import type { FieldFault } from './field-fault.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -89,7 +89,7 @@ interface ChangeOptions {
   readonly actor: string;
 }
 
-export interface ResourceDesk {
+export interface ResourceEditor {
   /** Those of the file first, in its order. */
   list(kind: ResourceKind): Promise<readonly ConfiguredElement[]>;
   get(kind: ResourceKind, id: string): Promise<ConfiguredElement | undefined>;
