@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
+import { openSetup } from '../../test/families/family-setup.ts';
 import gemini from '../../test/families/gemini.ts';
-import { openHouse } from '../../test/families/house.ts';
 import { vectorOf } from '../../test/families/wire.ts';
 import { loaded } from '../../test/support/gateways/configuration.ts';
 import family from './gemini.ts';
@@ -11,16 +11,16 @@ import { families } from './index.ts';
 const answer = z.object({ data: z.array(z.object({ embedding: z.array(z.number()) })) });
 
 test('inputs that are long together go in several calls, none of them longer than 4 MiB', async (t) => {
-  const house = await openHouse(t, gemini);
+  const setup = await openSetup(t, gemini);
   // Half of it is twice as long in JSON.
   const texts = Array.from({ length: 100 }, (_, index) => `${index}${'x'.repeat(20_000)}${'"'.repeat(20_000)}`);
-  const { status, text, json } = await house.ask('/v1/embeddings', { model: 'm', input: texts });
+  const { status, text, json } = await setup.ask('/v1/embeddings', { model: 'm', input: texts });
   assert.equal(status, 200, text.slice(0, 500));
   assert.deepEqual(
     answer.parse(json).data.map(({ embedding }) => embedding),
     texts.map((one) => vectorOf(one)),
   );
-  assert.equal(house.calls.length, 2);
+  assert.equal(setup.calls.length, 2);
 });
 
 test('the address may end in a version or not, and in that of the OpenAI shapes', async (t) => {
@@ -33,17 +33,17 @@ test('the address may end in a version or not, and in that of the OpenAI shapes'
 
 test('bridges bring the key as its OpenAI shapes are documented', async (t) => {
   const key = 'sk-service-0123456789';
-  const house = await openHouse(t, gemini, { target: { bridge: 'chat' }, model: { operations: ['completions'] } });
-  house.answerWith(() => ({
+  const setup = await openSetup(t, gemini, { target: { bridge: 'chat' }, model: { operations: ['completions'] } });
+  setup.answerWith(() => ({
     body: { choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }] },
   }));
-  const { status, text } = await house.ask('/v1/completions', { model: 'm', prompt: 'p' });
+  const { status, text } = await setup.ask('/v1/completions', { model: 'm', prompt: 'p' });
   assert.equal(status, 200, text);
-  const [call] = house.calls;
+  const [call] = setup.calls;
   assert.equal(call?.path, '/v1beta/openai/chat/completions');
   assert.deepEqual([call?.header('authorization'), call?.header('x-goog-api-key')], [`Bearer ${key}`, undefined]);
-  house.answerWith(() => ({ status: 400, body: { error: { message: `what is ${key}?` } } }));
-  assert.doesNotMatch((await house.ask('/v1/completions', { model: 'm', prompt: 'p' })).text, new RegExp(key));
+  setup.answerWith(() => ({ status: 400, body: { error: { message: `what is ${key}?` } } }));
+  assert.doesNotMatch((await setup.ask('/v1/completions', { model: 'm', prompt: 'p' })).text, new RegExp(key));
 });
 
 test('both ways of a key are one key, which rests for both', async (t) => {
@@ -70,9 +70,9 @@ models:
 
 test('a name that leads elsewhere leads nowhere', async (t) => {
   for (const model of ['models/../../v1/files', 'a?b#c', 'x:generateContent']) {
-    const house = await openHouse(t, gemini, { target: { model } });
-    const { status } = await house.ask('/v1/embeddings', { model: 'm', input: 'a' });
+    const setup = await openSetup(t, gemini, { target: { model } });
+    const { status } = await setup.ask('/v1/embeddings', { model: 'm', input: 'a' });
     assert.equal(status, 404);
-    assert.match(house.calls[0]?.path ?? '', /^\/v1beta\/models\/[^/?#:]+:embedContent$/);
+    assert.match(setup.calls[0]?.path ?? '', /^\/v1beta\/models\/[^/?#:]+:embedContent$/);
   }
 });

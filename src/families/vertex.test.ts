@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { openHouse } from '../../test/families/house.ts';
+import { openSetup } from '../../test/families/family-setup.ts';
 import vertex from '../../test/families/vertex.ts';
 import { vectorOf } from '../../test/families/wire.ts';
 import { faultsOf, loaded } from '../../test/support/gateways/configuration.ts';
@@ -12,23 +12,23 @@ const answer = z.object({ data: z.array(z.object({ embedding: z.array(z.number()
 const families = [family];
 
 test('inputs that are long together go in several calls', async (t) => {
-  const house = await openHouse(t, vertex);
+  const setup = await openSetup(t, vertex);
   const texts = Array.from({ length: 250 }, (_, index) => `${index} ${'word '.repeat(100)}`);
-  const { status, text, json } = await house.ask('/v1/embeddings', { model: 'm', input: texts });
+  const { status, text, json } = await setup.ask('/v1/embeddings', { model: 'm', input: texts });
   assert.equal(status, 200, text.slice(0, 500));
   assert.deepEqual(
     answer.parse(json).data.map(({ embedding }) => embedding),
     texts.map((one) => vectorOf(one)),
   );
-  assert.equal(house.calls.length, 3);
+  assert.equal(setup.calls.length, 3);
 });
 
 test('an operator may say how many inputs a model takes', async (t) => {
-  const house = await openHouse(t, vertex, {
+  const setup = await openSetup(t, vertex, {
     upstream: { options: { project: 'p-1', location: 'us-central1', max_items: 2 } },
   });
-  const { status } = await house.ask('/v1/embeddings', { model: 'm', input: ['a', 'b', 'c'] });
-  assert.deepEqual([status, house.calls.length], [200, 2]);
+  const { status } = await setup.ask('/v1/embeddings', { model: 'm', input: ['a', 'b', 'c'] });
+  assert.deepEqual([status, setup.calls.length], [200, 2]);
 });
 
 test('the address follows from the location', async (t) => {

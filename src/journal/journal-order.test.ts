@@ -81,7 +81,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** A slot with its processes, one after the other, and a store that takes rows and positions together. */
-class House {
+class Setup {
   readonly directory: string;
   readonly expected: string[] = [];
   readonly stored: ImportedRow[] = [];
@@ -204,18 +204,18 @@ for (const durability of durabilities) {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const directory = mkdtempSync(join(tmpdir(), 'postern-order-'));
         writeFileSync(join(directory, 'id'), 'journal-1\n');
-        const house = new House(directory, durability);
+        const setup = new Setup(directory, durability);
         try {
-          for (const step of steps) await house.run(step);
-          await house.run({ kind: 'crash' });
-          house.isOrphan = true;
+          for (const step of steps) await setup.run(step);
+          await setup.run({ kind: 'crash' });
+          setup.isOrphan = true;
           for (const end of ['stored', 'imported'] as const) {
-            for (let quiet = 0; quiet < 2; ) quiet = (await house.read(3, end)) ? quiet + 1 : 0;
+            for (let quiet = 0; quiet < 2; ) quiet = (await setup.read(3, end)) ? quiet + 1 : 0;
           }
-          assert.deepEqual(outcomes(house.stored).sort(), house.expected.sort());
-          assert.deepEqual([...house.released].sort(), house.nodes.sort());
+          assert.deepEqual(outcomes(setup.stored).sort(), setup.expected.sort());
+          assert.deepEqual([...setup.released].sort(), setup.nodes.sort());
         } finally {
-          await house.close();
+          await setup.close();
           rmSync(directory, { recursive: true, force: true });
         }
       }),

@@ -173,7 +173,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return question;
   }
 
-  async function enterHouse(
+  async function admitExchange(
     exchange: Exchange,
     called: Route,
     request: ServerRequest,
@@ -196,7 +196,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     begun: Begun | undefined,
   ): Promise<Answered> {
     exchange.shape = shapeIn(called, request.fields) ?? exchange.shape;
-    const key = begun?.key ?? (await enterHouse(exchange, called, request, settling));
+    const key = begun?.key ?? (await admitExchange(exchange, called, request, settling));
     const query = queryFor(called, request.target);
     const modelFromPath = modelInPath ?? modelBesideBody(called, request.fields);
     const body =

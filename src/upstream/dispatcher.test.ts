@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asking, course, credential, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
+import { asking, course, credential, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { Course, Tried } from '../core/dispatch.ts';
 import type { ModelIndex, Target, Upstream } from '../core/snapshot.ts';
 
 test('a broken target is passed over in its tier, and a broken tier for the next', () => {
-  const { breakDown, shares } = house();
+  const { breakDown, shares } = setup();
   const [a, b, c] = [target(upstream('a')), target(upstream('b')), target(upstream('c'))];
   const where = course([a, b], [c]);
   breakDown(a, 'wire');
@@ -15,7 +15,7 @@ test('a broken target is passed over in its tier, and a broken tier for the next
 });
 
 test('no more than half of a tier rests for what it answered: one too many keeps a small share', () => {
-  const { breakDown, shares } = house();
+  const { breakDown, shares } = setup();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
   for (const one of targets.slice(0, 3)) breakDown(one, 'answer');
   const seen = shares(course(targets));
@@ -25,7 +25,7 @@ test('no more than half of a tier rests for what it answered: one too many keeps
 });
 
 test('however many of a tier rest for what they answered, one that nobody answers at gets no share', () => {
-  const { breakDown, shares, clock } = house(() => 0.99);
+  const { breakDown, shares, clock } = setup(() => 0.99);
   const targets = ['gone', 'a', 'b', 'c', 'd', 'good'].map((id) => target(upstream(id)));
   const [gone, ...others] = targets;
   assert.ok(gone !== undefined);
@@ -37,7 +37,7 @@ test('however many of a tier rest for what they answered, one that nobody answer
 });
 
 test('where all rest, one that a check found down is asked last', () => {
-  const { breakDown, choose, dispatcher } = house();
+  const { breakDown, choose, dispatcher } = setup();
   const [a, b] = [upstream('a'), upstream('b')];
   for (let n = 0; n < 2; n += 1) dispatcher.checked(a, false, 'answered 500');
   breakDown(target(b), 'wire');
@@ -45,14 +45,14 @@ test('where all rest, one that a check found down is asked last', () => {
 });
 
 test('those that nobody answers at rest all the same', () => {
-  const { breakDown, shares } = house();
+  const { breakDown, shares } = setup();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
   for (const one of targets.slice(0, 3)) breakDown(one, 'wire');
   assert.deepEqual([...shares(course(targets)).keys()], ['d']);
 });
 
 test('where all rest, the one that wakes soonest is called', () => {
-  const { breakDown, choose, clock } = house(() => 0);
+  const { breakDown, choose, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   breakDown(b, 'wire');
   clock.advance(100);
@@ -61,7 +61,7 @@ test('where all rest, the one that wakes soonest is called', () => {
 });
 
 test('a rest that was asked for is kept, and said with the time that is left', () => {
-  const { choose, nobody, clock } = house();
+  const { choose, nobody, clock } = setup();
   const where = course([target(upstream('a'))]);
   choose(where).limited('answered 429', 5_000);
   clock.advance(1_000);
@@ -74,7 +74,7 @@ test('a rest that was asked for is kept, and said with the time that is left', (
 });
 
 test('a limit at one target says nothing of the same credential at another', () => {
-  const { choose, nobody } = house();
+  const { choose, nobody } = setup();
   const where = upstream('a');
   const [first, second] = [target(where), { ...target(where), model: 'other' }];
   choose(course([first])).limited('answered 429', 5_000);
@@ -83,7 +83,7 @@ test('a limit at one target says nothing of the same credential at another', () 
 });
 
 test('a refused credential rests at every target of its upstream', () => {
-  const { choose, changes } = house();
+  const { choose, changes } = setup();
   const where = upstream('a', { credentials: [credential('key 1'), credential('key 2')] });
   const [first, second] = [target(where), { ...target(where), model: 'other' }];
   const refused = choose(course([first]));
@@ -100,13 +100,13 @@ test('a refused credential rests at every target of its upstream', () => {
 });
 
 test('a credential of weight 0 is never used', () => {
-  const { choose } = house();
+  const { choose } = setup();
   const where = upstream('a', { credentials: [credential('key 1', 0), credential('key 2')] });
   for (let i = 0; i < 50; i += 1) assert.equal(choose(course([target(where)])).credential.id, 'key 2');
 });
 
 test('repetitions are paid for by the upstream that they go to, and first calls are not', () => {
-  const { choose, nobody } = house();
+  const { choose, nobody } = setup();
   const where = course([target(upstream('a'))]);
   const again = (): Tried => Object.assign(asking(), { sent: 1, counted: true });
   for (let i = 0; i < 20; i += 1) choose(where, again()).dropped();
@@ -115,7 +115,7 @@ test('repetitions are paid for by the upstream that they go to, and first calls 
 });
 
 test('a call of which no byte left is not paid for by the next', () => {
-  const { choose } = house();
+  const { choose } = setup();
   const where = course([target(upstream('a')), target(upstream('b'))]);
   for (let i = 0; i < 200; i += 1) {
     const tried = asking();
@@ -127,7 +127,7 @@ test('a call of which no byte left is not paid for by the next', () => {
 });
 
 test('what was tried is not chosen again, and nobody is left once all were', () => {
-  const { choose, nobody } = house();
+  const { choose, nobody } = setup();
   const where = course([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
   const tried = asking();
   const seen = new Set<Target>();
@@ -142,7 +142,7 @@ test('what was tried is not chosen again, and nobody is left once all were', () 
 });
 
 test('two failed checks in a row take an upstream out, and one good one puts it back', () => {
-  const { dispatcher, shares, breakDown, changes } = house();
+  const { dispatcher, shares, breakDown, changes } = setup();
   const [first, second] = [upstream('a'), upstream('b')];
   const where = course([target(first), target(second)]);
   dispatcher.checked(first, false, 'answered 500');
@@ -157,7 +157,7 @@ test('two failed checks in a row take an upstream out, and one good one puts it 
 });
 
 test('an upstream that has no room is passed over, and where none has any, that is said', async () => {
-  const { choose, nobody } = house();
+  const { choose, nobody } = setup();
   const limits = { concurrency: 1, queue: 0, queueTimeoutMs: 1_000, bulkShare: 0.1 };
   const where = course([target(upstream('a', { limits }))], [target(upstream('b', { limits }))]);
   const client = { gone: false, work: undefined };
@@ -174,7 +174,7 @@ test('an upstream that has no room is passed over, and where none has any, that 
 });
 
 test('what is known of a target outlives a reload, and is forgotten with its upstream', () => {
-  const { dispatcher, choose, breakDown, shares } = house();
+  const { dispatcher, choose, breakDown, shares } = setup();
   const before = [target(upstream('a')), target(upstream('b'))] as const;
   breakDown(before[0], 'wire');
   const after = [target(upstream('a')), target(upstream('b'))] as const;
@@ -189,7 +189,7 @@ test('what is known of a target outlives a reload, and is forgotten with its ups
 });
 
 test('a target is described as it is: healthy, resting with the reason, probing, or failing where it has no alternative', () => {
-  const { dispatcher, breakDown, clock, choose } = house(() => 0);
+  const { dispatcher, breakDown, clock, choose } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   let { model } = course([a, b]);
   const models = () => modelsOf('a', { model });
@@ -220,8 +220,8 @@ const modelsOf = (upstreamId: string, { model }: Pick<Course, 'model'>): ModelIn
 });
 
 /** As a pattern of a configuration in force. */
-function patternHouse(name = 'oa-*') {
-  const all = house(() => 0);
+function patternSetup(name = 'oa-*') {
+  const all = setup(() => 0);
   const one = named(upstream('a'), name);
   const where = course([one]);
   const models = modelsOf('a', where);
@@ -233,7 +233,7 @@ function patternHouse(name = 'oa-*') {
 }
 
 test('what a pattern matched rests by itself: its siblings are called as before', () => {
-  const { choose, nobody, limited, where, states, changes } = patternHouse();
+  const { choose, nobody, limited, where, states, changes } = patternSetup();
   limited('small');
   const none = nobody(where, asking(), 'small');
   assert.deepEqual([none.kind, none.isLimited, none.retryAfterMs], ['resting', true, 20_000]);
@@ -248,7 +248,7 @@ test('what a pattern matched rests by itself: its siblings are called as before'
 });
 
 test('a name that a pattern makes and one that stands in the configuration are the same target', () => {
-  const { choose, nobody, limited } = patternHouse();
+  const { choose, nobody, limited } = patternSetup();
   limited('small');
   const exact = course([named(upstream('a'), 'oa-small')]);
   assert.equal(nobody(exact).kind, 'resting');
@@ -256,7 +256,7 @@ test('a name that a pattern makes and one that stands in the configuration are t
 });
 
 test('names of a pattern are known up to a thousand; those that nobody misses make room, one that rests last', () => {
-  const { choose, nobody, limited, where, clock } = patternHouse();
+  const { choose, nobody, limited, where, clock } = patternSetup();
   limited('resting');
   const busy = choose(where, asking(), 'busy');
   for (let n = 0; n < 3_000; n += 1) {
@@ -268,7 +268,7 @@ test('names of a pattern are known up to a thousand; those that nobody misses ma
 });
 
 test('a name of a pattern is forgotten when nobody called it for ten minutes', () => {
-  const { choose, where, clock, states } = patternHouse();
+  const { choose, where, clock, states } = patternSetup();
   for (let n = 0; n < 5; n += 1) choose(where, asking(), 'gone').failed('broken', 'wire');
   choose(where, asking(), 'busy').enter({ gone: false, work: undefined }, 1);
   assert.deepEqual(states(), ['oa-* failing: oa-gone: broken']);
@@ -280,7 +280,7 @@ test('a name of a pattern is forgotten when nobody called it for ten minutes', (
 });
 
 test('a name of a pattern that was called within ten minutes is known, however long the gateway runs', () => {
-  const { choose, where, clock, states } = patternHouse();
+  const { choose, where, clock, states } = patternSetup();
   clock.advance(3_600_000);
   for (let n = 0; n < 5; n += 1) choose(where, asking(), 'bad').failed('broken', 'wire');
   clock.advance(590_000);
@@ -290,7 +290,7 @@ test('a name of a pattern that was called within ten minutes is known, however l
 });
 
 test('what is known of a name stays through a reload, as long as its pattern does', () => {
-  const { dispatcher, nobody, limited, choose } = patternHouse();
+  const { dispatcher, nobody, limited, choose } = patternSetup();
   limited('small');
   const again = named(upstream('a'), 'oa-*');
   const adopt = (where: Course): void =>

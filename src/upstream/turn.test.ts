@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asking, course, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
+import { asking, course, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { ClientWork } from '../core/outcome.ts';
 
 test('one that loads rests, and is probed again however often it says so', () => {
-  const { choose, changes, shares, clock } = house(() => 0);
+  const { choose, changes, shares, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   const where = course([a], [b]);
   choose(course([a])).loading('loading a model');
@@ -19,7 +19,7 @@ test('one that loads rests, and is probed again however often it says so', () =>
 });
 
 test('a credential that is limited is tried again after each rest', () => {
-  const { choose, shares, clock } = house(() => 0);
+  const { choose, shares, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   const where = course([a], [b]);
   choose(course([a])).limited('answered 429');
@@ -33,7 +33,7 @@ test('a credential that is limited is tried again after each rest', () => {
 });
 
 test('nothing is told of a failure that changes nothing', () => {
-  const { choose, changes } = house();
+  const { choose, changes } = setup();
   const where = course([target(upstream('a'))]);
   choose(where).failed('broken', 'wire');
   choose(where).served(1);
@@ -43,7 +43,7 @@ test('nothing is told of a failure that changes nothing', () => {
 const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 
 test('who has waited for a place is no longer what ends when the client leaves', async () => {
-  const { choose } = house();
+  const { choose } = setup();
   const where = course([target(upstream('a', { limits: oneAtATime }))]);
   const client: { gone: boolean; work: ClientWork | undefined } = { gone: false, work: undefined };
   const first = choose(where);
@@ -61,7 +61,7 @@ test('who has waited for a place is no longer what ends when the client leaves',
 const timersNow = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
 
 test('who wants a place at once waits for none', () => {
-  const { choose } = house();
+  const { choose } = setup();
   const where = course([target(upstream('a', { limits: oneAtATime }))]);
   const first = choose(where);
   assert.equal(first.enterAtOnce(), true);
@@ -75,7 +75,7 @@ test('who wants a place at once waits for none', () => {
 });
 
 test('a further place of a turn is given back once, whoever says how often that it is over', () => {
-  const { choose, nobody } = house();
+  const { choose, nobody } = setup();
   const where = course([
     target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } })),
   ]);

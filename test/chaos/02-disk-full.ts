@@ -66,7 +66,7 @@ export default definePromise({
   },
 });
 
-interface House {
+interface Setup {
   readonly upstream: PaidUpstream;
   readonly held: HeldStreams;
   readonly spenders: Spenders;
@@ -81,7 +81,7 @@ async function setUp(
   directory: string,
   more: Readonly<Record<string, unknown>>,
   suffix = '',
-): Promise<House> {
+): Promise<Setup> {
   const random = createRandom(seed);
   const upstream = await startPaidUpstream(random);
   t.after(() => upstream.close());
@@ -100,44 +100,44 @@ async function setUp(
     ...more,
   };
   const start = (): Promise<GatewayProcess> => startGatewayProcess({ config, directory, readyTimeoutMs: 60_000 });
-  const house: House = {
+  const setup: Setup = {
     upstream,
     held,
     directory,
     spenders: new Spenders({ keys: [key.secret], random, count: clients, modelSuffix: suffix }),
     gateway: await start(),
     async start() {
-      house.gateway = await start();
+      setup.gateway = await start();
     },
   };
-  return house;
+  return setup;
 }
 
 async function playFull(rig: ChaosRig, scene: DiskScene): Promise<Figure[]> {
   const disk = await mountSmallDisk(diskMebibytes);
-  let house: House | undefined;
+  let setup: Setup | undefined;
   try {
     // It begins on a full disk, with room for an empty store and for nothing else.
     disk.fill(emptyStoreBytes);
-    house = await setUp(rig, disk.path, { ledger: { durability: scene.durability } }, modelSuffix);
-    return await fillUnder(rig, scene, disk, house);
+    setup = await setUp(rig, disk.path, { ledger: { durability: scene.durability } }, modelSuffix);
+    return await fillUnder(rig, scene, disk, setup);
   } finally {
-    await house?.spenders.end();
-    await house?.gateway.stop();
+    await setup?.spenders.end();
+    await setup?.gateway.stop();
     disk.unmount();
   }
 }
 
-async function fillUnder(rig: ChaosRig, scene: DiskScene, disk: SmallDisk, house: House): Promise<Figure[]> {
+async function fillUnder(rig: ChaosRig, scene: DiskScene, disk: SmallDisk, setup: Setup): Promise<Figure[]> {
   const { name, isKilled = false } = scene;
-  const { spenders, held, upstream } = house;
-  spenders.start(() => house.gateway.port);
+  const { spenders, held, upstream } = setup;
+  spenders.start(() => setup.gateway.port);
   await until(rig, spenders, 'a hundred answers', () => spenders.answers.length >= 100);
   const servedWhileFull = served(spenders.answers).length;
   disk.empty();
   const backMs = [await timeToServe(rig, spenders)];
 
-  const asked = held.ask(house.gateway.port, key.secret, streams);
+  const asked = held.ask(setup.gateway.port, key.secret, streams);
   await held.running(streams);
   await wait(calmMs[rig.scale]);
   rig.progress(`${name}: the disk is filled under load`);
@@ -146,23 +146,23 @@ async function fillUnder(rig: ChaosRig, scene: DiskScene, disk: SmallDisk, house
   await wait(fullMs[rig.scale]);
   let ends: readonly (string | undefined)[] = [];
   if (isKilled) {
-    process.kill(house.gateway.pid, 'SIGKILL');
+    process.kill(setup.gateway.pid, 'SIGKILL');
     await spenders.end();
-    await house.gateway.stop();
+    await setup.gateway.stop();
   }
   held.release();
   if (isKilled) await asked;
   else ends = await asked;
   disk.empty();
   if (isKilled) {
-    await house.start();
-    spenders.start(() => house.gateway.port);
+    await setup.start();
+    spenders.start(() => setup.gateway.port);
   }
   backMs.push(await timeToServe(rig, spenders));
   await wait(calmMs[rig.scale]);
   await spenders.end();
-  const { code } = await house.gateway.stop();
-  const books = await readBooks({ url: 'sqlite:postern.db', cwd: house.directory }, []);
+  const { code } = await setup.gateway.stop();
+  const books = await readBooks({ url: 'sqlite:postern.db', cwd: setup.directory }, []);
   const charges = new Map([...upstream.charges, ...held.charges]);
   return [
     {
@@ -222,11 +222,11 @@ async function playStoreFull(rig: ChaosRig): Promise<Figure[]> {
   const disk = await mountSmallDisk(64);
   const directory = await mkdtemp(join(tmpdir(), 'postern-full-'));
   const store = `sqlite:${join(disk.path, 'postern.db')}`;
-  let house: House | undefined;
+  let setup: Setup | undefined;
   try {
-    house = await setUp(rig, directory, { store });
-    const { spenders, upstream } = house;
-    const port = house.gateway.port;
+    setup = await setUp(rig, directory, { store });
+    const { spenders, upstream } = setup;
+    const port = setup.gateway.port;
     spenders.start(() => port);
     await wait(calmMs[rig.scale]);
     disk.fill();
@@ -239,7 +239,7 @@ async function playStoreFull(rig: ChaosRig): Promise<Figure[]> {
     const emptiedMs = performance.now();
     await untilImported(place, [...upstream.charges.keys()]);
     const importedMs = performance.now() - emptiedMs;
-    const { code } = await house.gateway.stop();
+    const { code } = await setup.gateway.stop();
     const books = await readBooks(place, []);
     return [
       {
@@ -258,8 +258,8 @@ async function playStoreFull(rig: ChaosRig): Promise<Figure[]> {
       none(`${name}: the gateway did not end well`, code === 0 ? [] : [`it ended with ${code}`]),
     ];
   } finally {
-    await house?.spenders.end();
-    await house?.gateway.stop();
+    await setup?.spenders.end();
+    await setup?.gateway.stop();
     disk.unmount();
     await rm(directory, { recursive: true, force: true });
   }
@@ -269,28 +269,28 @@ async function playStoreFull(rig: ChaosRig): Promise<Figure[]> {
 async function playDeleted(rig: ChaosRig): Promise<Figure[]> {
   const name = 'journal deleted';
   const directory = await mkdtemp(join(tmpdir(), 'postern-deleted-'));
-  let house: House | undefined;
+  let setup: Setup | undefined;
   try {
-    house = await setUp(rig, directory, {});
-    const { spenders } = house;
-    const at = house;
+    setup = await setUp(rig, directory, {});
+    const { spenders } = setup;
+    const at = setup;
     spenders.start(() => at.gateway.port);
     await wait(calmMs[rig.scale] + 300);
     await rm(join(directory, 'journal'), { recursive: true });
     await wait(noticedWithinMs);
     const from = spenders.answers.length;
     await wait(fullMs[rig.scale]);
-    const isAlive = await Promise.race([house.gateway.exited.then(() => false), wait(0).then(() => true)]);
+    const isAlive = await Promise.race([setup.gateway.exited.then(() => false), wait(0).then(() => true)]);
     await spenders.end();
     const after = spenders.answers.slice(from);
-    await house.gateway.stop();
-    await house.start();
+    await setup.gateway.stop();
+    await setup.start();
     const before = spenders.answers.length;
     spenders.start(() => at.gateway.port);
     await until(rig, spenders, 'answers after a restart', () => spenders.answers.length >= before + 20);
     await spenders.end();
     const again = served(spenders.answers.slice(before)).length;
-    await house.gateway.stop();
+    await setup.gateway.stop();
     const books = await readBooks({ url: 'sqlite:postern.db', cwd: directory }, []);
     return [
       none(
@@ -306,8 +306,8 @@ async function playDeleted(rig: ChaosRig): Promise<Figure[]> {
       none(`${name}: differences between rows and sums`, books.differences),
     ];
   } finally {
-    await house?.spenders.end();
-    await house?.gateway.stop();
+    await setup?.spenders.end();
+    await setup?.gateway.stop();
     await rm(directory, { recursive: true, force: true });
   }
 }

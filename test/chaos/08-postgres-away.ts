@@ -71,11 +71,11 @@ async function play(rig: ChaosRig, directory: string, ends: (() => unknown)[]): 
       authentication_timeout: '2s',
     },
   });
-  const house = await setUp(rig, server, directory, ends);
+  const setup = await setUp(rig, server, directory, ends);
   const figures: Figure[] = [];
-  for (const outage of house.outages) figures.push(...(await goThrough(rig, house, outage)));
-  await house.spenders.end();
-  figures.push(...(await closeBooks(house)));
+  for (const outage of setup.outages) figures.push(...(await goThrough(rig, setup, outage)));
+  await setup.spenders.end();
+  figures.push(...(await closeBooks(setup)));
   figures.push(...(await starting));
   return figures;
 }
@@ -85,7 +85,7 @@ interface Key {
   readonly secret: string;
 }
 
-interface House {
+interface Setup {
   readonly nodes: readonly GatewayProcess[];
   readonly upstream: PaidUpstream;
   readonly outages: readonly Outage[];
@@ -100,7 +100,7 @@ interface House {
   createKey(...options: string[]): Promise<Key>;
 }
 
-async function setUp(rig: ChaosRig, server: Postgres, directory: string, ends: (() => unknown)[]): Promise<House> {
+async function setUp(rig: ChaosRig, server: Postgres, directory: string, ends: (() => unknown)[]): Promise<Setup> {
   const random = createRandom(rig.seed);
   const upstream = await startPaidUpstream(random);
   ends.push(() => upstream.close());
@@ -155,18 +155,18 @@ async function setUp(rig: ChaosRig, server: Postgres, directory: string, ends: (
 }
 
 /** One outage, from the calm before to the time when everything is as it was. */
-async function goThrough(rig: ChaosRig, house: House, outage: Outage): Promise<Figure[]> {
-  const { nodes, upstream, spenders, store } = house;
+async function goThrough(rig: ChaosRig, setup: Setup, outage: Outage): Promise<Figure[]> {
+  const { nodes, upstream, spenders, store } = setup;
   const { name, isOnlyCutOff = false } = outage;
   const lastsMs = (isOnlyCutOff ? cutOffMs : outageMs)[rig.scale];
-  const scene = new Scene(house);
+  const scene = new Scene(setup);
   rig.progress(`${name}: calm`);
   const [budgeted, revoked, uncached] = await Promise.all([
-    house.createKey('--budget', `total=${budgetNanos / nanosPerDollar}`),
-    house.createKey(),
-    house.createKey(),
+    setup.createKey('--budget', `total=${budgetNanos / nanosPerDollar}`),
+    setup.createKey(),
+    setup.createKey(),
   ]);
-  house.budgeted.push(budgeted);
+  setup.budgeted.push(budgeted);
   // Both nodes know the two, and have drawn of the budget.
   for (let n = 0; n < 5; n += 1) {
     await Promise.all([scene.askAll(budgeted, 'budget'), scene.askAll(revoked, 'revoked')]);
@@ -215,7 +215,7 @@ async function goThrough(rig: ChaosRig, house: House, outage: Outage): Promise<F
   );
   // In the short form the next outage breaks what hangs.
   const isWaitedFor = !isOnlyCutOff || rig.scale === 'long';
-  const importedMs = isWaitedFor ? await timeUntilImported(house, calls, endedMs) : undefined;
+  const importedMs = isWaitedFor ? await timeUntilImported(setup, calls, endedMs) : undefined;
   const growth = Math.max(...rssAfter.map((bytes, n) => bytes - (rssBefore[n] ?? 0)));
   const known = spenders.answers.slice(from);
   return [
@@ -276,11 +276,11 @@ type Kind = 'uncached' | 'unknown' | 'budget' | 'revoked';
 
 /** The single requests of one outage, by who asked. */
 class Scene {
-  readonly #house: House;
+  readonly #house: Setup;
   #answers: Record<Kind, Answer[]> = { uncached: [], unknown: [], budget: [], revoked: [] };
 
-  constructor(house: House) {
-    this.#house = house;
+  constructor(setup: Setup) {
+    this.#house = setup;
   }
 
   count(kind: Kind, wanted: number): number {
@@ -324,9 +324,9 @@ class Scene {
 }
 
 /** All requests of the budgeted keys, the last ones included: what they cost, and that the next one is refused for it. */
-async function closeBooks(house: House): Promise<Figure[]> {
-  const { nodes, upstream, spenders, budgeted, place } = house;
-  const scene = new Scene(house);
+async function closeBooks(setup: Setup): Promise<Figure[]> {
+  const { nodes, upstream, spenders, budgeted, place } = setup;
+  const scene = new Scene(setup);
   const last: string[] = [];
   for (const key of budgeted) {
     const ms = await scene.timeUntil(key, ({ code }) => code === 'budget_exceeded', performance.now());
@@ -335,7 +335,7 @@ async function closeBooks(house: House): Promise<Figure[]> {
   const exits = await Promise.all(nodes.map((node) => node.stop()));
   const accountOf = ({ id }: Key): string => `key/${id}/total/1970-01-01`;
   const books = await readBooks(place, budgeted.map(accountOf));
-  const served = house.answers.filter(({ status }) => status === 200);
+  const served = setup.answers.filter(({ status }) => status === 200);
   const overspent = budgeted.filter(({ id }) => sumNanos(books.rows.values(), ({ key }) => key === id) > budgetNanos);
   return [
     none(
@@ -357,7 +357,7 @@ async function closeBooks(house: House): Promise<Figure[]> {
   ];
 }
 
-async function timeUntilImported({ store }: House, ids: readonly string[], sinceMs: number): Promise<number> {
+async function timeUntilImported({ store }: Setup, ids: readonly string[], sinceMs: number): Promise<number> {
   const missing = new Set(ids);
   const fromMs = Math.min(...ids.map(startedAtMs));
   while (performance.now() - sinceMs < patienceMs) {

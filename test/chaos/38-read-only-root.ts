@@ -57,13 +57,13 @@ export default definePromise({
   },
 });
 
-interface House {
+interface Setup {
   readonly directory: string;
   readonly upstream: PaidUpstream;
   readonly gateway: GatewayProcess;
 }
 
-async function play(rig: ChaosRig, { directory, upstream, gateway }: House): Promise<Figure[]> {
+async function play(rig: ChaosRig, { directory, upstream, gateway }: Setup): Promise<Figure[]> {
   const { scale } = rig;
   const spenders = new Spenders({ keys: [key.secret], random: createRandom(rig.seed), count: clients });
   rig.t.after(() => spenders.end());

@@ -50,60 +50,60 @@ function gated(bytes: number): { readonly script: Handler; open(): void } {
 
 test('an answer has its room before it is read, and gives it back when the client has what was made of it', async (t) => {
   const { script, open } = gated(150 * KiB);
-  const house = await startTranslated(t, script, { server });
-  const answer = house.embed(asking);
-  await until(() => held(house) >= 300 * KiB);
-  assert.equal(house.rig.app.memory().requests.heldBytes < KiB, true, 'the request has a budget of its own');
+  const setup = await startTranslated(t, script, { server });
+  const answer = setup.embed(asking);
+  await until(() => held(setup) >= 300 * KiB);
+  assert.equal(setup.rig.app.memory().requests.heldBytes < KiB, true, 'the request has a budget of its own');
   open();
   assert.equal((await answer).status, 200);
-  await until(() => held(house) === 0);
+  await until(() => held(setup) === 0);
 });
 
 test('where no room comes free in time the client is told, nobody else is asked, and nothing is left behind', async (t) => {
   const first = gated(200 * KiB);
-  const house = await startTranslated(t, first.script, { server });
-  const holding = house.embed(asking);
-  await until(() => held(house) >= 400 * KiB);
+  const setup = await startTranslated(t, first.script, { server });
+  const holding = setup.embed(asking);
+  await until(() => held(setup) >= 400 * KiB);
   const second = gated(100 * KiB);
-  house.upstream.respondWith(second.script);
-  const refused = await house.embed(asking);
+  setup.upstream.respondWith(second.script);
+  const refused = await setup.embed(asking);
   assertError(refused, 'overloaded', { message: /answers that are translated \(server\.body_memory\)/ });
   assert.equal(refused.header('retry-after'), '1');
-  assert.equal(house.upstream.requests.length, 2);
-  assert.equal(house.rig.app.memory().answers.refused, 1);
+  assert.equal(setup.upstream.requests.length, 2);
+  assert.equal(setup.rig.app.memory().answers.refused, 1);
   first.open();
   assert.equal((await holding).status, 200);
-  await until(() => held(house) === 0);
+  await until(() => held(setup) === 0);
   second.open();
 });
 
 test('one that waits is read once another has ended', async (t) => {
   const first = gated(200 * KiB);
-  const house = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
-  const holding = house.embed(asking);
-  await until(() => held(house) >= 400 * KiB);
-  house.upstream.respondWith((_request, reply) => reply.bytes(200, [json], vectorOf(100 * KiB)));
-  const waiting = house.embed(asking);
-  await until(() => house.rig.app.memory().answers.waiting === 1);
+  const setup = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
+  const holding = setup.embed(asking);
+  await until(() => held(setup) >= 400 * KiB);
+  setup.upstream.respondWith((_request, reply) => reply.bytes(200, [json], vectorOf(100 * KiB)));
+  const waiting = setup.embed(asking);
+  await until(() => setup.rig.app.memory().answers.waiting === 1);
   first.open();
   assert.equal((await holding).status, 200);
   assert.equal((await waiting).status, 200);
-  await until(() => held(house) === 0);
+  await until(() => held(setup) === 0);
 });
 
 test('a client that leaves while its answer waits or is read leaves nothing behind', async (t) => {
   const first = gated(200 * KiB);
-  const house = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
-  const reading = await connect(house.rig.port);
+  const setup = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
+  const reading = await connect(setup.rig.port);
   await reading.write(questionBytes(asking));
-  await until(() => held(house) >= 400 * KiB);
-  const waiting = await connect(house.rig.port);
+  await until(() => held(setup) >= 400 * KiB);
+  const waiting = await connect(setup.rig.port);
   await waiting.write(questionBytes(asking));
-  await until(() => house.rig.app.memory().answers.waiting === 1);
+  await until(() => setup.rig.app.memory().answers.waiting === 1);
   waiting.destroy();
-  await until(() => house.rig.app.memory().answers.waiting === 0);
+  await until(() => setup.rig.app.memory().answers.waiting === 0);
   reading.destroy();
-  await until(() => held(house) === 0);
+  await until(() => held(setup) === 0);
   first.open();
 });
 
@@ -119,19 +119,19 @@ test('an answer that grows or is compressed counts as what it becomes, and ends 
   ];
   for (const script of scripts) {
     const holding = gated(300 * KiB);
-    const house = await startTranslated(t, script, { server });
-    assert.equal((await house.embed(asking)).status, 200, 'one always passes');
-    await until(() => held(house) === 0);
+    const setup = await startTranslated(t, script, { server });
+    assert.equal((await setup.embed(asking)).status, 200, 'one always passes');
+    await until(() => held(setup) === 0);
     // One that is longer than the share of its key, and half of all.
-    house.upstream.respondWith(holding.script);
-    const other = house.embed(asking);
-    await until(() => held(house) >= 600 * KiB);
-    house.upstream.respondWith(script);
-    assertError(await house.embed(asking), 'overloaded', { message: /no memory left to translate its answer/ });
-    assert.equal(house.upstream.requests.length, 3);
+    setup.upstream.respondWith(holding.script);
+    const other = setup.embed(asking);
+    await until(() => held(setup) >= 600 * KiB);
+    setup.upstream.respondWith(script);
+    assertError(await setup.embed(asking), 'overloaded', { message: /no memory left to translate its answer/ });
+    assert.equal(setup.upstream.requests.length, 3);
     holding.open();
     assert.equal((await other).status, 200);
-    await until(() => held(house) === 0);
+    await until(() => held(setup) === 0);
   }
 });
 
@@ -140,12 +140,12 @@ test('a client that does not read what was made for it is let go of, and what it
   const body = vectorOf(12 * 1024 * KiB);
   const script: Handler = (_request, reply) => reply.bytes(200, [json], body);
   const roomy = { body_limit: '8MiB', body_memory: '64MiB', timeouts: { request: '1s' } };
-  const house = await startTranslated(t, script, { server: roomy });
-  const client = await connect(house.rig.port);
+  const setup = await startTranslated(t, script, { server: roomy });
+  const client = await connect(setup.rig.port);
   client.pause();
   await client.write(questionBytes(asking));
-  assert.equal((await house.rig.exchange()).status, 200);
-  assert.ok(held(house) >= body.length / 2, 'it is done for us, and not for the client');
-  await until(() => held(house) === 0);
+  assert.equal((await setup.rig.exchange()).status, 200);
+  assert.ok(held(setup) >= body.length / 2, 'it is done for us, and not for the client');
+  await until(() => held(setup) === 0);
   client.destroy();
 });

@@ -21,8 +21,8 @@ const credentials = [{ api_key: 'sk-first-credential' }, { api_key: 'sk-second-c
 const ask = '{"model":"m","input":"x"}';
 
 /** How the targets are, as the log told last. */
-function rests(house: Several): readonly string[] {
-  return house.rig.warnings
+function rests(setup: Several): readonly string[] {
+  return setup.rig.warnings
     .filter(({ message }) => message === 'target rests')
     .map(({ fields }) => String(fields.upstream));
 }
@@ -49,46 +49,46 @@ test('a name that is no text for a header stops nobody', async (t) => {
 
 test('who is asked last is not blamed for the time that others took', async (t) => {
   const slow = afterMs(patientMs(62.5), answering('b'));
-  const house = await startSeveral(t, [silent, slow], {
+  const setup = await startSeveral(t, [silent, slow], {
     upstream: { timeouts: { first_byte: patiently(100), total: patiently(125) } },
   });
-  for (let i = 0; i < 6; i += 1) await house.embed();
-  assert.ok(!rests(house).includes('b'), rests(house).join());
+  for (let i = 0; i < 6; i += 1) await setup.embed();
+  assert.ok(!rests(setup).includes('b'), rests(setup).join());
 });
 
 test('a place in the queue is not worth more than the time that is left', async (t) => {
-  const house = await startSeveral(t, [silent, answering('b')], {
+  const setup = await startSeveral(t, [silent, answering('b')], {
     upstream: {
       timeouts: { first_byte: patiently(100), total: patiently(100) },
       limits: { concurrency: 1, queue: 50, queue_timeout: patiently(100) },
     },
   });
-  const answers = await Promise.all(Array.from({ length: 8 }, () => house.embed()));
+  const answers = await Promise.all(Array.from({ length: 8 }, () => setup.embed()));
   assert.ok(answers.every(({ status }) => [200, 503, 504].includes(status)));
-  assert.ok(!rests(house).includes('b'), rests(house).join());
+  assert.ok(!rests(setup).includes('b'), rests(setup).join());
 });
 
 test('a second call by hedging goes to nobody who rests', async (t) => {
-  const house = await startSeveral(t, [afterMs(patientMs(10), answering('a')), refusingWith(500)], {
+  const setup = await startSeveral(t, [afterMs(patientMs(10), answering('a')), refusingWith(500)], {
     model: { operations: ['embeddings'], hedge: { after: patiently(1.25) } },
   });
-  for (let i = 0; i < 20; i += 1) assert.equal((await house.embed()).status, 200);
-  const [, second = 0] = house.seen();
+  for (let i = 0; i < 20; i += 1) assert.equal((await setup.embed()).status, 200);
+  const [, second = 0] = setup.seen();
   assert.ok(second >= 5 && second <= 7, `${second} calls to the one that fails`);
 });
 
 test('where one that works says no, nobody who rests is asked for its sake', async (t) => {
   let fails = false;
-  const house = await startSeveral(
+  const setup = await startSeveral(
     t,
     [silent, (request, reply) => (fails ? refusingWith(500) : answering('b'))(request, reply)],
     { upstream: { timeouts: { first_byte: patiently(20) } } },
   );
-  for (let i = 0; i < 5; i += 1) assert.equal((await house.embed()).status, 200);
-  assert.deepEqual(house.seen(), [5, 5]);
+  for (let i = 0; i < 5; i += 1) assert.equal((await setup.embed()).status, 200);
+  assert.deepEqual(setup.seen(), [5, 5]);
   fails = true;
-  assert.equal((await house.embed()).status, 500);
-  assert.deepEqual(house.seen(), [5, 6]);
+  assert.equal((await setup.embed()).status, 500);
+  assert.deepEqual(setup.seen(), [5, 6]);
 });
 
 test('the other credentials of the first target are still there after a second call was made', async (t) => {
@@ -96,11 +96,11 @@ test('the other credentials of the first target are still there after a second c
     request.header('authorization')?.includes('first') === true
       ? afterMs(patientMs(20), refusingWith(429))(request, reply)
       : reply.json(200, { from: 'the second key' });
-  const house = await startSeveral(t, [first, refusingWith(503)], {
+  const setup = await startSeveral(t, [first, refusingWith(503)], {
     model: { operations: ['embeddings'], hedge: { after: patiently(5) } },
     upstream: [{ api_key: undefined, credentials: [{ ...credentials[0], weight: 1_000_000 }, credentials[1]] }, {}],
   });
-  assert.deepEqual((await house.embed()).json(), { from: 'the second key' });
+  assert.deepEqual((await setup.embed()).json(), { from: 'the second key' });
 });
 
 test('an answer that breaks off before the first byte of its body is asked for elsewhere', async (t) => {
@@ -111,9 +111,9 @@ test('an answer that breaks off before the first byte of its body is asked for e
     ]);
     reply.cut();
   };
-  const house = await startSeveral(t, [headOnly, answering('b')]);
-  for (let i = 0; i < 6; i += 1) assert.deepEqual((await house.embed()).json(), { from: 'b' });
-  assert.deepEqual(house.seen(), [5, 6]);
+  const setup = await startSeveral(t, [headOnly, answering('b')]);
+  for (let i = 0; i < 6; i += 1) assert.deepEqual((await setup.embed()).json(), { from: 'b' });
+  assert.deepEqual(setup.seen(), [5, 6]);
   const alone = await startSeveral(t, [headOnly]);
   const answer = await alone.embed();
   assert.equal(answer.status, 200, 'with nobody else, it passes as it came');
@@ -129,9 +129,9 @@ test('an error inside of a 200 is found in whatever pieces it comes, and nothing
     ]);
     for (const letter of text) await reply.raw(letter);
   };
-  const house = await startSeveral(t, [pieces, answering('b')]);
-  assert.deepEqual((await house.embed()).json(), { from: 'b' });
-  assert.equal((await house.rig.exchange()).tries[0]?.outcome, 'limited');
+  const setup = await startSeveral(t, [pieces, answering('b')]);
+  assert.deepEqual((await setup.embed()).json(), { from: 'b' });
+  assert.equal((await setup.rig.exchange()).tries[0]?.outcome, 'limited');
 
   const pair = await startPair(t, async (_request, reply) => {
     await reply.head(200, [
@@ -150,44 +150,44 @@ test('an error inside of a 200 is found in whatever pieces it comes, and nothing
 });
 
 test('a completion of which nobody knows the end is not answered with what another said before', async (t) => {
-  const house = await startSeveral(t, [refusingWith(429), resetting]);
-  assertError(await house.complete(), 'upstream_unreachable');
+  const setup = await startSeveral(t, [refusingWith(429), resetting]);
+  assertError(await setup.complete(), 'upstream_unreachable');
 });
 
 test('an upstream that was moved by a reload begins anew', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503, [['Retry-After', '60']]), answering('b')]);
+  const setup = await startSeveral(t, [refusingWith(503, [['Retry-After', '60']]), answering('b')]);
   const at = (port: number) => ({
     upstreams: [{ id: 'a', family: 'openai', base_url: `http://127.0.0.1:${port}`, api_key: 'sk-credential-of-a' }],
     models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'a' }] }],
   });
-  const [first, second] = house.upstreams;
-  house.rig.app.swap(await house.rig.compile(at(first?.port ?? 0)));
-  assert.equal((await house.embed()).status, 503);
-  assertError(await house.embed(), 'no_upstream_available');
-  house.rig.app.swap(await house.rig.compile(at(second?.port ?? 0)));
-  assert.deepEqual((await house.embed()).json(), { from: 'b' });
+  const [first, second] = setup.upstreams;
+  setup.rig.app.swap(await setup.rig.compile(at(first?.port ?? 0)));
+  assert.equal((await setup.embed()).status, 503);
+  assertError(await setup.embed(), 'no_upstream_available');
+  setup.rig.app.swap(await setup.rig.compile(at(second?.port ?? 0)));
+  assert.deepEqual((await setup.embed()).json(), { from: 'b' });
 });
 
 test('an upstream that was down when its check was taken away is asked again', async (t) => {
-  const house = await startSeveral(
+  const setup = await startSeveral(
     t,
     [(request, reply) => reply.json(request.method === 'GET' ? 500 : 200, { from: 'a' }), answering('b')],
     {
       upstream: [{ health_check: { path: '/health', interval: patiently(25), timeout: patiently(25) } }, {}],
     },
   );
-  const from = async (): Promise<string> => JSON.stringify((await house.embed()).json());
+  const from = async (): Promise<string> => JSON.stringify((await setup.embed()).json());
   for (let i = 0; i < 100 && (await from()) !== '{"from":"b"}'; i += 1) await wait(20);
   assert.equal(await from(), '{"from":"b"}');
-  const upstreams = house.upstreams.map(({ url }, i) => ({
+  const upstreams = setup.upstreams.map(({ url }, i) => ({
     id: i === 0 ? 'a' : 'b',
     family: 'openai',
     base_url: url,
     api_key: `sk-credential-of-${i === 0 ? 'a' : 'b'}`,
   }));
   const targets = [{ upstream: 'a' }, { upstream: 'b', priority: 1 }];
-  house.rig.app.swap(
-    await house.rig.compile({ upstreams, models: [{ id: 'm', operations: ['embeddings'], targets }] }),
+  setup.rig.app.swap(
+    await setup.rig.compile({ upstreams, models: [{ id: 'm', operations: ['embeddings'], targets }] }),
   );
   assert.equal(await from(), '{"from":"a"}');
 });
@@ -199,14 +199,14 @@ test('an answer that is put aside gives its place to the next credential', async
     await reply.head(429, [['content-length', '100']]);
     await reply.stall();
   };
-  const house = await startSeveral(t, [dripping], {
+  const setup = await startSeveral(t, [dripping], {
     upstream: {
       api_key: undefined,
       credentials: [{ ...credentials[0], weight: 1_000_000 }, credentials[1]],
       limits: { concurrency: 1, queue: 0 },
     },
   });
-  assert.deepEqual((await house.embed()).json(), { from: 'the second key' });
+  assert.deepEqual((await setup.embed()).json(), { from: 'the second key' });
 });
 
 test('clients that leave while their body is judged take no place in the queue', async (t) => {
@@ -230,13 +230,13 @@ test('clients that leave while their body is judged take no place in the queue',
 });
 
 test('what never left costs nothing of the retry budget', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), answering('b'), answering('c')], {
+  const setup = await startSeveral(t, [refusingWith(500), answering('b'), answering('c')], {
     target: [{}, { priority: 1 }, { priority: 2 }],
   });
-  await house.upstreams[1]?.close();
+  await setup.upstreams[1]?.close();
   for (let i = 0; i < 40; i += 1) {
-    house.upstreams[0]?.respondWith(i % 2 === 0 ? refusingWith(500) : answering('a'));
-    const answer = await house.rig.post('/v1/embeddings', ask);
+    setup.upstreams[0]?.respondWith(i % 2 === 0 ? refusingWith(500) : answering('a'));
+    const answer = await setup.rig.post('/v1/embeddings', ask);
     assert.equal(answer.status, 200);
   }
 });

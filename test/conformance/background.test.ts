@@ -6,8 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import OpenAI from 'openai';
 import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import { assertError } from '../support/clients/error-answer.ts';
-import { secrets, startKeepingHouse } from '../support/gateways/keeping-house.ts';
 import type { Rig } from '../support/gateways/rig.ts';
+import { secrets, startStoredObjectsSetup } from '../support/gateways/stored-objects-setup.ts';
 
 const path = '/v1/responses';
 const inBackground = { background: true, max_output_tokens: 100 };
@@ -32,7 +32,7 @@ async function mustBeRunning({ store }: Rig, id: string): Promise<void> {
 }
 
 test('it is billed once its end is known, whether its client ever asks for it or not', async (t) => {
-  const { rig, service, make } = await startKeepingHouse(t);
+  const { rig, service, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   const { bill, usage, outcome } = await rig.exchange(1);
   assert.deepEqual([bill, usage, outcome], [null, null, 'ok']);
@@ -53,7 +53,7 @@ test('it is billed once its end is known, whether its client ever asks for it or
 test('what it may cost at most stays in the budget until then, and what it cost afterwards', async (t) => {
   // At most 1,000 tokens of input at 2, and 100 of output at 10 dollars a million: 0.003.
   const key = { budgets: [{ every: 'day', amount: '0.0035' }] };
-  const { rig, service, ask, make } = await startKeepingHouse(t, {
+  const { rig, service, ask, make } = await startStoredObjectsSetup(t, {
     key,
     model: { context: 1_000, price: { input: 2, output: 10 } },
   });
@@ -69,7 +69,7 @@ test('what it may cost at most stays in the budget until then, and what it cost 
 });
 
 test('it does not count among the calls at a time: its client can ask how far it is', async (t) => {
-  const { service, ask, make } = await startKeepingHouse(t, { key: { limits: { concurrency: 1 } } });
+  const { service, ask, make } = await startStoredObjectsSetup(t, { key: { limits: { concurrency: 1 } } });
   const id = await make('one', inBackground);
   const first = await ask('one', 'GET', `${path}/${id}`);
   assert.equal(JSON.parse(first.body.toString()).status, 'in_progress');
@@ -79,7 +79,7 @@ test('it does not count among the calls at a time: its client can ask how far it
 });
 
 test('one that is cancelled is billed as far as anyone knows, one that failed is not', async (t) => {
-  const { rig, up, service, ask, make } = await startKeepingHouse(t);
+  const { rig, up, service, ask, make } = await startStoredObjectsSetup(t);
   const cancelled = await make('one', inBackground);
   assert.equal((await ask('one', 'POST', `${path}/${cancelled}/cancel`)).status, 200);
   await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'aborted' && row.isEstimated));
@@ -94,7 +94,7 @@ test('one that is cancelled is billed as far as anyone knows, one that failed is
 });
 
 test('it cannot be deleted while it is made, and is billed all the same where it is deleted right after its end', async (t) => {
-  const { rig, service, ask, make } = await startKeepingHouse(t);
+  const { rig, service, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   assertError(await ask('one', 'DELETE', `${path}/${id}`), 'unsupported_parameter', { param: 'id' });
   service.finish();
@@ -104,7 +104,7 @@ test('it cannot be deleted while it is made, and is billed all the same where it
 });
 
 test('streamed, it is billed once, by its end', async (t) => {
-  const { rig, service, ask } = await startKeepingHouse(t);
+  const { rig, service, ask } = await startStoredObjectsSetup(t);
   const answer = await ask('one', 'POST', path, { model: 'm', input: 'x', stream: true, ...inBackground });
   assert.match(answer.body.toString(), /response\.completed/);
   service.finish();
@@ -114,7 +114,7 @@ test('streamed, it is billed once, by its end', async (t) => {
 });
 
 test('while its client is still being answered nothing is settled, and what was reserved is given back afterwards', async (t) => {
-  const { rig, up, ask } = await startKeepingHouse(t);
+  const { rig, up, ask } = await startStoredObjectsSetup(t);
   const last = Promise.withResolvers<void>();
   let looks = 0;
   up.respondWith(async (request, reply) => {
@@ -148,7 +148,7 @@ test('while its client is still being answered nothing is settled, and what was 
 });
 
 test('an upstream that is away for a while is asked again, and one that has lost it costs what was reserved', async (t) => {
-  const { rig, up, service, make } = await startKeepingHouse(t);
+  const { rig, up, service, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   up.respondWith((_request, reply) => reply.json(503, { error: { message: 'away' } }));
   await wait(150);
@@ -162,7 +162,7 @@ test('an upstream that is away for a while is asked again, and one that has lost
 });
 
 test('what is not kept cannot be made in the background, nor what nobody can write down', async (t) => {
-  const { rig, up, ask } = await startKeepingHouse(t);
+  const { rig, up, ask } = await startStoredObjectsSetup(t);
   const body = { model: 'm', input: 'x', ...inBackground };
   assertError(await ask('one', 'POST', path, { ...body, store: false }), 'unsupported_parameter', {
     param: 'background',
@@ -175,7 +175,7 @@ test('what is not kept cannot be made in the background, nor what nobody can wri
 });
 
 test('the official library makes one, waits for it and gets it', async (t) => {
-  const { rig, service } = await startKeepingHouse(t);
+  const { rig, service } = await startStoredObjectsSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   let answer = await client.responses.create({ model: 'm', input: '2+2?', background: true });
   for (let turn = 0; answer.status !== 'completed' && turn < 100; turn += 1) {
@@ -186,7 +186,7 @@ test('the official library makes one, waits for it and gets it', async (t) => {
 });
 
 test('a process that ends leaves it to the next one', async (t) => {
-  const { rig, make } = await startKeepingHouse(t);
+  const { rig, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   await until(() => rig.app.background() === 1);
   await rig.app.close();

@@ -11,16 +11,16 @@ import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const level = [{ priority: 0 }, { priority: 0 }, { priority: 0 }];
 
-async function embedTimes(house: Several, count: number, atOnce = 1): Promise<number[]> {
+async function embedTimes(setup: Several, count: number, atOnce = 1): Promise<number[]> {
   let left = count;
   const worker = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      assert.equal((await house.embed()).status, 200);
+      assert.equal((await setup.embed()).status, 200);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-  return house.seen();
+  return setup.seen();
 }
 
 const afterMs =
@@ -31,40 +31,40 @@ const afterMs =
   };
 
 test('targets of one priority share the calls by weight', async (t) => {
-  const house = await startSeveral(t, [answering('a'), answering('b')], {
+  const setup = await startSeveral(t, [answering('a'), answering('b')], {
     target: [
       { priority: 0, weight: 3 },
       { priority: 0, weight: 1 },
     ],
   });
-  const [first = 0, second = 0] = await embedTimes(house, 300);
+  const [first = 0, second = 0] = await embedTimes(setup, 300);
   assert.ok(first > 180 && second > 40, `${first} and ${second}`);
 });
 
 test('a target of weight 0 is never called, not even where the others fail', async (t) => {
-  const house = await startSeveral(t, [silent, answering('b')], {
+  const setup = await startSeveral(t, [silent, answering('b')], {
     target: [{}, { weight: 0 }],
     upstream: { timeouts: { first_byte: patiently(12.5) } },
   });
-  assert.equal((await house.embed()).status, 504);
-  assert.deepEqual(house.seen(), [1, 0]);
+  assert.equal((await setup.embed()).status, 504);
+  assert.deepEqual(setup.seen(), [1, 0]);
 });
 
 test('a lower priority is called only where the higher one cannot', async (t) => {
-  const house = await startSeveral(t, [answering('a'), answering('b'), answering('c')], {
+  const setup = await startSeveral(t, [answering('a'), answering('b'), answering('c')], {
     target: [{ priority: 1 }, { priority: 0 }, { priority: 2 }],
   });
-  assert.deepEqual(await embedTimes(house, 20), [0, 20, 0]);
-  await house.upstreams[1]?.close();
-  assert.deepEqual((await embedTimes(house, 20)).with(1, 0), [20, 0, 0]);
+  assert.deepEqual(await embedTimes(setup, 20), [0, 20, 0]);
+  await setup.upstreams[1]?.close();
+  assert.deepEqual((await embedTimes(setup, 20)).with(1, 0), [20, 0, 0]);
 });
 
 test('least_busy keeps away from a target where calls pile up', async (t) => {
-  const house = await startSeveral(t, [afterMs(patientMs(50)), afterMs(5), afterMs(5)], {
+  const setup = await startSeveral(t, [afterMs(patientMs(50)), afterMs(5), afterMs(5)], {
     target: level,
     model: { balance: 'least_busy' },
   });
-  const [slow = 0, ...quick] = await embedTimes(house, 240, 12);
+  const [slow = 0, ...quick] = await embedTimes(setup, 240, 12);
   assert.ok(
     quick.every((seen) => seen > 3 * slow),
     `${slow} beside ${quick.join(' and ')}`,
@@ -72,28 +72,28 @@ test('least_busy keeps away from a target where calls pile up', async (t) => {
 });
 
 test('fastest finds the target that answers first', async (t) => {
-  const house = await startSeveral(t, [afterMs(patientMs(20)), afterMs(patientMs(20)), afterMs(2)], {
+  const setup = await startSeveral(t, [afterMs(patientMs(20)), afterMs(patientMs(20)), afterMs(2)], {
     target: level,
     model: { balance: 'fastest' },
   });
-  const [first = 0, second = 0, fast = 0] = await embedTimes(house, 90, 2);
+  const [first = 0, second = 0, fast = 0] = await embedTimes(setup, 90, 2);
   assert.ok(fast > 2 * (first + second), `${first}, ${second} and ${fast}`);
 });
 
 test('calls go where there is room rather than wait', async (t) => {
-  const house = await startSeveral(t, [silent, answering('b')], {
+  const setup = await startSeveral(t, [silent, answering('b')], {
     target: [{ priority: 0 }, { priority: 0 }],
     upstream: { limits: { concurrency: 1 } },
   });
   const stuck: RawConnection[] = [];
   // Which of the two is chosen is a matter of chance, until the silent one is full.
-  while (house.seen()[0] === 0) {
-    const client = await connect(house.rig.port);
+  while (setup.seen()[0] === 0) {
+    const client = await connect(setup.rig.port);
     stuck.push(client);
     await client.write(questionBytes());
     await wait(20);
   }
-  for (let i = 0; i < 10; i += 1) assert.equal((await house.embed()).status, 200);
-  assert.equal(house.seen()[0], 1);
+  for (let i = 0; i < 10; i += 1) assert.equal((await setup.embed()).status, 200);
+  assert.equal(setup.seen()[0], 1);
   for (const client of stuck) client.destroy();
 });

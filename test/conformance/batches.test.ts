@@ -6,8 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import { assertError } from '../support/clients/error-answer.ts';
-import { type BatchHouse, chatLine, linesOf, startBatchHouse } from '../support/gateways/batch-house.ts';
-import { secrets, type Who } from '../support/gateways/keeping-house.ts';
+import { type BatchSetup, chatLine, linesOf, startBatchSetup } from '../support/gateways/batch-setup.ts';
+import { secrets, type Who } from '../support/gateways/stored-objects-setup.ts';
 import { chatAnswer } from '../support/upstreams/batch-service.ts';
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -18,20 +18,20 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   throw new Error('It never came to that.');
 }
 
-const rowsOf = async ({ rig }: BatchHouse) => (await rig.store.ledger.page({}, { limit: 100 })).rows;
+const rowsOf = async ({ rig }: BatchSetup) => (await rig.store.ledger.page({}, { limit: 100 })).rows;
 
-const idsOf = async ({ ask }: BatchHouse, who: Who, path: string): Promise<string[]> => {
+const idsOf = async ({ ask }: BatchSetup, who: Who, path: string): Promise<string[]> => {
   const answer = await ask(who, 'GET', path);
   assert.equal(answer.status, 200, answer.body.toString());
   return JSON.parse(answer.body.toString()).data.map(({ id }: { id: string }) => id);
 };
 
-async function settled(house: BatchHouse): Promise<void> {
-  await until(async () => (await house.rig.store.batches.ofProject('one')).length === 0);
+async function settled(setup: BatchSetup): Promise<void> {
+  await until(async () => (await setup.rig.store.batches.ofProject('one')).length === 0);
 }
 
 test('the name of the model is that of the upstream in every line, and every other byte is as it came', async (t) => {
-  const { up, send } = await startBatchHouse(t);
+  const { up, send } = await startBatchSetup(t);
   const lines = [
     '{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[],"x":1.0e3}}\r',
     ' { "body" : {"messages":[{"role":"user","content":"\u2028é"}],"seed":12345678901234567890,"\\u006dodel" : "\\u006d"} , "url":"/v1/chat/completions","method":"POST","custom_id":"b"}',
@@ -50,16 +50,16 @@ test('the name of the model is that of the upstream in every line, and every oth
 });
 
 test('a batch is made, told of and listed, and billed by the lines of its output once it ended', async (t) => {
-  const house = await startBatchHouse(t);
-  const { rig, service, ask, send, make } = house;
+  const setup = await startBatchSetup(t);
+  const { rig, service, ask, send, make } = setup;
   const id = await make('one', 5);
   assert.equal((await rig.exchange(2)).bill, null);
-  assert.deepEqual(await idsOf(house, 'sibling', '/v1/batches'), [id]);
+  assert.deepEqual(await idsOf(setup, 'sibling', '/v1/batches'), [id]);
   assert.equal(JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString()).status, 'validating');
   service.finish((line, no) => (no === 4 ? { status: 400, body: { error: { message: 'no' } } } : chatAnswer(line)));
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos !== 0));
-  const row = (await rowsOf(house)).find(({ costNanos }) => costNanos !== 0) ?? assert.fail();
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).some(({ costNanos }) => costNanos !== 0));
+  const row = (await rowsOf(setup)).find(({ costNanos }) => costNanos !== 0) ?? assert.fail();
   // Of each 6 at 2, 4 at 1 and 3 at 10 dollars a million, and a hundredth of a cent a request; half of it.
   assert.equal(row.costNanos, (4 * (12_000 + 4_000 + 30_000 + 100_000)) / 2);
   assert.deepEqual(
@@ -75,7 +75,7 @@ test('a batch is made, told of and listed, and billed by the lines of its output
   assert.deepEqual(output.body, service.files.get(told.output_file_id)?.content);
   assert.match(output.body.toString(), /"model":"gpt-real"/);
   assert.equal((await ask('one', 'GET', `/v1/files/${told.error_file_id}/content`)).status, 200);
-  const listed = await idsOf(house, 'one', '/v1/files?purpose=batch_output');
+  const listed = await idsOf(setup, 'one', '/v1/files?purpose=batch_output');
   assert.deepEqual(listed.toSorted(), [told.error_file_id, told.output_file_id].toSorted());
   const [shown] = JSON.parse((await ask('one', 'GET', '/v1/batches')).body.toString()).data;
   assert.deepEqual(shown, told);
@@ -85,11 +85,11 @@ test('a batch is made, told of and listed, and billed by the lines of its output
 });
 
 test('to every other project it is not there: not by an ID, not in a list, not in a body', async (t) => {
-  const house = await startBatchHouse(t);
-  const { up, service, ask, send, make } = house;
+  const setup = await startBatchSetup(t);
+  const { up, service, ask, send, make } = setup;
   const id = await make('one', 2);
   service.finish();
-  await settled(house);
+  await settled(setup);
   const told = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
   const own = JSON.parse((await send('two', linesOf(1))).body.toString()).id;
   const before = up.requests.length;
@@ -123,8 +123,8 @@ test('to every other project it is not there: not by an ID, not in a list, not i
     );
   }
   assertError(await ask('two', 'GET', `/v1/batches?after=${id}`), 'object_not_found', { param: 'id' });
-  assert.deepEqual(await idsOf(house, 'two', '/v1/batches'), []);
-  assert.deepEqual(await idsOf(house, 'two', '/v1/files'), [own]);
+  assert.deepEqual(await idsOf(setup, 'two', '/v1/batches'), []);
+  assert.deepEqual(await idsOf(setup, 'two', '/v1/files'), [own]);
   for (const who of ['loner', 'other'] as const) {
     assertError(await ask(who, 'GET', '/v1/batches'), 'route_not_found');
     assertError(await ask(who, 'GET', `/v1/batches/${id}`), 'route_not_found');
@@ -134,7 +134,7 @@ test('to every other project it is not there: not by an ID, not in a list, not i
 });
 
 test('one bad line refuses the file, by its number and its fault, and nothing is sent', async (t) => {
-  const { up, send } = await startBatchHouse(t, { key: { models: ['m', 'embed', 'hidden', 'elsewhere', 'far'] } });
+  const { up, send } = await startBatchSetup(t, { key: { models: ['m', 'embed', 'hidden', 'elsewhere', 'far'] } });
   const good = chatLine('good');
   const line = (more: object): string =>
     JSON.stringify({
@@ -220,7 +220,7 @@ test('one bad line refuses the file, by its number and its fault, and nothing is
 });
 
 test('a key needs the operation of the lines, and the model when the batch is made', async (t) => {
-  const { up, ask, send, compile } = await startBatchHouse(t, { key: { operations: ['embeddings'] } });
+  const { up, ask, send, compile } = await startBatchSetup(t, { key: { operations: ['embeddings'] } });
   assertError(await send('one', linesOf(1)), 'route_not_allowed', { param: 'file' });
   assertError(await send('one', 'x', 'user_data'), 'route_not_allowed');
   const line = JSON.stringify({
@@ -266,16 +266,16 @@ test('a key needs the operation of the lines, and the model when the batch is ma
 test('the worst case of all lines is reserved until the end is known, and what it cost is charged then', async (t) => {
   // At most: for each of two lines 100 tokens of output at 10, and bytes at 2, of which half is charged in batches.
   const key = { budgets: [{ every: 'day', amount: '0.004' }] };
-  const house = await startBatchHouse(t, { key });
-  const { service, send, ask, order } = house;
+  const setup = await startBatchSetup(t, { key });
+  const { service, send, ask, order } = setup;
   const lines = Array.from({ length: 2 }, (_, no) => chatLine(`l${no}`, { max_tokens: 100 })).join('\n');
   const file = JSON.parse((await send('one', lines)).body.toString()).id;
   assert.equal((await order('one', file)).status, 200);
-  const spent = async () => (await house.rig.store.ledger.page({}, { limit: 100 })).rows.length;
+  const spent = async () => (await setup.rig.store.ledger.page({}, { limit: 100 })).rows.length;
   const large = JSON.parse((await send('one', chatLine('large', { max_tokens: 500 }))).body.toString()).id;
   assertError(await order('one', large), 'budget_exceeded');
   service.finish();
-  await settled(house);
+  await settled(setup);
   assert.ok((await spent()) > 0);
   await until(async () => (await order('one', large)).status === 200);
   const hosted = await send('one', chatLine('x', { web_search_options: {} }));
@@ -287,7 +287,7 @@ test('the worst case of all lines is reserved until the end is known, and what i
 });
 
 test('its lines count for the limits of the key, and it is one call to the upstream', async (t) => {
-  const { rig, send, order } = await startBatchHouse(t, {
+  const { rig, send, order } = await startBatchSetup(t, {
     key: { limits: { requests_per_minute: 8 } },
     upstream: { limits: { requests_per_minute: 4 } },
   });
@@ -298,8 +298,8 @@ test('its lines count for the limits of the key, and it is one call to the upstr
 });
 
 test('one that expired, failed or was cancelled costs what was done', async (t) => {
-  const house = await startBatchHouse(t);
-  const { service, make, ask } = house;
+  const setup = await startBatchSetup(t);
+  const { service, make, ask } = setup;
   const one = (2 * 6_000 + 4_000 + 30_000 + 100_000) / 2;
   for (const [status, outcome, done, cost] of [
     ['expired', 'cut', 1, one],
@@ -312,30 +312,30 @@ test('one that expired, failed or was cancelled costs what was done', async (t) 
       assert.equal(JSON.parse(answer.body.toString()).status, 'cancelling');
     }
     service.finish((line, no) => (no < done ? chatAnswer(line) : undefined), status);
-    await settled(house);
-    await until(async () => (await rowsOf(house)).some((row) => row.outcome === outcome));
-    const row = (await rowsOf(house)).find((found) => found.outcome === outcome);
+    await settled(setup);
+    await until(async () => (await rowsOf(setup)).some((row) => row.outcome === outcome));
+    const row = (await rowsOf(setup)).find((found) => found.outcome === outcome);
     assert.deepEqual([row?.costNanos, row?.promptTokens], [cost, done === 0 ? null : 10 * done], status);
   }
 });
 
 test('a process that ends in the middle leaves it to the next one, which bills it once', async (t) => {
-  const house = await startBatchHouse(t, { key: { budgets: [{ every: 'day', amount: 1 }] } });
-  const { rig, service, make } = house;
+  const setup = await startBatchSetup(t, { key: { budgets: [{ every: 'day', amount: 1 }] } });
+  const { rig, service, make } = setup;
   const id = await make('one', 3);
   await until(() => rig.app.batches() === 1);
-  const next = await house.another();
+  const next = await setup.another();
   await rig.app.close();
   await until(() => next.batches() === 1);
   service.finish();
-  await settled(house);
-  await until(async () => (await rowsOf(house)).filter(({ costNanos }) => costNanos !== 0).length === 1);
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).filter(({ costNanos }) => costNanos !== 0).length === 1);
   assert.equal(service.batches.get(id)?.status, 'completed');
 });
 
 test('what it costs is not deleted before it is known, and is what was reserved where nobody can know it', async (t) => {
-  const house = await startBatchHouse(t);
-  const { up, service, make, ask } = house;
+  const setup = await startBatchSetup(t);
+  const { up, service, make, ask } = setup;
   const id = await make('one', 2);
   up.respondWith((request, reply) =>
     request.path.endsWith('/content') ? reply.json(500, {}) : service.handler(request, reply),
@@ -344,35 +344,35 @@ test('what it costs is not deleted before it is known, and is what was reserved 
   const told = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
   assertError(await ask('one', 'DELETE', `/v1/files/${told.output_file_id}`), 'unsupported_parameter', { param: 'id' });
   await wait(100);
-  assert.equal((await house.rig.store.batches.ofProject('one')).length, 1);
+  assert.equal((await setup.rig.store.batches.ofProject('one')).length, 1);
   up.respondWith((request, reply) =>
     request.path.endsWith('/content') ? reply.json(404, {}) : service.handler(request, reply),
   );
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ outcome }) => outcome === 'lost'));
-  const lost = (await rowsOf(house)).find(({ outcome }) => outcome === 'lost');
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).some(({ outcome }) => outcome === 'lost'));
+  const lost = (await rowsOf(setup)).find(({ outcome }) => outcome === 'lost');
   assert.ok((lost?.costNanos ?? 0) > 146_000);
   assert.equal(lost?.isEstimated, true);
 });
 
 test('a line without a count is estimated, by its text, and marked', async (t) => {
-  const house = await startBatchHouse(t);
-  const { service, make } = house;
+  const setup = await startBatchSetup(t);
+  const { service, make } = setup;
   await make('one', 2);
   service.finish((line, no) => {
     const { body } = chatAnswer(line);
     return { body: no === 0 ? body : { ...body, usage: null } };
   });
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ isEstimated }) => isEstimated));
-  const row = (await rowsOf(house)).find(({ isEstimated }) => isEstimated);
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).some(({ isEstimated }) => isEstimated));
+  const row = (await rowsOf(setup)).find(({ isEstimated }) => isEstimated);
   assert.deepEqual([row?.promptTokens, row?.completionTokens], [10, 3]);
   assert.ok((row?.billedInputTokens ?? 0) > 10 && (row?.billedOutputTokens ?? 0) > 3);
 });
 
 test('whoever leaves while it is made has made it, and it is billed', async (t) => {
-  const house = await startBatchHouse(t);
-  const { up, rig, service, send } = house;
+  const setup = await startBatchSetup(t);
+  const { up, rig, service, send } = setup;
   const file = JSON.parse((await send('one', linesOf(2))).body.toString()).id;
   const asked = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -395,12 +395,12 @@ test('whoever leaves while it is made has made it, and it is billed', async (t) 
   goOn.resolve();
   await until(async () => (await rig.store.batches.ofProject('one')).length === 1);
   service.finish();
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos === 146_000));
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).some(({ costNanos }) => costNanos === 146_000));
 });
 
 test('what nobody could follow is ended, and its client told', async (t) => {
-  const { rig, service, send, order } = await startBatchHouse(t);
+  const { rig, service, send, order } = await startBatchSetup(t);
   const file = JSON.parse((await send('one', linesOf(2))).body.toString()).id;
   t.mock.method(rig.store.batches, 'add', () => Promise.reject(new Error('the disk is full')));
   const answer = await order('one', file);
@@ -412,23 +412,23 @@ test('what nobody could follow is ended, and its client told', async (t) => {
 });
 
 test('lists come in pages, without what the key may not use', async (t) => {
-  const house = await startBatchHouse(t, { key: { models: ['embed'] } });
+  const setup = await startBatchSetup(t, { key: { models: ['embed'] } });
   const ids: string[] = [];
   for (let no = 0; no < 3; no += 1) {
-    ids.push(await house.make('sibling', 1));
+    ids.push(await setup.make('sibling', 1));
     await wait(2);
   }
   const [first = '', second = '', third = ''] = ids;
-  assert.deepEqual(await idsOf(house, 'sibling', '/v1/batches?limit=2'), [third, second]);
-  assert.deepEqual(await idsOf(house, 'sibling', `/v1/batches?after=${second}`), [first]);
-  const page = JSON.parse((await house.ask('sibling', 'GET', '/v1/batches?limit=1')).body.toString());
+  assert.deepEqual(await idsOf(setup, 'sibling', '/v1/batches?limit=2'), [third, second]);
+  assert.deepEqual(await idsOf(setup, 'sibling', `/v1/batches?after=${second}`), [first]);
+  const page = JSON.parse((await setup.ask('sibling', 'GET', '/v1/batches?limit=1')).body.toString());
   assert.deepEqual([page.has_more, page.first_id, page.last_id], [true, third, third]);
-  assert.deepEqual(await idsOf(house, 'one', '/v1/batches'), []);
-  assertError(await house.ask('one', 'GET', `/v1/batches/${first}`), 'object_not_found', { param: 'id' });
+  assert.deepEqual(await idsOf(setup, 'one', '/v1/batches'), []);
+  assertError(await setup.ask('one', 'GET', `/v1/batches/${first}`), 'object_not_found', { param: 'id' });
 });
 
 test('who made the file may be allowed more than who makes the batch', async (t) => {
-  const { up, send, order } = await startBatchHouse(t, { key: { models: ['embed'] } });
+  const { up, send, order } = await startBatchSetup(t, { key: { models: ['embed'] } });
   const file = JSON.parse((await send('sibling', linesOf(2))).body.toString()).id;
   const before = up.requests.length;
   assertError(await order('one', file), 'model_not_found', { param: 'model' });
@@ -436,7 +436,7 @@ test('who made the file may be allowed more than who makes the batch', async (t)
 });
 
 test('what lines count is believed, however unlike their requests are, and items are those of all', async (t) => {
-  const house = await startBatchHouse(t);
+  const setup = await startBatchSetup(t);
   const line = (id: string, input: unknown): string =>
     JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/embeddings', body: { model: 'embed', input } });
   const lines = [
@@ -447,21 +447,21 @@ test('what lines count is believed, however unlike their requests are, and items
     ),
     line('c', ['y', 'z']),
   ];
-  const file = JSON.parse((await house.send('one', lines.join('\n'))).body.toString()).id;
-  assert.equal((await house.order('one', file, '/v1/embeddings')).status, 200);
+  const file = JSON.parse((await setup.send('one', lines.join('\n'))).body.toString()).id;
+  assert.equal((await setup.order('one', file, '/v1/embeddings')).status, 200);
   const counts = [1, 300, 2];
-  house.service.finish((_, no) => ({
+  setup.service.finish((_, no) => ({
     body: { object: 'list', data: [], usage: { prompt_tokens: counts[no], total_tokens: counts[no] } },
   }));
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos !== 0));
-  const row = (await rowsOf(house)).find(({ costNanos }) => costNanos !== 0) ?? assert.fail();
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).some(({ costNanos }) => costNanos !== 0));
+  const row = (await rowsOf(setup)).find(({ costNanos }) => costNanos !== 0) ?? assert.fail();
   assert.deepEqual([row.operation, row.promptTokens, row.items, row.isEstimated], ['embeddings', 303, 102, false]);
   assert.equal(row.costNanos, 303 * 1_000 + 102 * 10);
 });
 
 test('tools that the upstream runs are held at their most, and billed as often as they were called', async (t) => {
-  const house = await startBatchHouse(t, {
+  const setup = await startBatchSetup(t, {
     model: { context: 1_000, price: { input: 0, output: 0, tools: { web_search: '0.01' }, batch: '50%' } },
     key: { budgets: [{ every: 'day', amount: '0.045' }] },
   });
@@ -471,11 +471,11 @@ test('tools that the upstream runs are held at their most, and billed as often a
   };
   const send = async (count: number): Promise<string> => {
     const lines = Array.from({ length: count }, (_, no) => line(`l${no}`)).join('\n');
-    return JSON.parse((await house.send('one', lines)).body.toString()).id;
+    return JSON.parse((await setup.send('one', lines)).body.toString()).id;
   };
-  assertError(await house.order('one', await send(3), '/v1/responses'), 'budget_exceeded');
-  assert.equal((await house.order('one', await send(2), '/v1/responses')).status, 200);
-  house.service.finish((_, no) => {
+  assertError(await setup.order('one', await send(3), '/v1/responses'), 'budget_exceeded');
+  assert.equal((await setup.order('one', await send(2), '/v1/responses')).status, 200);
+  setup.service.finish((_, no) => {
     const calls = Array.from({ length: no + 1 }, (__, call) => ({
       type: 'web_search_call',
       id: `ws_${call}`,
@@ -483,15 +483,15 @@ test('tools that the upstream runs are held at their most, and billed as often a
     }));
     return { body: { id: 'resp_1', output: calls, usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 } } };
   });
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos !== 0));
-  const row = (await rowsOf(house)).find(({ costNanos }) => costNanos !== 0);
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).some(({ costNanos }) => costNanos !== 0));
+  const row = (await rowsOf(setup)).find(({ costNanos }) => costNanos !== 0);
   assert.deepEqual([row?.costNanos, row?.isEstimated], [(3 * 10_000_000) / 2, false]);
 });
 
 test('one that has ended is not billed before its output is there', async (t) => {
-  const house = await startBatchHouse(t);
-  const { up, rig, service, make } = house;
+  const setup = await startBatchSetup(t);
+  const { up, rig, service, make } = setup;
   await make('one', 2);
   up.respondWith((request, reply) => {
     if (!request.path.includes('/batches/')) return service.handler(request, reply);
@@ -502,13 +502,13 @@ test('one that has ended is not billed before its output is there', async (t) =>
   await wait(200);
   assert.equal((await rig.store.batches.ofProject('one')).length, 1);
   up.respondWith(service.handler);
-  await settled(house);
-  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos === 146_000));
+  await settled(setup);
+  await until(async () => (await rowsOf(setup)).some(({ costNanos }) => costNanos === 146_000));
 });
 
 test('the official library sends a file, has it worked off, and reads what came of it', async (t) => {
-  const house = await startBatchHouse(t);
-  const client = new OpenAI({ baseURL: `${house.rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
+  const setup = await startBatchSetup(t);
+  const client = new OpenAI({ baseURL: `${setup.rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   const file = await client.files.create({ file: await toFile(Buffer.from(linesOf(3)), 'a.jsonl'), purpose: 'batch' });
   const made = await client.batches.create({
     input_file_id: file.id,
@@ -517,7 +517,7 @@ test('the official library sends a file, has it worked off, and reads what came 
     metadata: { note: 'x' },
   });
   assert.equal((await client.batches.retrieve(made.id)).status, 'validating');
-  house.service.finish();
+  setup.service.finish();
   const done = await client.batches.retrieve(made.id);
   const text = await (await client.files.content(done.output_file_id ?? '')).text();
   assert.equal(text.trim().split('\n').length, 3);
@@ -525,5 +525,5 @@ test('the official library sends a file, has it worked off, and reads what came 
   for await (const one of client.batches.list({ limit: 1 })) listed.push(one.id);
   assert.deepEqual(listed, [made.id]);
   assert.equal((await client.batches.cancel(made.id)).id, made.id);
-  await settled(house);
+  await settled(setup);
 });

@@ -19,96 +19,96 @@ const failingOn =
     request.body.includes(poison) ? refusingWith(status)(request, reply) : otherwise(request, reply);
 
 test('one body that a target fails on rests it not, however often it comes; a second one tells that it fails by itself', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), answering('b')]);
-  for (let n = 0; n < 8; n += 1) assert.equal((await send(house, 'the same')).status, 200);
-  assert.deepEqual([house.seen(), rests(house)], [[8, 8], 0]);
-  for (let n = 0; n < 4; n += 1) await send(house, `another ${n}`);
-  assert.deepEqual([house.seen(), rests(house)], [[12, 12], 1]);
-  await send(house, 'one more');
-  assert.deepEqual(house.seen(), [12, 13]);
+  const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
+  for (let n = 0; n < 8; n += 1) assert.equal((await send(setup, 'the same')).status, 200);
+  assert.deepEqual([setup.seen(), rests(setup)], [[8, 8], 0]);
+  for (let n = 0; n < 4; n += 1) await send(setup, `another ${n}`);
+  assert.deepEqual([setup.seen(), rests(setup)], [[12, 12], 1]);
+  await send(setup, 'one more');
+  assert.deepEqual(setup.seen(), [12, 13]);
 });
 
 test('resets count at once, whoever called', async (t) => {
-  const house = await startSeveral(t, [resetting, answering('b')]);
-  for (let n = 0; n < 6; n += 1) await send(house, 'the same');
-  assert.deepEqual([house.seen(), rests(house)], [[5, 6], 1]);
+  const setup = await startSeveral(t, [resetting, answering('b')]);
+  for (let n = 0; n < 6; n += 1) await send(setup, 'the same');
+  assert.deepEqual([setup.seen(), rests(setup)], [[5, 6], 1]);
 });
 
 test('what two targets fail on alike is to blame itself: neither rests, though each body is another', async (t) => {
-  const house = await startSeveral(t, [failingOn('poison', answering('a')), failingOn('poison', answering('b'))]);
-  for (let n = 0; n < 9; n += 1) assert.equal((await send(house, `poison ${n}`)).status, 500);
-  assert.deepEqual([house.seen(), rests(house)], [[9, 9], 0]);
-  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
+  const setup = await startSeveral(t, [failingOn('poison', answering('a')), failingOn('poison', answering('b'))]);
+  for (let n = 0; n < 9; n += 1) assert.equal((await send(setup, `poison ${n}`)).status, 500);
+  assert.deepEqual([setup.seen(), rests(setup)], [[9, 9], 0]);
+  assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
 test('where a third one serves it, two that fail alike are no proof against the request', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), refusingWith(500), answering('c')]);
-  for (let n = 0; n < 6; n += 1) assert.equal((await send(house, `text ${n}`)).status, 200);
-  assert.deepEqual([house.seen(), rests(house)], [[5, 5, 6], 2]);
+  const setup = await startSeveral(t, [refusingWith(500), refusingWith(500), answering('c')]);
+  for (let n = 0; n < 6; n += 1) assert.equal((await send(setup, `text ${n}`)).status, 200);
+  assert.deepEqual([setup.seen(), rests(setup)], [[5, 5, 6], 2]);
 });
 
 for (const status of [503, 529]) {
   test(`${status} to one and the same body takes a target out after five in a row, and no client sees an error`, async (t) => {
-    const house = await startSeveral(t, [refusingWith(status), answering('b')]);
+    const setup = await startSeveral(t, [refusingWith(status), answering('b')]);
     const startMs = performance.now();
-    for (let n = 0; n < 30; n += 1) assert.equal((await send(house, 'the same')).status, 200);
+    for (let n = 0; n < 30; n += 1) assert.equal((await send(setup, 'the same')).status, 200);
     // Its cooldown is over after a second: the same body may be its probe once another second has passed.
     const mostProbes = Math.ceil((performance.now() - startMs) / 2_000);
-    assert.ok((house.seen()[0] ?? 0) <= 5 + mostProbes, `${house.seen()[0]} calls`);
-    assert.equal(house.seen()[1], 30);
+    assert.ok((setup.seen()[0] ?? 0) <= 5 + mostProbes, `${setup.seen()[0]} calls`);
+    assert.equal(setup.seen()[1], 30);
   });
 }
 
 test('a cooldown of one body ends with a different request, which is the probe, and not with the same body', async (t) => {
-  const house = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
-  for (let n = 0; n < 7; n += 1) await send(house, 'poison');
-  assert.deepEqual([house.seen(), rests(house)], [[5, 7], 1]);
+  const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
+  for (let n = 0; n < 7; n += 1) await send(setup, 'poison');
+  assert.deepEqual([setup.seen(), rests(setup)], [[5, 7], 1]);
   await wait(1_050);
-  await send(house, 'poison');
-  assert.deepEqual(house.seen(), [5, 8]);
-  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
-  assert.deepEqual((await send(house, 'another')).json(), { from: 'a' });
+  await send(setup, 'poison');
+  assert.deepEqual(setup.seen(), [5, 8]);
+  assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
+  assert.deepEqual((await send(setup, 'another')).json(), { from: 'a' });
 });
 
 test('a success in between begins the row of 503 anew', async (t) => {
-  const house = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
+  const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 12; n += 1) {
-    await send(house, 'poison');
-    if (n % 4 === 3) await send(house, 'good');
+    await send(setup, 'poison');
+    if (n % 4 === 3) await send(setup, 'good');
   }
-  assert.deepEqual([house.seen(), rests(house)], [[15, 12], 0]);
+  assert.deepEqual([setup.seen(), rests(setup)], [[15, 12], 0]);
 });
 
 test('two targets that answer 503 to one body alike are both cleared, however often it comes', async (t) => {
-  const house = await startSeveral(t, [
+  const setup = await startSeveral(t, [
     failingOn('poison', answering('a'), 503),
     failingOn('poison', answering('b'), 503),
   ]);
-  for (let n = 0; n < 12; n += 1) assert.equal((await send(house, 'poison')).status, 503);
-  assert.deepEqual([house.seen(), rests(house)], [[12, 12], 0]);
-  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
+  for (let n = 0; n < 12; n += 1) assert.equal((await send(setup, 'poison')).status, 503);
+  assert.deepEqual([setup.seen(), rests(setup)], [[12, 12], 0]);
+  assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
 test('a target in cooldown for one body is cleared once another fails on that body, too', async (t) => {
-  const house = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
-  for (let n = 0; n < 5; n += 1) await send(house, 'poison');
-  assert.equal(rests(house), 1);
-  house.upstreams[1]?.respondWith(failingOn('poison', answering('b'), 503));
-  assert.equal((await send(house, 'poison')).status, 503);
-  assert.deepEqual(house.seen(), [5, 6]);
-  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
+  const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
+  for (let n = 0; n < 5; n += 1) await send(setup, 'poison');
+  assert.equal(rests(setup), 1);
+  setup.upstreams[1]?.respondWith(failingOn('poison', answering('b'), 503));
+  assert.equal((await send(setup, 'poison')).status, 503);
+  assert.deepEqual(setup.seen(), [5, 6]);
+  assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
 test('a target without an alternative never enters a cooldown for one body', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503)], { model: { retry: { same_target: 0 } } });
-  for (let n = 0; n < 8; n += 1) assert.equal((await send(house, 'the same')).status, 503);
-  assert.deepEqual([house.seen(), rests(house), stateOf(house)], [[8], 0, 'healthy']);
+  const setup = await startSeveral(t, [refusingWith(503)], { model: { retry: { same_target: 0 } } });
+  for (let n = 0; n < 8; n += 1) assert.equal((await send(setup, 'the same')).status, 503);
+  assert.deepEqual([setup.seen(), rests(setup), stateOf(setup)], [[8], 0, 'healthy']);
 });
 
 test('503 to different bodies speaks of the service, and blames no request', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503), refusingWith(503)]);
-  for (let n = 0; n < 5; n += 1) await send(house, `text ${n}`);
-  assert.equal(rests(house), 2);
+  const setup = await startSeveral(t, [refusingWith(503), refusingWith(503)]);
+  for (let n = 0; n < 5; n += 1) await send(setup, `text ${n}`);
+  assert.equal(rests(setup), 2);
 });
 
 const parserFails: Handler = (_request, reply) =>
@@ -121,13 +121,13 @@ const parserFails: Handler = (_request, reply) =>
   });
 
 test("a text that a family knows as its parser's is the client's to mend: 400, nobody else is asked, nobody rests", async (t) => {
-  const house = await startSeveral(t, [parserFails, answering('b')], { upstream: [{ family: 'llamacpp' }, {}] });
+  const setup = await startSeveral(t, [parserFails, answering('b')], { upstream: [{ family: 'llamacpp' }, {}] });
   for (let n = 0; n < 8; n += 1) {
-    const answer = await send(house, [`text ${n}`]);
+    const answer = await send(setup, [`text ${n}`]);
     assert.equal(answer.status, 400);
     assert.match(answer.body.toString(), /type must be string/);
   }
-  assert.deepEqual([house.seen(), rests(house)], [[8, 0], 0]);
+  assert.deepEqual([setup.seen(), rests(setup)], [[8, 0], 0]);
 });
 
 const half = (input: string): Buffer => Buffer.from(`{"model":"m","input":"${input}"}`);
@@ -158,41 +158,41 @@ const loading: Handler = (_request, reply) =>
   reply.json(503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } });
 
 test('a server that loads its model has done nothing: completions move on, and it is probed until it is ready', async (t) => {
-  const house = await startSeveral(t, [loading, answering('b')], {
+  const setup = await startSeveral(t, [loading, answering('b')], {
     upstream: [{ family: 'llamacpp' }, {}],
     model: { operations: ['embeddings', 'completions'] },
   });
-  assert.deepEqual((await house.complete()).json(), { from: 'b' });
-  assert.equal(stateOf(house), 'loading');
+  assert.deepEqual((await setup.complete()).json(), { from: 'b' });
+  assert.equal(stateOf(setup), 'loading');
   // One is enough, and it is left alone for a moment.
-  assert.deepEqual((await house.complete()).json(), { from: 'b' });
-  assert.deepEqual(house.seen(), [1, 2]);
-  house.upstreams[0]?.respondWith(answering('a'));
-  const probed = async (): Promise<boolean> => JSON.stringify((await house.complete()).json()) === '{"from":"a"}';
+  assert.deepEqual((await setup.complete()).json(), { from: 'b' });
+  assert.deepEqual(setup.seen(), [1, 2]);
+  setup.upstreams[0]?.respondWith(answering('a'));
+  const probed = async (): Promise<boolean> => JSON.stringify((await setup.complete()).json()) === '{"from":"a"}';
   while (!(await probed())) await wait(50);
-  assert.equal(stateOf(house), 'healthy');
+  assert.equal(stateOf(setup), 'healthy');
 });
 
 test('where nobody else is there, the client is told what the server says, and it is asked again by the next', async (t) => {
-  const house = await startSeveral(t, [loading], {
+  const setup = await startSeveral(t, [loading], {
     upstream: { family: 'llamacpp' },
     model: { operations: ['completions'] },
   });
-  const answer = await house.complete();
+  const answer = await setup.complete();
   assert.equal(answer.status, 503);
   assert.match(answer.body.toString(), /Loading model/);
-  assert.equal(stateOf(house), 'loading');
-  house.upstreams[0]?.respondWith(answering('a'));
-  assert.equal((await house.complete()).status, 200);
+  assert.equal(stateOf(setup), 'loading');
+  setup.upstreams[0]?.respondWith(answering('a'));
+  assert.equal((await setup.complete()).status, 200);
 });
 
 test('503 of a server that does not load is as any other: a completion is not sent twice', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503), answering('b')], {
+  const setup = await startSeveral(t, [refusingWith(503), answering('b')], {
     upstream: [{ family: 'llamacpp' }, {}],
     model: { operations: ['completions'] },
   });
-  assert.equal((await house.complete()).status, 503);
-  assert.deepEqual(house.seen(), [1, 0]);
+  assert.equal((await setup.complete()).status, 503);
+  assert.deepEqual(setup.seen(), [1, 0]);
 });
 
 test("TEI's 424 is a backend that failed: the next target is asked, and at the end it is 502", async (t) => {

@@ -16,7 +16,7 @@ const KiB = 1024;
 const patienceMs = 30_000;
 const secrets = { test: testKey, other: 'other-key-with-enough-characters', third: 'third-key-with-enough-characters' };
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly upstream: FakeUpstream;
 }
@@ -25,7 +25,7 @@ interface House {
 async function open(
   t: TestContext,
   more: { server?: RigDocument; keys?: readonly RigDocument[] } = {},
-): Promise<House> {
+): Promise<Setup> {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const rig = await startRig(t, {
@@ -86,14 +86,14 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-const held = ({ rig }: House): number => rig.app.memory().requests.heldBytes;
-const waiting = ({ rig }: House): number => rig.app.memory().requests.waiting;
+const held = ({ rig }: Setup): number => rig.app.memory().requests.heldBytes;
+const waiting = ({ rig }: Setup): number => rig.app.memory().requests.waiting;
 
-const isEmpty = (house: House) => until(() => held(house) === 0 && waiting(house) === 0);
+const isEmpty = (setup: Setup) => until(() => held(setup) === 0 && waiting(setup) === 0);
 
 test('every coding is decoded as it comes, in pieces of any size, and counts as what it becomes', async (t) => {
-  const house = await open(t);
-  const { rig, upstream } = house;
+  const setup = await open(t);
+  const { rig, upstream } = setup;
   const bodies = [
     question(30),
     question(200_000),
@@ -118,7 +118,7 @@ test('every coding is decoded as it comes, in pieces of any size, and counts as 
       }
     }
   }
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('what stands behind the end of what was compressed is no part of it, and nothing is sent before all of it is here', async (t) => {
@@ -143,13 +143,13 @@ test('what stands behind the end of what was compressed is no part of it, and no
 });
 
 test('a body without a length arrives as it was sent, however it is cut', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const bytes of [30, 16 * KiB - 1, 16 * KiB, 16 * KiB + 1, 300 * KiB, 1024 * KiB]) {
     const body = question(bytes);
-    assert.equal((await send(house.rig.port, requestBytes(body, [chunked]))).status, 200);
-    assert.ok((await house.upstream.nextRequest()).body.equals(body));
+    assert.equal((await send(setup.rig.port, requestBytes(body, [chunked]))).status, 200);
+    assert.ok((await setup.upstream.nextRequest()).body.equals(body));
   }
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('a long body whose model is renamed arrives with the other name and every other byte', async (t) => {
@@ -168,17 +168,17 @@ test('a key at its limit is refused before its body is asked for, and costs noth
     { id: 'spent', secret: secrets.other, limits: { requests_per_minute: 1 } },
     { id: 'tokens', secret: secrets.third, limits: { tokens_per_minute: 10 } },
   ];
-  const house = await open(t, { keys });
-  const { rig, upstream } = house;
+  const setup = await open(t, { keys });
+  const { rig, upstream } = setup;
   // It is one of those at a time from the moment in which its body is read.
   const reading = await announce(rig, 1000, secrets.test);
-  await until(() => held(house) === 1000);
+  await until(() => held(setup) === 1000);
   const expecting: Header = ['Expect', '100-continue'];
   const second = await announce(rig, 1000 * KiB, secrets.test, [expecting]);
   const refused = await second.nextResponse();
   assertError(refused, 'rate_limit_exceeded', { message: /1 request at a time of the key "one"/ });
   assert.equal(refused.informational.length, 0);
-  assert.equal(held(house), 1000);
+  assert.equal(held(setup), 1000);
   await reading.write(question(1000));
   assert.equal((await reading.nextResponse()).status, 200);
   assert.equal((await rig.post('/v1/embeddings', question(100))).status, 200, 'and no longer when it is over');
@@ -193,108 +193,108 @@ test('a key at its limit is refused before its body is asked for, and costs noth
   assert.equal((await asKey(secrets.third, question(64))).status, 200);
   assertError(await asKey(secrets.third, Buffer.from('{')), 'rate_limit_exceeded', { message: /10 tokens a minute/ });
   assert.equal(upstream.requests.length, 4);
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('what is judged before the body is not counted twice', async (t) => {
   const keys = [{ id: 'test', secret: testKey, limits: { requests_per_minute: 3, concurrency: 1 } }];
-  const house = await open(t, { keys });
+  const setup = await open(t, { keys });
   for (const left of ['2', '1', '0']) {
-    const answer = await house.rig.post('/v1/embeddings', question(100));
+    const answer = await setup.rig.post('/v1/embeddings', question(100));
     assert.equal(answer.status, 200);
     assert.equal(answer.header('x-ratelimit-remaining-requests'), left);
   }
-  assertError(await house.rig.post('/v1/embeddings', question(100)), 'rate_limit_exceeded');
+  assertError(await setup.rig.post('/v1/embeddings', question(100)), 'rate_limit_exceeded');
 });
 
 test('who finds no room waits for it, and gets it in turn', async (t) => {
-  const house = await open(t);
-  const { rig, upstream } = house;
+  const setup = await open(t);
+  const { rig, upstream } = setup;
   const first = await announce(rig, 1024 * KiB);
-  await until(() => held(house) === 1024 * KiB);
+  await until(() => held(setup) === 1024 * KiB);
   const second = await announce(rig, 600 * KiB);
   const third = await announce(rig, 700 * KiB);
-  await until(() => waiting(house) === 2);
+  await until(() => waiting(setup) === 2);
   assert.equal((await rig.post('/v1/embeddings', question(100))).status, 200, 'small ones do not wait behind them');
   const other = send(rig.port, requestBytes(question(900 * KiB), [], secrets.other));
   assert.equal((await other).status, 200, 'and neither do those of other keys');
   await first.write(question(1024 * KiB));
   assert.equal((await first.nextResponse()).status, 200);
-  await until(() => held(house) === 600 * KiB);
-  assert.equal(waiting(house), 1, 'the first of those who waited, and not the second beside it');
+  await until(() => held(setup) === 600 * KiB);
+  assert.equal(waiting(setup), 1, 'the first of those who waited, and not the second beside it');
   await second.write(question(600 * KiB));
   assert.equal((await second.nextResponse()).status, 200);
   await third.write(question(700 * KiB));
   assert.equal((await third.nextResponse()).status, 200);
   assert.equal(upstream.requests.length, 5);
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('who waits is not asked for its body before it has room', async (t) => {
-  const house = await open(t);
-  const first = await announce(house.rig, 1024 * KiB);
-  await until(() => held(house) === 1024 * KiB);
-  const second = await announce(house.rig, 600 * KiB, testKey, [['Expect', '100-continue']]);
-  await until(() => waiting(house) === 1);
+  const setup = await open(t);
+  const first = await announce(setup.rig, 1024 * KiB);
+  await until(() => held(setup) === 1024 * KiB);
+  const second = await announce(setup.rig, 600 * KiB, testKey, [['Expect', '100-continue']]);
+  await until(() => waiting(setup) === 1);
   assert.equal(second.received().length, 0);
   first.destroy();
   await second.sees('100 Continue');
   second.destroy();
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('who has waited too long is told so, with a time to come back', async (t) => {
-  const house = await open(t, { server: { body_wait: '30ms' } });
-  const holder = await announce(house.rig, 1024 * KiB);
-  await until(() => held(house) === 1024 * KiB);
-  const answer = await house.rig.post('/v1/embeddings', question(600 * KiB));
+  const setup = await open(t, { server: { body_wait: '30ms' } });
+  const holder = await announce(setup.rig, 1024 * KiB);
+  await until(() => held(setup) === 1024 * KiB);
+  const answer = await setup.rig.post('/v1/embeddings', question(600 * KiB));
   assertError(answer, 'overloaded', { message: /server\.body_memory/ });
   assert.equal(answer.header('retry-after'), '1');
-  assert.equal((await house.rig.exchange()).requestBytes, 0);
-  assert.equal(house.rig.app.memory().requests.refused, 1);
+  assert.equal((await setup.rig.exchange()).requestBytes, 0);
+  assert.equal(setup.rig.app.memory().requests.refused, 1);
   holder.destroy();
-  await isEmpty(house);
-  assert.equal((await house.rig.post('/v1/embeddings', question(600 * KiB))).status, 200);
+  await isEmpty(setup);
+  assert.equal((await setup.rig.post('/v1/embeddings', question(600 * KiB))).status, 200);
 });
 
 test('a client that leaves while it waits gives up its place', async (t) => {
-  const house = await open(t);
-  const holder = await announce(house.rig, 1024 * KiB);
-  await until(() => held(house) === 1024 * KiB);
-  const leaving = await announce(house.rig, 600 * KiB);
-  await until(() => waiting(house) === 1);
+  const setup = await open(t);
+  const holder = await announce(setup.rig, 1024 * KiB);
+  await until(() => held(setup) === 1024 * KiB);
+  const leaving = await announce(setup.rig, 600 * KiB);
+  await until(() => waiting(setup) === 1);
   leaving.reset();
-  await until(() => waiting(house) === 0);
-  assert.equal((await house.rig.exchange()).errorCode, 'client_closed');
+  await until(() => waiting(setup) === 0);
+  assert.equal((await setup.rig.exchange()).errorCode, 'client_closed');
   holder.destroy();
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('a body that grows beyond what there is ends with 503, and what it held is there again', async (t) => {
-  const house = await open(t);
-  const { rig } = house;
+  const setup = await open(t);
+  const { rig } = setup;
   const holder = await announce(rig, 700 * KiB);
   // Of those that grow one goes on beside the share of its key; it stops half way.
   const growing = await connect(rig.port);
   await growing.write(requestBytes(question(900 * KiB), [chunked]).subarray(0, 450 * KiB));
   const heldByBoth = (700 + 512) * KiB;
-  await until(() => held(house) === heldByBoth);
+  await until(() => held(setup) === heldByBoth);
   for (const more of [[chunked], [['Content-Encoding', 'gzip'] as const]]) {
     const body = more[0] === chunked ? question(900 * KiB) : gzipSync(question(900 * KiB));
     const answer = await send(rig.port, requestBytes(body, more));
     assertError(answer, 'overloaded', { message: /server\.body_memory/ });
     assert.equal(answer.header('retry-after'), '1');
-    await until(() => held(house) === heldByBoth);
+    await until(() => held(setup) === heldByBoth);
   }
   assert.equal(rig.app.memory().requests.outgrown, 2);
-  assert.equal(house.upstream.requests.length, 0);
+  assert.equal(setup.upstream.requests.length, 0);
   growing.destroy();
   holder.destroy();
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('one body at the limit passes always, whatever its form', async (t) => {
-  const house = await open(t, { server: { body_memory: '2MiB' } });
+  const setup = await open(t, { server: { body_memory: '2MiB' } });
   const body = question(1024 * KiB);
   const noise = Buffer.from(JSON.stringify({ model: 'm', input: randomBytes(500_000).toString('hex') }));
   const forms: [Buffer, readonly Header[]][] = [
@@ -305,15 +305,15 @@ test('one body at the limit passes always, whatever its form', async (t) => {
     [zstdCompressSync(noise), [['Content-Encoding', 'zstd'], chunked]],
   ];
   for (const [bytes, more] of forms) {
-    const answer = await send(house.rig.port, requestBytes(bytes, more));
+    const answer = await send(setup.rig.port, requestBytes(bytes, more));
     assert.equal(answer.status, 200, `${more} ${answer.body}`);
-    await isEmpty(house);
+    await isEmpty(setup);
   }
 });
 
 test('room comes back however an exchange ends', async (t) => {
-  const house = await open(t, { server: { timeouts: { request: '500ms' } } });
-  const { rig, upstream } = house;
+  const setup = await open(t, { server: { timeouts: { request: '500ms' } } });
+  const { rig, upstream } = setup;
   const refusals: Buffer[] = [
     requestBytes(Buffer.from('{"model":')),
     requestBytes(question(100, 'nobody')),
@@ -323,39 +323,39 @@ test('room comes back however an exchange ends', async (t) => {
   ];
   for (const bytes of refusals) {
     assert.ok((await send(rig.port, bytes)).status >= 400);
-    await isEmpty(house);
+    await isEmpty(setup);
   }
   const late = await announce(rig, 500 * KiB);
   assertError(await late.nextResponse(), 'request_timeout');
-  await isEmpty(house);
+  await isEmpty(setup);
   const malformed = await connect(rig.port);
   await malformed.write(requestBytes(question(300 * KiB), [chunked]).subarray(0, 100 * KiB));
-  await until(() => held(house) > 0);
+  await until(() => held(setup) > 0);
   await malformed.write('no chunk\r\n'.repeat(30_000));
-  await isEmpty(house);
+  await isEmpty(setup);
 
   upstream.respondWith((_request, reply) => reply.reset());
   assert.equal((await rig.post('/v1/embeddings', question(300 * KiB))).status, 502);
-  await isEmpty(house);
+  await isEmpty(setup);
   upstream.respondWith((_request, reply) => reply.stall());
   const leaving = await connect(rig.port);
   await leaving.write(requestBytes(question(300 * KiB)));
   await upstream.nextRequest();
   leaving.destroy();
-  await isEmpty(house);
+  await isEmpty(setup);
 });
 
 test('a long body counts until an answer is chosen, and not until the answer has ended', async (t) => {
-  const house = await open(t);
-  house.upstream.respondWith(async (_request, reply) => {
+  const setup = await open(t);
+  setup.upstream.respondWith(async (_request, reply) => {
     await reply.head(200, [['content-type', 'text/event-stream']]);
     await reply.raw('data: {}\n\n');
     await reply.stall();
   });
-  const client = await connect(house.rig.port);
+  const client = await connect(setup.rig.port);
   await client.write(requestBytes(question(900 * KiB)));
   await client.sees('data: {}');
-  await isEmpty(house);
+  await isEmpty(setup);
   client.destroy();
 });
 
@@ -363,8 +363,8 @@ test('chunked, packed and slow bodies of many keys fill all there is, and nothin
   const names = Array.from({ length: 8 }, (_, no) => `key-${no}-with-enough-characters`);
   const keys = [{ id: 'test', secret: testKey }, ...names.map((secret, no) => ({ id: `k${no}`, secret }))];
   const server = { body_memory: '2MiB', body_wait: patiently(75), timeouts: { request: patiently(2_000) } };
-  const house = await open(t, { keys, server });
-  const { rig } = house;
+  const setup = await open(t, { keys, server });
+  const { rig } = setup;
   const packed = gzipSync(question(1000 * KiB));
   const slow = await Promise.all(names.map((key) => announce(rig, 400 * KiB, key)));
   const drips = setInterval(() => {
@@ -387,6 +387,6 @@ test('chunked, packed and slow bodies of many keys fill all there is, and nothin
     [],
   );
   for (const one of slow) assert.ok([408, 503].includes((await one.nextResponse()).status));
-  await isEmpty(house);
+  await isEmpty(setup);
   assert.equal((await rig.post('/v1/embeddings', question(1024 * KiB))).status, 200, 'and all of it is there again');
 });

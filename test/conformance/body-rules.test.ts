@@ -8,12 +8,12 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly upstream: FakeUpstream;
 }
 
-async function open(t: TestContext): Promise<House> {
+async function open(t: TestContext): Promise<Setup> {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const rig = await startRig(t, {
@@ -24,7 +24,7 @@ async function open(t: TestContext): Promise<House> {
   return { rig, upstream };
 }
 
-async function passes({ rig, upstream }: House, path: string, body: string | Buffer): Promise<void> {
+async function passes({ rig, upstream }: Setup, path: string, body: string | Buffer): Promise<void> {
   const answer = await rig.post(path, body);
   assert.equal(answer.status, 200, `${path} ${body} ${answer.body}`);
   const sent = (await upstream.nextRequest()).body;
@@ -32,7 +32,7 @@ async function passes({ rig, upstream }: House, path: string, body: string | Buf
 }
 
 async function refuses(
-  { rig, upstream }: House,
+  { rig, upstream }: Setup,
   path: string,
   body: string | Buffer,
   code: ErrorCode,
@@ -141,16 +141,16 @@ const kinds: readonly { path: string; field: string; takes: readonly Sample[] }[
 
 for (const { path, field, takes } of kinds) {
   test(`${path} takes ${field} as ${takes.length} of ${Object.keys(samples).length} kinds, and refuses the rest`, async (t) => {
-    const house = await open(t);
+    const setup = await open(t);
     const taken = new Set<string>(takes);
     for (const [name, value] of Object.entries(samples)) {
       const body = bodyWith(path, field, value);
-      if (taken.has(name)) await passes(house, path, body);
-      else await refuses(house, path, body, 'invalid_type', field);
+      if (taken.has(name)) await passes(setup, path, body);
+      else await refuses(setup, path, body, 'invalid_type', field);
     }
-    await refuses(house, path, bodyWith(path, field, 'null'), 'missing_required_parameter', field);
+    await refuses(setup, path, bodyWith(path, field, 'null'), 'missing_required_parameter', field);
     await refuses(
-      house,
+      setup,
       path,
       bodyWith(path, field, 'null').replace(`"${field}"`, '"other"'),
       'missing_required_parameter',
@@ -160,50 +160,50 @@ for (const { path, field, takes } of kinds) {
 }
 
 test('every element counts on the legacy path, wherever it stands', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   const texts = Array.from({ length: 2000 }, (_, index) => `"text ${index}"`);
-  await passes(house, '/v1/engines/m/embeddings', `{"input":[${texts}]}`);
+  await passes(setup, '/v1/engines/m/embeddings', `{"input":[${texts}]}`);
   for (const stranger of ['1', 'null', '[1]', '{}', 'true']) {
     for (const at of [0, 1, 1000, 2000]) {
       const body = `{"input":[${texts.toSpliced(at, 0, stranger)}]}`;
-      await refuses(house, '/v1/engines/m/embeddings', body, 'invalid_type', 'input');
+      await refuses(setup, '/v1/engines/m/embeddings', body, 'invalid_type', 'input');
     }
   }
 });
 
 test('the model must be a string where the body names it', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const path of Object.keys(rest)) {
     if (path.includes('engines')) continue;
     for (const value of ['7', 'true', '{}', '["m"]', '[]']) {
-      await refuses(house, path, bodyWith(path, 'model', value), 'invalid_type', 'model');
+      await refuses(setup, path, bodyWith(path, 'model', value), 'invalid_type', 'model');
     }
-    await refuses(house, path, bodyWith(path, 'model', 'null'), 'missing_required_parameter', 'model');
-    await refuses(house, path, bodyWith(path, 'model', '""'), 'model_not_found', 'model');
+    await refuses(setup, path, bodyWith(path, 'model', 'null'), 'missing_required_parameter', 'model');
+    await refuses(setup, path, bodyWith(path, 'model', '""'), 'model_not_found', 'model');
   }
 });
 
 test('dimensions must be a number on both embeddings routes, however it is spelled', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   const paths = Object.keys(rest).filter((route) => route.endsWith('/embeddings'));
   assert.equal(paths.length, 2);
   for (const path of paths) {
     for (const value of ['0', '-1', '1.0', '1e2', '1E+2', '12345678901234567890', '0.5', 'null']) {
-      await passes(house, path, bodyWith(path, 'dimensions', value));
+      await passes(setup, path, bodyWith(path, 'dimensions', value));
     }
     for (const value of ['"8"', 'true', '[8]', '{}']) {
-      await refuses(house, path, bodyWith(path, 'dimensions', value), 'invalid_type', 'dimensions');
+      await refuses(setup, path, bodyWith(path, 'dimensions', value), 'invalid_type', 'dimensions');
     }
-    await refuses(house, path, bodyWith(path, 'dimensions', '08'), 'invalid_json');
+    await refuses(setup, path, bodyWith(path, 'dimensions', '08'), 'invalid_json');
   }
   // Elsewhere it is a field like any other, and so is every optional field.
   for (const other of Object.keys(rest).filter((route) => !paths.includes(route))) {
-    await passes(house, other, bodyWith(other, 'dimensions', '"8"'));
+    await passes(setup, other, bodyWith(other, 'dimensions', '"8"'));
   }
   const path = '/v1/embeddings';
   for (const name of ['stream', 'top_n', 'n', 'user', 'encoding_format', 'return_documents']) {
     for (const value of ['null', '"x"', '[{}]', '1e400', 'true'])
-      await passes(house, path, bodyWith(path, name, value));
+      await passes(setup, path, bodyWith(path, name, value));
   }
 });
 
@@ -231,17 +231,17 @@ const doubles: readonly [path: string, field: string, spellings: readonly string
 ];
 
 test('a field that Postern reads stands once, whatever its letters and escapes', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const [path, field, spellings] of doubles) {
     const fields = Object.entries({ model: '"m"', ...rest[path], dimensions: '8' });
     const good = `{${fields.map(([name, value]) => `"${name}":${value}`).join(',')}}`;
-    await passes(house, path, good);
+    await passes(setup, path, good);
     for (const spelling of spellings) {
       for (const value of ['"m"', 'null', '[]']) {
         // Before and behind the one that counts, and not next to it.
-        await refuses(house, path, good.replace('{', `{"${spelling}":${value},"x":0,`), 'duplicate_parameter', field);
+        await refuses(setup, path, good.replace('{', `{"${spelling}":${value},"x":0,`), 'duplicate_parameter', field);
         await refuses(
-          house,
+          setup,
           path,
           good.replace(/\}$/, `,"x":{},"${spelling}" : ${value} }`),
           'duplicate_parameter',
@@ -253,7 +253,7 @@ test('a field that Postern reads stands once, whatever its letters and escapes',
 });
 
 test('what is read for some upstreams only stands once, too', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const field of [
     'top_n',
     'top_k',
@@ -263,13 +263,13 @@ test('what is read for some upstreams only stands once, too', async (t) => {
     'rank_fields',
   ]) {
     const good = `{"model":"m","query":"q","documents":["a"],"${field}":null}`;
-    await passes(house, '/v1/rerank', good);
-    await refuses(house, '/v1/rerank', good.replace('{', `{"${field.toUpperCase()}":1,`), 'duplicate_parameter', field);
+    await passes(setup, '/v1/rerank', good);
+    await refuses(setup, '/v1/rerank', good.replace('{', `{"${field.toUpperCase()}":1,`), 'duplicate_parameter', field);
   }
 });
 
 test('fields that Postern does not read may stand twice, and so may any name below the top', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const more of [
     '"x":1,"x":2,"X":3',
     '"dimension":1,"modelx":"a","mode":"b","model ":"c"," model":"d","model\\u0000":"e"',
@@ -278,32 +278,32 @@ test('fields that Postern does not read may stand twice, and so may any name bel
     '"__proto__":{"model":"x"},"__proto__":{"input":"x"},"constructor":{"model":"y"}',
     '"":1,"":2',
   ]) {
-    await passes(house, '/v1/embeddings', `{"model":"m",${more},"input":"x"}`);
+    await passes(setup, '/v1/embeddings', `{"model":"m",${more},"input":"x"}`);
   }
   // The same fields are read on the routes that they belong to.
   await passes(
-    house,
+    setup,
     '/v1/completions',
     '{"model":"m","prompt":"x","input":1,"Input":2,"dimensions":"x","DIMENSIONS":"y"}',
   );
 });
 
 test('64 levels pass, 65 do not, and no depth is too much to say so', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   const nested = (levels: number, open_ = '[', close = ']'): string =>
     `{"model":"m","input":"x","x":${open_.repeat(levels - 1)}${close === ']' ? '' : '0'}${close.repeat(levels - 1)}}`;
-  await passes(house, '/v1/embeddings', nested(64));
-  await refuses(house, '/v1/embeddings', nested(65), 'body_too_deep');
-  await passes(house, '/v1/embeddings', nested(64, '{"x":', '}'));
-  await refuses(house, '/v1/embeddings', nested(65, '{"x":', '}'), 'body_too_deep');
-  await refuses(house, '/v1/embeddings', '['.repeat(500_000), 'body_too_deep');
-  await refuses(house, '/v1/embeddings', '{"a":'.repeat(200_000), 'body_too_deep');
+  await passes(setup, '/v1/embeddings', nested(64));
+  await refuses(setup, '/v1/embeddings', nested(65), 'body_too_deep');
+  await passes(setup, '/v1/embeddings', nested(64, '{"x":', '}'));
+  await refuses(setup, '/v1/embeddings', nested(65, '{"x":', '}'), 'body_too_deep');
+  await refuses(setup, '/v1/embeddings', '['.repeat(500_000), 'body_too_deep');
+  await refuses(setup, '/v1/embeddings', '{"a":'.repeat(200_000), 'body_too_deep');
   // Brackets in strings nest nothing.
-  await passes(house, '/v1/embeddings', `{"model":"m","input":"${'['.repeat(1000)}"}`);
+  await passes(setup, '/v1/embeddings', `{"model":"m","input":"${'['.repeat(1000)}"}`);
 });
 
 test('what is no JSON object is refused, and the message names the byte', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   const rows: readonly (readonly [body: string | Buffer, code: ErrorCode, message?: RegExp])[] = [
     ['', 'invalid_json', /byte 0/],
     [' \t\r\n ', 'invalid_json', /byte 5/],
@@ -340,14 +340,14 @@ test('what is no JSON object is refused, and the message names the byte', async 
     [gzipSync('{"model":"m","input":"x"}'), 'invalid_json', /byte 0/],
   ];
   for (const [body, code, message] of rows) {
-    const answer = await house.rig.post('/v1/embeddings', body);
+    const answer = await setup.rig.post('/v1/embeddings', body);
     assertError(answer, code, { ...(message === undefined ? {} : { message }), of: JSON.stringify(String(body)) });
   }
-  assert.equal(house.upstream.receivedBytes, 0);
+  assert.equal(setup.upstream.receivedBytes, 0);
 });
 
 test('odd text that is JSON passes: lone surrogates, every escape, white space, astral and private characters', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const body of [
     '{"model":"m","input":"\\ud800 \\udfff \\udc00\\ud800"}',
     '{"model":"m","input":"\\u0000\\b\\f\\n\\r\\t\\/\\\\\\""}',
@@ -355,7 +355,7 @@ test('odd text that is JSON passes: lone surrogates, every escape, white space, 
     '{"model":"m","input":"\u{10ffff}\u{f0000}\ufffe\ufeff\u2028\u007f"}',
     '{"input":"x","model":"\\u006d"}',
   ]) {
-    await passes(house, '/v1/embeddings', body);
+    await passes(setup, '/v1/embeddings', body);
   }
 });
 

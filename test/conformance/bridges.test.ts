@@ -10,8 +10,8 @@ import { assertRefused } from '../families/cases/embeddings.ts';
 import { errorCases } from '../families/cases/errors.ts';
 import { chatOf, messages } from '../families/chat-shapes.ts';
 import cohere from '../families/cohere.ts';
+import { openSetup, type Setup } from '../families/family-setup.ts';
 import { defineFixture, type FamilyFixture, type WireCall, type WireReply } from '../families/fixture.ts';
-import { type House, openHouse } from '../families/house.ts';
 import mistral from '../families/mistral.ts';
 import { replyTo } from '../families/wire.ts';
 import { type Scope, testKey } from '../support/gateways/rig.ts';
@@ -48,8 +48,8 @@ const overCohere: FamilyFixture = {
     path === '/compatibility/v1/chat/completions' ? chat(body) : { status: 404, body: { message: 'no such path' } },
 };
 
-const open = (t: Scope, fixture: FamilyFixture = openai, more: object = {}): Promise<House> =>
-  openHouse(t, fixture, { target: { bridge: 'chat', ...more } });
+const open = (t: Scope, fixture: FamilyFixture = openai, more: object = {}): Promise<Setup> =>
+  openSetup(t, fixture, { target: { bridge: 'chat', ...more } });
 
 const closings: (() => unknown)[] = [];
 after(async () => {
@@ -60,13 +60,13 @@ for (const fixture of [openai, mistral, overCohere]) {
   for (const operation of ['completions', 'edits'] as const) {
     const cases = operation === 'completions' ? completionsCases : editsCases;
     // None of these leaves anything behind that the next one could notice.
-    let shared: Promise<House> | undefined;
+    let shared: Promise<Setup> | undefined;
     for (const [name, check] of [...Object.entries(cases), ...Object.entries(errorCases)]) {
       test(`${operation} over ${fixture.family}: ${name}`, async () => {
         shared ??= open({ after: (close) => closings.push(close) }, fixture);
-        const house = await shared;
-        house.answerWith();
-        await check(house, operation);
+        const setup = await shared;
+        setup.answerWith();
+        await check(setup, operation);
       });
     }
   }
@@ -77,22 +77,22 @@ const answer = z.object({
   choices: z.array(z.object({ text: z.string(), finish_reason: z.string().nullable(), logprobs: z.unknown() })),
 });
 
-async function complete(house: House, more: object) {
-  const { status, text, json, header } = await house.ask('/v1/completions', { model: 'm', prompt: 'p', ...more });
+async function complete(setup: Setup, more: object) {
+  const { status, text, json, header } = await setup.ask('/v1/completions', { model: 'm', prompt: 'p', ...more });
   assert.equal(status, 200, text);
   assert.equal(header('x-postern-translated'), 'chat');
   return answer.parse(json);
 }
 
-const refused = async (house: House, parameter: string, more: object, route = '/v1/completions') => {
-  house.answerWith();
+const refused = async (setup: Setup, parameter: string, more: object, route = '/v1/completions') => {
+  setup.answerWith();
   const ask = route === '/v1/edits' ? { input: 'i', instruction: 'do' } : { prompt: 'p' };
-  const { status, json } = await house.ask(route, { model: 'm', ...ask, ...more });
+  const { status, json } = await setup.ask(route, { model: 'm', ...ask, ...more });
   assertRefused(status, json, parameter);
-  assert.equal(house.calls.length, 0);
+  assert.equal(setup.calls.length, 0);
 };
 
-const sent = (house: House): unknown => house.calls.at(-1)?.body;
+const sent = (setup: Setup): unknown => setup.calls.at(-1)?.body;
 
 const choice = (more: object): WireReply => ({
   body: {
@@ -104,13 +104,13 @@ const choice = (more: object): WireReply => ({
 });
 
 test('a prompt is one message, and what chat knows goes along as it came', async (t) => {
-  const house = await open(t);
-  house.answerWith(() => choice({}));
+  const setup = await open(t);
+  setup.answerWith(() => choice({}));
   const known =
     '"temperature":0.70,"top_p":1e-1,"stop":["a","b"],"seed":12345678901234567890,"user":"u","presence_penalty":0.5,"frequency_penalty":-1,"logit_bias":{"50256":-100},"max_tokens":7,"odd":[1.0]';
-  const { text } = await house.ask('/v1/completions', `{"model":"m","prompt":"p\\ud800",${known}}`);
+  const { text } = await setup.ask('/v1/completions', `{"model":"m","prompt":"p\\ud800",${known}}`);
   assert.equal(
-    house.calls[0]?.text,
+    setup.calls[0]?.text,
     `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"p\\ud800"}],${known}}`,
   );
   assert.equal(
@@ -120,9 +120,9 @@ test('a prompt is one message, and what chat knows goes along as it came', async
 });
 
 test('no limit is sent where the client sends none, and the operator may set one', async (t) => {
-  const house = await open(t);
-  await complete(house, {});
-  assert.deepEqual(sent(house), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }] });
+  const setup = await open(t);
+  await complete(setup, {});
+  assert.deepEqual(sent(setup), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }] });
   const limited = await open(t, openai, { defaults: { max_tokens: 16, temperature: 0 } });
   await complete(limited, { temperature: 1 });
   assert.deepEqual(sent(limited), {
@@ -140,123 +140,123 @@ test('the limit goes under its new name to models that know no other, and where 
     ['gpt-4o', false],
     ['foo1', false],
   ] as const) {
-    const house = await openHouse(t, { ...openai, model }, { target: { bridge: 'chat' } });
-    await complete(house, { max_tokens: 9 });
-    assert.deepEqual(sent(house), {
+    const setup = await openSetup(t, { ...openai, model }, { target: { bridge: 'chat' } });
+    await complete(setup, { max_tokens: 9 });
+    assert.deepEqual(sent(setup), {
       model,
       messages: [{ role: 'user', content: 'p' }],
       [isNew ? 'max_completion_tokens' : 'max_tokens']: 9,
     });
   }
-  const house = await open(t, openai, { defaults: { max_completion_tokens: 500 } });
-  await complete(house, {});
-  assert.match(house.calls.at(-1)?.text ?? '', /"max_completion_tokens":500\}$/);
-  await complete(house, { max_tokens: 9 });
-  assert.match(house.calls.at(-1)?.text ?? '', /"max_completion_tokens":9\}$/);
+  const setup = await open(t, openai, { defaults: { max_completion_tokens: 500 } });
+  await complete(setup, {});
+  assert.match(setup.calls.at(-1)?.text ?? '', /"max_completion_tokens":500\}$/);
+  await complete(setup, { max_tokens: 9 });
+  assert.match(setup.calls.at(-1)?.text ?? '', /"max_completion_tokens":9\}$/);
 });
 
 test('several choices of several prompts stand in one list', async (t) => {
-  const house = await open(t);
-  const { choices } = await complete(house, { prompt: ['a', 'b', 'c'], n: 2 });
+  const setup = await open(t);
+  const { choices } = await complete(setup, { prompt: ['a', 'b', 'c'], n: 2 });
   assert.deepEqual(
     choices.map(({ text }) => text),
     ['a', 'a', 'b', 'b', 'c', 'c'].map(replyTo),
   );
-  assert.equal(house.calls.length, 3);
-  house.answerWith(() => choice({}));
-  const { status, text } = await house.ask('/v1/completions', { model: 'm', prompt: 'p', n: 2 });
+  assert.equal(setup.calls.length, 3);
+  setup.answerWith(() => choice({}));
+  const { status, text } = await setup.ask('/v1/completions', { model: 'm', prompt: 'p', n: 2 });
   assert.equal(status, 502, text);
   assert.match(text, /1 choices where 2 were asked for/);
 });
 
 test('one call that fails ends them all', async (t) => {
-  const house = await open(t);
-  house.answerWith((call) => (call.text.includes('"bad"') ? openai.error(429, 'slow down') : openai.service(call)));
-  const { status, text } = await house.ask('/v1/completions', { model: 'm', prompt: ['a', 'bad', 'c'] });
+  const setup = await open(t);
+  setup.answerWith((call) => (call.text.includes('"bad"') ? openai.error(429, 'slow down') : openai.service(call)));
+  const { status, text } = await setup.ask('/v1/completions', { model: 'm', prompt: ['a', 'bad', 'c'] });
   assert.deepEqual([status, JSON.parse(text).error.message], [429, 'slow down']);
 });
 
 test('the prompt comes back before the answer where it is wanted', async (t) => {
-  const house = await open(t);
-  assert.equal((await complete(house, { echo: true })).choices[0]?.text, `p${replyTo('p')}`);
+  const setup = await open(t);
+  assert.equal((await complete(setup, { echo: true })).choices[0]?.text, `p${replyTo('p')}`);
   assert.equal(
-    (await complete(house, { echo: true, prompt: [9906, 1917] })).choices[0]?.text,
+    (await complete(setup, { echo: true, prompt: [9906, 1917] })).choices[0]?.text,
     `Hello world${replyTo('Hello world')}`,
   );
-  assert.doesNotMatch(house.calls.at(-1)?.text ?? '', /echo/);
+  assert.doesNotMatch(setup.calls.at(-1)?.text ?? '', /echo/);
 });
 
 test('what chat has no name for is refused by name, unless it asks for nothing', async (t) => {
-  const house = await open(t);
-  await refused(house, 'suffix', { suffix: ' end' });
-  await refused(house, 'best_of', { best_of: 3 });
-  await refused(house, 'echo', { echo: 'yes' });
-  await refused(house, 'logprobs', { logprobs: 0, echo: true });
-  await refused(house, 'logprobs', { logprobs: 'many' });
-  await refused(house, 'messages', { messages: [] });
-  await refused(house, 'prompt', { prompt: ['a', 'b'], stream: true });
-  await refused(house, 'prompt', { prompt: ['a', { text: 'b' }] });
-  await complete(house, { suffix: '', best_of: 2, n: 2, echo: false, logprobs: false });
-  assert.deepEqual(sent(house), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }], n: 2 });
+  const setup = await open(t);
+  await refused(setup, 'suffix', { suffix: ' end' });
+  await refused(setup, 'best_of', { best_of: 3 });
+  await refused(setup, 'echo', { echo: 'yes' });
+  await refused(setup, 'logprobs', { logprobs: 0, echo: true });
+  await refused(setup, 'logprobs', { logprobs: 'many' });
+  await refused(setup, 'messages', { messages: [] });
+  await refused(setup, 'prompt', { prompt: ['a', 'b'], stream: true });
+  await refused(setup, 'prompt', { prompt: ['a', { text: 'b' }] });
+  await complete(setup, { suffix: '', best_of: 2, n: 2, echo: false, logprobs: false });
+  assert.deepEqual(sent(setup), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }], n: 2 });
 });
 
 test('a list of none is no prompt, and one request is not any number of calls', async (t) => {
-  for (const house of [await open(t), await open(t, mistral, { bridge: undefined })]) {
-    await refused(house, 'prompt', { prompt: [] });
-    await refused(house, 'prompt', { prompt: Array.from({ length: 20_000 }, () => 'p') });
-    const { text } = await house.ask('/v1/completions', {
+  for (const setup of [await open(t), await open(t, mistral, { bridge: undefined })]) {
+    await refused(setup, 'prompt', { prompt: [] });
+    await refused(setup, 'prompt', { prompt: Array.from({ length: 20_000 }, () => 'p') });
+    const { text } = await setup.ask('/v1/completions', {
       model: 'm',
       prompt: Array.from({ length: 2049 }, () => 'p'),
     });
     assert.match(text, /2048 of them in a request at most/);
-    assert.equal(house.calls.length, 0);
+    assert.equal(setup.calls.length, 0);
   }
 });
 
 test('what chat has no name for is left out where the operator says so, and named', async (t) => {
-  const house = await open(t, openai, { unsupported: 'drop' });
+  const setup = await open(t, openai, { unsupported: 'drop' });
   const body = { model: 'm', prompt: 'p', suffix: ' end', best_of: 3, logprobs: 1, echo: true };
-  const { status, json, header } = await house.ask('/v1/completions', body);
+  const { status, json, header } = await setup.ask('/v1/completions', body);
   assert.equal(status, 200);
   assert.equal(header('x-postern-ignored'), 'suffix, best_of, logprobs');
   assert.equal(answer.parse(json).choices[0]?.text, `p${replyTo('p')}`);
-  assert.deepEqual(sent(house), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }] });
+  assert.deepEqual(sent(setup), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }] });
 });
 
 test('Mistral’s own names, and what it lacks', async (t) => {
-  const house = await open(t, mistral);
-  await complete(house, { seed: 7, user: 'u', logit_bias: {}, max_tokens: 9, stream_options: { include_usage: true } });
-  assert.deepEqual(sent(house), {
+  const setup = await open(t, mistral);
+  await complete(setup, { seed: 7, user: 'u', logit_bias: {}, max_tokens: 9, stream_options: { include_usage: true } });
+  assert.deepEqual(sent(setup), {
     model: 'mistral-one',
     messages: [{ role: 'user', content: 'p' }],
     random_seed: 7,
     max_tokens: 9,
   });
-  await refused(house, 'logprobs', { logprobs: 1 });
-  await refused(house, 'logit_bias', { logit_bias: { 1: 1 } });
+  await refused(setup, 'logprobs', { logprobs: 1 });
+  await refused(setup, 'logit_bias', { logit_bias: { 1: 1 } });
 });
 
 test('how likely tokens were comes in the lists of completions', async (t) => {
-  const house = await open(t);
-  const { choices } = await complete(house, { prompt: '🚀', logprobs: 2 });
+  const setup = await open(t);
+  const { choices } = await complete(setup, { prompt: '🚀', logprobs: 2 });
   assert.deepEqual(choices[0]?.logprobs, {
     tokens: ['<', '🚀', '>'],
     token_logprobs: [-0.5, -0.5, -0.5],
     top_logprobs: ['<', '🚀', '>'].map((token) => ({ [token]: -0.5, '~': -1.5 })),
     text_offset: [0, 1, 2],
   });
-  assert.match(house.calls.at(-1)?.text ?? '', /"logprobs":true,"top_logprobs":2\}$/);
-  const { choices: bare } = await complete(house, { prompt: 'a', logprobs: 0 });
+  assert.match(setup.calls.at(-1)?.text ?? '', /"logprobs":true,"top_logprobs":2\}$/);
+  const { choices: bare } = await complete(setup, { prompt: 'a', logprobs: 0 });
   assert.deepEqual(z.object({ top_logprobs: z.unknown() }).parse(bare[0]?.logprobs).top_logprobs, [
     { '<': -0.5 },
     { a: -0.5 },
     { '>': -0.5 },
   ]);
-  assert.match(house.calls.at(-1)?.text ?? '', /"logprobs":true\}$/);
+  assert.match(setup.calls.at(-1)?.text ?? '', /"logprobs":true\}$/);
 });
 
 test('reasons to end are those that completions know', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const [reason, wanted] of [
     ['length', 'length'],
     ['content_filter', 'content_filter'],
@@ -266,13 +266,13 @@ test('reasons to end are those that completions know', async (t) => {
     ['constructor', 'constructor'],
     [null, null],
   ] as const) {
-    house.answerWith(() => choice({ finish_reason: reason }));
-    assert.equal((await complete(house, {})).choices[0]?.finish_reason, wanted);
+    setup.answerWith(() => choice({ finish_reason: reason }));
+    assert.equal((await complete(setup, {})).choices[0]?.finish_reason, wanted);
   }
 });
 
 test('what a message says is found wherever it stands', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] };
   for (const [message, wanted, finish_reason = 'stop'] of [
     [{ content: [thought, { type: 'text', text: 'a' }, { type: 'text', text: 'b' }] }, 'ab'],
@@ -281,13 +281,13 @@ test('what a message says is found wherever it stands', async (t) => {
     [{ content: null }, '', 'length'],
     [{}, '', 'content_filter'],
   ] as const) {
-    house.answerWith(() => choice({ message, finish_reason }));
-    assert.equal((await complete(house, {})).choices[0]?.text, wanted);
+    setup.answerWith(() => choice({ message, finish_reason }));
+    assert.equal((await complete(setup, {})).choices[0]?.text, wanted);
   }
 });
 
 test('an answer that is none is never passed on as one', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   const tool = { content: null, tool_calls: [{ id: '1' }] };
   for (const [reply, fact] of [
     [choice({ message: { content: null } }), 'a message has no content'],
@@ -315,13 +315,13 @@ test('an answer that is none is never passed on as one', async (t) => {
     [{ body: { choices: 'x' } }, 'choices is no list'],
     [{ body: 'data: {"choices":[]}\n\n' }, 'its body is no JSON: an unexpected "d" at character 0'],
   ] as const) {
-    house.answerWith(() => reply);
+    setup.answerWith(() => reply);
     for (const [route, ask] of [
       ['/v1/completions', { prompt: 'p' }],
       ['/v1/edits', { input: 'i', instruction: 'do' }],
     ] as const) {
       if (route === '/v1/edits' && fact.includes('logprob')) continue;
-      const { status, text } = await house.ask(route, { model: 'm', ...ask });
+      const { status, text } = await setup.ask(route, { model: 'm', ...ask });
       assert.equal(status, 502, text);
       assert.ok(text.includes(JSON.stringify(`(${fact})`).slice(1, -1)), text);
     }
@@ -329,14 +329,14 @@ test('an answer that is none is never passed on as one', async (t) => {
 });
 
 test('an error that says 200 gets the status that it means', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const stream of [false, true]) {
     for (const status of [400, 502]) {
       const said = JSON.stringify({ error: { code: status, message: 'overloaded' } });
       // A short body of a known length is looked into before its head is taken for good.
       const headers = stream ? { 'content-length': String(said.length) } : {};
-      house.answerWith(() => ({ headers, body: said }));
-      const answered = await house.ask('/v1/completions', { model: 'm', prompt: 'p', stream });
+      setup.answerWith(() => ({ headers, body: said }));
+      const answered = await setup.ask('/v1/completions', { model: 'm', prompt: 'p', stream });
       assert.equal(answered.status, status, answered.text);
       const { error } = z
         .object({ error: z.object({ message: z.string(), type: z.string(), param: z.null(), upstream: z.unknown() }) })
@@ -348,8 +348,8 @@ test('an error that says 200 gets the status that it means', async (t) => {
 });
 
 test('an edit has the text and the instruction in one message, and the task in another', async (t) => {
-  const house = await open(t);
-  house.answerWith(() => choice({}));
+  const setup = await open(t);
+  setup.answerWith(() => choice({}));
   const ask = {
     model: 'm',
     input: 'a\n\nb',
@@ -360,10 +360,10 @@ test('an edit has the text and the instruction in one message, and the task in a
     max_tokens: 9,
     odd: 1,
   };
-  const { json, header } = await house.ask('/v1/edits', ask);
+  const { json, header } = await setup.ask('/v1/edits', ask);
   const { messages: said, ...others } = z
     .looseObject({ messages: z.array(z.object({ role: z.string(), content: z.string() })) })
-    .parse(sent(house));
+    .parse(sent(setup));
   assert.deepEqual(others, { model: 'gpt-4o-mini', temperature: 0.5, top_p: 1, max_tokens: 9, odd: 1 });
   assert.deepEqual(
     said.map(({ role }) => role),
@@ -378,37 +378,37 @@ test('an edit has the text and the instruction in one message, and the task in a
     choices: [{ text: 'x', index: 0 }],
     usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
   });
-  assert.equal((await house.rig.exchange()).usage, null);
+  assert.equal((await setup.rig.exchange()).usage, null);
 });
 
 test('an edit that was cut off says so', async (t) => {
-  const house = await open(t);
-  house.answerWith(() => choice({ finish_reason: 'length' }));
-  const { json } = await house.ask('/v1/edits', { model: 'm', input: 'i', instruction: 'do' });
+  const setup = await open(t);
+  setup.answerWith(() => choice({ finish_reason: 'length' }));
+  const { json } = await setup.ask('/v1/edits', { model: 'm', input: 'i', instruction: 'do' });
   assert.deepEqual(z.object({ choices: z.unknown() }).parse(json).choices, [
     { text: 'x', index: 0, finish_reason: 'length' },
   ]);
 });
 
 test('edits refuse by name what chat has no name for, unless it asks for nothing', async (t) => {
-  const house = await open(t);
+  const setup = await open(t);
   for (const more of [{ best_of: 3 }, { echo: true }, { suffix: ' end' }, { logprobs: 0 }, { logprobs: true }]) {
-    await refused(house, Object.keys(more)[0] ?? '', more, '/v1/edits');
+    await refused(setup, Object.keys(more)[0] ?? '', more, '/v1/edits');
   }
   const harmless = { best_of: 1, echo: false, suffix: '', logprobs: false };
   const ask = { model: 'm', input: 'i', instruction: 'do' };
-  assert.equal((await house.ask('/v1/edits', { ...ask, ...harmless })).status, 200);
-  assert.deepEqual(Object.keys(z.looseObject({}).parse(sent(house))), ['model', 'messages']);
+  assert.equal((await setup.ask('/v1/edits', { ...ask, ...harmless })).status, 200);
+  assert.deepEqual(Object.keys(z.looseObject({}).parse(sent(setup))), ['model', 'messages']);
   const dropping = await open(t, openai, { unsupported: 'drop' });
   const { header } = await dropping.ask('/v1/edits', { ...ask, echo: true, logprobs: 2 });
   assert.equal(header('x-postern-ignored'), 'echo, logprobs');
 });
 
 test('edits know no streams, no messages and no more than 20 of one text', async (t) => {
-  const house = await open(t);
-  await refused(house, 'stream', { stream: true }, '/v1/edits');
-  await refused(house, 'messages', { messages: [] }, '/v1/edits');
-  await refused(house, 'n', { n: 21 }, '/v1/edits');
+  const setup = await open(t);
+  await refused(setup, 'stream', { stream: true }, '/v1/edits');
+  await refused(setup, 'messages', { messages: [] }, '/v1/edits');
+  await refused(setup, 'n', { n: 21 }, '/v1/edits');
 });
 
 test('the official client reads completions, whole and streamed', async (t) => {

@@ -26,7 +26,7 @@ const headersOf = (secret: string): [string, string][] => [
   ['Content-Type', 'application/json'],
 ];
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly directory: string;
   /** Asks with the key whose bodies are kept, and waits for what is kept of it. */
@@ -35,7 +35,7 @@ interface House {
   disk(): Promise<string>;
 }
 
-async function startHouse(t: TestContext, script: Script): Promise<House> {
+async function startSetup(t: TestContext, script: Script): Promise<Setup> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-capture-'));
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const up = await startFakeUpstream(script);
@@ -78,7 +78,7 @@ async function imported(rig: Rig, id: string): Promise<void> {
 }
 
 test('off, nothing of what is asked and answered lies anywhere', async (t) => {
-  const { rig, disk } = await startHouse(t, (_request, reply) => reply.json(200, { text: answered }));
+  const { rig, disk } = await startSetup(t, (_request, reply) => reply.json(200, { text: answered }));
   const answer = await rig.post('/v1/embeddings', { model: 'm', input: asked }, { headers: headersOf(plainSecret) });
   assert.ok(answer.body.includes(answered));
   const { id, captured } = await rig.exchange(1);
@@ -92,7 +92,7 @@ test('off, nothing of what is asked and answered lies anywhere', async (t) => {
 
 test('on, both bodies are kept, and the client gets every byte as ever', async (t) => {
   const body = JSON.stringify({ text: `${answered} sk-abcdefgh12345678` });
-  const { rig, ask, disk } = await startHouse(t, (_request, reply) =>
+  const { rig, ask, disk } = await startSetup(t, (_request, reply) =>
     reply.bytes(200, [['Content-Type', 'application/json']], body),
   );
   const question = { model: 'm', input: asked };
@@ -115,7 +115,7 @@ test('what is secret or personal is on no disk, in whatever it stands', async (t
     `pst_${'a1'.repeat(22)}`,
   ];
   const text = `x ${secrets.join(' | ')} y`;
-  const { ask, disk } = await startHouse(t, (_request, reply) => reply.sse([{ text }, '[DONE]']));
+  const { ask, disk } = await startSetup(t, (_request, reply) => reply.sse([{ text }, '[DONE]']));
   const { request, response } = await ask({ model: 'm', prompt: text, stream: true }, '/v1/completions');
   const redacted = 'x [credential] | [e-mail address] | [number] | [credential] | [credential] y';
   assert.equal(request, JSON.stringify({ model: 'm', prompt: redacted, stream: true }));
@@ -127,7 +127,7 @@ test('what is secret or personal is on no disk, in whatever it stands', async (t
 
 test('a stream is kept as it came', async (t) => {
   const events = [{ choices: [{ text: 'a' }] }, { choices: [{ text: answered }] }, '[DONE]'];
-  const { ask } = await startHouse(t, (_request, reply) => reply.sse(events, { everyMs: 5 }));
+  const { ask } = await startSetup(t, (_request, reply) => reply.sse(events, { everyMs: 5 }));
   const { response } = await ask({ model: 'm', prompt: 'x', stream: true }, '/v1/completions');
   assert.equal(
     response,
@@ -137,7 +137,7 @@ test('a stream is kept as it came', async (t) => {
 
 test('what is longer than 64 KiB is cut, with a mark', async (t) => {
   const long = 'z'.repeat(100_000);
-  const { ask } = await startHouse(t, (_request, reply) => reply.json(200, { text: long }));
+  const { ask } = await startSetup(t, (_request, reply) => reply.json(200, { text: long }));
   const { request, response } = await ask({ model: 'm', input: long });
   for (const [kept, whole] of [
     [request, JSON.stringify({ model: 'm', input: long })],
@@ -149,7 +149,7 @@ test('what is longer than 64 KiB is cut, with a mark', async (t) => {
 
 test('a compressed answer is named and not kept', async (t) => {
   const packed = gzipSync(JSON.stringify({ text: answered }));
-  const { ask } = await startHouse(t, (_request, reply) =>
+  const { ask } = await startSetup(t, (_request, reply) =>
     reply.bytes(
       200,
       [
@@ -164,7 +164,7 @@ test('a compressed answer is named and not kept', async (t) => {
 });
 
 test('refused requests are kept too, and the errors of upstreams', async (t) => {
-  const { ask } = await startHouse(t, (_request, reply) => reply.json(400, { error: { message: answered } }));
+  const { ask } = await startSetup(t, (_request, reply) => reply.json(400, { error: { message: answered } }));
   const question = { model: 'nobody', input: asked };
   assert.deepEqual((({ request, response }) => [request, response])(await ask(question)), [
     JSON.stringify(question),
@@ -175,7 +175,7 @@ test('refused requests are kept too, and the errors of upstreams', async (t) => 
 });
 
 test('the secret of the calling key is taken out of what it asks and is answered, however it is spelled', async (t) => {
-  const { ask } = await startHouse(t, (_request, reply) => reply.json(200, { text: `you are ${keptSecret}` }));
+  const { ask } = await startSetup(t, (_request, reply) => reply.json(200, { text: `you are ${keptSecret}` }));
   const escaped = keptSecret.replaceAll('-', '\\u002d');
   const { request, response } = await ask(`{"model":"m","input":["${keptSecret}","${escaped}"]}`);
   assert.equal(request, '{"model":"m","input":["[credential]","[credential]"]}');
@@ -183,7 +183,7 @@ test('the secret of the calling key is taken out of what it asks and is answered
 });
 
 test('its time over, nobody is shown it, and it is deleted', async (t) => {
-  const { rig, directory, ask } = await startHouse(t, (_request, reply) => reply.json(200, { text: answered }));
+  const { rig, directory, ask } = await startSetup(t, (_request, reply) => reply.json(200, { text: answered }));
   const beforeMs = Date.now();
   const { expiresAtMs } = await ask({ model: 'm', input: asked });
   assert.ok(expiresAtMs >= beforeMs + 60_000 && expiresAtMs <= Date.now() + 60_000);

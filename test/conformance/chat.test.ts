@@ -29,7 +29,7 @@ const question = (content: unknown, more: object = {}) => ({
   ...more,
 });
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   script: Script,
   { model = {}, key = {} }: { readonly model?: object; readonly key?: object } = {},
@@ -74,7 +74,7 @@ const streaming: Script = (request, reply) => {
 };
 
 test('what it used is billed: what was cached, what was new, and what was written', async (t) => {
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const response = await rig.post(path, question('2+2?'));
   assert.equal(response.status, 200);
   assert.equal(response.body.toString(), JSON.stringify(answer));
@@ -90,7 +90,7 @@ test('what it used is billed: what was cached, what was new, and what was writte
 });
 
 test('the official library talks through it, plain and streamed, with tools', async (t) => {
-  const { rig, up } = await startHouse(t, (request, reply) =>
+  const { rig, up } = await startSetup(t, (request, reply) =>
     request.body.includes('"stream":true') ? streaming(request, reply) : reply.json(200, answer),
   );
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
@@ -107,7 +107,7 @@ test('the official library talks through it, plain and streamed, with tools', as
 });
 
 test('with usage: ask a stream is counted, and its client sees nothing of it', async (t) => {
-  const { rig, up } = await startHouse(t, streaming, { model: { usage: 'ask' } });
+  const { rig, up } = await startSetup(t, streaming, { model: { usage: 'ask' } });
   const response = await rig.post(path, question('2+2?', { stream: true }));
   assert.equal(response.body.toString(), [...events, end].join(''));
   assert.match((await up.nextRequest()).body.toString(), /"stream_options":\{"include_usage":true\}/);
@@ -116,7 +116,7 @@ test('with usage: ask a stream is counted, and its client sees nothing of it', a
 });
 
 test('a stream that nobody counts is billed by the events that were written', async (t) => {
-  const { rig } = await startHouse(t, streaming);
+  const { rig } = await startSetup(t, streaming);
   await rig.post(path, question('2+2?', { stream: true }));
   const { bill } = await rig.exchange(1);
   assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [2, true]);
@@ -128,32 +128,32 @@ test('under a budget an image passes where the model says what it can hold, and 
   });
   const key = { budgets: [{ every: 'day', amount: '1' }] };
   const script: Script = (_request, reply) => reply.json(200, answer);
-  const without = await startHouse(t, script, { key });
+  const without = await startSetup(t, script, { key });
   assertError(await without.rig.post(path, image), 'unsupported_parameter', { param: 'image_url' });
   assert.equal(without.up.requests.length, 0);
-  const free = await startHouse(t, script);
+  const free = await startSetup(t, script);
   assert.equal((await free.rig.post(path, image)).status, 200);
-  const held = await startHouse(t, script, { key, model: { context: 128_000 } });
+  const held = await startSetup(t, script, { key, model: { context: 128_000 } });
   assert.equal((await held.rig.post(path, image)).status, 200);
   // 600,000 tokens at 2 dollars a million are more than there is.
-  const tooLong = await startHouse(t, script, { key, model: { context: 600_000 } });
+  const tooLong = await startSetup(t, script, { key, model: { context: 600_000 } });
   assertError(await tooLong.rig.post(path, image), 'budget_exceeded');
 });
 
 test('what may be written at most is held against the budget: by the request, else by the model', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
   const script: Script = (_request, reply) => reply.json(200, answer);
-  const { rig } = await startHouse(t, script, { key });
+  const { rig } = await startSetup(t, script, { key });
   assertError(await rig.post(path, question('x')), 'budget_exceeded');
   assertError(await rig.post(path, question('x', { max_completion_tokens: 2_000, max_tokens: 1 })), 'budget_exceeded');
   assertError(await rig.post(path, question('x', { max_tokens: 500, n: 4 })), 'budget_exceeded');
   assert.equal((await rig.post(path, question('x', { max_tokens: 500 }))).status, 200);
-  const bounded = await startHouse(t, script, { key, model: { max_output: 500 } });
+  const bounded = await startSetup(t, script, { key, model: { max_output: 500 } });
   assert.equal((await bounded.rig.post(path, question('x'))).status, 200);
 });
 
 test('a model that does not chat says so by name', async (t) => {
-  const { rig, up } = await startHouse(t, streaming, { model: { operations: ['completions'] } });
+  const { rig, up } = await startSetup(t, streaming, { model: { operations: ['completions'] } });
   assertError(await rig.post(path, question('x')), 'operation_not_supported', { param: 'model' });
   assert.equal(up.requests.length, 0);
 });

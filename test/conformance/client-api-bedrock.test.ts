@@ -70,9 +70,9 @@ test('width and purpose of each become those of the upstream', async (t) => {
 test("a service of Bedrock's is asked as its model wants, whatever the client has said", async (t) => {
   const titan: Handler = (_request, reply) => reply.json(200, { embedding: [0.5], inputTextTokenCount: 3 });
   const upstream = { options: { region: 'us-east-1' } };
-  const house = { family: 'bedrock', upstream, model: { operations: ['embeddings'] } };
+  const setup = { family: 'bedrock', upstream, model: { operations: ['embeddings'] } };
   const target = { model: 'amazon.titan-embed-text-v2:0' };
-  const at = await startTranslated(t, titan, { ...house, target });
+  const at = await startTranslated(t, titan, { ...setup, target });
   assertAnswer(
     await at.rig.post(invoke('m'), { inputText: 'a', dimensions: 1, normalize: false }),
     '{"embedding":[0.5],"inputTextTokenCount":3}',

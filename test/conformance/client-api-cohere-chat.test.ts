@@ -44,7 +44,7 @@ const answering: Handler = (request, reply) => {
     : reply.bytes(200, [['content-type', 'application/json']], whole[version]);
 };
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   script: Handler = answering,
   key: object = {},
@@ -81,7 +81,7 @@ const paths: Readonly<Record<Version, readonly string[]>> = {
 const versions = ['v2', 'v1'] as const;
 
 test('both versions pass byte for byte, with the name of the model changed in its place, and what is billed there is billed', async (t) => {
-  const { rig, up } = await startHouse(t);
+  const { rig, up } = await startSetup(t);
   for (const version of versions) {
     for (const path of paths[version]) {
       for (const [stream, expected] of [
@@ -105,7 +105,7 @@ test('both versions pass byte for byte, with the name of the model changed in it
 });
 
 test("Cohere's own SDK converses, plainly and in streams, with either version and a base URL of the gateway", async (t) => {
-  const { rig } = await startHouse(t);
+  const { rig } = await startSetup(t);
   for (const environment of [rig.url, `${rig.url}/v1`, `${rig.url}/cohere`]) {
     const v2 = new CohereClientV2({ environment, token: testKey });
     const messages = [{ role: 'user' as const, content: 'Hello' }];
@@ -128,7 +128,7 @@ test("Cohere's own SDK converses, plainly and in streams, with either version an
 });
 
 test("other upstreams, other tenants' conversations and wrong fields are refused by name, in Cohere's shape", async (t) => {
-  const { rig, up } = await startHouse(t);
+  const { rig, up } = await startSetup(t);
   for (const [path, body, status, says] of [
     [
       '/v2/chat',
@@ -154,7 +154,7 @@ test("other upstreams, other tenants' conversations and wrong fields are refused
 });
 
 test('an error comes in the words of its clients', async (t) => {
-  const { rig } = await startHouse(t, (_request, reply) => reply.json(404, { message: 'model not found', id: 'x' }));
+  const { rig } = await startSetup(t, (_request, reply) => reply.json(404, { message: 'model not found', id: 'x' }));
   for (const version of versions) {
     const answer = await rig.post(`/${version}/chat`, `{"model":"m",${asked[version]}}`);
     const { id } = JSON.parse(answer.body.toString());
@@ -163,7 +163,7 @@ test('an error comes in the words of its clients', async (t) => {
 });
 
 test('what may be written is bounded by max_tokens, and by the model where that says nothing', async (t) => {
-  const { rig } = await startHouse(t, answering, { budgets: [{ every: 'day', amount: '0.009' }] });
+  const { rig } = await startSetup(t, answering, { budgets: [{ every: 'day', amount: '0.009' }] });
   for (const version of versions) {
     const ask = (more: string) => rig.post(`/${version}/chat`, `{"model":"m",${asked[version]}${more}}`);
     for (const more of ['', ',"max_tokens":null', ',"max_tokens":1000000000'])
@@ -183,7 +183,7 @@ test('a stream that breaks off at any byte stays visibly broken', async (t) => {
       lastChunk,
     ]);
     let stop = 0;
-    const { rig } = await startHouse(t, async (_request, reply) => {
+    const { rig } = await startSetup(t, async (_request, reply) => {
       if (stop > 0) await reply.raw(bytes.subarray(0, stop));
       reply.cut();
     });

@@ -119,12 +119,12 @@ const passing: readonly {
 
 for (const { family, operation, path, body, answer, tokens } of passing) {
   test(`${path} passes byte for byte to ${family}, and is billed by what it counts`, async (t) => {
-    const house = await atHome(t, family, operation, (_request, reply) => reply.bytes(200, [json], answer));
-    const got = await house.rig.post(path, body);
+    const setup = await atHome(t, family, operation, (_request, reply) => reply.bytes(200, [json], answer));
+    const got = await setup.rig.post(path, body);
     assert.deepEqual([got.status, got.body.toString()], [200, answer]);
-    const [request] = house.upstreams[0]?.requests ?? [];
+    const [request] = setup.upstreams[0]?.requests ?? [];
     assert.deepEqual([request?.path, request?.body.toString()], [path, body]);
-    const { usage, bill } = await house.rig.exchange();
+    const { usage, bill } = await setup.rig.exchange();
     assert.equal(usage?.promptTokens ?? usage?.totalTokens, tokens);
     assert.equal(bill?.costNanos, tokens * 1_000);
   });

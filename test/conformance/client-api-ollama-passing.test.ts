@@ -20,7 +20,7 @@ const answering: Handler = (request, reply) =>
     ? reply.bytes(200, [['content-type', 'application/json; charset=utf-8']], whole)
     : reply.bytes(200, [['content-type', 'application/x-ndjson']], lines.join(''));
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   script: Handler = answering,
   key: object = {},
@@ -47,7 +47,7 @@ async function startHouse(
 }
 
 test('chat and generate pass byte for byte, with the name of the model changed in its place', async (t) => {
-  const { rig, up } = await startHouse(t);
+  const { rig, up } = await startSetup(t);
   const rows = [
     ['/api/chat', '"messages":[{"role":"user","content":"\\u00e9","images":[]}],"think":"low","format":{"a":1.0}'],
     ['/ollama/api/chat', '"messages":[]'],
@@ -78,7 +78,7 @@ test('chat and generate pass byte for byte, with the name of the model changed i
 });
 
 test('chat goes to those of the upstreams that speak it, and generate as it comes only where all do', async (t) => {
-  const { rig, up } = await startHouse(t, (request, reply) =>
+  const { rig, up } = await startSetup(t, (request, reply) =>
     request.path.endsWith('/completions')
       ? reply.json(200, { choices: [{ message: { content: 'x' }, finish_reason: 'stop' }] })
       : answering(request, reply),
@@ -102,7 +102,7 @@ function assertAnswerOf(answer: { readonly status: number; readonly body: Buffer
 }
 
 test('an error comes in the words of its clients', async (t) => {
-  const { rig } = await startHouse(t, (_request, reply) => reply.json(404, { error: "model 'real:1b' not found" }));
+  const { rig } = await startSetup(t, (_request, reply) => reply.json(404, { error: "model 'real:1b' not found" }));
   for (const path of ['/api/chat', '/api/generate']) {
     const answer = await rig.post(path, { model: 'm', prompt: 'p', messages: [] });
     assertRefusal(answer, 404, { error: "model 'real:1b' not found" });
@@ -111,7 +111,7 @@ test('an error comes in the words of its clients', async (t) => {
 
 test('what may be written is bounded by num_predict, and by the model where that says nothing', async (t) => {
   const budget = { budgets: [{ every: 'day', amount: '0.005' }] };
-  const { rig } = await startHouse(t, answering, { ...budget });
+  const { rig } = await startSetup(t, answering, { ...budget });
   const ask = (options: unknown) => rig.post('/api/chat', { model: 'm', messages: [], stream: false, options });
   for (const options of [{}, null, { num_predict: -1 }, { num_predict: 1e9 }, { num_predict: '1' }]) {
     const answer = await ask(options);
@@ -130,7 +130,7 @@ test('a stream that breaks off at any byte stays visibly broken', async (t) => {
     lastChunk,
   ]);
   let stop = 0;
-  const { rig } = await startHouse(t, async (_request, reply) => {
+  const { rig } = await startSetup(t, async (_request, reply) => {
     if (stop > 0) await reply.raw(bytes.subarray(0, stop));
     reply.cut();
   });

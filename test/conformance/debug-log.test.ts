@@ -6,8 +6,8 @@ import { testKey } from '../support/gateways/rig.ts';
 import { answering, refusingWith, startSeveral } from '../support/gateways/several.ts';
 
 test('debug names each chosen target and how its attempt ended, without bodies, headers or secrets', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), answering('b')], { more: { log: { level: 'debug' } } });
-  const { rig } = house;
+  const setup = await startSeveral(t, [refusingWith(500), answering('b')], { more: { log: { level: 'debug' } } });
+  const { rig } = setup;
   const answer = await rig.post(
     '/v1/embeddings',
     { model: 'm', input: 'canary-of-the-body' },
@@ -37,10 +37,10 @@ test('debug names each chosen target and how its attempt ended, without bodies, 
 });
 
 test('debug says where no target is left, and info writes no step', async (t) => {
-  const house = await startSeveral(t, [refusingWith(501)], { more: { log: { level: 'debug' } } });
-  assert.equal((await house.embed()).status, 501);
+  const setup = await startSeveral(t, [refusingWith(501)], { more: { log: { level: 'debug' } } });
+  assert.equal((await setup.embed()).status, 501);
   assert.deepEqual(
-    house.rig.steps.map(({ message }) => message),
+    setup.rig.steps.map(({ message }) => message),
     ['target chosen', 'attempt ended', 'no target left'],
   );
   const quiet = await startSeveral(t, [answering('a')]);

@@ -5,14 +5,14 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { errorTable } from '../../src/core/errors.ts';
 import { assertError } from '../support/clients/error-answer.ts';
-import { clientId, errorRows, openHouse, secrets, toBytes } from '../support/clients/error-rows.ts';
+import { clientId, errorRows, openSetup, secrets, toBytes } from '../support/clients/error-rows.ts';
 import { send, toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 
 for (const row of errorRows) {
   test(`${row.code}: ${row.when}`, async (t) => {
-    const house = await openHouse(t, row.setting);
-    const answer = await row.ask(house);
+    const setup = await openSetup(t, row.setting);
+    const answer = await row.ask(setup);
     assertError(answer, row.code, { param: row.param ?? null, message: row.message });
 
     const id = answer.header('x-request-id') ?? '';
@@ -23,13 +23,13 @@ for (const row of errorRows) {
 
     if (row.code === 'method_not_allowed') assert.equal(answer.header('allow'), 'POST');
     if (row.code === 'malformed_request') assert.equal(answer.header('connection'), 'close');
-    if (row.upstreamIsAsked !== true) assert.equal(house.upstream.receivedBytes, 0);
-    else assert.equal(house.upstream.requests.length, 1);
+    if (row.upstreamIsAsked !== true) assert.equal(setup.upstream.receivedBytes, 0);
+    else assert.equal(setup.upstream.requests.length, 1);
   });
 }
 
 test('client_closed: a client that leaves is noted, and is sent nothing', async (t) => {
-  const { rig, upstream } = await openHouse(t, { script: (_request, reply) => reply.stall() });
+  const { rig, upstream } = await openSetup(t, { script: (_request, reply) => reply.stall() });
   const connection = await connect(rig.port);
   await connection.write(toBytes({}));
   await upstream.nextRequest();
@@ -42,7 +42,7 @@ test('client_closed: a client that leaves is noted, and is sent nothing', async 
 });
 
 test('a request ID that does not fit is replaced, not repaired', async (t) => {
-  const { rig } = await openHouse(t);
+  const { rig } = await openSetup(t);
   for (const id of ['', 'a b', 'a'.repeat(129), 'ümlaut', 'a;b', '../x', 'a\tb', '<script>']) {
     const answer = await send(
       rig.port,

@@ -55,14 +55,14 @@ const failing: readonly Failing[] = [
 
 for (const { what, script, movesOn, seen } of failing) {
   test(`embeddings go to the next target when the first ${what}`, async (t) => {
-    const house = await startSeveral(t, [script, answering('b')], quick);
-    const answer = await house.embed();
+    const setup = await startSeveral(t, [script, answering('b')], quick);
+    const answer = await setup.embed();
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.json(), { from: 'b' });
     assert.equal(answer.header('x-postern-attempts'), '2');
     assert.equal(answer.header('x-postern-upstream'), 'b');
-    assert.deepEqual(house.seen(), [1, 1]);
-    const { tries, target } = await house.rig.exchange();
+    assert.deepEqual(setup.seen(), [1, 1]);
+    const { tries, target } = await setup.rig.exchange();
     assert.deepEqual(
       tries.map(({ upstream }) => upstream),
       ['a', 'b'],
@@ -72,24 +72,24 @@ for (const { what, script, movesOn, seen } of failing) {
 
   const isMoving = movesOn === 'always';
   test(`completions ${isMoving ? 'go on as well' : 'stay'} when the first target ${what}`, async (t) => {
-    const house = await startSeveral(t, [script, answering('b')], quick);
-    const answer = await house.complete();
+    const setup = await startSeveral(t, [script, answering('b')], quick);
+    const answer = await setup.complete();
     assert.equal(answer.status, isMoving ? 200 : seen);
-    assert.deepEqual(house.seen(), [1, isMoving ? 1 : 0]);
+    assert.deepEqual(setup.seen(), [1, isMoving ? 1 : 0]);
   });
 
   test(`completions go on where the operator said "retry: always" and the first target ${what}`, async (t) => {
-    const house = await startSeveral(t, [script, answering('b')], { ...quick, model: { retry: 'always' } });
-    const answer = await house.complete();
+    const setup = await startSeveral(t, [script, answering('b')], { ...quick, model: { retry: 'always' } });
+    const answer = await setup.complete();
     assert.deepEqual(answer.json(), { from: 'b' });
-    assert.deepEqual(house.seen(), [1, 1]);
+    assert.deepEqual(setup.seen(), [1, 1]);
   });
 }
 
 test('a target that nobody listens at is passed over, whatever is asked', async (t) => {
-  const house = await startSeveral(t, [answering('a'), answering('b')]);
-  await house.upstreams[0]?.close();
-  for (const ask of [house.embed, house.complete]) {
+  const setup = await startSeveral(t, [answering('a'), answering('b')]);
+  await setup.upstreams[0]?.close();
+  for (const ask of [setup.embed, setup.complete]) {
     const answer = await ask();
     assert.deepEqual(answer.json(), { from: 'b' });
     assert.equal(answer.header('x-postern-attempts'), '2');
@@ -98,17 +98,17 @@ test('a target that nobody listens at is passed over, whatever is asked', async 
 
 test("a client's own mistake is no reason to ask another", async (t) => {
   for (const status of [400, 404, 413, 422]) {
-    const house = await startSeveral(t, [refusingWith(status), answering('b')]);
-    const answer = await house.embed();
+    const setup = await startSeveral(t, [refusingWith(status), answering('b')]);
+    const answer = await setup.embed();
     assert.equal(answer.status, status);
-    assert.deepEqual(house.seen(), [1, 0]);
+    assert.deepEqual(setup.seen(), [1, 0]);
   }
 });
 
 test("once everybody has failed, an upstream's own error passes as it came", async (t) => {
   const own: Handler = (_request, reply) => reply.bytes(503, [['X-Own', 'yes']], '{"error": "as  it came"}');
-  const house = await startSeveral(t, [refusingWith(500), own, resetting]);
-  const answer = await house.embed();
+  const setup = await startSeveral(t, [refusingWith(500), own, resetting]);
+  const answer = await setup.embed();
   assert.equal(answer.status, 503);
   assert.equal(answer.body.toString(), '{"error": "as  it came"}');
   assert.equal(answer.header('x-own'), 'yes');
@@ -117,48 +117,48 @@ test("once everybody has failed, an upstream's own error passes as it came", asy
 });
 
 test('a refused credential of ours is the last thing that a client is told', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503), refusingWith(401)]);
-  assert.equal((await house.embed()).status, 503);
+  const setup = await startSeveral(t, [refusingWith(503), refusingWith(401)]);
+  assert.equal((await setup.embed()).status, 503);
 });
 
 test('where nothing usable came back from anyone, the error says so', async (t) => {
-  const house = await startSeveral(t, [silent, resetting], quick);
-  const answer = await house.embed();
+  const setup = await startSeveral(t, [silent, resetting], quick);
+  const answer = await setup.embed();
   assertError(answer, 'upstream_unreachable');
-  assert.deepEqual(house.seen(), [1, 1]);
+  assert.deepEqual(setup.seen(), [1, 1]);
 });
 
 test('a failed target is not asked again for the same request', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), refusingWith(500), refusingWith(500)]);
-  await house.embed();
-  assert.deepEqual(house.seen(), [1, 1, 1]);
+  const setup = await startSeveral(t, [refusingWith(500), refusingWith(500), refusingWith(500)]);
+  await setup.embed();
+  assert.deepEqual(setup.seen(), [1, 1, 1]);
 });
 
 test('no more calls are made for one request than the model allows', async (t) => {
   const scripts = [refusingWith(500), refusingWith(500), answering('c')];
-  const house = await startSeveral(t, scripts, { model: { retry: { attempts: 2 } } });
-  assert.equal((await house.embed()).status, 500);
-  assert.deepEqual(house.seen(), [1, 1, 0]);
+  const setup = await startSeveral(t, scripts, { model: { retry: { attempts: 2 } } });
+  assert.equal((await setup.embed()).status, 500);
+  assert.deepEqual(setup.seen(), [1, 1, 0]);
 });
 
 test('one deadline holds for all attempts', async (t) => {
-  const house = await startSeveral(t, [silent, silent, silent], {
+  const setup = await startSeveral(t, [silent, silent, silent], {
     upstream: { timeouts: { first_byte: patiently(75), total: patiently(112.5) } },
   });
-  const answer = await house.embed();
+  const answer = await setup.embed();
   assertError(answer, 'upstream_timeout', { message: /timeouts\.total/ });
-  assert.deepEqual(house.seen(), [1, 1, 0]);
+  assert.deepEqual(setup.seen(), [1, 1, 0]);
 });
 
 test('a body that is replayed arrives whole and the same at every target, with the name that each has for the model', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), answering('b')], {
+  const setup = await startSeveral(t, [refusingWith(500), answering('b')], {
     target: [{ model: 'name at a' }, { model: 'name at b' }],
     model: { space: 's' },
   });
   const input = 'é模'.repeat(400_000);
-  const answer = await house.rig.post('/v1/embeddings', `{ "input": ${JSON.stringify(input)}, "model":"m", "n":1.0}`);
+  const answer = await setup.rig.post('/v1/embeddings', `{ "input": ${JSON.stringify(input)}, "model":"m", "n":1.0}`);
   assert.equal(answer.status, 200);
-  const bodies = house.upstreams.map(({ requests }) => requests[0]?.body.toString());
+  const bodies = setup.upstreams.map(({ requests }) => requests[0]?.body.toString());
   assert.deepEqual(
     bodies,
     ['name at a', 'name at b'].map((name) => `{ "input": ${JSON.stringify(input)}, "model":"${name}", "n":1.0}`),
@@ -166,9 +166,9 @@ test('a body that is replayed arrives whole and the same at every target, with t
 });
 
 test('each target gets its own credential and none of the others', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), answering('b')]);
-  await house.embed();
-  const keys = house.upstreams.map(({ requests }) => requests[0]?.header('authorization'));
+  const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
+  await setup.embed();
+  const keys = setup.upstreams.map(({ requests }) => requests[0]?.header('authorization'));
   assert.deepEqual(keys, ['Bearer sk-credential-of-a', 'Bearer sk-credential-of-b']);
 });
 
@@ -181,46 +181,46 @@ test('an answer that breaks off after its head is not mended by another one', as
     await reply.raw('{"half":');
     reply.cut();
   };
-  const house = await startSeveral(t, [cutting, answering('b')]);
-  const answer = await house.embed();
+  const setup = await startSeveral(t, [cutting, answering('b')]);
+  const answer = await setup.embed();
   assert.equal(answer.status, 200);
   assert.equal(answer.complete, false);
   assert.equal(answer.body.toString(), '{"half":');
-  assert.deepEqual(house.seen(), [1, 0]);
+  assert.deepEqual(setup.seen(), [1, 0]);
 });
 
 test('an idle connection that the upstream closes under a call is no failure: the call is made again on a new one', async (t) => {
   let calls = 0;
-  const house = await startSeveral(t, [
+  const setup = await startSeveral(t, [
     (request, reply) => {
       calls += 1;
       // The first connection serves one request and resets the second as it arrives.
       return request.connectionNo === 1 && calls > 1 ? reply.reset() : reply.json(200, { calls });
     },
   ]);
-  assert.equal((await house.embed()).status, 200);
-  const answer = await house.embed();
+  assert.equal((await setup.embed()).status, 200);
+  const answer = await setup.embed();
   assert.deepEqual(answer.json(), { calls: 3 });
-  assert.equal(house.upstreams[0]?.connections().accepted, 2);
+  assert.equal(setup.upstreams[0]?.connections().accepted, 2);
 });
 
 test('a completion on an idle connection that breaks is not sent again', async (t) => {
   let calls = 0;
-  const house = await startSeveral(t, [
+  const setup = await startSeveral(t, [
     (_request, reply) => {
       calls += 1;
       return calls > 1 ? reply.reset() : reply.json(200, { calls });
     },
   ]);
-  assert.equal((await house.complete()).status, 200);
-  assertError(await house.complete(), 'upstream_unreachable');
-  assert.deepEqual(house.seen(), [2]);
+  assert.equal((await setup.complete()).status, 200);
+  assertError(await setup.complete(), 'upstream_unreachable');
+  assert.deepEqual(setup.seen(), [2]);
 });
 
 test('a client that leaves between two attempts ends the whole', async (t) => {
-  const house = await startSeveral(t, [silent, answering('b')], quick);
-  await house.rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { timeoutMs: patientMs(15) });
-  const exchange = await house.rig.exchange();
+  const setup = await startSeveral(t, [silent, answering('b')], quick);
+  await setup.rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { timeoutMs: patientMs(15) });
+  const exchange = await setup.rig.exchange();
   assert.equal(exchange.errorCode, 'client_closed');
-  assert.deepEqual(house.seen(), [1, 0]);
+  assert.deepEqual(setup.seen(), [1, 0]);
 });

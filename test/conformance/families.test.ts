@@ -15,12 +15,12 @@ import { formCases, imageEditsCases, transcriptionsCases } from '../families/cas
 import { imagesCases, speechCases } from '../families/cases/media.ts';
 import { moderationsCases } from '../families/cases/moderations.ts';
 import { rerankCases } from '../families/cases/rerank.ts';
+import { openSetup, type Setup, toText } from '../families/family-setup.ts';
 import type { FamilyFixture, Pair, WireCall } from '../families/fixture.ts';
-import { type House, openHouse, toText } from '../families/house.ts';
 import { offeredIn } from '../families/offered.ts';
 import type { Scope } from '../support/gateways/rig.ts';
 
-type Cases = Readonly<Record<string, (house: House) => Promise<void>>>;
+type Cases = Readonly<Record<string, (setup: Setup) => Promise<void>>>;
 
 const casesOf: Readonly<Partial<Record<Operation, Cases>>> = {
   completions: completionsCases,
@@ -65,28 +65,28 @@ for (const family of overTheWire) {
       );
     });
 
-    const houses = new Map<string, Promise<House>>();
+    const setups = new Map<string, Promise<Setup>>();
     for (const pair of fixture.pairs) {
       test(`recorded: ${pair.name}`, async (t) => {
         const { upstream, target } = pair;
         // A gateway that has seen an error may do otherwise with the next call.
-        if (!isGood(pair)) return replay(await openHouse(t, fixture, { upstream, target }), pair);
+        if (!isGood(pair)) return replay(await openSetup(t, fixture, { upstream, target }), pair);
         const key = JSON.stringify([upstream, target]);
-        const house = houses.get(key) ?? openHouse(whole, fixture, { upstream, target });
-        houses.set(key, house);
-        await replay(await house, pair);
+        const setup = setups.get(key) ?? openSetup(whole, fixture, { upstream, target });
+        setups.set(key, setup);
+        await replay(await setup, pair);
       });
     }
 
     for (const operation of offered) {
       // None of these leaves anything behind that the next one could notice.
-      let shared: Promise<House> | undefined;
+      let shared: Promise<Setup> | undefined;
       for (const [name, check] of [...Object.entries(casesOf[operation] ?? {}), ...Object.entries(errorCases)]) {
         test(`${operation}: ${name}`, async () => {
           shared ??= openFor(whole, fixture, operation);
-          const house = await shared;
-          house.answerWith();
-          await check(house, operation);
+          const setup = await shared;
+          setup.answerWith();
+          await check(setup, operation);
         });
       }
     }
@@ -102,9 +102,9 @@ async function fixtureOf({ id }: Family): Promise<FamilyFixture> {
   return fixture;
 }
 
-function openFor(t: Scope, fixture: FamilyFixture, operation: Operation): Promise<House> {
+function openFor(t: Scope, fixture: FamilyFixture, operation: Operation): Promise<Setup> {
   const model = fixture.models?.[operation];
-  return openHouse(t, withChat(fixture), {
+  return openSetup(t, withChat(fixture), {
     // What is tried again is no matter of a family, and each pause before it takes its time.
     model: { operations: [operation], retry: { same_target: 0 } },
     target: model === undefined ? {} : { model },
@@ -114,10 +114,10 @@ function openFor(t: Scope, fixture: FamilyFixture, operation: Operation): Promis
 const isGood = ({ wire, answer }: Pair): boolean =>
   [answer, ...wire.map(({ reply }) => reply)].every(({ status }) => status === undefined || status === 200);
 
-async function replay(house: House, { route, ask, headers, wire, answer }: Pair): Promise<void> {
+async function replay(setup: Setup, { route, ask, headers, wire, answer }: Pair): Promise<void> {
   const open = [...wire];
   const made = new Map<unknown, WireCall>();
-  house.answerWith((call) => {
+  setup.answerWith((call) => {
     // Calls of one request are under way together, and may come in any order.
     const place = open.findIndex((one) => one.path === call.path && isSame(call, one.body));
     const [next] = open.splice(Math.max(0, place), 1);
@@ -125,7 +125,7 @@ async function replay(house: House, { route, ask, headers, wire, answer }: Pair)
     made.set(next, call);
     return next.reply;
   });
-  const { status, text, json, header } = await house.ask(route, ask, headers);
+  const { status, text, json, header } = await setup.ask(route, ask, headers);
   for (const [index, entry] of wire.entries()) {
     const { path, body, headers: wanted = {} } = entry;
     const call = made.get(entry);
@@ -135,7 +135,7 @@ async function replay(house: House, { route, ask, headers, wire, answer }: Pair)
     else assert.deepEqual(call.body, body);
     for (const [name, value] of Object.entries(wanted)) assert.equal(call.header(name) ?? null, value, name);
   }
-  assert.equal(house.calls.length, wire.length);
+  assert.equal(setup.calls.length, wire.length);
   assert.equal(status, answer.status ?? 200, text);
   for (const [name, value] of Object.entries(answer.headers ?? {})) assert.equal(header(name) ?? null, value, name);
   // What holds the ID of the exchange is another each time.

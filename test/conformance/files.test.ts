@@ -5,13 +5,13 @@ import { type TestContext, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
-import { secrets, type Who } from '../support/gateways/keeping-house.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { secrets, type Who } from '../support/gateways/stored-objects-setup.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { createFileService } from '../support/upstreams/file-service.ts';
 import { createKeepingService } from '../support/upstreams/keeping-service.ts';
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
   ask(who: Who, method: string, path: string, body?: object): Promise<RawResponse>;
@@ -24,7 +24,7 @@ const part = (head: string, content: string): string =>
 const filePart = part('name="file"; filename="x.txt"', 'hello \0\xff there');
 const purposePart = part('name="purpose"', 'user_data');
 
-async function startHouse(t: TestContext): Promise<House> {
+async function startSetup(t: TestContext): Promise<Setup> {
   const files = createFileService();
   const answers = createKeepingService();
   const up = await startFakeUpstream((request, reply) =>
@@ -67,15 +67,15 @@ async function startHouse(t: TestContext): Promise<House> {
   };
 }
 
-const listOf = async ({ ask }: House, who: Who, query = ''): Promise<string[]> => {
+const listOf = async ({ ask }: Setup, who: Who, query = ''): Promise<string[]> => {
   const answer = await ask(who, 'GET', `/v1/files${query}`);
   assert.equal(answer.status, 200, answer.body.toString());
   return JSON.parse(answer.body.toString()).data.map(({ id }: { id: string }) => id);
 };
 
 test('a file is sent, told of, fetched and deleted, byte for byte, by every key of the project', async (t) => {
-  const house = await startHouse(t);
-  const { rig, up, ask, make } = house;
+  const setup = await startSetup(t);
+  const { rig, up, ask, make } = setup;
   const id = await make('one', part('name="expires_after[seconds]"', '3600'));
   const form = `${filePart}${purposePart}${part('name="expires_after[seconds]"', '3600')}--b--\r\n`;
   assert.equal(up.requests[0]?.body.toString('latin1'), form);
@@ -83,11 +83,11 @@ test('a file is sent, told of, fetched and deleted, byte for byte, by every key 
   for (const who of ['one', 'sibling'] as const) {
     assert.equal(JSON.parse((await ask(who, 'GET', `/v1/files/${id}`)).body.toString()).id, id);
     assert.equal((await ask(who, 'GET', `/v1/files/${id}/content`)).body.toString('latin1'), form);
-    assert.deepEqual(await listOf(house, who), [id]);
+    assert.deepEqual(await listOf(setup, who), [id]);
   }
   assert.equal((await ask('sibling', 'DELETE', `/v1/files/${id}`)).status, 200);
   assertError(await ask('one', 'GET', `/v1/files/${id}`), 'object_not_found', { param: 'id' });
-  assert.deepEqual(await listOf(house, 'one'), []);
+  assert.deepEqual(await listOf(setup, 'one'), []);
   for (const { bill, outcome, route } of rig.settled.slice(0, 5)) {
     assert.deepEqual([bill, outcome], [null, 'ok']);
     assert.match(route?.path ?? '', /^\/v1\/files/);
@@ -95,8 +95,8 @@ test('a file is sent, told of, fetched and deleted, byte for byte, by every key 
 });
 
 test('to every other project it is not there: not by its ID, not in a list, not in a body', async (t) => {
-  const house = await startHouse(t);
-  const { up, ask, make } = house;
+  const setup = await startSetup(t);
+  const { up, ask, make } = setup;
   const id = await make('one');
   const own = await make('two');
   const before = up.requests.length;
@@ -116,7 +116,7 @@ test('to every other project it is not there: not by its ID, not in a list, not 
     }
     assert.equal(answers[0]?.body.toString(), answers[1]?.body.toString());
   }
-  assert.deepEqual(await listOf(house, 'two'), [own]);
+  assert.deepEqual(await listOf(setup, 'two'), [own]);
   assertError(await ask('two', 'GET', `/v1/files?after=${id}`), 'object_not_found', { param: 'id' });
   for (const [path, body, param] of [
     ['/v1/responses', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }] }, 'file_id'],
@@ -138,7 +138,7 @@ test('to every other project it is not there: not by its ID, not in a list, not 
 });
 
 test('a request that names a file goes to the account that holds it', async (t) => {
-  const { up, ask, make } = await startHouse(t);
+  const { up, ask, make } = await startSetup(t);
   const id = await make('one');
   const account = up.requests[0]?.header('authorization');
   for (let turn = 0; turn < 8; turn += 1) {
@@ -149,7 +149,7 @@ test('a request that names a file goes to the account that holds it', async (t) 
 });
 
 test('where no upstream is named for a project there are no such paths', async (t) => {
-  const { up, ask, send } = await startHouse(t);
+  const { up, ask, send } = await startSetup(t);
   for (const who of ['loner', 'other'] as const) {
     assertError(await send(who, filePart + purposePart), 'route_not_found');
     assertError(await ask(who, 'GET', '/v1/files'), 'route_not_found');
@@ -159,7 +159,7 @@ test('where no upstream is named for a project there are no such paths', async (
 });
 
 test('a form that two could read in two ways, or that no batch can be made of, is refused by name', async (t) => {
-  const { up, send, ask } = await startHouse(t);
+  const { up, send, ask } = await startSetup(t);
   for (const [form, code, param] of [
     [purposePart, 'missing_required_parameter', 'file'],
     [filePart, 'missing_required_parameter', 'purpose'],
@@ -180,24 +180,24 @@ test('a form that two could read in two ways, or that no batch can be made of, i
 });
 
 test('lists come in pages, in either order, and by purpose', async (t) => {
-  const house = await startHouse(t);
+  const setup = await startSetup(t);
   const ids: string[] = [];
   for (let no = 0; no < 5; no += 1) {
-    ids.push(await house.make('one'));
+    ids.push(await setup.make('one'));
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const [, second = '', third = ''] = ids;
-  assert.deepEqual(await listOf(house, 'one'), ids.toReversed());
-  assert.deepEqual(await listOf(house, 'one', '?order=asc&limit=2'), ids.slice(0, 2));
-  assert.deepEqual(await listOf(house, 'one', `?order=asc&limit=2&after=${second}`), ids.slice(2, 4));
-  assert.deepEqual(await listOf(house, 'one', `?after=${third}`), ids.slice(0, 2).toReversed());
-  assert.deepEqual(await listOf(house, 'one', '?purpose=vision'), []);
-  const page = JSON.parse((await house.ask('one', 'GET', '/v1/files?limit=4')).body.toString());
+  assert.deepEqual(await listOf(setup, 'one'), ids.toReversed());
+  assert.deepEqual(await listOf(setup, 'one', '?order=asc&limit=2'), ids.slice(0, 2));
+  assert.deepEqual(await listOf(setup, 'one', `?order=asc&limit=2&after=${second}`), ids.slice(2, 4));
+  assert.deepEqual(await listOf(setup, 'one', `?after=${third}`), ids.slice(0, 2).toReversed());
+  assert.deepEqual(await listOf(setup, 'one', '?purpose=vision'), []);
+  const page = JSON.parse((await setup.ask('one', 'GET', '/v1/files?limit=4')).body.toString());
   assert.deepEqual([page.has_more, page.first_id, page.last_id], [true, ids[4], ids[1]]);
 });
 
 test('where it cannot be written down the client gets an error that says so', async (t) => {
-  const { rig, send } = await startHouse(t);
+  const { rig, send } = await startSetup(t);
   t.mock.method(rig.store.keptObjects, 'add', () => Promise.reject(new Error('the disk is full')));
   const answer = await send('one', filePart + purposePart);
   assertError(answer, 'store_unavailable');
@@ -205,7 +205,7 @@ test('where it cannot be written down the client gets an error that says so', as
 });
 
 test('a project whose files nobody could keep is a fault of the configuration', async (t) => {
-  const { rig } = await startHouse(t);
+  const { rig } = await startSetup(t);
   const upstreams = [{ id: 'jina', family: 'jina', api_key: 'x' }];
   for (const [files, why] of [
     ['nobody', /no upstream is called/],
@@ -217,7 +217,7 @@ test('a project whose files nobody could keep is a fault of the configuration', 
 });
 
 test('the official library sends, lists, fetches and deletes files', async (t) => {
-  const { rig } = await startHouse(t);
+  const { rig } = await startSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   const file = await client.files.create({ file: await toFile(Buffer.from('hello'), 'a.txt'), purpose: 'user_data' });
   assert.equal((await client.files.retrieve(file.id)).id, file.id);

@@ -22,7 +22,7 @@ const chunk = (text: string, more: object = {}) => ({
 });
 const answer = chunk('four', { usageMetadata, modelVersion: 'gemini-real', responseId: 'r1' });
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   script: Handler,
   { model = {}, key = {}, upstream = {} }: { model?: object; key?: object; upstream?: object } = {},
@@ -57,7 +57,7 @@ const event = (data: object): string => `data: ${JSON.stringify(data)}\r\n\r\n`;
 const errorIn = (response: RawResponse) => JSON.parse(response.body.toString()).error;
 
 test('bodies pass byte for byte, and the path names the model as the upstream does', async (t) => {
-  const { rig, up } = await startHouse(t, answering);
+  const { rig, up } = await startSetup(t, answering);
   const body = ' {"contents":[{"parts":[{"text":"\\u00e9","n":1.0}]}],\n"x":1e3,"x":2, "model":null }';
   for (const [path, reached] of [
     [at('generateContent'), at('generateContent', 'real')],
@@ -85,7 +85,7 @@ test('bodies pass byte for byte, and the path names the model as the upstream do
 });
 
 test('where the body names the model again it must be that of the path, and is written as the upstream calls it', async (t) => {
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, { embeddings: [] }));
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, { embeddings: [] }));
   const one = (model: string, text: string): string =>
     `{ "model" : ${JSON.stringify(model)}, "content":{"parts":[{"text":"${text}"}]} }`;
   const batch = (...requests: readonly string[]): string => `{"requests":[ ${requests.join(' , ')} ]}`;
@@ -125,7 +125,7 @@ test('where the body names the model again it must be that of the path, and is w
 });
 
 test('what was cached is part of the prompt; thoughts and what tools brought in are counted beside', async (t) => {
-  const { rig } = await startHouse(t, answering);
+  const { rig } = await startSetup(t, answering);
   await rig.post(at('generateContent'), { contents });
   const { bill, route } = await rig.exchange(1);
   assert.equal(route?.operation, 'generate');
@@ -145,7 +145,7 @@ const chunks = [
 test('a stream passes as events where they are asked for, and as a list where not, cut at every byte', async (t) => {
   const text = chunks.map(event).join('');
   const bytes = Buffer.from(text);
-  const { rig, up } = await startHouse(t, streaming(text));
+  const { rig, up } = await startSetup(t, streaming(text));
   const asEvents = await rig.post(`${at('streamGenerateContent')}?alt=sse`, { contents });
   assert.equal(asEvents.body.toString(), text);
   for (let cut = 1; cut < bytes.length; cut += 1) {
@@ -168,14 +168,14 @@ test('an error in the middle of a stream is told in both forms', async (t) => {
   const failed = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } };
   const [first] = chunks;
   const text = event(first ?? {}) + JSON.stringify(failed, null, 2);
-  const { rig } = await startHouse(t, streaming(text));
+  const { rig } = await startSetup(t, streaming(text));
   assert.equal((await rig.post(`${at('streamGenerateContent')}?alt=sse`, { contents })).body.toString(), text);
   const asList = await rig.post(at('streamGenerateContent'), { contents });
   assert.deepEqual(JSON.parse(asList.body.toString()), [first, failed]);
 });
 
 test('an empty stream is an empty list, and one that breaks off stays broken', async (t) => {
-  const { rig, up } = await startHouse(t, streaming(''));
+  const { rig, up } = await startSetup(t, streaming(''));
   assert.equal((await rig.post(at('streamGenerateContent'), { contents })).body.toString(), '[]\n');
   up.respondWith(async (_request, reply) => {
     await reply.head(200, [
@@ -199,7 +199,7 @@ test('errors are in the words of Google, ours and those that pass', async (t) =>
       details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '11.2s' }],
     },
   };
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(429, limited));
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(429, limited));
   const passed = await rig.post(at('generateContent'), { contents });
   assert.deepEqual([passed.status, passed.body.toString()], [429, JSON.stringify(limited)]);
   assert.equal(passed.header('retry-after'), '12');
@@ -229,7 +229,7 @@ test('errors are in the words of Google, ours and those that pass', async (t) =>
 test('what bounds an answer counts in both spellings, and the larger of them', async (t) => {
   // Ten dollars a million: 100 tokens cost a tenth of a cent.
   const key = { budgets: [{ every: 'day', amount: '0.002' }] };
-  const { rig } = await startHouse(t, answering, { key, model: { price: { input: 0, output: 10 } } });
+  const { rig } = await startSetup(t, answering, { key, model: { price: { input: 0, output: 10 } } });
   const ask = async (more: object) => (await rig.post(at('generateContent'), { contents, ...more })).status;
   assert.equal(await ask({ generationConfig: { maxOutputTokens: 150 } }), 200);
   for (const more of [
@@ -250,8 +250,8 @@ test('what bounds an answer counts in both spellings, and the larger of them', a
 
 test('what is beyond the body is refused by name under a budget, and else passes', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '1' }] };
-  const bounded = await startHouse(t, answering, { key });
-  const free = await startHouse(t, answering);
+  const bounded = await startSetup(t, answering, { key });
+  const free = await startSetup(t, answering);
   const part = (one: object) => ({ contents: [{ parts: [one] }], generationConfig: { maxOutputTokens: 1 } });
   for (const [body, param] of [
     [part({ inlineData: { mimeType: 'image/png', data: 'AAAA' } }), 'inlineData'],
@@ -271,7 +271,7 @@ test('what is beyond the body is refused by name under a budget, and else passes
 });
 
 test('what Google keeps for the operator cannot be named', async (t) => {
-  const { rig, up } = await startHouse(t, answering);
+  const { rig, up } = await startSetup(t, answering);
   const uri = (fileUri: string) => ({ contents: [{ parts: [{ fileData: { fileUri } }] }] });
   for (const [verb, body] of [
     ['generateContent', { contents, cachedContent: 'cachedContents/1' }],
@@ -305,7 +305,7 @@ test('what Google keeps for the operator cannot be named', async (t) => {
 });
 
 test('counting tokens costs nothing, embeddings what they are long, and a hidden model embeds for nobody', async (t) => {
-  const { rig } = await startHouse(t, (_request, reply) => reply.json(200, { totalTokens: 9 }), {
+  const { rig } = await startSetup(t, (_request, reply) => reply.json(200, { totalTokens: 9 }), {
     model: { visible: false, price: { input: 1_000 } },
   });
   assert.equal((await rig.post(at('countTokens'), { contents })).status, 200);

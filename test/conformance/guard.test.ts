@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { openaiCategories } from '../../src/families/dialects/moderations/moderation-categories.ts';
 import { errorCases } from '../families/cases/errors.ts';
 import { moderationsCases } from '../families/cases/moderations.ts';
+import { openSetup, type Setup } from '../families/family-setup.ts';
 import { defineFixture, type WireCall, type WireReply } from '../families/fixture.ts';
-import { type House, openHouse } from '../families/house.ts';
 import { isViolent } from '../families/wire.ts';
 
 const chatBody = z.object({
@@ -43,11 +43,11 @@ const guard = defineFixture({
 const setting = { target: { bridge: 'guard' }, model: { operations: ['moderations'] } };
 
 for (const [name, check] of Object.entries(moderationsCases)) {
-  test(`guard: ${name}`, async (t) => check(await openHouse(t, guard, setting)));
+  test(`guard: ${name}`, async (t) => check(await openSetup(t, guard, setting)));
 }
 
 for (const [name, check] of Object.entries(errorCases)) {
-  test(`guard: ${name}`, async (t) => check(await openHouse(t, guard, setting), 'moderations'));
+  test(`guard: ${name}`, async (t) => check(await openSetup(t, guard, setting), 'moderations'));
 }
 
 const answer = z.object({
@@ -62,18 +62,18 @@ const answer = z.object({
   usage: z.unknown().optional(),
 });
 
-async function verdictOf(house: House, content: unknown, more?: object) {
-  house.answerWith(() => said(content, more));
-  return house.ask('/v1/moderations', { model: 'm', input: 'x' });
+async function verdictOf(setup: Setup, content: unknown, more?: object) {
+  setup.answerWith(() => said(content, more));
+  return setup.ask('/v1/moderations', { model: 'm', input: 'x' });
 }
 
 test('the text goes alone, and the answer of the guard becomes a result', async (t) => {
-  const house = await openHouse(t, guard, setting);
-  house.answerWith(() => said('\n\nunsafe\nS1,S10'));
-  const { status, json, header, text } = await house.ask('/v1/moderations', { model: 'm', input: 'is this fine?' });
+  const setup = await openSetup(t, guard, setting);
+  setup.answerWith(() => said('\n\nunsafe\nS1,S10'));
+  const { status, json, header, text } = await setup.ask('/v1/moderations', { model: 'm', input: 'is this fine?' });
   assert.equal(status, 200, text);
   assert.equal(header('x-postern-translated'), 'guard');
-  assert.deepEqual(house.calls[0]?.body, {
+  assert.deepEqual(setup.calls[0]?.body, {
     model: 'meta-llama/Llama-Guard-3-8B',
     messages: [{ role: 'user', content: 'is this fine?' }],
     temperature: 0,
@@ -99,7 +99,7 @@ test('the text goes alone, and the answer of the guard becomes a result', async 
 });
 
 test('codes are read with whatever white space, and unknown ones flag all the same', async (t) => {
-  const house = await openHouse(t, guard, setting);
+  const setup = await openSetup(t, guard, setting);
   for (const [content, categories] of [
     ['safe', []],
     ['  \n safe \n', []],
@@ -111,7 +111,7 @@ test('codes are read with whatever white space, and unknown ones flag all the sa
     ['unsafe\nO1', ['hate', 'violence']],
     ['unsafe\nO6', ['self-harm']],
   ] as const) {
-    const { json, text } = await verdictOf(house, content);
+    const { json, text } = await verdictOf(setup, content);
     const [result] = answer.parse(json).results;
     assert.equal(result?.flagged, content.includes('unsafe'), text);
     assert.deepEqual(
@@ -123,13 +123,13 @@ test('codes are read with whatever white space, and unknown ones flag all the sa
 });
 
 test('the second generation has codes of its own', async (t) => {
-  const house = await openHouse(t, { ...guard, model: 'meta-llama/Meta-Llama-Guard-2-8B' }, setting);
-  const { json } = await verdictOf(house, 'unsafe\nS9');
+  const setup = await openSetup(t, { ...guard, model: 'meta-llama/Meta-Llama-Guard-2-8B' }, setting);
+  const { json } = await verdictOf(setup, 'unsafe\nS9');
   assert.equal(answer.parse(json).results[0]?.categories.hate, true);
 });
 
 test('anything else is no verdict, and never one that says nothing is wrong', async (t) => {
-  const house = await openHouse(t, guard, setting);
+  const setup = await openSetup(t, guard, setting);
   for (const [content, more] of [
     [''],
     [null],
@@ -148,72 +148,72 @@ test('anything else is no verdict, and never one that says nothing is wrong', as
     ['unsafe\nS1', { finish_reason: 'length' }],
     ['safe', { message: undefined }],
   ] as const) {
-    const { status, text } = await verdictOf(house, content, more);
+    const { status, text } = await verdictOf(setup, content, more);
     assert.equal(status, 502, `${content}: ${text}`);
     assert.match(text, /"code":"upstream_protocol_error"/);
   }
 });
 
 test('each text is a call, and what they count is summed where all of them count', async (t) => {
-  const house = await openHouse(t, guard, setting);
-  house.answerWith(() => said('safe'));
-  const counted = await house.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
-  assert.equal(house.calls.length, 3);
+  const setup = await openSetup(t, guard, setting);
+  setup.answerWith(() => said('safe'));
+  const counted = await setup.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
+  assert.equal(setup.calls.length, 3);
   assert.deepEqual(answer.parse(counted.json).usage, { prompt_tokens: 600, completion_tokens: 15, total_tokens: 615 });
-  assert.equal((await house.rig.exchange()).usage?.totalTokens, 615);
+  assert.equal((await setup.rig.exchange()).usage?.totalTokens, 615);
   let count = 0;
-  house.answerWith(() => {
+  setup.answerWith(() => {
     count += 1;
     return count === 2 ? { body: { choices: [{ message: { content: 'safe' } }] } } : said('safe');
   });
-  const uncounted = await house.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
+  const uncounted = await setup.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
   assert.equal(uncounted.status, 200, uncounted.text);
   assert.equal(answer.parse(uncounted.json).usage, undefined);
 });
 
 test('no maximum that an operator sets makes two texts of one call', async (t) => {
-  const house = await openHouse(t, guard, { ...setting, target: { bridge: 'guard', max_items: 5 } });
-  house.answerWith(() => said('safe'));
-  const { status } = await house.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
-  assert.deepEqual([status, house.calls.length], [200, 3]);
+  const setup = await openSetup(t, guard, { ...setting, target: { bridge: 'guard', max_items: 5 } });
+  setup.answerWith(() => said('safe'));
+  const { status } = await setup.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
+  assert.deepEqual([status, setup.calls.length], [200, 3]);
 });
 
 test('what the operator sets reaches the guard, and a client cannot take it away', async (t) => {
   const defaults = { chat_template_kwargs: { categories: ['S1'] }, max_tokens: 20, seed: 7 };
   const sent = { ...defaults, model: 'meta-llama/Llama-Guard-3-8B', messages: [{ role: 'user', content: 'x' }] };
   for (const unsupported of [undefined, 'refuse', 'drop'] as const) {
-    const house = await openHouse(t, guard, { ...setting, target: { bridge: 'guard', defaults, unsupported } });
-    const plain = await house.ask('/v1/moderations', { model: 'm', input: 'x' });
+    const setup = await openSetup(t, guard, { ...setting, target: { bridge: 'guard', defaults, unsupported } });
+    const plain = await setup.ask('/v1/moderations', { model: 'm', input: 'x' });
     assert.equal(plain.status, 200, plain.text);
-    assert.deepEqual(house.calls[0]?.body, { ...sent, temperature: 0 });
-    house.answerWith(() => said('safe'));
+    assert.deepEqual(setup.calls[0]?.body, { ...sent, temperature: 0 });
+    setup.answerWith(() => said('safe'));
     const swaying = { model: 'm', input: 'x', chat_template_kwargs: {}, temperature: 2 };
-    const { status, text, header } = await house.ask('/v1/moderations', swaying);
+    const { status, text, header } = await setup.ask('/v1/moderations', swaying);
     if (unsupported !== 'drop') {
       assert.equal(status, 400, text);
       assert.match(text, /"param":"chat_template_kwargs"/);
-      assert.equal(house.calls.length, 0);
+      assert.equal(setup.calls.length, 0);
       continue;
     }
     assert.equal(status, 200, text);
     assert.equal(header('x-postern-ignored'), 'chat_template_kwargs, temperature');
-    assert.deepEqual(house.calls[0]?.body, { ...sent, temperature: 0 });
+    assert.deepEqual(setup.calls[0]?.body, { ...sent, temperature: 0 });
   }
 });
 
 test('nothing that could sway the guard reaches it, and no request becomes any number of calls', async (t) => {
-  const house = await openHouse(t, guard, setting);
+  const setup = await openSetup(t, guard, setting);
   for (const more of [{ logit_bias: { 1: 100 } }, { messages: [] }, { stream: true }, { temperature: 2 }]) {
-    const { status, text } = await house.ask('/v1/moderations', { model: 'm', input: 'x', ...more });
+    const { status, text } = await setup.ask('/v1/moderations', { model: 'm', input: 'x', ...more });
     assert.equal(status, 400, text);
     assert.match(text, new RegExp(`"param":"${Object.keys(more)[0]}"`));
   }
-  const none = await house.ask('/v1/moderations', { model: 'm', input: [] });
+  const none = await setup.ask('/v1/moderations', { model: 'm', input: [] });
   assert.equal(none.status, 400, none.text);
   assert.match(none.text, /"param":"input"/);
   const many = Array.from({ length: 2049 }, (_, place) => String(place));
-  const tooMany = await house.ask('/v1/moderations', { model: 'm', input: many });
+  const tooMany = await setup.ask('/v1/moderations', { model: 'm', input: many });
   assert.equal(tooMany.status, 413, tooMany.text);
   assert.match(tooMany.text, /in 2049 calls/);
-  assert.equal(house.calls.length, 0);
+  assert.equal(setup.calls.length, 0);
 });

@@ -29,14 +29,14 @@ test('the second target answers where the first takes long, and the first call e
     await reply.clientClosed;
     firstLeft = true;
   };
-  const house = await startSeveral(t, [patient, answering('b')], hedged(patiently(10)));
-  const answer = await house.embed();
+  const setup = await startSeveral(t, [patient, answering('b')], hedged(patiently(10)));
+  const answer = await setup.embed();
   assert.deepEqual(answer.json(), { from: 'b' });
   assert.equal(answer.header('x-postern-attempts'), '2');
   assert.equal(answer.header('x-postern-upstream'), 'b');
   for (let i = 0; i < 50 && !firstLeft; i += 1) await wait(10);
   assert.equal(firstLeft, true);
-  const { tries } = await house.rig.exchange();
+  const { tries } = await setup.rig.exchange();
   assert.deepEqual(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`).toSorted(), [
     'a outrun',
     'b answered',
@@ -44,22 +44,22 @@ test('the second target answers where the first takes long, and the first call e
 });
 
 test('a first target that answers in time is the only one that is asked', async (t) => {
-  const house = await startSeveral(t, [afterMs(10, 'a'), answering('b')], hedged('2s'));
-  assert.deepEqual((await house.embed()).json(), { from: 'a' });
-  assert.deepEqual(house.seen(), [1, 0]);
+  const setup = await startSeveral(t, [afterMs(10, 'a'), answering('b')], hedged('2s'));
+  assert.deepEqual((await setup.embed()).json(), { from: 'a' });
+  assert.deepEqual(setup.seen(), [1, 0]);
 });
 
 test('the first target may still win', async (t) => {
-  const house = await startSeveral(t, [afterMs(patientMs(30), 'a'), silent], hedged(patiently(10)));
-  const answer = await house.embed();
+  const setup = await startSeveral(t, [afterMs(patientMs(30), 'a'), silent], hedged(patiently(10)));
+  const answer = await setup.embed();
   assert.deepEqual(answer.json(), { from: 'a' });
   assert.equal(answer.header('x-postern-upstream'), 'a');
-  assert.deepEqual(house.seen(), [1, 1]);
+  assert.deepEqual(setup.seen(), [1, 1]);
 });
 
 test('an answer that is no good does not win', async (t) => {
-  const house = await startSeveral(t, [afterMs(patientMs(37.5), 'a'), refusingWith(503)], hedged(patiently(7.5)));
-  assert.deepEqual((await house.embed()).json(), { from: 'a' });
+  const setup = await startSeveral(t, [afterMs(patientMs(37.5), 'a'), refusingWith(503)], hedged(patiently(7.5)));
+  assert.deepEqual((await setup.embed()).json(), { from: 'a' });
 });
 
 test('where both come to nothing, the next target is asked', async (t) => {
@@ -67,9 +67,9 @@ test('where both come to nothing, the next target is asked', async (t) => {
     await reply.sleep(patientMs(20));
     await reply.json(500, {});
   };
-  const house = await startSeveral(t, [failing, refusingWith(503), answering('c')], hedged(patiently(7.5)));
-  assert.deepEqual((await house.embed()).json(), { from: 'c' });
-  assert.deepEqual(house.seen(), [1, 1, 1]);
+  const setup = await startSeveral(t, [failing, refusingWith(503), answering('c')], hedged(patiently(7.5)));
+  assert.deepEqual((await setup.embed()).json(), { from: 'c' });
+  assert.deepEqual(setup.seen(), [1, 1, 1]);
 });
 
 test('a client that leaves ends both calls', async (t) => {
@@ -80,28 +80,28 @@ test('a client that leaves ends both calls', async (t) => {
       await reply.clientClosed;
       left.push(name);
     };
-  const house = await startSeveral(t, [waiting('a'), waiting('b')], hedged(patiently(5)));
-  const client = await connect(house.rig.port);
+  const setup = await startSeveral(t, [waiting('a'), waiting('b')], hedged(patiently(5)));
+  const client = await connect(setup.rig.port);
   await client.write(questionBytes());
-  await house.upstreams[1]?.nextRequest();
+  await setup.upstreams[1]?.nextRequest();
   client.destroy();
   for (let i = 0; i < 50 && left.length < 2; i += 1) await wait(10);
   assert.deepEqual(left.toSorted(), ['a', 'b']);
-  assert.equal((await house.rig.exchange()).errorCode, 'client_closed');
+  assert.equal((await setup.rig.exchange()).errorCode, 'client_closed');
 });
 
 test('with p95, what is slower than nineteen of twenty is sent again, once enough is known', async (t) => {
   let slow = false;
-  const house = await startSeveral(
+  const setup = await startSeveral(
     t,
     [(request, reply) => afterMs(slow ? 10_000 : 1, 'a')(request, reply), answering('b')],
     hedged('p95'),
   );
-  for (let i = 0; i < 40; i += 1) assert.deepEqual((await house.embed()).status, 200);
+  for (let i = 0; i < 40; i += 1) assert.deepEqual((await setup.embed()).status, 200);
   slow = true;
   // Some of those were sent again, and may have been many on a busy machine: second calls are not without end.
   await wait(500);
-  assert.deepEqual((await house.embed()).json(), { from: 'b' });
+  assert.deepEqual((await setup.embed()).json(), { from: 'b' });
 });
 
 test('a second call that never left takes nothing of the retry budget', async (t) => {
@@ -119,27 +119,27 @@ test('a second call that never left takes nothing of the retry budget', async (t
   // A handshake that fails would put it into cooldown.
   const timeouts = { connect: '5m' };
   const upstream = [{}, { base_url: `https://127.0.0.1:${address.port}/v1`, timeouts }];
-  const house = await startSeveral(
+  const setup = await startSeveral(
     t,
     [afterMs(patientMs(10), 'a'), answering('b')],
     hedged(patiently(1), { upstream }),
   );
   const attempts: string[] = [];
-  for (let i = 0; i < 70; i += 1) attempts.push((await house.embed()).header('x-postern-attempts') ?? '');
+  for (let i = 0; i < 70; i += 1) attempts.push((await setup.embed()).header('x-postern-attempts') ?? '');
   assert.deepEqual(attempts, Array<string>(70).fill('2'));
 });
 
 test('second calls are capped by the retry budget', async (t) => {
-  const house = await startSeveral(
+  const setup = await startSeveral(
     t,
     [afterMs(patientMs(37.5), 'a'), afterMs(patientMs(37.5), 'b')],
     hedged(patiently(2.5), { target: [{}, {}] }),
   );
   const requests = 100;
   const startedMs = performance.now();
-  await Promise.all(Array.from({ length: requests }, () => house.embed()));
+  await Promise.all(Array.from({ length: requests }, () => setup.embed()));
   const seconds = (performance.now() - startedMs) / 1000;
-  const [first = 0, second = 0] = house.seen();
+  const [first = 0, second = 0] = setup.seen();
   assert.equal(first, requests);
   assert.ok(second > 0 && second <= 20 + 10 * seconds, `${second} second calls in ${seconds.toFixed(1)} s`);
 });

@@ -13,7 +13,7 @@ const usage = { input_tokens: 1_000, output_tokens: 20, total_tokens: 1_020 };
 const answer = { id: 'resp_1', object: 'response', status: 'completed', service_tier: 'priority', output, usage };
 const question = { model: 'm', input: '2+2?', store: false, max_output_tokens: 50, tools: [{ type: 'web_search' }] };
 
-async function startHouse(t: TestContext, model: object): Promise<Rig> {
+async function startSetup(t: TestContext, model: object): Promise<Rig> {
   const up = await startFakeUpstream((_request, reply) => reply.json(200, answer));
   t.after(() => up.close());
   return startRig(t, {
@@ -36,7 +36,7 @@ const ask = async (rig: Rig, more: object = {}) => {
 const price = { input: 1, output: 4, tools: { web_search: 0.01 }, factors: { service_tier: { priority: 2 } } };
 
 test('a search is billed beside the tokens, at the tier of the answer', async (t) => {
-  const rig = await startHouse(t, { context: 10_000, price });
+  const rig = await startSetup(t, { context: 10_000, price });
   assert.equal((await ask(rig, { max_tool_calls: 3 })).status, 200);
   const bill = rig.settled.at(-1)?.bill;
   assert.equal(bill?.costNanos, (1_000 * 1_000 + 20 * 4_000) * 2 + 10_000_000);
@@ -45,7 +45,7 @@ test('a search is billed beside the tokens, at the tier of the answer', async (t
 });
 
 test('without a bound, a price or a context it is refused, and the words say what is missing', async (t) => {
-  const rig = await startHouse(t, { context: 10_000, price });
+  const rig = await startSetup(t, { context: 10_000, price });
   const unbounded = await ask(rig);
   assert.deepEqual([unbounded.status, unbounded.param], [400, 'tools']);
   assert.match(unbounded.message, /max_tool_calls/);
@@ -57,11 +57,11 @@ test('without a bound, a price or a context it is refused, and the words say wha
   assert.match(tier.message, /price\.factors\.service_tier/);
   const dear = await ask(rig, { max_tool_calls: 600 });
   assert.equal(dear.status, 429);
-  const narrow = await startHouse(t, { price });
+  const narrow = await startSetup(t, { price });
   assert.deepEqual((await ask(narrow, { max_tool_calls: 3 })).param, 'tools');
 });
 
 test('the model may say how many calls its service makes', async (t) => {
-  const rig = await startHouse(t, { context: 10_000, max_tool_calls: 4, price });
+  const rig = await startSetup(t, { context: 10_000, max_tool_calls: 4, price });
   assert.equal((await ask(rig)).status, 200);
 });

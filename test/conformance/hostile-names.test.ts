@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
 import { bodyOf, operationRows, pathOf } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
+import { openSetup } from '../families/family-setup.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
-import { openHouse } from '../families/house.ts';
 import { offeredIn } from '../families/offered.ts';
 import { startRig } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
@@ -41,7 +41,7 @@ for (const family of overTheWire) {
   test(`family ${family.id}: what leads elsewhere is unknown, in the body and in the path, and nothing of it is sent`, async (t) => {
     const { default: fixture }: { default: FamilyFixture } = await import(`../families/${family.id}.ts`);
     const offered = offeredIn(offersOf(family, standardOptions(family)));
-    const house = await openHouse(t, fixture, {
+    const setup = await openSetup(t, fixture, {
       model: { id: 'az/*', operations: offered, targets: [{ upstream: 'up', model: '*' }] },
     });
     for (const name of hostile.map((text) => `az/${text}`)) {
@@ -50,22 +50,22 @@ for (const family of overTheWire) {
         const { form, path, trial } = operationRows[operation];
         const isInBody = form === undefined && !path.includes('{model}');
         if (!isInBody && !name.isWellFormed()) continue;
-        const answer = await house.ask(pathOf(operation, name), bodyOf(operation, name, trial));
+        const answer = await setup.ask(pathOf(operation, name), bodyOf(operation, name, trial));
         if (path.includes('{model}')) assert.equal(answer.status, 404, `${operation} ${JSON.stringify(name)}`);
         else assert.match(answer.text, /"code":"model_not_found"/, `${operation} ${JSON.stringify(name)}`);
       }
       if (!offered.includes('embeddings') || !name.isWellFormed()) continue;
-      const answer = await house.ask(`/v1/engines/${encodeURIComponent(name)}/embeddings`, {
+      const answer = await setup.ask(`/v1/engines/${encodeURIComponent(name)}/embeddings`, {
         input: 'x',
       });
       assert.equal(answer.status, 404, name);
     }
-    assert.deepEqual(house.calls, []);
+    assert.deepEqual(setup.calls, []);
 
     const [operation = 'embeddings'] = offered;
     const honest = `az/${fixture.models?.[operation] ?? fixture.model}`;
-    await house.ask(pathOf(operation, honest), bodyOf(operation, honest, operationRows[operation].trial));
-    assert.notEqual(house.calls.length, 0, 'an honest name is asked for');
+    await setup.ask(pathOf(operation, honest), bodyOf(operation, honest, operationRows[operation].trial));
+    assert.notEqual(setup.calls.length, 0, 'an honest name is asked for');
   });
 }
 

@@ -72,14 +72,14 @@ function createGoogle(): Google {
   return { handler, kept };
 }
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
   readonly google: Google;
   ask(who: Who, method: string, path: string, body?: object | string): Promise<RawResponse>;
 }
 
-async function startHouse(t: TestContext, key: object = {}): Promise<House> {
+async function startSetup(t: TestContext, key: object = {}): Promise<Setup> {
   const google = createGoogle();
   const up = await startFakeUpstream(google.handler);
   t.after(() => up.close());
@@ -126,7 +126,7 @@ async function startHouse(t: TestContext, key: object = {}): Promise<House> {
 const paths = ['/v1beta/interactions', '/v1/interactions', '/gemini/v1beta/interactions', '/gemini/v1/interactions'];
 
 test('an interaction passes byte for byte, whole and as events, and what is counted is billed', async (t) => {
-  const { rig, up, ask } = await startHouse(t);
+  const { rig, up, ask } = await startSetup(t);
   for (const path of paths) {
     for (const stream of [false, true]) {
       const body = (model: string): string =>
@@ -151,7 +151,7 @@ test('an interaction passes byte for byte, whole and as events, and what is coun
 });
 
 test('what Google keeps is for the project that made it: to go on with, to fetch and to delete', async (t) => {
-  const { google, up, ask } = await startHouse(t);
+  const { google, up, ask } = await startSetup(t);
   for (const stream of [false, true]) {
     await ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', stream });
     const id = [...google.kept].at(-1) ?? assert.fail('nothing is kept');
@@ -184,7 +184,7 @@ test('what Google keeps is for the project that made it: to go on with, to fetch
 });
 
 test('the revision that a client asks for is forwarded', async (t) => {
-  const { rig, up } = await startHouse(t);
+  const { rig, up } = await startSetup(t);
   const headers: [string, string][] = [
     ['x-goog-api-key', secrets.one],
     ['Content-Type', 'application/json'],
@@ -196,14 +196,14 @@ test('the revision that a client asks for is forwarded', async (t) => {
 });
 
 test('an interaction that is not stored is known to nobody', async (t) => {
-  const { up, ask } = await startHouse(t);
+  const { up, ask } = await startSetup(t);
   await ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', store: false });
   assert.equal((await ask('one', 'GET', '/v1beta/interactions/int-1')).status, 404);
   assert.equal(up.requests.length, 1);
 });
 
 test("what nobody can own, follow or judge is refused by name, in Google's shape", async (t) => {
-  const { up, ask } = await startHouse(t);
+  const { up, ask } = await startSetup(t);
   const of = (more: object) => ({ model: 'flash', input: 'a', ...more });
   for (const [more, status, says] of [
     [{ previousInteractionId: 'int-1' }, 404, /"previousInteractionId"/],
@@ -238,7 +238,7 @@ test("what nobody can own, follow or judge is refused by name, in Google's shape
 });
 
 test("Google's own library interacts, whole and as events, goes on, fetches and deletes", async (t) => {
-  const { rig } = await startHouse(t);
+  const { rig } = await startSetup(t);
   for (const baseUrl of [rig.url, `${rig.url}/gemini`]) {
     const ai = new GoogleGenAI({ apiKey: secrets.one, vertexai: false, httpOptions: { baseUrl } });
     const first = await ai.interactions.create({ model: 'flash', input: 'Hello' });
@@ -257,7 +257,7 @@ test("Google's own library interacts, whole and as events, goes on, fetches and 
 });
 
 test('a budget bounds what is written, and refuses what no body shows the length of', async (t) => {
-  const bounded = await startHouse(t, { budgets: [{ every: 'day', amount: '0.5' }] });
+  const bounded = await startSetup(t, { budgets: [{ every: 'day', amount: '0.5' }] });
   const ask = (more: object) =>
     bounded.ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', ...more });
   const good = { generation_config: { max_output_tokens: 100 } };

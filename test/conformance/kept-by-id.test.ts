@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import OpenAI, { AzureOpenAI } from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
-import { secrets, startKeepingHouse, type Who } from '../support/gateways/keeping-house.ts';
+import { secrets, startStoredObjectsSetup, type Who } from '../support/gateways/stored-objects-setup.ts';
 
 const calls = (id: string): readonly (readonly [method: string, path: string])[] => [
   ['GET', `/v1/responses/${id}`],
@@ -16,7 +16,7 @@ const calls = (id: string): readonly (readonly [method: string, path: string])[]
 ];
 
 test('each goes to the account that made it, byte for byte, and costs nothing', async (t) => {
-  const { rig, up, ask, make } = await startKeepingHouse(t);
+  const { rig, up, ask, make } = await startStoredObjectsSetup(t);
   let settled = 0;
   for (let turn = 0; turn < 6; turn += 1) {
     const id = await make('one');
@@ -44,7 +44,7 @@ test('each goes to the account that made it, byte for byte, and costs nothing', 
 });
 
 test('to everyone else it is not there, in the same words as what never was, and nothing reaches an upstream', async (t) => {
-  const { up, far, ask, make } = await startKeepingHouse(t);
+  const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const ids: [string, Who[]][] = [
     [await make('one'), ['two', 'loner', 'other']],
     [await make('loner'), ['one', 'sibling', 'two', 'other']],
@@ -90,7 +90,7 @@ test('to everyone else it is not there, in the same words as what never was, and
 });
 
 test('of the query only what is known is sent on, written anew, and an item in it must be its own too', async (t) => {
-  const { up, ask, make } = await startKeepingHouse(t);
+  const { up, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   const theirs = (await make('two')).replace('resp', 'msg');
   const sent = async (query: string): Promise<string | undefined> => {
@@ -120,7 +120,7 @@ test('of the query only what is known is sent on, written anew, and an item in i
 });
 
 test('other methods are told which there are', async (t) => {
-  const { ask, make } = await startKeepingHouse(t);
+  const { ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   for (const [method, path, allowed] of [
     ['PUT', `/v1/responses/${id}`, 'GET, HEAD, DELETE'],
@@ -135,7 +135,7 @@ test('other methods are told which there are', async (t) => {
 });
 
 test('a key that may not use the model, or the operation, any more gets nothing of it', async (t) => {
-  const { rig, ask, make } = await startKeepingHouse(t);
+  const { rig, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   const reload = async (key: object): Promise<void> => {
     const current = await rig.compile({
@@ -153,7 +153,7 @@ test('a key that may not use the model, or the operation, any more gets nothing 
 });
 
 test('limits of requests hold, errors of the upstream pass, and without a key there is nothing', async (t) => {
-  const { rig, up, ask, make } = await startKeepingHouse(t, { key: { limits: { requests_per_minute: 3 } } });
+  const { rig, up, ask, make } = await startStoredObjectsSetup(t, { key: { limits: { requests_per_minute: 3 } } });
   const id = await make('one');
   up.respondWith((_request, reply) => reply.json(409, { error: { message: 'not now' } }));
   const answer = await ask('one', 'POST', `/v1/responses/${id}/cancel`);
@@ -164,14 +164,14 @@ test('limits of requests hold, errors of the upstream pass, and without a key th
 });
 
 test('with the store away an ID is not said to be unknown', async (t) => {
-  const { rig, ask, make } = await startKeepingHouse(t);
+  const { rig, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   t.mock.method(rig.store.keptObjects, 'find', () => Promise.reject(new Error('away')));
   assertError(await ask('one', 'GET', `/v1/responses/${id}`), 'store_unavailable');
 });
 
 test("items that an answer shows when it is asked for are its owner's to name", async (t) => {
-  const { ask, make } = await startKeepingHouse(t);
+  const { ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   await ask('one', 'GET', `/v1/responses/${id}/input_items`);
   const input = [{ type: 'item_reference', id: 'msg_in' }];
@@ -182,7 +182,7 @@ test("items that an answer shows when it is asked for are its owner's to name", 
 });
 
 test('the official libraries retrieve, stream, list, cancel and delete', async (t) => {
-  const { rig } = await startKeepingHouse(t);
+  const { rig } = await startStoredObjectsSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   const azure = new AzureOpenAI({
     endpoint: rig.url,

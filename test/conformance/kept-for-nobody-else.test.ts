@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRandom } from '../chaos/support/random.ts';
-import { secrets, startKeepingHouse, type Who } from '../support/gateways/keeping-house.ts';
+import { secrets, startStoredObjectsSetup, type Who } from '../support/gateways/stored-objects-setup.ts';
 
 const owners: Readonly<Record<Who, string>> = {
   one: 'one',
@@ -47,7 +47,7 @@ const paths: readonly ((id: string, other: string) => readonly [method: string, 
 ];
 
 test('no ID reaches an upstream but by a key of the project that it was made for', async (t) => {
-  const { up, far, ask, make } = await startKeepingHouse(t);
+  const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const seed = Math.floor(Math.random() * 2 ** 32);
   const random = createRandom(seed);
   t.diagnostic(`seed ${seed}`);

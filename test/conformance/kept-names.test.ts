@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import OpenAI from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
-import { secrets, startKeepingHouse, type Who } from '../support/gateways/keeping-house.ts';
+import { secrets, startStoredObjectsSetup, type Who } from '../support/gateways/stored-objects-setup.ts';
 
 const path = '/v1/responses';
 
@@ -25,7 +25,7 @@ const namings = (response: string): readonly (readonly [more: object, param: str
 };
 
 test('whoever made it may name it, and so may the other keys of its project; it goes to the account that holds it', async (t) => {
-  const { up, ask, make } = await startKeepingHouse(t);
+  const { up, ask, make } = await startStoredObjectsSetup(t);
   const accounts = new Set<string | undefined>();
   // Which account makes it is left to chance.
   for (let turn = 0; turn < 6 || (accounts.size < 2 && turn < 100); turn += 1) {
@@ -44,7 +44,7 @@ test('whoever made it may name it, and so may the other keys of its project; it 
 });
 
 test('to everyone else it is not there, in the same words as what never was, and nothing of it reaches an upstream', async (t) => {
-  const { rig, up, far, ask, make } = await startKeepingHouse(t);
+  const { rig, up, far, ask, make } = await startStoredObjectsSetup(t);
   const made: [Who, string][] = [
     ['one', await make('one')],
     ['loner', await make('loner')],
@@ -79,7 +79,7 @@ test('to everyone else it is not there, in the same words as what never was, and
 });
 
 test('an ID of somebody else passes in no spelling: doubled, escaped, folded, of another kind', async (t) => {
-  const { up, ask, make } = await startKeepingHouse(t);
+  const { up, ask, make } = await startStoredObjectsSetup(t);
   const theirs = await make('one');
   const own = await make('two');
   const before = up.requests.length;
@@ -113,7 +113,7 @@ test('an ID of somebody else passes in no spelling: doubled, escaped, folded, of
 });
 
 test('what lies in two places cannot be named together, nor with a model that is not served there', async (t) => {
-  const { ask, make } = await startKeepingHouse(t);
+  const { ask, make } = await startStoredObjectsSetup(t);
   const [near, distant] = [await make('one'), await make('one', { model: 'away' })];
   const reference = { type: 'item_reference', id: distant.replace('resp', 'msg') };
   const named = { previous_response_id: near, input: [reference] };
@@ -128,7 +128,7 @@ test('what lies in two places cannot be named together, nor with a model that is
 });
 
 test('of several upstreams the one that holds it is asked, and no other where it fails', async (t) => {
-  const { up, far, ask, make } = await startKeepingHouse(t);
+  const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', { model: 'away' });
   const before = up.requests.length;
   for (let turn = 0; turn < 6; turn += 1) {
@@ -142,7 +142,7 @@ test('of several upstreams the one that holds it is asked, and no other where it
 });
 
 test('items in full go where the others of the conversation lie, and pass all the same where they lie nowhere', async (t) => {
-  const { up, far, ask, make } = await startKeepingHouse(t);
+  const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', { model: 'away' });
   const message = (item: string) => ({ type: 'message', role: 'assistant', id: item, content: 'four' });
   const before = up.requests.length;
@@ -162,7 +162,7 @@ test('items in full go where the others of the conversation lie, and pass all th
 });
 
 test('a long body that names the answer before passes, and one with an item of somebody else does not', async (t) => {
-  const { ask, make } = await startKeepingHouse(t);
+  const { ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   const picture = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(6 * 1024 ** 2)}` };
   const input = [{ type: 'message', role: 'user', content: [picture] }];
@@ -175,14 +175,14 @@ test('a long body that names the answer before passes, and one with an item of s
 
 test('under a budget it may be as long as the model can hold, and a model that does not say is refused', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
-  const bounded = await startKeepingHouse(t, { key, model: { context: 4_000 } });
+  const bounded = await startStoredObjectsSetup(t, { key, model: { context: 4_000 } });
   const small = { model: 'm', input: 'x', max_output_tokens: 16 };
   const id = await bounded.make('one', small);
   assert.equal((await bounded.ask('one', 'POST', path, { ...small, previous_response_id: id })).status, 200);
-  const large = await startKeepingHouse(t, { key, model: { context: 400_000 } });
+  const large = await startStoredObjectsSetup(t, { key, model: { context: 400_000 } });
   const other = await large.make('one', small);
   assertError(await large.ask('one', 'POST', path, { ...small, previous_response_id: other }), 'budget_exceeded');
-  const open = await startKeepingHouse(t, { key });
+  const open = await startStoredObjectsSetup(t, { key });
   const third = await open.make('one', small);
   assertError(await open.ask('one', 'POST', path, { ...small, previous_response_id: third }), 'unsupported_parameter', {
     param: 'previous_response_id',
@@ -190,7 +190,7 @@ test('under a budget it may be as long as the model can hold, and a model that d
 });
 
 test('with the store away nothing is refused as unknown, and what names nothing goes on', async (t) => {
-  const { rig, up, ask, make } = await startKeepingHouse(t);
+  const { rig, up, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   t.mock.method(rig.store.keptObjects, 'find', () => Promise.reject(new Error('away')));
   const before = up.requests.length;
@@ -203,7 +203,7 @@ test('with the store away nothing is refused as unknown, and what names nothing 
 });
 
 test('the official library goes on with a conversation that the upstream keeps', async (t) => {
-  const { rig } = await startKeepingHouse(t);
+  const { rig } = await startStoredObjectsSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   const first = await client.responses.create({ model: 'm', input: '2+2?' });
   const second = await client.responses.create({ model: 'm', input: 'and?', previous_response_id: first.id });

@@ -10,7 +10,7 @@ import { createKeepingService } from '../support/upstreams/keeping-service.ts';
 const path = '/v1/responses';
 const sse = [['content-type', 'text/event-stream']] as const;
 
-async function startHouse(t: TestContext, handler: Handler): Promise<{ rig: Rig; up: FakeUpstream }> {
+async function startSetup(t: TestContext, handler: Handler): Promise<{ rig: Rig; up: FakeUpstream }> {
   const up = await startFakeUpstream(handler);
   t.after(() => up.close());
   const rig = await startRig(t, {
@@ -33,7 +33,7 @@ const expected = ['item msg_1 project/team up m', 'item rs_1 project/team up m',
 
 test('the IDs of an answer and of all that is in it are written down, plain and streamed', async (t) => {
   for (const more of [{}, { stream: true }, { store: true }, { store: null }]) {
-    const { rig, up } = await startHouse(t, createKeepingService().handler);
+    const { rig, up } = await startSetup(t, createKeepingService().handler);
     const answer = await rig.post(path, { model: 'm', input: 'x', ...more });
     assert.equal(answer.status, 200);
     assert.deepEqual(await namesOf(rig, ids), expected, JSON.stringify(more));
@@ -42,7 +42,7 @@ test('the IDs of an answer and of all that is in it are written down, plain and 
 });
 
 test('nothing is written down where nothing is kept', async (t) => {
-  const { rig } = await startHouse(t, createKeepingService().handler);
+  const { rig } = await startSetup(t, createKeepingService().handler);
   assert.equal((await rig.post(path, { model: 'm', input: 'x', store: false })).status, 200);
   assert.deepEqual(await namesOf(rig, ids), []);
   assertError(await rig.post(path, '{"model":"m","input":"x","store":false,"Store":true}'), 'duplicate_parameter', {
@@ -51,7 +51,7 @@ test('nothing is written down where nothing is kept', async (t) => {
 });
 
 test('an ID is written down before it is sent on, in a whole answer and in each event', async (t) => {
-  const { rig } = await startHouse(t, createKeepingService().handler);
+  const { rig } = await startSetup(t, createKeepingService().handler);
   for (const stream of [false, true]) {
     const order: string[] = [];
     const add = rig.store.keptObjects.add.bind(rig.store.keptObjects);
@@ -79,9 +79,9 @@ test('an ID is written down before it is sent on, in a whole answer and in each 
 test('bytes pass as they came, wherever the stream is cut into pieces', async (t) => {
   const service = createKeepingService();
   let whole = '';
-  const { rig } = await startHouse(t, service.handler);
+  const { rig } = await startSetup(t, service.handler);
   whole = (await rig.post(path, { model: 'm', input: 'x', stream: true })).body.toString();
-  const { rig: other, up } = await startHouse(t, service.handler);
+  const { rig: other, up } = await startSetup(t, service.handler);
   for (let at = 1; at < whole.length; at += 7) {
     const pieces = [whole.slice(0, at), whole.slice(at)];
     up.respondWith((_request, reply) => reply.bytes(200, [...sse], pieces, { chunked: true }));
@@ -91,7 +91,7 @@ test('bytes pass as they came, wherever the stream is cut into pieces', async (t
 });
 
 test('where it cannot be written down the client gets an error that says so, and nothing is billed', async (t) => {
-  const { rig } = await startHouse(t, createKeepingService().handler);
+  const { rig } = await startSetup(t, createKeepingService().handler);
   t.mock.method(rig.store.keptObjects, 'add', () => Promise.reject(new Error('the disk is full')));
   let count = 0;
   for (const stream of [false, true]) {
@@ -108,7 +108,7 @@ test('where it cannot be written down the client gets an error that says so, and
 
 test('where a later ID cannot be written down, the stream is cut before it', async (t) => {
   const first = Promise.withResolvers<void>();
-  const { rig } = await startHouse(t, async (_request, reply) => {
+  const { rig } = await startSetup(t, async (_request, reply) => {
     await reply.head(200, [...sse, ['transfer-encoding', 'chunked']]);
     await reply.chunk('data: {"response":{"id":"resp_1"}}\n\n');
     await first.promise;
@@ -128,7 +128,7 @@ test('where a later ID cannot be written down, the stream is cut before it', asy
 });
 
 test('errors, and answers that are neither JSON nor events, leave nothing behind', async (t) => {
-  const { rig } = await startHouse(t, (request, reply) =>
+  const { rig } = await startSetup(t, (request, reply) =>
     request.body.includes('fail')
       ? reply.json(400, { id: 'resp_1', error: { message: 'no' } })
       : reply.bytes(200, [['content-type', 'text/plain']], '{"id":"resp_1"}'),

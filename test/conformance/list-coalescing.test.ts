@@ -24,11 +24,11 @@ const slowly: Handler = async (request, reply) => {
 };
 
 async function startJoining(...[t, script, model = {}]: [Parameters<typeof startSeveral>[0], Handler, object?]) {
-  const house = await startSeveral(t, [script], { model: { ...joining, ...model }, more: { keys } });
+  const setup = await startSeveral(t, [script], { model: { ...joining, ...model }, more: { keys } });
   const ask = (key: string, body: object, path = '/v1/embeddings') =>
-    house.rig.post(path, { model: 'm', ...body }, { headers: [['x-api-key', `secret-of-the-key-named-${key}`]] });
+    setup.rig.post(path, { model: 'm', ...body }, { headers: [['x-api-key', `secret-of-the-key-named-${key}`]] });
   await ask('one', { input: 'first' });
-  return { ...house, ask, calls: () => house.upstreams[0]?.requests.slice(1) ?? [] };
+  return { ...setup, ask, calls: () => setup.upstreams[0]?.requests.slice(1) ?? [] };
 }
 
 test('small lists of several keys are asked for in one call, and each has its own answer and its own bill', async (t) => {

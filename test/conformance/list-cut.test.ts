@@ -28,7 +28,7 @@ interface Embedded {
 const embedded = (body: Buffer): Embedded => JSON.parse(body.toString());
 
 test('a width is asked for nobody, cut, and brought to unit length', async (t) => {
-  const house = await startSeveral(t, [embeds], { model });
+  const setup = await startSeveral(t, [embeds], { model });
   for (const [body, sent] of [
     ['{"model":"m","input":["a","b"],"dimensions":3}', '{"model":"m","input":["a","b"]}'],
     ['{"dimensions":3 , "model":"m","input":["a","b"]}', '{ "model":"m","input":["a","b"]}'],
@@ -38,9 +38,9 @@ test('a width is asked for nobody, cut, and brought to unit length', async (t) =
       '{"model":"m", "input":["a","b"] }',
     ],
   ] as const) {
-    const answer = await house.rig.post('/v1/embeddings', body);
+    const answer = await setup.rig.post('/v1/embeddings', body);
     assert.equal(answer.status, 200, answer.body.toString());
-    assert.equal(house.upstreams[0]?.requests.at(-1)?.body.toString(), sent);
+    assert.equal(setup.upstreams[0]?.requests.at(-1)?.body.toString(), sent);
     const norm = Math.sqrt(0.36 + 0.64 + 9);
     const expected = [0.6 / norm, 0.8 / norm, 3 / norm];
     assert.deepEqual(
@@ -54,8 +54,8 @@ test('a width is asked for nobody, cut, and brought to unit length', async (t) =
 });
 
 test('base64 stays base64', async (t) => {
-  const house = await startSeveral(t, [embeds], { model });
-  const answer = await house.rig.post('/v1/embeddings', {
+  const setup = await startSeveral(t, [embeds], { model });
+  const answer = await setup.rig.post('/v1/embeddings', {
     model: 'm',
     input: 'a',
     encoding_format: 'base64',
@@ -65,44 +65,44 @@ test('base64 stays base64', async (t) => {
 });
 
 test('the whole width is given in the digits of the upstream, and nothing is touched where nobody asks', async (t) => {
-  const house = await startSeveral(t, [embeds], { model });
-  const asked = await house.rig.post('/v1/embeddings', '{"model":"m","input":"a","dimensions":4}');
+  const setup = await startSeveral(t, [embeds], { model });
+  const asked = await setup.rig.post('/v1/embeddings', '{"model":"m","input":"a","dimensions":4}');
   assert.match(asked.body.toString(), /"embedding":\[0\.60, 0\.80, 3\.0e0, -4\]/);
-  assert.equal(house.upstreams[0]?.requests[0]?.body.toString(), '{"model":"m","input":"a"}');
+  assert.equal(setup.upstreams[0]?.requests[0]?.body.toString(), '{"model":"m","input":"a"}');
   const plain = '{ "model":"m", "input":"a", "dimensions": null }';
-  assert.match((await house.rig.post('/v1/embeddings', plain)).body.toString(), /\[0\.60, 0\.80, 3\.0e0, -4\]/);
-  assert.equal(house.upstreams[0]?.requests[1]?.body.toString(), plain);
+  assert.match((await setup.rig.post('/v1/embeddings', plain)).body.toString(), /\[0\.60, 0\.80, 3\.0e0, -4\]/);
+  assert.equal(setup.upstreams[0]?.requests[1]?.body.toString(), plain);
 });
 
 test('what is remembered is whole, and cut for whoever asks', async (t) => {
-  const house = await startSeveral(t, [embeds], { model: { ...model, cache: {} } });
+  const setup = await startSeveral(t, [embeds], { model: { ...model, cache: {} } });
   for (const dimensions of [4, 2, 3, undefined]) {
-    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: 'a', dimensions });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: 'a', dimensions });
     const [first] = embedded(answer.body).data;
     assert.ok(Array.isArray(first?.embedding));
     assert.equal(first.embedding.length, dimensions ?? 4);
   }
-  assert.equal(house.upstreams[0]?.requests.length, 1);
+  assert.equal(setup.upstreams[0]?.requests.length, 1);
 });
 
 test('what cannot be cut is refused before anyone is asked', async (t) => {
-  const house = await startSeveral(t, [embeds], { model });
+  const setup = await startSeveral(t, [embeds], { model });
   for (const dimensions of [5, 0, -1, 1.5]) {
-    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: 'a', dimensions });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: 'a', dimensions });
     assertError(answer, 'unsupported_parameter', { param: 'dimensions', message: /from 1 to 4/ });
   }
   const bits = { model: 'm', input: 'a', dimensions: 2, output_dtype: 'int8' };
-  assertError(await house.rig.post('/v1/embeddings', bits), 'unsupported_parameter', { param: 'output_dtype' });
-  assert.equal(house.upstreams[0]?.requests.length, 0);
+  assertError(await setup.rig.post('/v1/embeddings', bits), 'unsupported_parameter', { param: 'output_dtype' });
+  assert.equal(setup.upstreams[0]?.requests.length, 0);
 });
 
 test('an upstream whose own words for a width are others is not asked for one either', async (t) => {
-  const house = await startSeveral(t, [embeds], { model, upstream: { family: 'tei', options: { max_items: 1 } } });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'b', 'c'], dimensions: 2 });
+  const setup = await startSeveral(t, [embeds], { model, upstream: { family: 'tei', options: { max_items: 1 } } });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'b', 'c'], dimensions: 2 });
   assert.equal(answer.header('x-postern-calls'), '3');
   assert.deepEqual(
     embedded(answer.body).data.map(({ index, embedding }) => [index, embedding]),
     [0, 1, 2].map((index) => [index, [0.6, 0.8]]),
   );
-  assert.ok(house.upstreams[0]?.requests.every(({ body }) => !body.includes('dimensions')));
+  assert.ok(setup.upstreams[0]?.requests.every(({ body }) => !body.includes('dimensions')));
 });

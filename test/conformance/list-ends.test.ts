@@ -156,18 +156,18 @@ test('bills what was served, and what was under way, when the client leaves', as
 const joining = { coalesce: { window: '100ms', max_items: 16 } };
 
 async function startJoining(t: TestContext, script: Handler) {
-  const house = await startSeveral(t, [script], {
+  const setup = await startSeveral(t, [script], {
     model: { operations: ['embeddings'], price, ...joining },
     more: { keys },
   });
   const ask = (key: string, input: readonly string[]) =>
-    house.rig.post(
+    setup.rig.post(
       '/v1/embeddings',
       { model: 'm', input },
       { headers: [['x-api-key', `secret-of-the-key-named-${key}`]] },
     );
   await ask('one', ['first']);
-  return { ...house, ask };
+  return { ...setup, ask };
 }
 
 test('bills a client that leaves a call of several for its share', async (t) => {

@@ -10,30 +10,30 @@ const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee'];
 const upstream = { limits: { concurrency: 64 } };
 
 test('the legacy path has its model in the path, and its parts too', async (t) => {
-  const house = await startSeveral(t, [embeds], {
+  const setup = await startSeveral(t, [embeds], {
     model: { operations: ['embeddings'], cache: {} },
     target: [{ max_items: 2 }],
     upstream,
   });
-  const answer = await house.rig.post('/v1/engines/m/embeddings', { input: texts });
+  const answer = await setup.rig.post('/v1/engines/m/embeddings', { input: texts });
   assert.equal(answer.body.toString(), embeddingsOf(texts));
-  assert.deepEqual(house.upstreams[0]?.requests.map((request) => [request.path, inputsOf(request).length]).toSorted(), [
+  assert.deepEqual(setup.upstreams[0]?.requests.map((request) => [request.path, inputsOf(request).length]).toSorted(), [
     ['/embeddings', 1],
     ['/embeddings', 2],
     ['/embeddings', 2],
   ]);
-  assert.equal((await house.rig.post('/v1/engines/m/embeddings', { input: 'ccc' })).header('x-postern-cache'), 'hit');
-  assert.equal((await house.rig.post('/embeddings', { model: 'm', input: 'ccc' })).header('x-postern-cache'), 'hit');
+  assert.equal((await setup.rig.post('/v1/engines/m/embeddings', { input: 'ccc' })).header('x-postern-cache'), 'hit');
+  assert.equal((await setup.rig.post('/embeddings', { model: 'm', input: 'ccc' })).header('x-postern-cache'), 'hit');
 });
 
 test('client APIs have their lists taken apart, and read their own answers', async (t) => {
   const script: Handler = (request, reply) => (request.path.endsWith('rerank') ? ranks : embeds)(request, reply);
-  const house = await startSeveral(t, [script], {
+  const setup = await startSeveral(t, [script], {
     model: { operations: ['embeddings', 'rerank'], cache: {} },
     target: [{ max_items: 2 }],
     upstream,
   });
-  const { rig } = house;
+  const { rig } = setup;
   const vectors = texts.map(({ length }) => [length + 0.1, -length / 1_000, 0.12345678901234568]);
   const cohere = await rig.post('/v2/embed', {
     model: 'm',
@@ -57,19 +57,19 @@ test('moderations are taken apart by their texts, and parts of one input are not
     const results = inputsOf(request).map((text) => `{"flagged":${String(text).length > 3}}`);
     return reply.bytes(200, json, `{"id":"modr","model":"m","results":[${results.join(',')}]}`);
   };
-  const house = await startSeveral(t, [script], {
+  const setup = await startSeveral(t, [script], {
     model: { operations: ['moderations'] },
     target: [{ max_items: 2 }],
     upstream,
   });
-  const answer = await house.rig.post('/v1/moderations', { model: 'm', input: texts });
+  const answer = await setup.rig.post('/v1/moderations', { model: 'm', input: texts });
   assert.match(
     answer.body.toString(),
     /"results":\[\{"flagged":false\},\{"flagged":false\},\{"flagged":false\},\{"flagged":true\},\{"flagged":true\}\]\}$/,
   );
   const parts = Array.from({ length: 3 }, () => ({ type: 'text', text: 'x' }));
-  assert.equal((await house.rig.post('/v1/moderations', { model: 'm', input: parts })).status, 200);
-  assert.equal(house.upstreams[0]?.requests.length, 4);
+  assert.equal((await setup.rig.post('/v1/moderations', { model: 'm', input: parts })).status, 200);
+  assert.equal(setup.upstreams[0]?.requests.length, 4);
 });
 
 test('families that are translated are asked in parts as well, and are remembered', async (t) => {
@@ -82,12 +82,12 @@ test('families that are translated are asked in parts as well, and are remembere
       meta: { billed_units: { input_tokens: some.join('').length } },
     });
   };
-  const house = await startSeveral(t, [cohere], {
+  const setup = await startSeveral(t, [cohere], {
     model: { operations: ['embeddings'], cache: {} },
     target: [{ max_items: 2 }],
     upstream: { family: 'cohere', ...upstream },
   });
-  const ask = () => house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  const ask = () => setup.rig.post('/v1/embeddings', { model: 'm', input: texts });
   const first = await ask();
   assert.deepEqual([first.header('x-postern-translated'), first.header('x-postern-calls')], ['cohere', '3']);
   const { data, usage } = first.json() as { data: { embedding: number[] }[]; usage: { prompt_tokens: number } };

@@ -11,53 +11,53 @@ const embedding = { operations: ['embeddings'] };
 const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee', 'ffffff', 'ggggggg'];
 
 test('a list over the maximum of its target is asked for in parts, and the answer is what one call would have given', async (t) => {
-  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
-  const answer = await house.rig.post(
+  const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
+  const answer = await setup.rig.post(
     '/v1/embeddings',
     `{"model":"m", "input": ["a","bb", "ccc","dddd","eeeee","ffffff","ggggggg"], "user":"u"}`,
   );
   assert.equal(answer.status, 200);
   assert.equal(answer.body.toString(), embeddingsOf(texts));
   assert.equal(answer.header('x-postern-calls'), '3');
-  assert.deepEqual(house.upstreams[0]?.requests.map(({ body }) => body.toString()).toSorted(), [
+  assert.deepEqual(setup.upstreams[0]?.requests.map(({ body }) => body.toString()).toSorted(), [
     '{"model":"m", "input": ["a","bb","ccc"], "user":"u"}',
     '{"model":"m", "input": ["dddd","eeeee","ffffff"], "user":"u"}',
     '{"model":"m", "input": ["ggggggg"], "user":"u"}',
   ]);
-  const { usage, bill, attempts } = await house.rig.exchange();
+  const { usage, bill, attempts } = await setup.rig.exchange();
   assert.deepEqual([usage?.promptTokens, bill?.inputTokens, bill?.items, attempts], [28, 28, 7, 3]);
 });
 
 test('a list that fits goes as it came, whatever else is set', async (t) => {
-  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 7, max_bytes: '1MiB' }] });
+  const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 7, max_bytes: '1MiB' }] });
   const body = `{ "input": ${JSON.stringify(texts)} , "model":"m" }`;
-  const answer = await house.rig.post('/v1/embeddings', body);
+  const answer = await setup.rig.post('/v1/embeddings', body);
   assert.equal(answer.body.toString(), embeddingsOf(texts));
   assert.equal(answer.header('x-postern-calls'), undefined);
-  assert.equal(house.upstreams[0]?.requests[0]?.body.toString(), body);
+  assert.equal(setup.upstreams[0]?.requests[0]?.body.toString(), body);
 });
 
 test('equal items of a list that is taken apart are asked for once', async (t) => {
-  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 2 }] });
+  const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 2 }] });
   const input = ['a', 'bb', 'a', 'a', 'bb'];
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
   assert.equal(answer.body.toString(), embeddingsOf(input));
-  assert.deepEqual(house.upstreams[0]?.requests.map(inputsOf), [['a', 'bb']]);
-  assert.equal((await house.rig.exchange()).bill?.inputTokens, 3);
+  assert.deepEqual(setup.upstreams[0]?.requests.map(inputsOf), [['a', 'bb']]);
+  assert.equal((await setup.rig.exchange()).bill?.inputTokens, 3);
 });
 
 test('parts are also made by tokens and by bytes', async (t) => {
   for (const limit of [{ max_tokens: 6 }, { max_bytes: '24B' }]) {
-    const house = await startSeveral(t, [embeds], { model: embedding, target: [limit] });
+    const setup = await startSeveral(t, [embeds], { model: embedding, target: [limit] });
     const input = ['abcdefgh', 'bcdefghi', 'cdefghij'];
-    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
     assert.equal(answer.body.toString(), embeddingsOf(input));
-    assert.ok((house.upstreams[0]?.requests.length ?? 0) > 1);
+    assert.ok((setup.upstreams[0]?.requests.length ?? 0) > 1);
   }
 });
 
 test('an item that is longer than any target takes is named by its number, before anyone is asked', async (t) => {
-  const house = await startSeveral(t, [embeds, embeds], {
+  const setup = await startSeveral(t, [embeds, embeds], {
     model: embedding,
     target: [{ max_bytes: '16B' }, { max_bytes: '20B', max_tokens: 4 }],
   });
@@ -67,35 +67,35 @@ test('an item that is longer than any target takes is named by its number, befor
     [long, 'input'],
     [[long], 'input[0]'],
   ] as const) {
-    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
     assertError(answer, 'body_too_large', { param, message: /32 bytes/ });
   }
-  assert.deepEqual(house.seen(), [0, 0]);
-  const fits = await house.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'x'.repeat(17)] });
+  assert.deepEqual(setup.seen(), [0, 0]);
+  const fits = await setup.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'x'.repeat(17)] });
   assert.equal(fits.status, 200, fits.body.toString());
-  assert.deepEqual(house.seen(), [1, 1]);
+  assert.deepEqual(setup.seen(), [1, 1]);
 });
 
 test('documents are ranked over all parts, and as many are shown as were asked for', async (t) => {
-  const house = await startSeveral(t, [ranks], { model: { operations: ['rerank'] }, target: [{ max_items: 3 }] });
+  const setup = await startSeveral(t, [ranks], { model: { operations: ['rerank'] }, target: [{ max_items: 3 }] });
   const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];
-  const all = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
+  const all = await setup.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
   assert.equal(all.body.toString(), ranked(documents).replace('"search_units":1', '"search_units":2'));
-  const best = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', top_n: 2, documents });
+  const best = await setup.rig.post('/v1/rerank', { model: 'm', query: 'q', top_n: 2, documents });
   assert.equal(best.body.toString(), ranked(documents, 2).replace('"search_units":1', '"search_units":2'));
-  assert.equal((await house.rig.exchange(2)).bill?.searchUnits, 2);
+  assert.equal((await setup.rig.exchange(2)).bill?.searchUnits, 2);
 });
 
 test('each part is asked for no more than the best that are wanted, save where all are to be remembered', async (t) => {
   const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];
   const topsOf = async (model: object): Promise<unknown[]> => {
-    const house = await startSeveral(t, [ranks], {
+    const setup = await startSeveral(t, [ranks], {
       model: { operations: ['rerank'], ...model },
       target: [{ max_items: 3 }],
     });
-    const answer = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', top_n: 2, documents });
+    const answer = await setup.rig.post('/v1/rerank', { model: 'm', query: 'q', top_n: 2, documents });
     assert.equal(answer.body.toString(), ranked(documents, 2).replace('"search_units":1', '"search_units":2'));
-    return house.upstreams[0]?.requests.map(({ body }) => JSON.parse(body.toString()).top_n) ?? [];
+    return setup.upstreams[0]?.requests.map(({ body }) => JSON.parse(body.toString()).top_n) ?? [];
   };
   assert.deepEqual(await topsOf({}), [2, 2]);
   assert.deepEqual(await topsOf({ cache: {} }), [3, 3]);
@@ -103,12 +103,12 @@ test('each part is asked for no more than the best that are wanted, save where a
 
 test('as many documents are shown as the operator set for those who do not say, of all parts', async (t) => {
   for (const model of [{}, { cache: {} }]) {
-    const house = await startSeveral(t, [ranks], {
+    const setup = await startSeveral(t, [ranks], {
       model: { operations: ['rerank'], ...model },
       target: [{ max_items: 2, defaults: { top_n: 3 } }],
     });
     const documents = ['dd', 'a', 'ggggg', 'ccc', 'hhhhhh', 'ffff'];
-    const answer = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
+    const answer = await setup.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
     assert.equal(answer.status, 200, answer.body.toString());
     const { results }: { results: { index: number }[] } = JSON.parse(answer.body.toString());
     assert.deepEqual(
@@ -123,31 +123,31 @@ test('what one part did not count has no sum', async (t) => {
     inputsOf(request).includes('dddd')
       ? reply.bytes(200, json, embeddingsOf(inputsOf(request)).replace(/, "usage".*\}\}$/, '}'))
       : embeds(request, reply);
-  const house = await startSeveral(t, [silent], { model: embedding, target: [{ max_items: 3 }] });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  const setup = await startSeveral(t, [silent], { model: embedding, target: [{ max_items: 3 }] });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: texts });
   assert.equal(answer.body.toString(), embeddingsOf(texts).replace(/, "usage".*\}\}$/, '}'));
 });
 
 test('a part that fails is asked for elsewhere alone', async (t) => {
   const half: Handler = (request, reply) =>
     inputsOf(request).includes('dddd') ? refusingWith(503)(request, reply) : embeds(request, reply);
-  const house = await startSeveral(t, [half, embeds], {
+  const setup = await startSeveral(t, [half, embeds], {
     model: embedding,
     target: [{ max_items: 3 }, { max_items: 3 }],
   });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: texts });
   assert.equal(answer.body.toString(), embeddingsOf(texts));
-  assert.deepEqual(house.upstreams[1]?.requests.map(inputsOf), [['dddd', 'eeeee', 'ffffff']]);
+  assert.deepEqual(setup.upstreams[1]?.requests.map(inputsOf), [['dddd', 'eeeee', 'ffffff']]);
 });
 
 test('who takes fewer items is asked for them in smaller parts once the others have failed', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503), embeds], {
+  const setup = await startSeveral(t, [refusingWith(503), embeds], {
     model: embedding,
     target: [{ max_items: 5 }, { max_items: 2 }],
   });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: texts });
   assert.equal(answer.body.toString(), embeddingsOf(texts));
-  assert.deepEqual(house.upstreams[1]?.requests.map((request) => inputsOf(request).length).toSorted(), [1, 2, 2, 2]);
+  assert.deepEqual(setup.upstreams[1]?.requests.map((request) => inputsOf(request).length).toSorted(), [1, 2, 2, 2]);
 });
 
 test('an error to one part is the answer, and it is the client who reads it', async (t) => {
@@ -155,8 +155,8 @@ test('an error to one part is the answer, and it is the client who reads it', as
     inputsOf(request).includes('dddd')
       ? reply.json(400, { error: { message: 'too long', type: 'invalid_request_error', param: 'input', code: null } })
       : embeds(request, reply);
-  const house = await startSeveral(t, [script], { model: embedding, target: [{ max_items: 3 }] });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  const setup = await startSeveral(t, [script], { model: embedding, target: [{ max_items: 3 }] });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: texts });
   assert.equal(answer.status, 400);
   assert.match(answer.body.toString(), /too long/);
 });
@@ -187,7 +187,7 @@ for (const [name, path] of [
       return reply.json(400, refusal?.(item, name));
     };
     for (const model of [{}, { cache: {} }]) {
-      const house = await startSeveral(t, [script], {
+      const setup = await startSeveral(t, [script], {
         model: { operations: ['embeddings', 'rerank'], ...model },
         target: [{ max_items: 4 }],
       });
@@ -197,7 +197,7 @@ for (const [name, path] of [
         const place = (asked * 3) % length;
         items[place] = bad;
         refusal = refusals[asked % refusals.length];
-        const answer = await house.rig.post(path, { model: 'm', query: 'q', [name]: items });
+        const answer = await setup.rig.post(path, { model: 'm', query: 'q', [name]: items });
         assert.equal(answer.status, 400);
         assert.equal(answer.body.toString(), JSON.stringify(refusal?.(place, name)));
       }
@@ -231,25 +231,25 @@ for (const [what, answerOf] of Object.entries(mistakes)) {
 }
 
 test('vectors that are not as wide as the model says are not used', async (t) => {
-  const house = await startSeveral(t, [embeds], { model: { ...embedding, dimensions: 4 }, target: [{ max_items: 3 }] });
-  assertError(await house.rig.post('/v1/embeddings', { model: 'm', input: texts }), 'upstream_protocol_error', {
+  const setup = await startSeveral(t, [embeds], { model: { ...embedding, dimensions: 4 }, target: [{ max_items: 3 }] });
+  assertError(await setup.rig.post('/v1/embeddings', { model: 'm', input: texts }), 'upstream_protocol_error', {
     message: /vectors of 3 numbers, where there are to be 4/,
   });
 });
 
 test('texts that are to be read together are not taken apart', async (t) => {
-  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
-  await house.rig.post('/v1/embeddings', { model: 'm', input: texts, late_chunking: true });
-  assert.equal(house.upstreams[0]?.requests.length, 1);
+  const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
+  await setup.rig.post('/v1/embeddings', { model: 'm', input: texts, late_chunking: true });
+  assert.equal(setup.upstreams[0]?.requests.length, 1);
 });
 
 test('a list that would become too many calls is refused before one is made', async (t) => {
-  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 1 }] });
+  const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 1 }] });
   const input = Array.from({ length: 2_049 }, (_, index) => String(index));
-  assertError(await house.rig.post('/v1/embeddings', { model: 'm', input }), 'body_too_large', {
+  assertError(await setup.rig.post('/v1/embeddings', { model: 'm', input }), 'body_too_large', {
     message: /2049 calls.*2048/,
   });
-  assert.equal(house.upstreams[0]?.requests.length, 0);
+  assert.equal(setup.upstreams[0]?.requests.length, 0);
 });
 
 test('places are taken as they are free, and a list leaves them to those who wait', async (t) => {
@@ -264,13 +264,13 @@ test('places are taken as they are free, and a list leaves them to those who wai
   };
   for (const concurrency of [1, 3, 64]) {
     most = 0;
-    const house = await startSeveral(t, [counting], {
+    const setup = await startSeveral(t, [counting], {
       model: embedding,
       target: [{ max_items: 1 }],
       upstream: { limits: { concurrency, queue: 0 } },
     });
     const input = Array.from({ length: 20 }, (_, index) => `text ${index}`);
-    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
     assert.equal(answer.body.toString(), embeddingsOf(input));
     assert.equal(most, Math.min(8, concurrency));
   }

@@ -15,7 +15,7 @@ const sound = Buffer.from([0x49, 0x44, 0x33, 0x00, 0xff, 0x80, 0x0d, 0x0a]);
 const picture: Script = (_request, reply) => reply.json(200, { created: 1, data: [{ b64_json: 'AAAA' }], usage });
 const speaks: Script = (_request, reply) => reply.bytes(200, [['content-type', 'audio/mpeg']], sound);
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   script: Script,
   { model = {}, key = {} }: { readonly model?: object; readonly key?: object },
@@ -34,11 +34,11 @@ async function startHouse(
 }
 
 test('pictures are billed by the token that was counted, or each', async (t) => {
-  const byToken = await startHouse(t, picture, { model: { price: { input: 5, output: 40 } } });
+  const byToken = await startSetup(t, picture, { model: { price: { input: 5, output: 40 } } });
   await byToken.rig.post(pictures, { model: 'm', prompt: 'p' });
   // 10 at 5 and 272 at 40 dollars a million.
   assert.equal((await byToken.rig.exchange(1)).bill?.costNanos, 10_930_000);
-  const each = await startHouse(t, picture, { model: { price: { image: 0.02 } } });
+  const each = await startSetup(t, picture, { model: { price: { image: 0.02 } } });
   await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 });
   const { bill } = await each.rig.exchange(1);
   // Three were asked for, and one came.
@@ -78,7 +78,7 @@ function streaming(...[, reply]: Parameters<Handler>): Promise<void> {
 
 for (const [name, asked, script, images, nanos] of rowsOfPictures) {
   test(`pictures cost by size and quality: ${name}`, async (t) => {
-    const { rig } = await startHouse(t, script, { model: { price: bySize } });
+    const { rig } = await startSetup(t, script, { model: { price: bySize } });
     const { body } = await rig.post(pictures, { model: 'm', prompt: 'p', ...asked });
     assert.ok(body.length > 50_000);
     const { bill } = await rig.exchange(1);
@@ -88,7 +88,7 @@ for (const [name, asked, script, images, nanos] of rowsOfPictures) {
 
 test('of pictures that may be of several kinds a budget holds the dearest', async (t) => {
   const key = { budgets: [{ every: 'month', amount: 0.1 }] };
-  const { rig } = await startHouse(t, answering({}), { key, model: { price: bySize } });
+  const { rig } = await startSetup(t, answering({}), { key, model: { price: bySize } });
   const post = (more: object) => rig.post(pictures, { model: 'm', prompt: 'p', ...more });
   await assertError(await post({ size: 'auto' }), 'budget_exceeded');
   assert.equal((await post({ size: '1024x1024' })).status, 200);
@@ -97,14 +97,14 @@ test('of pictures that may be of several kinds a budget holds the dearest', asyn
 
 test('pictures whose tokens nobody counted are billed as what the model writes at most', async (t) => {
   const script: Script = (_request, reply) => reply.json(200, { created: 1, data: [] });
-  const { rig } = await startHouse(t, script, { model: { price: { output: 40 }, max_output: 1_000 } });
+  const { rig } = await startSetup(t, script, { model: { price: { output: 40 }, max_output: 1_000 } });
   await rig.post(pictures, { model: 'm', prompt: 'p', n: 2, partial_images: 1 });
   const { bill } = await rig.exchange(1);
   assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [4_000, true]);
 });
 
 test('what is read aloud is billed by its characters, escapes undone', async (t) => {
-  const { rig } = await startHouse(t, speaks, { model: { price: { character: 15 } } });
+  const { rig } = await startSetup(t, speaks, { model: { price: { character: 15 } } });
   await rig.post(aloud, '{"model":"m","voice":"alloy","input":"\\u00e9🚀 \\ud83d\\ude80ab"}');
   const { bill } = await rig.exchange(1);
   // é, a rocket, a space, a rocket, a, b.
@@ -112,7 +112,7 @@ test('what is read aloud is billed by its characters, escapes undone', async (t)
 });
 
 test('speech that is billed by the token is estimated, as no count comes with sound', async (t) => {
-  const { rig } = await startHouse(t, speaks, { model: { price: { input: 0.6, output: 12 }, max_output: 2_000 } });
+  const { rig } = await startSetup(t, speaks, { model: { price: { input: 0.6, output: 12 }, max_output: 2_000 } });
   await rig.post(aloud, { model: 'm', voice: 'alloy', input: 'x'.repeat(100) });
   const { bill } = await rig.exchange(1);
   assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [150, true]);
@@ -120,21 +120,21 @@ test('speech that is billed by the token is estimated, as no count comes with so
 
 test('a budget holds what it can cost at most, and what has no bound is refused by name', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.1' }] };
-  const each = await startHouse(t, picture, { key, model: { price: { image: 0.02 } } });
+  const each = await startSetup(t, picture, { key, model: { price: { image: 0.02 } } });
   assert.equal((await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 2 })).status, 200);
   assertError(await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 6 }), 'budget_exceeded');
-  const open = await startHouse(t, picture, { key, model: { price: { output: 40 } } });
+  const open = await startSetup(t, picture, { key, model: { price: { output: 40 } } });
   assertError(await open.rig.post(pictures, { model: 'm', prompt: 'p' }), 'unsupported_parameter', { param: 'n' });
   const text = { model: 'm', voice: 'alloy', input: 'hello' };
   assertError(await open.rig.post(aloud, text), 'unsupported_parameter', { param: 'input' });
   assert.equal(open.up.requests.length, 0);
-  const bounded = await startHouse(t, picture, { key, model: { price: { output: 40 }, max_output: 1_000 } });
+  const bounded = await startSetup(t, picture, { key, model: { price: { output: 40 }, max_output: 1_000 } });
   assert.equal((await bounded.rig.post(pictures, { model: 'm', prompt: 'p' })).status, 200);
   assertError(await bounded.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 }), 'budget_exceeded');
 });
 
 test('a model that makes neither says so by name', async (t) => {
-  const { rig, up } = await startHouse(t, picture, {});
+  const { rig, up } = await startSetup(t, picture, {});
   for (const [path, body] of [
     [pictures, { model: 'e', prompt: 'p' }],
     [aloud, { model: 'e', input: 'i' }],
@@ -145,7 +145,7 @@ test('a model that makes neither says so by name', async (t) => {
 });
 
 test('the official library asks for pictures and for speech', async (t) => {
-  const { rig } = await startHouse(
+  const { rig } = await startSetup(
     t,
     (request, reply) => (request.path.endsWith('/speech') ? speaks : picture)(request, reply),
     {},

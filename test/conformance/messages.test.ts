@@ -30,7 +30,7 @@ const question = (more: object = {}) => ({
   ...more,
 });
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   script: Handler,
   { model = {}, key = {} }: { readonly model?: object; readonly key?: object } = {},
@@ -73,7 +73,7 @@ const streaming =
 
 test('the official library talks through it, plain, streamed and counting', async (t) => {
   const events = [begun({ ...usage, output_tokens: 1 }), ...said, ended({ output_tokens: 20 }), stop];
-  const { client, up } = await startHouse(t, (request, reply) => {
+  const { client, up } = await startSetup(t, (request, reply) => {
     if (request.path.endsWith('/count_tokens')) return reply.json(200, { input_tokens: 9 });
     return request.body.includes('"stream":true')
       ? streaming(...events)(request, reply)
@@ -92,7 +92,7 @@ test('the official library talks through it, plain, streamed and counting', asyn
 });
 
 test('what is read from the cache and put there is billed for what it is, beside the rest', async (t) => {
-  const { rig } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const { rig } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   await rig.post(path, question());
   const { bill } = await rig.exchange(1);
   // 100 at 3, 500 at 0.3, 30 at 3.75 and 20 at 15 dollars a million.
@@ -138,7 +138,7 @@ test('a stream counts what its end says over what its beginning said, and what t
       [[begun(first), ...said], 630, 500, 2, true],
     ];
   for (const [events, ...expected] of rows) {
-    const { rig } = await startHouse(t, streaming(...events));
+    const { rig } = await startSetup(t, streaming(...events));
     const response = await rig.post(path, question({ stream: true }));
     assert.equal(response.body.toString(), events.join(''));
     const { bill } = await rig.exchange(1);
@@ -147,7 +147,7 @@ test('a stream counts what its end says over what its beginning said, and what t
 });
 
 test('an error of the gateway is in the shape of the service, and the library knows its kind', async (t) => {
-  const { client, rig } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const { client, rig } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const response = await rig.post(path, { model: 'm', messages: [] });
   assert.equal(response.status, 400);
   const { type, error } = JSON.parse(response.body.toString());
@@ -159,7 +159,7 @@ test('an error of the gateway is in the shape of the service, and the library kn
 });
 
 test('of the query, what says that a client asks for what is not settled yet goes on, and nothing else', async (t) => {
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   await rig.post(`${path}?beta=true`, question());
   await rig.post(`${path}?key=sk-secret&b%65ta=true&x=%0d%0a`, question());
   await rig.post(`${path}?Beta=true`, question());
@@ -173,7 +173,7 @@ test('of the query, what says that a client asks for what is not settled yet goe
 
 test('an overloaded upstream is one that may be asked again, and its words pass', async (t) => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_2' };
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(529, overloaded));
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(529, overloaded));
   const response = await rig.post(path, question());
   assert.equal(response.status, 529);
   assert.equal(response.body.toString(), JSON.stringify(overloaded));
@@ -181,7 +181,7 @@ test('an overloaded upstream is one that may be asked again, and its words pass'
 });
 
 test('counting tokens costs nothing, and is kept in the ledger', async (t) => {
-  const { rig } = await startHouse(t, (_request, reply) => reply.json(200, { input_tokens: 9 }));
+  const { rig } = await startSetup(t, (_request, reply) => reply.json(200, { input_tokens: 9 }));
   const response = await rig.post('/v1/messages/count_tokens', {
     model: 'm',
     messages: [{ role: 'user', content: 'x' }],
@@ -197,15 +197,15 @@ test('under a budget images pass where the model says what it can hold', async (
   const image = question({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] });
   const key = { budgets: [{ every: 'day', amount: '1' }] };
   const script: Handler = (_request, reply) => reply.json(200, answer);
-  const without = await startHouse(t, script, { key });
+  const without = await startSetup(t, script, { key });
   const refused = await without.rig.post(path, image);
   assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.param], [400, 'source']);
-  const held = await startHouse(t, script, { key, model: { context: 200_000 } });
+  const held = await startSetup(t, script, { key, model: { context: 200_000 } });
   assert.equal((await held.rig.post(path, image)).status, 200);
 });
 
 test('what Anthropic keeps cannot be named, and what tools are called with is theirs', async (t) => {
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const ask = (content: unknown, more: object = {}) =>
     rig.post(path, question({ messages: [{ role: 'user', content }], ...more }));
   for (const [content, more] of [
@@ -288,7 +288,7 @@ test('the models that an official client lists are those that take messages, pag
 });
 
 test("files of Anthropic's clients are refused by name, and those of OpenAI's clients are not", async (t) => {
-  const { rig, up, client } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const { rig, up, client } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const refused = (error: unknown): boolean =>
     error instanceof Anthropic.BadRequestError && /Anthropic's Files API is not served/.test(error.message);
   for (const at of ['', '/anthropic']) {
@@ -303,7 +303,7 @@ test("files of Anthropic's clients are refused by name, and those of OpenAI's cl
 });
 
 test('who may ask for messages may count their tokens, and a model that serves the one serves the other', async (t) => {
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, { input_tokens: 9 }), {
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, { input_tokens: 9 }), {
     model: { operations: ['messages'] },
     key: { operations: ['messages'] },
   });

@@ -1,4 +1,4 @@
-/** Limits, budgets, prices and the ledger as clients and operators meet them: one request after another through the whole house. */
+/** Limits, budgets, prices and the ledger as clients and operators meet them: one request after another through the whole setup. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -19,7 +19,7 @@ interface Wanted {
   readonly script?: Script;
 }
 
-async function startHouse(t: TestContext, wanted: Wanted): Promise<{ rig: Rig; up: FakeUpstream }> {
+async function startSetup(t: TestContext, wanted: Wanted): Promise<{ rig: Rig; up: FakeUpstream }> {
   const up = await startFakeUpstream(wanted.script ?? ((_request, reply) => reply.json(200, answer)));
   t.after(() => up.close());
   const rig = await startRig(t, {
@@ -50,7 +50,7 @@ async function rowsOf(rig: Rig, count: number): Promise<readonly LedgerRow[]> {
 }
 
 test('a request becomes a row that says what it was, what it used and what it cost', async (t) => {
-  const { rig, up } = await startHouse(t, {});
+  const { rig, up } = await startSetup(t, {});
   const response = await rig.post('/v1/embeddings', question, {
     headers: [
       ['Authorization', `Bearer ${testKey}`],
@@ -76,7 +76,7 @@ test('a request becomes a row that says what it was, what it used and what it co
 });
 
 test('a limit of requests is kept, told beforehand, and named when it is reached', async (t) => {
-  const { rig, up } = await startHouse(t, { key: { limits: { requests_per_minute: 2 } } });
+  const { rig, up } = await startSetup(t, { key: { limits: { requests_per_minute: 2 } } });
   const first = await rig.post('/v1/embeddings', question);
   assert.equal(first.header('x-ratelimit-limit-requests'), '2');
   assert.equal(first.header('x-ratelimit-remaining-requests'), '1');
@@ -98,7 +98,7 @@ test('a limit of requests is kept, told beforehand, and named when it is reached
 });
 
 test('tokens are settled with what the upstream counted', async (t) => {
-  const { rig } = await startHouse(t, { key: { limits: { tokens_per_minute: 1_500 } } });
+  const { rig } = await startSetup(t, { key: { limits: { tokens_per_minute: 1_500 } } });
   await rig.post('/v1/embeddings', question);
   const second = await rig.post('/v1/embeddings', question);
   // 500 are left after the first, and the second was estimated at far less.
@@ -107,7 +107,7 @@ test('tokens are settled with what the upstream counted', async (t) => {
 });
 
 test('a request that asks for more items than the limit allows at all is told to split', async (t) => {
-  const { rig } = await startHouse(t, { key: { limits: { items_per_minute: 2 } } });
+  const { rig } = await startSetup(t, { key: { limits: { items_per_minute: 2 } } });
   const refused = await rig.post('/v1/embeddings', question);
   assertError(refused, 'rate_limit_exceeded');
   assert.equal(refused.header('retry-after'), undefined);
@@ -115,7 +115,7 @@ test('a request that asks for more items than the limit allows at all is told to
 });
 
 test("limits of project, model and key hold together, and an upstream's own hold before each call", async (t) => {
-  const { rig, up } = await startHouse(t, {
+  const { rig, up } = await startSetup(t, {
     key: { project: 'search', limits: { requests_per_minute: 10 } },
     upstream: { limits: { requests_per_minute: 3 } },
     more: { projects: [{ id: 'search', limits: { requests_per_day: 5 } }] },
@@ -128,7 +128,7 @@ test("limits of project, model and key hold together, and an upstream's own hold
 
 test('a budget is spent to its end and not beyond, and says when it begins anew', async (t) => {
   // Each costs 2,000,000 nano-dollars in truth; the worst case is a token a byte.
-  const { rig, up } = await startHouse(t, { key: { budgets: [{ every: 'day', amount: '0.005' }] } });
+  const { rig, up } = await startSetup(t, { key: { budgets: [{ every: 'day', amount: '0.005' }] } });
   assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
   assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
   assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
@@ -139,7 +139,7 @@ test('a budget is spent to its end and not beyond, and says when it begins anew'
 });
 
 test('a model without a price is never held up by a budget, and its rows say that the cost is not known', async (t) => {
-  const { rig } = await startHouse(t, {
+  const { rig } = await startSetup(t, {
     model: { price: 'unknown' },
     key: { budgets: [{ every: 'total', amount: '0.000000001' }] },
   });
@@ -149,7 +149,7 @@ test('a model without a price is never held up by a budget, and its rows say tha
 });
 
 test("an upstream's error costs nothing", async (t) => {
-  const { rig } = await startHouse(t, {
+  const { rig } = await startSetup(t, {
     script: (_request, reply) => reply.json(400, { error: { message: 'no' } }),
     key: { budgets: [{ every: 'day', amount: 1 }] },
   });
@@ -159,7 +159,7 @@ test("an upstream's error costs nothing", async (t) => {
 });
 
 test("where an upstream's own budget is spent and nobody else is left, the client hears of a budget, and does not wait", async (t) => {
-  const { rig, up } = await startHouse(t, { upstream: { budgets: [{ every: 'month', amount: '0.000001' }] } });
+  const { rig, up } = await startSetup(t, { upstream: { budgets: [{ every: 'month', amount: '0.000001' }] } });
   const refused = await rig.post('/v1/embeddings', question);
   assertError(refused, 'budget_exceeded', { message: /upstream "up"/ });
   assert.equal(refused.header('x-should-retry'), 'false');

@@ -131,11 +131,11 @@ test('a place is given back by every way that a call can end', async (t) => {
 });
 
 test('where one upstream is full, another priority takes over before anybody is refused', async (t) => {
-  const house = await startSeveral(t, [silent, answering('b')], { upstream: { limits: { concurrency: 1, queue: 0 } } });
-  const first = await connect(house.rig.port);
+  const setup = await startSeveral(t, [silent, answering('b')], { upstream: { limits: { concurrency: 1, queue: 0 } } });
+  const first = await connect(setup.rig.port);
   await first.write(questionBytes(ask(1)));
-  await house.upstreams[0]?.nextRequest();
-  const answer = await house.embed();
+  await setup.upstreams[0]?.nextRequest();
+  const answer = await setup.embed();
   assert.deepEqual(answer.json(), { from: 'b' });
   first.destroy();
 });

@@ -35,7 +35,7 @@ const answerOf = (text: string, counted: object | null = usage) => ({
 
 const answering: Handler = (_request, reply) => reply.json(200, answerOf('four'));
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   handler: Handler,
   { model = {}, key = {} }: { readonly model?: object; readonly key?: object } = {},
@@ -70,7 +70,7 @@ const eventsOf = (text: string): string[] => [
 ];
 
 test('the official library talks through it, plain and streamed, and what it used is billed', async (t) => {
-  const { rig, up } = await startHouse(t, (request, reply) =>
+  const { rig, up } = await startSetup(t, (request, reply) =>
     request.body.includes('"stream":true')
       ? reply.bytes(200, [['content-type', 'text/event-stream']], eventsOf('four').join(''))
       : reply.json(200, answerOf('four')),
@@ -98,7 +98,7 @@ test('the count is found at the end of a stream however long its last event is, 
   const lie = '{"usage":{"input_tokens":1,"output_tokens":1}}';
   for (const text of ['four', lie, `${lie}${'x'.repeat(60_000)}`, `${'"\\'.repeat(20_000)}${lie}`]) {
     const events = eventsOf(text).join('');
-    const { rig } = await startHouse(t, (_request, reply) =>
+    const { rig } = await startSetup(t, (_request, reply) =>
       reply.bytes(200, [['content-type', 'text/event-stream']], events),
     );
     const response = await rig.post(path, { model: 'm', input: 'x', stream: true });
@@ -109,7 +109,7 @@ test('the count is found at the end of a stream however long its last event is, 
 });
 
 test('what an upstream keeps cannot be named: nothing of it is sent, however it is spelled', async (t) => {
-  const { rig, up } = await startHouse(t, answering);
+  const { rig, up } = await startSetup(t, answering);
   const rows: readonly [body: object | string, param: string][] = [
     [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{ conversation: 'conv_1' }, 'conversation'],
@@ -171,7 +171,7 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
 });
 
 test('a long conversation with sound in it may ask for an answer with sound', async (t) => {
-  const { rig } = await startHouse(t, (_request, reply) => reply.json(200, { choices: [] }));
+  const { rig } = await startSetup(t, (_request, reply) => reply.json(200, { choices: [] }));
   const heard = { type: 'input_audio', input_audio: { data: 'A'.repeat(5 * 1024 ** 2), format: 'wav' } };
   const messages = [{ role: 'user', content: [heard] }];
   const body = { model: 'm', messages, audio: { voice: 'alloy', format: 'mp3' } };
@@ -187,7 +187,7 @@ test('a long conversation with sound in it may ask for an answer with sound', as
 });
 
 test('annotations of a content alone may name what was used; anywhere else such a name is looked up', async (t) => {
-  const { rig } = await startHouse(t, answering);
+  const { rig } = await startSetup(t, answering);
   const annotations = [{ type: 'file_citation', file_id: 'file-theirs' }];
   for (const more of [
     { annotations },
@@ -203,7 +203,7 @@ test('annotations of a content alone may name what was used; anywhere else such 
 });
 
 test('what only sounds like it passes: nulls, texts, and the schemas and arguments of tools', async (t) => {
-  const { rig } = await startHouse(t, answering);
+  const { rig } = await startSetup(t, answering);
   const parameters = { type: 'object', properties: { file_id: { type: 'string' }, container: { type: 'object' } } };
   for (const more of [
     { previous_response_id: null, conversation: null, prompt: null, background: false },
@@ -223,7 +223,7 @@ test('what only sounds like it passes: nulls, texts, and the schemas and argumen
 
 test('under a budget tools that the upstream runs are refused, and what is written is bounded', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
-  const { rig } = await startHouse(t, answering, { key, model: { context: 1_000 } });
+  const { rig } = await startSetup(t, answering, { key, model: { context: 1_000 } });
   const ask = (more: object) => rig.post(path, { model: 'm', input: 'x', max_output_tokens: 500, ...more });
   assert.equal((await ask({})).status, 200);
   assertError(await ask({ tools: [{ type: 'web_search' }] }), 'unsupported_parameter', { param: 'tools' });
@@ -231,7 +231,7 @@ test('under a budget tools that the upstream runs are refused, and what is writt
 });
 
 test('tokens of a turn are counted for nothing, by the official library and at every base URL', async (t) => {
-  const { rig, up } = await startHouse(t, (_request, reply) =>
+  const { rig, up } = await startSetup(t, (_request, reply) =>
     reply.json(200, { object: 'response.input_tokens', input_tokens: 11 }),
   );
   for (const base of ['/v1', '', '/openai/v1', '/ollama/v1']) {
@@ -256,7 +256,7 @@ test('a conversation is made shorter by its own path, and billed by what that co
     output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'x' }],
     usage,
   };
-  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, compacted));
+  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, compacted));
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
   assert.equal((await client.responses.compact({ model: 'm', input: 'long' })).object, 'response.compaction');
   assert.equal((await up.nextRequest()).path, '/responses/compact');
@@ -273,7 +273,7 @@ test('a conversation is made shorter by its own path, and billed by what that co
 });
 
 test('a model without responses has neither path', async (t) => {
-  const { rig } = await startHouse(t, answering, { model: { operations: ['chat'] } });
+  const { rig } = await startSetup(t, answering, { model: { operations: ['chat'] } });
   for (const tail of ['input_tokens', 'compact']) {
     assertError(await rig.post(`/v1/responses/${tail}`, { model: 'm', input: 'x' }), 'operation_not_supported', {
       param: 'model',

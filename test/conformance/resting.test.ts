@@ -11,84 +11,84 @@ import type { Handler } from '../support/upstreams/fake-upstream.ts';
 /** A lone target is asked again otherwise: see same-target.test.ts. */
 const askedOnce = { model: { retry: { same_target: 0 } } };
 
-async function embedTimes(house: Several, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) assert.equal((await house.embed()).status, 200);
+async function embedTimes(setup: Several, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) assert.equal((await setup.embed()).status, 200);
 }
 
 test('a target that fails five times in a row is left alone, and probed by one request once its rest is over', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), answering('b')]);
-  await embedTimes(house, 8);
-  assert.deepEqual(house.seen(), [5, 8]);
+  const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
+  await embedTimes(setup, 8);
+  assert.deepEqual(setup.seen(), [5, 8]);
 
   await wait(1_050); // the first rest takes a second at most
-  await Promise.all(Array.from({ length: 6 }, () => house.embed()));
-  assert.deepEqual(house.seen(), [6, 14], 'one probe, and nothing more while it rests again');
+  await Promise.all(Array.from({ length: 6 }, () => setup.embed()));
+  assert.deepEqual(setup.seen(), [6, 14], 'one probe, and nothing more while it rests again');
 });
 
 test('a target that works again after its rest gets its share back', async (t) => {
-  const house = await startSeveral(t, [resetting, answering('b')]);
-  await embedTimes(house, 6);
-  assert.deepEqual(house.seen(), [5, 6]);
-  house.upstreams[0]?.respondWith(answering('a'));
+  const setup = await startSeveral(t, [resetting, answering('b')]);
+  await embedTimes(setup, 6);
+  assert.deepEqual(setup.seen(), [5, 6]);
+  setup.upstreams[0]?.respondWith(answering('a'));
   await wait(1_050);
-  await embedTimes(house, 4);
-  assert.deepEqual(house.seen(), [9, 6]);
+  await embedTimes(setup, 4);
+  assert.deepEqual(setup.seen(), [9, 6]);
 });
 
 test('a target where nobody listens is left alone after five calls in a row, too', async (t) => {
-  const house = await startSeveral(t, [answering('a'), answering('b')]);
-  await house.upstreams[0]?.close();
-  await embedTimes(house, 8);
-  assert.deepEqual(house.seen(), [0, 8]);
-  await house.rig.exchange(8);
-  const triedFirst = house.rig.settled.filter(({ tries }) => tries.some(({ upstream }) => upstream === 'a'));
+  const setup = await startSeveral(t, [answering('a'), answering('b')]);
+  await setup.upstreams[0]?.close();
+  await embedTimes(setup, 8);
+  assert.deepEqual(setup.seen(), [0, 8]);
+  await setup.rig.exchange(8);
+  const triedFirst = setup.rig.settled.filter(({ tries }) => tries.some(({ upstream }) => upstream === 'a'));
   assert.equal(triedFirst.length, 5);
 });
 
 test('a target without an alternative never rests', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500)], askedOnce);
-  for (let i = 0; i < 12; i += 1) assert.equal((await house.embed()).status, 500);
-  assert.deepEqual(house.seen(), [12]);
-  house.upstreams[0]?.respondWith(answering('a'));
-  assert.equal((await house.embed()).status, 200);
+  const setup = await startSeveral(t, [refusingWith(500)], askedOnce);
+  for (let i = 0; i < 12; i += 1) assert.equal((await setup.embed()).status, 500);
+  assert.deepEqual(setup.seen(), [12]);
+  setup.upstreams[0]?.respondWith(answering('a'));
+  assert.equal((await setup.embed()).status, 200);
 });
 
 test('where all rest, someone is asked all the same', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
-  for (let i = 0; i < 10; i += 1) assert.equal((await house.embed()).status, 500);
-  const [first = 0, second = 0] = house.seen();
+  const setup = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
+  for (let i = 0; i < 10; i += 1) assert.equal((await setup.embed()).status, 500);
+  const [first = 0, second = 0] = setup.seen();
   assert.ok(first + second >= 15, `${first} and ${second} calls`);
-  for (const upstream of house.upstreams) upstream.respondWith(answering('again'));
-  assert.equal((await house.embed()).status, 200);
+  for (const upstream of setup.upstreams) upstream.respondWith(answering('again'));
+  assert.equal((await setup.embed()).status, 200);
 });
 
 for (const status of [429, 503]) {
   test(`a Retry-After on ${status} is honoured even where there is no alternative`, async (t) => {
-    const house = await startSeveral(t, [refusingWith(status, [['Retry-After', '1']])], askedOnce);
-    const first = await house.embed();
+    const setup = await startSeveral(t, [refusingWith(status, [['Retry-After', '1']])], askedOnce);
+    const first = await setup.embed();
     assert.equal(first.status, status);
     assert.equal(first.header('retry-after'), '1');
-    house.upstreams[0]?.respondWith(answering('a'));
+    setup.upstreams[0]?.respondWith(answering('a'));
 
-    const second = await house.embed();
+    const second = await setup.embed();
     // Where too many calls are all that is in the way, the client's own class for that.
     if (status === 429)
       assertError(second, 'rate_limit_exceeded', { message: /too many calls and asked for a pause; try again in 1 s/ });
     else assertError(second, 'no_upstream_available', { message: /asked for a pause; try again in 1 s/ });
     assert.equal(second.header('retry-after'), '1');
-    assert.deepEqual(house.seen(), [1]);
-    const exchange = await house.rig.exchange(2);
+    assert.deepEqual(setup.seen(), [1]);
+    const exchange = await setup.rig.exchange(2);
     assert.match(exchange.errorCause ?? '', new RegExp(`a: m: rests \\d.\\d s more \\(answered ${status}\\)`));
 
     await wait(1_020);
-    assert.equal((await house.embed()).status, 200);
+    assert.equal((await setup.embed()).status, 200);
   });
 }
 
 test('a Retry-After of an hour is not believed: after a minute at most, the target is asked again', async (t) => {
-  const house = await startSeveral(t, [refusingWith(503, [['Retry-After', '3600']])]);
-  await house.embed();
-  const answer = await house.embed();
+  const setup = await startSeveral(t, [refusingWith(503, [['Retry-After', '3600']])]);
+  await setup.embed();
+  const answer = await setup.embed();
   assertError(answer, 'no_upstream_available');
   const seconds = Number(answer.header('retry-after'));
   assert.ok(seconds > 50 && seconds <= 60, String(seconds));
@@ -106,51 +106,51 @@ const byKey =
 
 const withKeys = { upstream: { api_key: undefined, credentials } };
 
-function keysSeen(house: Several): string[] {
-  return (house.upstreams[0]?.requests ?? []).map(
+function keysSeen(setup: Several): string[] {
+  return (setup.upstreams[0]?.requests ?? []).map(
     (request) => /sk-(\w+)-/.exec(request.header('authorization') ?? '')?.[1] ?? '',
   );
 }
 
 for (const status of [401, 403, 429]) {
   test(`a credential that is answered ${status} rests by itself, and its sibling takes over`, async (t) => {
-    const house = await startSeveral(t, [byKey({ first: refusingWith(status) })], withKeys);
-    await embedTimes(house, 20);
-    const firsts = keysSeen(house).filter((key) => key === 'first').length;
+    const setup = await startSeveral(t, [byKey({ first: refusingWith(status) })], withKeys);
+    await embedTimes(setup, 20);
+    const firsts = keysSeen(setup).filter((key) => key === 'first').length;
     assert.ok(firsts <= 2, `${firsts} calls with the refused credential`);
-    assert.equal(keysSeen(house).length, 20 + firsts);
+    assert.equal(keysSeen(setup).length, 20 + firsts);
   });
 }
 
 test('completions go on with the next credential as well: nothing was done with the refused one', async (t) => {
-  const house = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
-  for (let i = 0; i < 10; i += 1) assert.equal((await house.complete()).status, 200);
+  const setup = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
+  for (let i = 0; i < 10; i += 1) assert.equal((await setup.complete()).status, 200);
 });
 
 test('a credential that works again is probed back in', async (t) => {
-  const house = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
-  while (!keysSeen(house).includes('first')) await embedTimes(house, 1);
-  house.upstreams[0]?.respondWith(byKey({}));
+  const setup = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
+  while (!keysSeen(setup).includes('first')) await embedTimes(setup, 1);
+  setup.upstreams[0]?.respondWith(byKey({}));
   await wait(1_050);
-  const before = keysSeen(house).length;
-  await embedTimes(house, 30);
-  const later = keysSeen(house).slice(before);
+  const before = keysSeen(setup).length;
+  await embedTimes(setup, 30);
+  const later = keysSeen(setup).slice(before);
   assert.ok(later.filter((key) => key === 'first').length >= 5, later.join(' '));
 });
 
 test('where every credential is refused, the client sees the refusal', async (t) => {
-  const house = await startSeveral(t, [refusingWith(401)], withKeys);
-  const answer = await house.embed();
+  const setup = await startSeveral(t, [refusingWith(401)], withKeys);
+  const answer = await setup.embed();
   assert.equal(answer.status, 401);
-  assert.deepEqual(house.seen(), [2]);
+  assert.deepEqual(setup.seen(), [2]);
 });
 
 test('credentials share the calls by weight', async (t) => {
-  const house = await startSeveral(t, [answering('a')], {
+  const setup = await startSeveral(t, [answering('a')], {
     upstream: { api_key: undefined, credentials: [{ ...credentials[0], weight: 9 }, credentials[1]] },
   });
-  await embedTimes(house, 200);
-  const seconds = keysSeen(house).filter((key) => key === 'second').length;
+  await embedTimes(setup, 200);
+  const seconds = keysSeen(setup).filter((key) => key === 'second').length;
   assert.ok(seconds >= 4 && seconds <= 50, `${seconds} of 200 with a tenth of the weight`);
 });
 
@@ -160,10 +160,10 @@ test('an active check takes a target out before a client notices, and puts it ba
     if (request.method === 'GET') return reply.json(healthy ? 200 : 500, {});
     return reply.json(200, { from: 'a' });
   };
-  const house = await startSeveral(t, [script, answering('b')], {
+  const setup = await startSeveral(t, [script, answering('b')], {
     upstream: [{ health_check: { path: '/health', interval: patiently(25), timeout: patiently(25) } }, {}],
   });
-  const from = async (): Promise<unknown> => (await house.embed()).json();
+  const from = async (): Promise<unknown> => (await setup.embed()).json();
   const until = async (name: string): Promise<void> => {
     for (let i = 0; i < 200; i += 1) {
       if (JSON.stringify(await from()) === JSON.stringify({ from: name })) return;
@@ -177,13 +177,13 @@ test('an active check takes a target out before a client notices, and puts it ba
 });
 
 test('no more calls are repeated than the retry budget of an upstream has room for', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
+  const setup = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
   const startedMs = performance.now();
   const requests = 200;
-  await Promise.all(Array.from({ length: requests }, () => house.embed()));
+  await Promise.all(Array.from({ length: requests }, () => setup.embed()));
   const seconds = (performance.now() - startedMs) / 1000;
-  for (const seen of house.seen()) assert.ok(seen <= requests * 1.2 + 10 * seconds + 50, `${seen} calls`);
-  const total = house.seen().reduce((sum, seen) => sum + seen, 0);
+  for (const seen of setup.seen()) assert.ok(seen <= requests * 1.2 + 10 * seconds + 50, `${seen} calls`);
+  const total = setup.seen().reduce((sum, seen) => sum + seen, 0);
   assert.ok(total > requests, 'some were repeated');
   assert.ok(total <= requests * 1.2 + 2 * (10 * seconds + 20), `${total} calls`);
 });
@@ -193,24 +193,24 @@ test('too many calls for one name of a pattern silence no other name', async (t)
     request.body.includes('"oa-small"')
       ? reply.json(429, { error: { message: 'too many' } }, [['Retry-After', '20']])
       : reply.json(200, { from: 'a' });
-  const house = await startSeveral(t, [script], { model: { id: 'oa-*' }, target: [{ model: 'oa-*' }] });
-  const ask = (model: string) => house.rig.post('/v1/embeddings', { model, input: 'x' });
+  const setup = await startSeveral(t, [script], { model: { id: 'oa-*' }, target: [{ model: 'oa-*' }] });
+  const ask = (model: string) => setup.rig.post('/v1/embeddings', { model, input: 'x' });
   assert.equal((await ask('oa-small')).status, 429);
   const again = await ask('oa-small');
   assertError(again, 'rate_limit_exceeded', { message: /try again in 20 s/ });
   assert.equal(again.header('retry-after'), '20');
   assert.equal((await ask('oa-large')).status, 200);
   assert.equal((await ask('oa-small')).status, 429);
-  assert.deepEqual(house.seen(), [2]);
+  assert.deepEqual(setup.seen(), [2]);
 });
 
 test('where another reason is in the way as well, it is not too many calls', async (t) => {
-  const house = await startSeveral(t, [
+  const setup = await startSeveral(t, [
     refusingWith(429, [['Retry-After', '20']]),
     refusingWith(503, [['Retry-After', '30']]),
   ]);
-  await house.embed();
-  const answer = await house.embed();
+  await setup.embed();
+  const answer = await setup.embed();
   assertError(answer, 'no_upstream_available');
   assert.equal(answer.header('retry-after'), '20');
 });

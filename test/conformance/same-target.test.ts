@@ -25,39 +25,39 @@ const requests: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 for (const [operation, body] of Object.entries(requests)) {
   test(`${operation}: a lone target that answers 500 once is asked again, and both calls are in the row`, async (t) => {
-    const house = await startSeveral(t, [failingTimes(1, refusingWith(500))]);
-    const answer = await house.rig.post(`/v1/${operation}`, { model: 'm', ...body });
+    const setup = await startSeveral(t, [failingTimes(1, refusingWith(500))]);
+    const answer = await setup.rig.post(`/v1/${operation}`, { model: 'm', ...body });
     assert.equal(answer.status, 200);
-    assert.deepEqual(house.seen(), [2]);
-    assert.deepEqual(await triesOf(house), [
+    assert.deepEqual(setup.seen(), [2]);
+    assert.deepEqual(await triesOf(setup), [
       ['failed', 500],
       ['answered', 200],
     ]);
-    assert.equal((await house.rig.exchange(1)).attempts, 2);
+    assert.equal((await setup.rig.exchange(1)).attempts, 2);
   });
 }
 
 for (const status of [429, 502, 503, 529]) {
   test(`a lone target that answers ${status} once is asked again`, async (t) => {
-    const house = await startSeveral(t, [failingTimes(1, refusingWith(status))]);
-    assert.equal((await house.embed()).status, 200);
-    assert.deepEqual(house.seen(), [2]);
+    const setup = await startSeveral(t, [failingTimes(1, refusingWith(status))]);
+    assert.equal((await setup.embed()).status, 200);
+    assert.deepEqual(setup.seen(), [2]);
   });
 }
 
 test('a lone target that fails twice is asked twice, and the client gets its answer', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500)]);
-  const answer = await house.embed();
-  assert.deepEqual([answer.status, house.seen()], [500, [2]]);
+  const setup = await startSeveral(t, [refusingWith(500)]);
+  const answer = await setup.embed();
+  assert.deepEqual([answer.status, setup.seen()], [500, [2]]);
   assert.match(answer.body.toString(), /no 500/);
 });
 
 test('a call that was not sent is made again after a pause', async (t) => {
-  const house = await startSeveral(t, [answering('a')]);
-  await house.upstreams[0]?.close();
-  assert.equal((await house.embed()).status, 502);
+  const setup = await startSeveral(t, [answering('a')]);
+  await setup.upstreams[0]?.close();
+  assert.equal((await setup.embed()).status, 502);
   assert.deepEqual(
-    (await triesOf(house)).map((one) => (Array.isArray(one) ? one[0] : one)),
+    (await triesOf(setup)).map((one) => (Array.isArray(one) ? one[0] : one)),
     ['not-sent', 'not-sent'],
   );
 });
@@ -69,38 +69,38 @@ for (const [name, failure, status] of [
   ['400', refusingWith(400), 400],
 ] as const) {
   test(`after ${name} a lone target is not asked again`, async (t) => {
-    const house = await startSeveral(t, [failure]);
-    assert.equal((await house.embed()).status, status);
-    assert.deepEqual(house.seen(), [1]);
+    const setup = await startSeveral(t, [failure]);
+    assert.equal((await setup.embed()).status, status);
+    assert.deepEqual(setup.seen(), [1]);
   });
 }
 
 test('completions are not sent again after an error', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500)]);
-  assert.equal((await house.complete()).status, 500);
-  assert.deepEqual(house.seen(), [1]);
+  const setup = await startSeveral(t, [refusingWith(500)]);
+  assert.equal((await setup.complete()).status, 500);
+  assert.deepEqual(setup.seen(), [1]);
 });
 
 test('with retry: always a call that may have been served is made again, and is billed by an estimate', async (t) => {
   const usage = { prompt_tokens: 7, total_tokens: 7 };
   const served: Handler = (_request, reply) => reply.json(200, { data: [{ embedding: [1] }], usage });
-  const house = await startSeveral(t, [failingTimes(1, resetting, served)], {
+  const setup = await startSeveral(t, [failingTimes(1, resetting, served)], {
     model: { retry: 'always', operations: ['embeddings'], price: { input: '1' } },
   });
-  assert.equal((await house.rig.post('/v1/embeddings', { model: 'm', input: 'x'.repeat(400) })).status, 200);
-  assert.deepEqual(house.seen(), [2]);
-  const { bill } = await house.rig.exchange(1);
+  assert.equal((await setup.rig.post('/v1/embeddings', { model: 'm', input: 'x'.repeat(400) })).status, 200);
+  assert.deepEqual(setup.seen(), [2]);
+  const { bill } = await setup.rig.exchange(1);
   assert.deepEqual([bill?.inputTokens, bill?.costNanos, bill?.isEstimated], [107, 107_000, true]);
 });
 
 test('an error that was answered costs nothing when the call is made again', async (t) => {
   const usage = { prompt_tokens: 7, total_tokens: 7 };
   const served: Handler = (_request, reply) => reply.json(200, { data: [{ embedding: [1] }], usage });
-  const house = await startSeveral(t, [failingTimes(1, refusingWith(500), served)], {
+  const setup = await startSeveral(t, [failingTimes(1, refusingWith(500), served)], {
     model: { operations: ['embeddings'], price: { input: '1' } },
   });
-  await house.embed();
-  const { bill } = await house.rig.exchange(1);
+  await setup.embed();
+  const { bill } = await setup.rig.exchange(1);
   assert.deepEqual([bill?.inputTokens, bill?.isEstimated], [7, false]);
 });
 
@@ -115,43 +115,43 @@ test('Retry-After is obeyed: the same target is asked when it is over, and not w
 });
 
 test('where another target is left, it is asked, and nobody twice', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
-  assert.equal((await house.embed()).status, 500);
-  assert.deepEqual(house.seen(), [1, 1]);
+  const setup = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
+  assert.equal((await setup.embed()).status, 500);
+  assert.deepEqual(setup.seen(), [1, 1]);
 });
 
 test('same_target: 2 asks each target three times before the next', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), failingTimes(1, refusingWith(503), answering('b'))], {
+  const setup = await startSeveral(t, [refusingWith(500), failingTimes(1, refusingWith(503), answering('b'))], {
     model: { retry: { same_target: 2 } },
   });
-  assert.deepEqual((await house.embed()).json(), { from: 'b' });
-  assert.deepEqual(house.seen(), [3, 2]);
+  assert.deepEqual((await setup.embed()).json(), { from: 'b' });
+  assert.deepEqual(setup.seen(), [3, 2]);
 });
 
 test('same_target: 2 sends completions again after 429, and not after an error', async (t) => {
-  const house = await startSeveral(t, [failingTimes(2, refusingWith(429))], { model: { retry: { same_target: 2 } } });
-  assert.equal((await house.complete()).status, 200);
-  assert.deepEqual(house.seen(), [3]);
-  house.upstreams[0]?.respondWith(refusingWith(503));
-  assert.equal((await house.complete()).status, 503);
-  assert.deepEqual(house.seen(), [4]);
+  const setup = await startSeveral(t, [failingTimes(2, refusingWith(429))], { model: { retry: { same_target: 2 } } });
+  assert.equal((await setup.complete()).status, 200);
+  assert.deepEqual(setup.seen(), [3]);
+  setup.upstreams[0]?.respondWith(refusingWith(503));
+  assert.equal((await setup.complete()).status, 503);
+  assert.deepEqual(setup.seen(), [4]);
 });
 
 test('same_target: 0 and attempts: 1 each leave a lone target at one call', async (t) => {
   for (const retry of [{ same_target: 0 }, { attempts: 1 }]) {
-    const house = await startSeveral(t, [refusingWith(500)], { model: { retry } });
-    assert.equal((await house.embed()).status, 500);
-    assert.deepEqual(house.seen(), [1]);
+    const setup = await startSeveral(t, [refusingWith(500)], { model: { retry } });
+    assert.equal((await setup.embed()).status, 500);
+    assert.deepEqual(setup.seen(), [1]);
   }
 });
 
 test('the retry budget of the upstream bounds what is asked again', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500)]);
+  const setup = await startSeveral(t, [refusingWith(500)]);
   const beganMs = performance.now();
   const sent = 100;
-  await Promise.all(Array.from({ length: sent }, () => house.embed()));
+  await Promise.all(Array.from({ length: sent }, () => setup.embed()));
   const seconds = (performance.now() - beganMs) / 1_000;
-  const [seen = 0] = house.seen();
+  const [seen = 0] = setup.seen();
   assert.ok(seen > sent && seen <= sent * 1.2 + 10 * seconds + 50, `${seen} calls in ${seconds} s`);
 });
 
@@ -172,14 +172,14 @@ test('a part of a list that fails once is asked again, with one target and with 
     };
   };
   for (const scripts of [[poisoned(1)], [poisoned(1), poisoned(1)]]) {
-    const house = await startSeveral(t, scripts, {
+    const setup = await startSeveral(t, scripts, {
       model: { operations: ['embeddings'] },
       target: scripts.map(() => ({ max_items: 1 })),
     });
-    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
     assert.equal(answer.status, 200);
     assert.equal(
-      house.seen().reduce((sum, seen) => sum + seen, 0),
+      setup.seen().reduce((sum, seen) => sum + seen, 0),
       10 + scripts.length,
     );
   }

@@ -8,7 +8,7 @@ import { authorized } from '../support/gateways/pair.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-interface House {
+interface Setup {
   readonly upstream: FakeUpstream;
   readonly rig: Rig;
 }
@@ -16,7 +16,7 @@ interface House {
 /** As Infinity writes it, which is not how we would. */
 const infinityAnswer = '{ "results":[{"relevance_score":0.10,"index":0},{"relevance_score":0.90,"index":1}] }';
 
-async function open(t: TestContext, scores: string | undefined, target: object = {}): Promise<House> {
+async function open(t: TestContext, scores: string | undefined, target: object = {}): Promise<Setup> {
   const upstream = await startFakeUpstream((request, reply) => {
     switch (request.path) {
       case '/v1/ranking':
@@ -64,7 +64,7 @@ async function open(t: TestContext, scores: string | undefined, target: object =
 const three = { query: 'q', documents: ['a', 'b', 'c'] };
 const two = { query: 'q', documents: ['a', 'b'] };
 
-function rerank({ rig }: House, model: string, body: object): Promise<RawResponse> {
+function rerank({ rig }: Setup, model: string, body: object): Promise<RawResponse> {
   return rig.post('/v1/rerank', { model, ...body }, { headers: authorized() });
 }
 
@@ -79,11 +79,11 @@ function resultsIn(answer: RawResponse): (readonly [index: number, score: number
   return results.map(({ index, relevance_score: score }) => [index, score]);
 }
 
-const sentTo = async ({ upstream }: House): Promise<Record<string, unknown>> =>
+const sentTo = async ({ upstream }: Setup): Promise<Record<string, unknown>> =>
   JSON.parse((await upstream.nextRequest()).body.toString());
 
 test('an answer says on which scale its scores are, where that is known, and bytes pass', async (t) => {
-  const house = await open(t, undefined);
+  const setup = await open(t, undefined);
   for (const [model, body, scale] of [
     ['tei', three, 'sigmoid'],
     ['tei', { ...three, raw_scores: true }, 'raw'],
@@ -94,7 +94,7 @@ test('an answer says on which scale its scores are, where that is known, and byt
     ['vllm', two, 'raw'],
     ['local/bm25', two, 'sigmoid'],
   ] as const) {
-    const answer = await rerank(house, model, body);
+    const answer = await rerank(setup, model, body);
     assert.equal(answer.header('x-postern-scores'), scale, `${model} ${JSON.stringify(body)}`);
     if (model === 'infinity' || model === 'vllm') assert.equal(answer.body.toString(), infinityAnswer);
   }
@@ -108,24 +108,24 @@ test('an error has no scores, and names no scale', async (t) => {
 });
 
 test('logits become shares of one, in their order, and stay numbers however large', async (t) => {
-  const house = await open(t, 'sigmoid');
-  const answer = await rerank(house, 'nvidia', three);
+  const setup = await open(t, 'sigmoid');
+  const answer = await rerank(setup, 'nvidia', three);
   assert.deepEqual(resultsIn(answer), [
     [1, 1],
     [0, 0.5],
     [2, 0],
   ]);
   assert.equal(answer.header('x-postern-scores'), 'sigmoid');
-  assert.deepEqual(resultsIn(await rerank(house, 'nvidia', { ...three, top_n: 2 })), [
+  assert.deepEqual(resultsIn(await rerank(setup, 'nvidia', { ...three, top_n: 2 })), [
     [1, 1],
     [0, 0.5],
   ]);
 });
 
 test('a server that has raw scores is asked for them, and any other is converted', async (t) => {
-  const house = await open(t, 'raw');
-  const fromTei = await rerank(house, 'tei', { ...three, raw_scores: false });
-  assert.deepEqual(await sentTo(house), { query: 'q', texts: three.documents, raw_scores: true });
+  const setup = await open(t, 'raw');
+  const fromTei = await rerank(setup, 'tei', { ...three, raw_scores: false });
+  assert.deepEqual(await sentTo(setup), { query: 'q', texts: three.documents, raw_scores: true });
   // As it says them: it was asked for what is wanted.
   assert.deepEqual(resultsIn(fromTei), [
     [1, 1],
@@ -133,8 +133,8 @@ test('a server that has raw scores is asked for them, and any other is converted
     [2, 0],
   ]);
 
-  const fromInfinity = await rerank(house, 'infinity', two);
-  assert.equal((await sentTo(house)).raw_scores, true);
+  const fromInfinity = await rerank(setup, 'infinity', two);
+  assert.equal((await sentTo(setup)).raw_scores, true);
   assert.deepEqual(resultsIn(fromInfinity), [
     [1, 0.9],
     [0, 0.1],
@@ -143,10 +143,10 @@ test('a server that has raw scores is asked for them, and any other is converted
   assert.equal(fromInfinity.header('x-postern-scores'), 'raw');
 
   // One that asks for itself what the operator wants needs nothing done.
-  const asItCame = await rerank(house, 'infinity', { ...two, raw_scores: true });
+  const asItCame = await rerank(setup, 'infinity', { ...two, raw_scores: true });
   assert.equal(asItCame.body.toString(), infinityAnswer);
 
-  const made = resultsIn(await rerank(house, 'vllm', two));
+  const made = resultsIn(await rerank(setup, 'vllm', two));
   assert.deepEqual(made, [
     [0, 0.1],
     [1, 0.9],
@@ -154,8 +154,8 @@ test('a server that has raw scores is asked for them, and any other is converted
 });
 
 test('shares of one become logits with bounds, whose order stays', async (t) => {
-  const house = await open(t, 'raw', { scores: 'sigmoid' });
-  house.upstream.respondWith((_request, reply) =>
+  const setup = await open(t, 'raw', { scores: 'sigmoid' });
+  setup.upstream.respondWith((_request, reply) =>
     reply.json(200, {
       results: [
         { index: 0, relevance_score: 0 },
@@ -164,7 +164,7 @@ test('shares of one become logits with bounds, whose order stays', async (t) => 
       ],
     }),
   );
-  const answer = await rerank(house, 'vllm', three);
+  const answer = await rerank(setup, 'vllm', three);
   assert.deepEqual(resultsIn(answer), [
     [2, 36.7368005696771],
     [1, 0],
@@ -172,19 +172,19 @@ test('shares of one become logits with bounds, whose order stays', async (t) => 
   ]);
   assert.equal(answer.header('x-postern-translated'), 'vllm');
 
-  house.upstream.respondWith((_request, reply) => reply.json(200, { results: [{ index: 0, relevance_score: 7.5 }] }));
-  assertError(await rerank(house, 'vllm', { query: 'q', documents: ['a'] }), 'upstream_protocol_error', {
+  setup.upstream.respondWith((_request, reply) => reply.json(200, { results: [{ index: 0, relevance_score: 7.5 }] }));
+  assertError(await rerank(setup, 'vllm', { query: 'q', documents: ['a'] }), 'upstream_protocol_error', {
     message: /a score is 7\.5, and those of this target are said to lie between 0 and 1/,
   });
 });
 
 test('a client that asks for raw scores gets them of every target that can', async (t) => {
-  const house = await open(t, 'sigmoid');
-  const answer = await rerank(house, 'nvidia', { ...three, raw_scores: true });
-  assert.equal('raw_scores' in (await sentTo(house)), false);
+  const setup = await open(t, 'sigmoid');
+  const answer = await rerank(setup, 'nvidia', { ...three, raw_scores: true });
+  assert.equal('raw_scores' in (await sentTo(setup)), false);
   assert.deepEqual(resultsIn(answer).at(0), [1, 800]);
   assert.equal(answer.header('x-postern-scores'), 'raw');
-  assertError(await rerank(house, 'nvidia', { ...three, raw_scores: 'yes' }), 'unsupported_parameter', {
+  assertError(await rerank(setup, 'nvidia', { ...three, raw_scores: 'yes' }), 'unsupported_parameter', {
     message: /"raw_scores" cannot be served: .* wants true or false/,
     param: 'raw_scores',
   });

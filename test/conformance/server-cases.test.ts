@@ -1,11 +1,11 @@
 /** The cases for real servers hold of the pretended ones, so that a real one that fails them is not as it is written down. */
 
 import { describe, test } from 'node:test';
+import { serve } from '../families/family-setup.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
-import { serve } from '../families/house.ts';
 import { serverCases } from '../servers/cases.ts';
 import { isSelfHosted, placesToTry } from '../servers/real-servers.ts';
-import { openServerHouse } from '../servers/server-house.ts';
+import { openServerSetup } from '../servers/server-setup.ts';
 
 for (const place of placesToTry().filter(({ family }) => isSelfHosted(family))) {
   describe(`${place.family.id}, ${place.operation}`, () => {
@@ -14,7 +14,7 @@ for (const place of placesToTry().filter(({ family }) => isSelfHosted(family))) 
         const { default: fixture }: { default: FamilyFixture } = await import(`../families/${place.family.id}.ts`);
         const { port } = await serve(t, (call) => fixture.service(call));
         const server = { ...place, url: new URL(`http://127.0.0.1:${port}`), model: undefined, apiKey: undefined };
-        await check(await openServerHouse(t, server));
+        await check(await openServerSetup(t, server));
       });
     }
   });

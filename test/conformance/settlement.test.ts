@@ -34,7 +34,7 @@ const question = { model: 'm', input: 'x' };
 const full = (): Promise<never> =>
   Promise.reject(new GatewayError('store_unavailable', { headers: ['Retry-After', '1'] }));
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   script: Script,
 ): Promise<{ rig: Rig; up: FakeUpstream; ledger: GatedLedger }> {
@@ -56,7 +56,7 @@ async function startHouse(
 }
 
 test('nothing is sent before the intent is written down', async (t) => {
-  const { rig, up, ledger } = await startHouse(t, (_request, reply) => reply.json(200, {}));
+  const { rig, up, ledger } = await startSetup(t, (_request, reply) => reply.json(200, {}));
   const gate = Promise.withResolvers<void>();
   ledger.openGate = () => gate.promise;
   const asked = rig.post('/v1/embeddings', question);
@@ -71,7 +71,7 @@ test('nothing is sent before the intent is written down', async (t) => {
 });
 
 test('where the intent cannot be written down, the client gets 503 and no upstream hears of it', async (t) => {
-  const { rig, up, ledger } = await startHouse(t, (_request, reply) => reply.json(200, {}));
+  const { rig, up, ledger } = await startSetup(t, (_request, reply) => reply.json(200, {}));
   ledger.openGate = full;
   const answer = await rig.post('/v1/embeddings', question);
   assertError(answer, 'store_unavailable');
@@ -83,7 +83,7 @@ for (const chunked of [false, true]) {
   const kind = chunked ? 'in chunks' : 'with a length';
   test(`an answer ${kind} does not end before its settlement is written down`, async (t) => {
     const body = JSON.stringify({ data: [{}], usage: { prompt_tokens: 7, total_tokens: 7 } });
-    const { rig, ledger } = await startHouse(t, (_request, reply) =>
+    const { rig, ledger } = await startSetup(t, (_request, reply) =>
       reply.bytes(200, [['Content-Type', 'application/json']], [body.slice(0, 10), body.slice(10)], { chunked }),
     );
     const gate = Promise.withResolvers<void>();
@@ -107,13 +107,13 @@ for (const chunked of [false, true]) {
 }
 
 test('a short answer that cannot be written down becomes a 503', async (t) => {
-  const { rig, ledger } = await startHouse(t, (_request, reply) => reply.json(200, { data: [{}] }));
+  const { rig, ledger } = await startSetup(t, (_request, reply) => reply.json(200, { data: [{}] }));
   ledger.settleGate = full;
   assertError(await rig.post('/v1/embeddings', question), 'store_unavailable');
 });
 
 test('an answer that has begun and cannot be written down is cut', async (t) => {
-  const { rig, ledger } = await startHouse(t, (_request, reply) =>
+  const { rig, ledger } = await startSetup(t, (_request, reply) =>
     reply.bytes(200, [['Content-Type', 'application/json']], ['{"data"', ':[{}]}'], { chunked: true }),
   );
   ledger.settleGate = full;
@@ -123,7 +123,7 @@ test('an answer that has begun and cannot be written down is cut', async (t) => 
 });
 
 test('every end is settled once, and says how it was', async (t) => {
-  const { rig, ledger } = await startHouse(t, [
+  const { rig, ledger } = await startSetup(t, [
     (_request, reply) => reply.json(500, { error: { message: 'no' } }),
     (_request, reply) => reply.json(400, { error: { message: 'no' } }),
     async (_request, reply) => {
@@ -153,7 +153,7 @@ test('every end is settled once, and says how it was', async (t) => {
 });
 
 test('a client that leaves is settled as such', async (t) => {
-  const { rig, ledger } = await startHouse(t, async (_request, reply) => {
+  const { rig, ledger } = await startSetup(t, async (_request, reply) => {
     await reply.head(200, [
       ['Content-Type', 'text/event-stream'],
       ['Transfer-Encoding', 'chunked'],

@@ -13,7 +13,7 @@ import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly upstream: FakeUpstream;
   readonly socketPath: string;
@@ -24,7 +24,7 @@ const limitedKey = 'limited-key-with-enough-characters';
 async function open(
   t: TestContext,
   { socket = {}, ...server }: { readonly socket?: object; readonly [name: string]: unknown } = {},
-): Promise<House> {
+): Promise<Setup> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-door-'));
   const socketPath = join(directory, 'p.sock');
   const upstream = await startFakeUpstream((request, reply) =>

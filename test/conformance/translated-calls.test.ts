@@ -120,10 +120,10 @@ test('eight calls of a request are under way at a time, or as many as the upstre
       now -= 1;
       await openaiEmbeds(request, reply);
     };
-    const house = await startTranslated(t, counting, tei({ limits: { concurrency } }));
-    assert.equal(vectorsIn(await house.embed(asking(40))).length, 40);
+    const setup = await startTranslated(t, counting, tei({ limits: { concurrency } }));
+    assert.equal(vectorsIn(await setup.embed(asking(40))).length, 40);
     assert.equal(most, wanted);
-    if (concurrency < 256) await assertPlacesFree(house, concurrency);
+    if (concurrency < 256) await assertPlacesFree(setup, concurrency);
   }
 });
 
@@ -212,14 +212,14 @@ for (const { what, script, check } of failures) {
     const others = isWhole ? openaiEmbeds : stalled;
     const calls = isWhole ? 20 : 8;
     const last: Handler = async (request, reply) => {
-      await until(() => house.upstream.requests.length === calls);
+      await until(() => setup.upstream.requests.length === calls);
       await script(request, reply);
     };
-    const house = await startTranslated(t, by({ 2: last }, others), tei({ answer_limit: '2MiB' }));
-    check(await house.embed(asking(20)));
-    assert.equal(house.upstream.requests.length, calls);
+    const setup = await startTranslated(t, by({ 2: last }, others), tei({ answer_limit: '2MiB' }));
+    check(await setup.embed(asking(20)));
+    assert.equal(setup.upstream.requests.length, calls);
     if (!isWhole) await until(() => left() === 7);
-    await assertPlacesFree(house);
+    await assertPlacesFree(setup);
   });
 }
 
@@ -228,23 +228,23 @@ test('answer_limit is for the answer to each call', async (t) => {
     const pad = 'x'.repeat((inputsIn(request)[0] === '5' ? 1_100 : 300) * 1024);
     return reply.json(200, { ...openaiAnswer(request), pad });
   };
-  const house = await startTranslated(t, padded, tei({ answer_limit: '1MiB' }));
-  assert.equal((await house.embed(asking(5))).status, 200);
-  assertError(await house.embed(asking(6)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
-  await assertPlacesFree(house);
+  const setup = await startTranslated(t, padded, tei({ answer_limit: '1MiB' }));
+  assert.equal((await setup.embed(asking(5))).status, 200);
+  assertError(await setup.embed(asking(6)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
+  await assertPlacesFree(setup);
 });
 
 test('a client that leaves ends every call', async (t) => {
   const { script, left } = leaving();
-  const house = await startTranslated(t, script, tei());
-  const client = await connect(house.rig.port);
+  const setup = await startTranslated(t, script, tei());
+  const client = await connect(setup.rig.port);
   await client.write(questionBytes(JSON.stringify(asking(20))));
-  await until(() => house.upstream.requests.length === 8);
+  await until(() => setup.upstream.requests.length === 8);
   client.destroy();
   await until(() => left() === 8);
-  assert.equal((await house.rig.exchange()).errorCode, 'client_closed');
-  assert.equal(house.upstream.requests.length, 8);
-  await assertPlacesFree(house);
+  assert.equal((await setup.rig.exchange()).errorCode, 'client_closed');
+  assert.equal(setup.upstream.requests.length, 8);
+  await assertPlacesFree(setup);
 });
 
 test('a client that leaves in the middle of the answers ends every call', async (t) => {
@@ -254,13 +254,13 @@ test('a client that leaves in the middle of the answers ends every call', async 
     await reply.raw('{"data":');
     await script(request, reply);
   };
-  const house = await startTranslated(t, by({ 0: openaiEmbeds, 1: openaiEmbeds }, beginning), tei());
-  const client = await connect(house.rig.port);
+  const setup = await startTranslated(t, by({ 0: openaiEmbeds, 1: openaiEmbeds }, beginning), tei());
+  const client = await connect(setup.rig.port);
   await client.write(questionBytes(JSON.stringify(asking(9))));
-  await until(() => house.upstream.requests.length === 9);
+  await until(() => setup.upstream.requests.length === 9);
   client.destroy();
   await until(() => left() === 7);
-  await assertPlacesFree(house);
+  await assertPlacesFree(setup);
 });
 
 test('times count for each call', async (t) => {
@@ -274,42 +274,42 @@ test('times count for each call', async (t) => {
     [(_request, reply) => reply.stall(), { total: patiently(400) }, /timeouts\.total/],
   ];
   for (const [script, timeouts, message] of rows) {
-    const house = await startTranslated(t, by({ 11: script }), tei({ timeouts }));
-    assertError(await house.embed(asking(12)), 'upstream_timeout', { message });
-    await assertPlacesFree(house);
+    const setup = await startTranslated(t, by({ 11: script }), tei({ timeouts }));
+    assertError(await setup.embed(asking(12)), 'upstream_timeout', { message });
+    await assertPlacesFree(setup);
   }
 });
 
 test('where nobody is there, nothing was sent, and the next target costs nothing', async (t) => {
-  const house = await startSeveral(t, [openaiEmbeds, openaiEmbeds], {
+  const setup = await startSeveral(t, [openaiEmbeds, openaiEmbeds], {
     model: { operations: ['embeddings'] },
     upstream: { family: 'tei', options: { max_items: 1 } },
   });
-  await house.upstreams[0]?.close();
+  await setup.upstreams[0]?.close();
   // More often than the retry budget of an upstream would allow.
   for (let i = 0; i < 60; i += 1) {
-    const answer = await house.rig.post('/v1/embeddings', asking(12));
+    const answer = await setup.rig.post('/v1/embeddings', asking(12));
     assert.equal(answer.status, 200);
     assert.equal(answer.header('x-postern-upstream'), 'b');
   }
-  const { tries, attempts } = await house.rig.exchange(1);
+  const { tries, attempts } = await setup.rig.exchange(1);
   const told = new Set(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`));
   assert.deepEqual([...told].toSorted(), ['a not-sent', 'b answered']);
   assert.ok(attempts <= 24, String(attempts));
 });
 
 test('one answer of 429 moves its part to the next target, and the others stay', async (t) => {
-  const house = await startSeveral(t, [by({ 5: refusingWith(429) }), openaiEmbeds], {
+  const setup = await startSeveral(t, [by({ 5: refusingWith(429) }), openaiEmbeds], {
     model: { operations: ['embeddings'] },
     upstream: { family: 'tei', options: { max_items: 1 } },
   });
-  const answer = await house.rig.post('/v1/embeddings', asking(10));
+  const answer = await setup.rig.post('/v1/embeddings', asking(10));
   assert.deepEqual(
     vectorsIn(answer).map(([first]) => first),
     Array.from({ length: 10 }, (_, index) => index),
   );
   assert.deepEqual([answer.header('x-postern-calls'), answer.header('x-postern-attempts')], ['10', '11']);
-  const { tries } = await house.rig.exchange();
+  const { tries } = await setup.rig.exchange();
   assert.deepEqual(
     tries.map(({ upstream, outcome, detail }) => [upstream, outcome, detail]),
     [
@@ -321,14 +321,14 @@ test('one answer of 429 moves its part to the next target, and the others stay',
 
 test('the calls of a request that a faster target outran end', async (t) => {
   const { script, left } = leaving();
-  const house = await startSeveral(t, [script, openaiEmbeds], {
+  const setup = await startSeveral(t, [script, openaiEmbeds], {
     model: { operations: ['embeddings'], hedge: { after: patiently(10) } },
     upstream: { family: 'tei', options: { max_items: 1 } },
   });
-  const answer = await house.rig.post('/v1/embeddings', asking(10));
+  const answer = await setup.rig.post('/v1/embeddings', asking(10));
   assert.equal(vectorsIn(answer).length, 10);
   assert.equal(answer.header('x-postern-upstream'), 'b');
-  const { tries } = await house.rig.exchange();
+  const { tries } = await setup.rig.exchange();
   const outrun = tries.filter(({ upstream, outcome }) => upstream === 'a' && outcome === 'outrun').length;
   assert.ok(outrun > 0, JSON.stringify(tries));
   await until(() => left() === outrun);

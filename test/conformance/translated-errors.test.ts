@@ -221,11 +221,11 @@ test('what a family says of its account is withheld, in our shape or in another'
     '{"error":{"message":"account 42 is empty","type":"t","param":null,"code":null}}',
     'account 42 is empty',
   ]) {
-    const house = await startSeveral(t, [saying(402, body)], {
+    const setup = await startSeveral(t, [saying(402, body)], {
       model: { operations: ['completions'] },
       upstream: { family: 'deepseek' },
     });
-    const answer = await house.complete();
+    const answer = await setup.complete();
     assert.equal(answer.status, 402);
     assert.match(answer.body.toString(), /"message":"The upstream answered 402 [^"]*withheld/);
     assert.equal(answer.body.includes('42 is empty'), false);
@@ -300,15 +300,15 @@ test('errors of family openai pass as they came, translated or not', async (t) =
 });
 
 test('an error that stops in the middle is waited for as long as the upstream may be silent', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500)], {
+  const setup = await startSeveral(t, [refusingWith(500)], {
     model: { operations: ['embeddings'] },
     upstream: { family: 'cohere', timeouts: { idle: patiently(25) } },
   });
-  house.upstreams[0]?.respondWith(async (_request, reply) => {
+  setup.upstreams[0]?.respondWith(async (_request, reply) => {
     await reply.head(500, [['content-length', '100']]);
     await reply.stall();
   });
-  const answer = await house.embed();
+  const answer = await setup.embed();
   assert.equal(answer.status, 500);
   assert.match(errorIn(answer).message, /cannot be read/);
 });

@@ -27,11 +27,11 @@ for (const status of [401, 429, 503]) {
       if (asks(request, 'one')) return reply.json(200, spoken('1'));
       return reply.json(status, { error: { message: 'not the second', type: 't', param: null, code: null } });
     };
-    const house = await startSeveral(t, [half, speaks], { target: bridged, model: talks });
-    const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: ['one', 'two'] });
+    const setup = await startSeveral(t, [half, speaks], { target: bridged, model: talks });
+    const answer = await setup.rig.post('/v1/completions', { model: 'm', prompt: ['one', 'two'] });
     assert.equal(answer.status, status);
     assert.match(answer.body.toString(), /not the second/);
-    assert.equal(house.upstreams[1]?.requests.length, 0);
+    assert.equal(setup.upstreams[1]?.requests.length, 0);
   });
 }
 
@@ -39,17 +39,17 @@ test('prompts of which one was answered are sent again elsewhere where the opera
   const half: Handler = (request, reply) => {
     return asks(request, 'one') ? reply.json(200, spoken('1')) : reply.json(429, { error: 'busy' });
   };
-  const house = await startSeveral(t, [half, speaks], { target: bridged, model: { ...talks, retry: 'always' } });
-  const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: ['one', 'two'] });
+  const setup = await startSeveral(t, [half, speaks], { target: bridged, model: { ...talks, retry: 'always' } });
+  const answer = await setup.rig.post('/v1/completions', { model: 'm', prompt: ['one', 'two'] });
   assert.equal(answer.status, 200);
-  assert.equal(house.upstreams[1]?.requests.length, 2);
+  assert.equal(setup.upstreams[1]?.requests.length, 2);
 });
 
 test('a single prompt that was turned away with 429 goes to the next target', async (t) => {
   const busy: Handler = (_request, reply) => reply.json(429, { error: { message: 'busy' } });
-  const house = await startSeveral(t, [busy, speaks], { target: bridged, model: talks });
-  const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: 'one' });
-  assert.deepEqual([answer.status, house.seen()], [200, [1, 1]]);
+  const setup = await startSeveral(t, [busy, speaks], { target: bridged, model: talks });
+  const answer = await setup.rig.post('/v1/completions', { model: 'm', prompt: 'one' });
+  assert.deepEqual([answer.status, setup.seen()], [200, [1, 1]]);
 });
 
 test('inputs of which some were embedded are embedded elsewhere after a 429: nothing is spoilt by it', async (t) => {
@@ -58,11 +58,11 @@ test('inputs of which some were embedded are embedded elsewhere after a 429: not
     count += 1;
     return count === 1 ? openaiEmbeds(request, reply) : reply.json(429, { error: 'busy' });
   };
-  const house = await startSeveral(t, [half, openaiEmbeds], {
+  const setup = await startSeveral(t, [half, openaiEmbeds], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'tei', options: { max_items: 1 } }, {}],
   });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: ['1', '2'] });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: ['1', '2'] });
   assert.deepEqual(vectorsIn(answer), [
     [1, 0.5],
     [2, 0.5],
@@ -94,11 +94,11 @@ test('an error that says 200 in place of a stream has its status, and the next t
     const choice = { index: 0, delta: { content: 'hi' }, finish_reason: 'stop' };
     return reply.sse([{ id: 'c', created: 1, model: 'x', choices: [choice] }, '[DONE]']);
   };
-  const house = await startSeveral(t, [wrapped, streams], { target: bridged, model: talks });
-  const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: 'one', stream: true });
+  const setup = await startSeveral(t, [wrapped, streams], { target: bridged, model: talks });
+  const answer = await setup.rig.post('/v1/completions', { model: 'm', prompt: 'one', stream: true });
   assert.equal(answer.status, 200);
   assert.match(answer.body.toString(), /"text":"hi"/);
-  assert.deepEqual(house.seen(), [1, 1]);
+  assert.deepEqual(setup.seen(), [1, 1]);
 });
 
 test('who was not called is not named', async (t) => {
@@ -110,13 +110,13 @@ test('who was not called is not named', async (t) => {
 
 test('where one cannot serve it and the other rests, the client is told so', async (t) => {
   const busy: Handler = (_request, reply) => reply.json(429, {}, [['retry-after', '20']]);
-  const house = await startSeveral(t, [openaiEmbeds, busy], {
+  const setup = await startSeveral(t, [openaiEmbeds, busy], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'mistral' }, {}],
   });
   const strange = { model: 'm', input: '7', frobnicate: 1 };
-  await house.rig.post('/v1/embeddings', strange);
-  const answer = await house.rig.post('/v1/embeddings', strange);
+  await setup.rig.post('/v1/embeddings', strange);
+  const answer = await setup.rig.post('/v1/embeddings', strange);
   assertError(answer, 'rate_limit_exceeded', {
     message: /that can serve this has had too many calls and asked for a pause/,
   });
@@ -124,11 +124,11 @@ test('where one cannot serve it and the other rests, the client is told so', asy
 
 test('an error that says 200 where bytes would pass moves on to the next target, at every service of the kind', async (t) => {
   const wrapped: Handler = (_request, reply) => reply.json(200, { error: { message: 'no room', code: 503 } });
-  const house = await startSeveral(t, [wrapped, openaiEmbeds], {
+  const setup = await startSeveral(t, [wrapped, openaiEmbeds], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'vllm' }, {}],
   });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: '7' });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: '7' });
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
-  assert.deepEqual(house.seen(), [1, 1]);
+  assert.deepEqual(setup.seen(), [1, 1]);
 });

@@ -17,67 +17,67 @@ const families = (first: string, second: string, more: SeveralOptions = {}): Sev
 const strange = { model: 'm', input: '7', frobnicate: 1 };
 
 test('a target that has no name for a parameter leaves the request to one that has', async (t) => {
-  const house = await startSeveral(t, [openaiEmbeds, openaiEmbeds], families('mistral', 'openai'));
-  const answer = await house.rig.post('/v1/embeddings', strange);
+  const setup = await startSeveral(t, [openaiEmbeds, openaiEmbeds], families('mistral', 'openai'));
+  const answer = await setup.rig.post('/v1/embeddings', strange);
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
-  assert.deepEqual(house.seen(), [0, 1]);
+  assert.deepEqual(setup.seen(), [0, 1]);
   assert.equal(answer.header('x-postern-attempts'), '1');
   assert.equal(answer.header('x-postern-upstream'), 'b');
   assert.equal(answer.header('x-postern-translated'), undefined);
-  assert.equal(house.upstreams[1]?.requests[0]?.body.toString(), JSON.stringify(strange));
-  assert.deepEqual((await house.rig.exchange()).tries, []);
+  assert.equal(setup.upstreams[1]?.requests[0]?.body.toString(), JSON.stringify(strange));
+  assert.deepEqual((await setup.rig.exchange()).tries, []);
 });
 
 test('a parameter that no target can serve is refused by its name, in the words of the first', async (t) => {
-  const house = await startSeveral(t, [openaiEmbeds, openaiEmbeds], families('mistral', 'mistral'));
-  const answer = await house.rig.post('/v1/embeddings', strange);
+  const setup = await startSeveral(t, [openaiEmbeds, openaiEmbeds], families('mistral', 'mistral'));
+  const answer = await setup.rig.post('/v1/embeddings', strange);
   assertError(answer, 'unsupported_parameter', { param: 'frobnicate', message: /the upstream "a"/ });
-  assert.deepEqual(house.seen(), [0, 0]);
-  assert.equal((await house.rig.exchange()).errorCode, 'unsupported_parameter');
+  assert.deepEqual(setup.seen(), [0, 0]);
+  assert.equal((await setup.rig.exchange()).errorCode, 'unsupported_parameter');
   // Nobody is worse off for it.
-  assert.equal((await house.embed()).status, 502);
-  assert.deepEqual(house.seen(), [1, 1]);
+  assert.equal((await setup.embed()).status, 502);
+  assert.deepEqual(setup.seen(), [1, 1]);
 });
 
 test('a refusal is not the last word where the one that can serve has no room', async (t) => {
-  const house = await startSeveral(t, [openaiEmbeds, silent], {
+  const setup = await startSeveral(t, [openaiEmbeds, silent], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 0 } }],
   });
-  const first = house.rig.post('/v1/embeddings', strange).catch(() => undefined);
-  await house.upstreams[1]?.nextRequest();
-  const answer = await house.rig.post('/v1/embeddings', strange);
+  const first = setup.rig.post('/v1/embeddings', strange).catch(() => undefined);
+  await setup.upstreams[1]?.nextRequest();
+  const answer = await setup.rig.post('/v1/embeddings', strange);
   assertError(answer, 'overloaded', { message: /queues are full/ });
-  await house.upstreams[1]?.close();
+  await setup.upstreams[1]?.close();
   await first;
 });
 
 test('a refusal is not the last word where the one that can serve waited too long in its queue', async (t) => {
-  const house = await startSeveral(t, [openaiEmbeds, silent], {
+  const setup = await startSeveral(t, [openaiEmbeds, silent], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 1, queue_timeout: patiently(12.5) } }],
   });
-  const first = house.rig.post('/v1/embeddings', strange).catch(() => undefined);
-  await house.upstreams[1]?.nextRequest();
-  assertError(await house.rig.post('/v1/embeddings', strange), 'overloaded');
-  await house.upstreams[1]?.close();
+  const first = setup.rig.post('/v1/embeddings', strange).catch(() => undefined);
+  await setup.upstreams[1]?.nextRequest();
+  assertError(await setup.rig.post('/v1/embeddings', strange), 'overloaded');
+  await setup.upstreams[1]?.close();
   await first;
 });
 
 test('the failure of the one that could serve says more than the refusal of the other', async (t) => {
-  const house = await startSeveral(t, [openaiEmbeds, refusingWith(503)], families('mistral', 'openai'));
-  const answer = await house.rig.post('/v1/embeddings', strange);
+  const setup = await startSeveral(t, [openaiEmbeds, refusingWith(503)], families('mistral', 'openai'));
+  const answer = await setup.rig.post('/v1/embeddings', strange);
   assert.equal(answer.status, 503);
   assert.deepEqual(answer.json(), { error: { message: 'no 503' } });
 });
 
 test('an answer that does not fit moves on to the next target, and is not blamed on the connection', async (t) => {
   const wrong: Handler = (request, reply) => reply.json(200, { ...cohereAnswer(request), embeddings: { float: [] } });
-  const house = await startSeveral(t, [wrong, openaiEmbeds], families('cohere', 'openai'));
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: '7' });
+  const setup = await startSeveral(t, [wrong, openaiEmbeds], families('cohere', 'openai'));
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: '7' });
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
   assert.equal(answer.header('x-postern-translated'), undefined);
-  const { tries } = await house.rig.exchange();
+  const { tries } = await setup.rig.exchange();
   assert.deepEqual(
     tries.map(({ upstream, outcome, detail }) => [upstream, outcome, detail]),
     [
@@ -88,14 +88,14 @@ test('an answer that does not fit moves on to the next target, and is not blamed
 });
 
 test('each target is asked in its own words', async (t) => {
-  const house = await startSeveral(t, [refusingWith(500), cohereEmbeds], {
+  const setup = await startSeveral(t, [refusingWith(500), cohereEmbeds], {
     ...families('jina', 'cohere', { model: { space: 'one' } }),
     target: [{ model: 'j' }, { model: 'c', defaults: { input_type: 'search_query' } }],
   });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: ['abc'], dimensions: 2 });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: ['abc'], dimensions: 2 });
   assert.deepEqual(vectorsIn(answer), [[3, 0.5]]);
   assert.equal(answer.header('x-postern-translated'), 'cohere');
-  const [first, second] = house.upstreams.map(({ requests: [request] }) => request && jsonIn(request));
+  const [first, second] = setup.upstreams.map(({ requests: [request] }) => request && jsonIn(request));
   assert.deepEqual(first, { model: 'j', input: ['abc'], dimensions: 2 });
   assert.deepEqual(second, {
     input_type: 'search_query',
@@ -116,11 +116,11 @@ test("a status of a family's own counts as what it means", async (t) => {
 });
 
 test('the second target answers where the first takes long, whatever their families', async (t) => {
-  const house = await startSeveral(t, [silent, openaiEmbeds], {
+  const setup = await startSeveral(t, [silent, openaiEmbeds], {
     ...families('cohere', 'openai'),
     model: { operations: ['embeddings'], hedge: { after: patiently(10) } },
   });
-  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: '7' });
+  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: '7' });
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
   assert.equal(answer.header('x-postern-attempts'), '2');
 });
@@ -130,23 +130,23 @@ test('a second target that cannot serve the request does not disturb the first',
     await reply.sleep(patientMs(30));
     await openaiEmbeds(request, reply);
   };
-  const house = await startSeveral(t, [late, answering('b')], {
+  const setup = await startSeveral(t, [late, answering('b')], {
     ...families('openai', 'mistral'),
     model: { operations: ['embeddings'], hedge: { after: patiently(7.5) } },
   });
-  const answer = await house.rig.post('/v1/embeddings', strange);
+  const answer = await setup.rig.post('/v1/embeddings', strange);
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
   assert.equal(answer.header('x-postern-attempts'), '1');
-  assert.deepEqual(house.seen(), [1, 0]);
+  assert.deepEqual(setup.seen(), [1, 0]);
 });
 
 test('completions are not sent again once a byte of them left, where embeddings are', async (t) => {
   const broken: Handler = (_request, reply) => reply.json(200, { choices: 'none' });
-  const house = await startSeveral(t, [broken, answering('b')], {
+  const setup = await startSeveral(t, [broken, answering('b')], {
     model: { operations: ['completions'] },
     upstream: [{ family: 'openai' }, { family: 'openai' }],
     target: [{ bridge: 'chat' }, {}],
   });
-  assertError(await house.complete(), 'upstream_protocol_error', { message: /does not fit/ });
-  assert.deepEqual(house.seen(), [1, 0]);
+  assertError(await setup.complete(), 'upstream_protocol_error', { message: /does not fit/ });
+  assert.deepEqual(setup.seen(), [1, 0]);
 });

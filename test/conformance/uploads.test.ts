@@ -33,18 +33,18 @@ const soundOf = (bytes: number, seed = 7): Part => {
   return { name: 'file', value, filename: 'a.mp3', type: 'audio/mpeg' };
 };
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly ups: readonly FakeUpstream[];
   readonly directory: string;
   post(body: Buffer, type?: string): Promise<RawResponse>;
 }
 
-async function startHouse(
+async function startSetup(
   t: TestContext,
   scripts: readonly Script[],
   { server = {}, model = {}, key = {} }: { server?: object; model?: object; key?: object } = {},
-): Promise<House> {
+): Promise<Setup> {
   const directory = mkdtempSync(join(tmpdir(), 'postern-uploads-'));
   t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
   const ups = await Promise.all(scripts.map((script) => startFakeUpstream(script)));
@@ -79,7 +79,7 @@ async function startHouse(
 }
 
 test('what is no clear form is refused by name before anything is sent', async (t) => {
-  const { post, ups } = await startHouse(t, [says]);
+  const { post, ups } = await startSetup(t, [says]);
   const file = soundOf(10);
   const rows: readonly [parts: readonly Part[], code: Parameters<typeof assertError>[1], param?: string][] = [
     [[file], 'missing_required_parameter', 'model'],
@@ -118,7 +118,7 @@ test('what is no clear form is refused by name before anything is sent', async (
 });
 
 test('a form that is compressed is refused, as is one over its limit, which is named', async (t) => {
-  const { rig, post, ups } = await startHouse(t, [says], { server: { upload_limit: '2MiB' } });
+  const { rig, post, ups } = await startSetup(t, [says], { server: { upload_limit: '2MiB' } });
   const headers = [
     ['Authorization', `Bearer ${testKey}`],
     ['Content-Type', formType],
@@ -139,7 +139,7 @@ test('a form that is compressed is refused, as is one over its limit, which is n
 
 test('in memory and from a file the next upstream gets the same bytes, each with its own name', async (t) => {
   for (const bytes of [10, 200_000, 400_000, 3 * MiB]) {
-    const { post, ups, directory } = await startHouse(t, [busy, says]);
+    const { post, ups, directory } = await startSetup(t, [busy, says]);
     const order = (model: string): Buffer =>
       toForm([
         { name: 'timestamp_granularities[]', value: 'word' },
@@ -165,14 +165,14 @@ test('what a process left behind goes at the start, and nothing else does', asyn
   t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
   writeFileSync(join(directory, 'x.upload'), 'x');
   writeFileSync(join(directory, 'x.other'), 'x');
-  await startHouse(t, [says], { server: { upload_directory: directory } });
+  await startSetup(t, [says], { server: { upload_directory: directory } });
   assert.deepEqual(readdirSync(directory), ['x.other']);
 });
 
 test('what forms may take of the disk is bounded, and given back with the answer and with a client that leaves', async (t) => {
   const held: (() => void)[] = [];
   const server = { upload_limit: '3MiB', upload_disk: '3MiB' };
-  const { rig, post, ups } = await startHouse(t, [says], { server });
+  const { rig, post, ups } = await startSetup(t, [says], { server });
   const [up] = ups;
   up?.respondWith((request, reply) => {
     held.push(() => void says(request, reply));
@@ -255,11 +255,11 @@ test('an upload of 100 MB passes in bounded memory, byte for byte', async (t) =>
 
 test('a recording is billed by the second that was counted, and else by what its bytes make likely', async (t) => {
   const price = { minute: 0.006 };
-  const counted = await startHouse(t, [says], { model: { price } });
+  const counted = await startSetup(t, [says], { model: { price } });
   await counted.post(toForm([named('m'), soundOf(16_000)]));
   const { bill } = await counted.rig.exchange(1);
   assert.deepEqual([bill?.costNanos, bill?.isEstimated], [9_000_000, false]);
-  const silent = await startHouse(
+  const silent = await startSetup(
     t,
     [(_request, reply) => reply.bytes(200, [['content-type', 'text/plain']], 'hello')],
     {
@@ -275,9 +275,9 @@ test('what is said as text tells how long a recording is, whatever it was presse
   const price = { minute: 0.6 };
   const billFor = async (type: string, text: string, model: object = {}) => {
     const answers: Handler = (_request, reply) => reply.bytes(200, [['content-type', type]], text);
-    const house = await startHouse(t, [answers], { model: { price, ...model } });
-    await house.post(toForm([named('m'), soundOf(1_000)]));
-    const { bill } = await house.rig.exchange(1);
+    const setup = await startSetup(t, [answers], { model: { price, ...model } });
+    await setup.post(toForm([named('m'), soundOf(1_000)]));
+    const { bill } = await setup.rig.exchange(1);
     return [bill?.units?.seconds, bill?.costNanos, bill?.isEstimated];
   };
   const said = 'a'.repeat(1_500);
@@ -292,16 +292,16 @@ test('under a budget a recording counts as long as the model takes one, and has 
   const key = { budgets: [{ every: 'day', amount: '0.1' }] };
   const price = { minute: 0.006 };
   const form = toForm([named('m'), soundOf(1_000)]);
-  const open = await startHouse(t, [says], { key, model: { price } });
+  const open = await startSetup(t, [says], { key, model: { price } });
   assertError(await open.post(form), 'unsupported_parameter', { param: 'file' });
-  const bounded = await startHouse(t, [says], { key, model: { price, max_audio: '10m' } });
+  const bounded = await startSetup(t, [says], { key, model: { price, max_audio: '10m' } });
   assert.equal((await bounded.post(form)).status, 200);
-  const tooLong = await startHouse(t, [says], { key, model: { price, max_audio: '20m' } });
+  const tooLong = await startSetup(t, [says], { key, model: { price, max_audio: '20m' } });
   assertError(await tooLong.post(form), 'budget_exceeded');
 });
 
 test('pictures to change come as a form, too, and its fields count as those of JSON do', async (t) => {
-  const { rig, ups } = await startHouse(t, [says], { model: { price: { image: 0.02 } } });
+  const { rig, ups } = await startSetup(t, [says], { model: { price: { image: 0.02 } } });
   const parts = [
     { name: 'image[]', value: 'PNG', filename: 'a.png' },
     { name: 'image[]', value: 'PNG2', filename: 'b.png' },
@@ -320,7 +320,7 @@ test('pictures to change come as a form, too, and its fields count as those of J
 });
 
 test('what an upstream keeps cannot be named, as JSON or as a form', async (t) => {
-  const { rig, ups } = await startHouse(t, [says]);
+  const { rig, ups } = await startSetup(t, [says]);
   const json = { model: 'm', prompt: 'p', images: [{ file_id: 'file-1' }] };
   assertError(await rig.post('/v1/images/edits', json), 'object_not_found', { param: 'file_id' });
   const headers = [
@@ -338,7 +338,7 @@ test('what an upstream keeps cannot be named, as JSON or as a form', async (t) =
 });
 
 test('what is kept of a form for those who look later is its fields, and not its files', async (t) => {
-  const { rig, post } = await startHouse(t, [says], { key: { capture: '1d' } });
+  const { rig, post } = await startSetup(t, [says], { key: { capture: '1d' } });
   await post(toForm([soundOf(100), named('m'), { name: 'language', value: 'de' }]));
   const { captured } = await rig.exchange(1);
   assert.deepEqual(JSON.parse(captured?.request.toString() ?? ''), {
@@ -349,7 +349,7 @@ test('what is kept of a form for those who look later is its fields, and not its
 });
 
 test('the official library transcribes, and has pictures changed', async (t) => {
-  const { rig, ups } = await startHouse(t, [says]);
+  const { rig, ups } = await startSetup(t, [says]);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
   const file = await toFile(Buffer.from('ID3'), 'a.mp3');
   const { text } = await client.audio.transcriptions.create({ file, model: 'm' });

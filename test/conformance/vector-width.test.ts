@@ -51,7 +51,7 @@ test('where the answer is translated, a wrong width is an error that names it, a
     const {
       embed,
       rig,
-      upstream: house,
+      upstream: setup,
     } = await startTranslated(t, script, {
       family,
       upstream,
@@ -61,7 +61,7 @@ test('where the answer is translated, a wrong width is an error that names it, a
     if (says === undefined) assert.equal(answer.status, 200, `${of}: ${answer.body}`);
     else assertError(answer, 'upstream_protocol_error', { message: says, of });
     await assertBilled(rig, 7, of);
-    assert.equal(house.requests.length, 1, 'nobody is asked twice');
+    assert.equal(setup.requests.length, 1, 'nobody is asked twice');
   }
 });
 

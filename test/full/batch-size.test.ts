@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertError } from '../support/clients/error-answer.ts';
-import { chatLine, startBatchHouse } from '../support/gateways/batch-house.ts';
+import { chatLine, startBatchSetup } from '../support/gateways/batch-setup.ts';
 
 test('a file of 50,000 lines is judged, and billed to the last token, and one line more is refused', {
   timeout: 120_000,
 }, async (t) => {
-  const house = await startBatchHouse(t);
-  const { rig, up, service, send, order } = house;
+  const setup = await startBatchSetup(t);
+  const { rig, up, service, send, order } = setup;
   const line = (no: number): string =>
     `${chatLine(`line-${no}`, { messages: [{ role: 'user', content: 'x'.repeat(300) }] })}\n`;
   const lines = Array.from({ length: 50_000 }, (_, no) => line(no)).join('');

@@ -13,7 +13,7 @@ import { runPostern } from '../support/gateways/postern-command.ts';
 
 const key = 'process-key-with-enough-characters';
 
-interface House {
+interface Setup {
   readonly directory: string;
   readonly socketPath: string;
   open(): Promise<GatewayProcess>;
@@ -27,7 +27,7 @@ const document = (socketPath: string): Record<string, unknown> => ({
 });
 
 /** A directory in which one gateway may follow another. */
-async function createHouse(t: TestContext): Promise<House> {
+async function createSetup(t: TestContext): Promise<Setup> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-socket-'));
   const opened: GatewayProcess[] = [];
   t.after(async () => {
@@ -91,7 +91,7 @@ async function askAll(gateway: GatewayProcess, socketPath: string): Promise<void
 }
 
 test('two serve at one file, which stays while they die and are replaced, and goes with the gateway', async (t) => {
-  const { open, socketPath } = await createHouse(t);
+  const { open, socketPath } = await createSetup(t);
   const gateway = await open();
   const made = await stat(socketPath);
   assert.equal(made.mode & 0o777, 0o620);
@@ -110,7 +110,7 @@ test('two serve at one file, which stays while they die and are replaced, and go
 });
 
 test('when both die at once, those that take their places serve there again', async (t) => {
-  const { open, socketPath } = await createHouse(t);
+  const { open, socketPath } = await createSetup(t);
   const gateway = await open();
   await kill(gateway, ...pids(gateway));
   assert.equal((await stat(socketPath)).mode & 0o777, 0o620);
@@ -119,7 +119,7 @@ test('when both die at once, those that take their places serve there again', as
 });
 
 test('what a killed gateway left behind is removed; a second gateway leaves alone what the first one serves at', async (t) => {
-  const { open, socketPath } = await createHouse(t);
+  const { open, socketPath } = await createSetup(t);
   const killed = await open();
   killed.signal('SIGKILL');
   await killed.exited;

@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../../src/core/exchange.ts';
 import type { Operation } from '../../src/core/operations/index.ts';
-import { openHouse } from '../families/house.ts';
+import { openSetup } from '../families/family-setup.ts';
 import { type Scope, startRig } from '../support/gateways/rig.ts';
 import type { KnownClient } from './client.ts';
 import { type Counted, conversing } from './conversations.ts';
@@ -29,7 +29,7 @@ async function tryOperation(
 ): Promise<Cell[]> {
   const { [operation]: model = fixture.model } = fixture.models ?? {};
   const journal: Counted[] = [];
-  const { rig } = await openHouse(scope, conversing(fixture, operation, journal) ?? fixture, {
+  const { rig } = await openSetup(scope, conversing(fixture, operation, journal) ?? fixture, {
     target: { model, ...(bridge !== undefined && { bridge }) },
     whole: operation === 'rerank' ? { default_model: { rerank: 'm' } } : {},
     model: { operations: [operation], price: { input: price.input / 1_000, output: price.output / 1_000 } },

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import * as z from 'zod';
 import type { Operation } from '../../src/core/operations/index.ts';
-import type { ServerAnswer, ServerHouse } from './server-house.ts';
+import type { ServerAnswer, ServerSetup } from './server-setup.ts';
 
-export type ServerCases = Readonly<Record<string, (house: ServerHouse) => Promise<void>>>;
+export type ServerCases = Readonly<Record<string, (setup: ServerSetup) => Promise<void>>>;
 
 const texts = ['naïve café', '東京タワー', 'Ωμέγα 🚀', '\t"quoted"\\/\n', '{"input":["x"]}', 'a plain text'];
 /** More than a call takes by default where servers have a limit. */
@@ -46,8 +46,8 @@ function good<T extends z.ZodType>(answer: ServerAnswer, schema: T): z.output<T>
   return schema.parse(answer.json);
 }
 
-async function embed(house: ServerHouse, input: unknown, more: object = {}, route = '/v1/embeddings') {
-  const { data } = good(await house.ask(route, { input, ...more }), vectors);
+async function embed(setup: ServerSetup, input: unknown, more: object = {}, route = '/v1/embeddings') {
+  const { data } = good(await setup.ask(route, { input, ...more }), vectors);
   assert.deepEqual(
     data.map(({ index }) => index),
     data.map((_, index) => index),
@@ -79,18 +79,18 @@ function assertAlike(came: unknown, wanted: unknown, path = ''): void {
   }
 }
 
-const passing = (bodies: readonly object[], route: string) => async (house: ServerHouse) => {
-  if (!house.passesBytes) return;
+const passing = (bodies: readonly object[], route: string) => async (setup: ServerSetup) => {
+  if (!setup.passesBytes) return;
   for (const body of bodies) {
-    const came = await house.ask(route, body);
-    const wanted = await house.askServer(body);
+    const came = await setup.ask(route, body);
+    const wanted = await setup.askServer(body);
     assert.equal(came.status, wanted.status, came.text.slice(0, 500));
     if (came.header('x-postern-translated') === undefined) assertAlike(came.json, wanted.json);
   }
 };
 
-const refusing = (body: object, route: string) => async (house: ServerHouse) => {
-  const { status, json, text } = await house.ask(route, body);
+const refusing = (body: object, route: string) => async (setup: ServerSetup) => {
+  const { status, json, text } = await setup.ask(route, body);
   assert.ok(status >= 400, `${status} ${text.slice(0, 200)}`);
   refusal.parse(json);
 };
@@ -101,46 +101,46 @@ const embeddings: ServerCases = {
     '/v1/embeddings',
   ),
 
-  async 'one text, the same in a list, and on the legacy path'(house) {
-    const [alone] = await embed(house, 'a plain text');
-    assertSame((await embed(house, ['a plain text']))[0], alone, 'in a list');
-    assertSame((await embed(house, ['a plain text'], {}, '/v1/engines/m/embeddings'))[0], alone, 'on the legacy path');
+  async 'one text, the same in a list, and on the legacy path'(setup) {
+    const [alone] = await embed(setup, 'a plain text');
+    assertSame((await embed(setup, ['a plain text']))[0], alone, 'in a list');
+    assertSame((await embed(setup, ['a plain text'], {}, '/v1/engines/m/embeddings'))[0], alone, 'on the legacy path');
   },
 
-  async 'every script, in the order in which it was sent'(house) {
-    const together = await embed(house, texts);
-    for (const [index, text] of texts.entries()) assertSame((await embed(house, text))[0], together[index], text);
+  async 'every script, in the order in which it was sent'(setup) {
+    const together = await embed(setup, texts);
+    for (const [index, text] of texts.entries()) assertSame((await embed(setup, text))[0], together[index], text);
   },
 
-  async 'more texts than a call takes, in their order'(house) {
-    const many = await embed(house, manyTexts);
+  async 'more texts than a call takes, in their order'(setup) {
+    const many = await embed(setup, manyTexts);
     assert.equal(many.length, manyTexts.length);
     for (const index of [0, 31, 32, 69]) {
-      assertSame((await embed(house, manyTexts[index]))[0], many[index], `text ${index}`);
+      assertSame((await embed(setup, manyTexts[index]))[0], many[index], `text ${index}`);
     }
   },
 
-  async 'base64 that says what the floats say'(house) {
-    const floats = await embed(house, texts, { encoding_format: 'float' });
-    const { data } = good(await house.ask('/v1/embeddings', { input: texts, encoding_format: 'base64' }), encoded);
+  async 'base64 that says what the floats say'(setup) {
+    const floats = await embed(setup, texts, { encoding_format: 'float' });
+    const { data } = good(await setup.ask('/v1/embeddings', { input: texts, encoding_format: 'base64' }), encoded);
     for (const [index, { embedding }] of data.entries()) {
       const bytes = new Uint8Array(Buffer.from(embedding, 'base64'));
       assertSame([...new Float32Array(bytes.buffer)], floats[index], texts[index] ?? '');
     }
   },
 
-  async 'what official clients send beside it: null, a user, dimensions'(house) {
-    for (const more of [{ encoding_format: null }, { dimensions: null }, { user: 'u' }]) await embed(house, 'x', more);
-    const [own] = await embed(house, 'x');
-    const { status, text } = await house.ask('/v1/embeddings', { input: 'x', dimensions: own?.length });
+  async 'what official clients send beside it: null, a user, dimensions'(setup) {
+    for (const more of [{ encoding_format: null }, { dimensions: null }, { user: 'u' }]) await embed(setup, 'x', more);
+    const [own] = await embed(setup, 'x');
+    const { status, text } = await setup.ask('/v1/embeddings', { input: 'x', dimensions: own?.length });
     assert.ok(status === 200 || status === 400, text.slice(0, 300));
   },
 
-  async 'token IDs for the text that they stand for'(house) {
+  async 'token IDs for the text that they stand for'(setup) {
     // Those of OpenAI's own models are their own.
-    if (house.server.family.id === 'openai' || house.server.family.id === 'azure') return;
-    const [text] = await embed(house, 'Hello world');
-    assertSame((await embed(house, [[9906, 1917]]))[0], text, 'Hello world');
+    if (setup.server.family.id === 'openai' || setup.server.family.id === 'azure') return;
+    const [text] = await embed(setup, 'Hello world');
+    assertSame((await embed(setup, [[9906, 1917]]))[0], text, 'Hello world');
   },
 
   'a mistake is told in the shape that clients read': refusing({ input: [{}] }, '/v1/embeddings'),
@@ -154,8 +154,8 @@ const documents = [
 ];
 const query = 'What is the capital of Germany?';
 
-async function rerank(house: ServerHouse, docs: readonly unknown[], more: object = {}) {
-  const { results } = good(await house.ask('/v1/rerank', { query, documents: docs, ...more }), ranks);
+async function rerank(setup: ServerSetup, docs: readonly unknown[], more: object = {}) {
+  const { results } = good(await setup.ask('/v1/rerank', { query, documents: docs, ...more }), ranks);
   const scores = results.map(({ relevance_score: score }) => score);
   assert.deepEqual(
     scores,
@@ -168,27 +168,27 @@ async function rerank(house: ServerHouse, docs: readonly unknown[], more: object
 const rerankCases: ServerCases = {
   'what passes is what the server says': passing([{ query, documents }], '/v1/rerank'),
 
-  async 'all documents, the best first, by the indexes of the client'(house) {
-    const results = await rerank(house, documents);
+  async 'all documents, the best first, by the indexes of the client'(setup) {
+    const results = await rerank(setup, documents);
     assert.deepEqual(results.map(({ index }) => index).sort(), [0, 1, 2, 3]);
   },
 
-  async 'as many as are wanted, and null for all'(house) {
-    assert.equal((await rerank(house, documents, { top_n: 2 })).length, 2);
-    assert.equal((await rerank(house, documents, { top_n: null, return_documents: null })).length, documents.length);
+  async 'as many as are wanted, and null for all'(setup) {
+    assert.equal((await rerank(setup, documents, { top_n: 2 })).length, 2);
+    assert.equal((await rerank(setup, documents, { top_n: null, return_documents: null })).length, documents.length);
   },
 
-  async 'documents that are objects, and come back'(house) {
+  async 'documents that are objects, and come back'(setup) {
     const results = await rerank(
-      house,
+      setup,
       documents.map((text) => ({ text })),
       { return_documents: true },
     );
     for (const { index, document } of results) assert.equal(document?.text, documents[index]);
   },
 
-  async 'more documents than a call takes'(house) {
-    const results = await rerank(house, [...manyTexts, ...documents]);
+  async 'more documents than a call takes'(setup) {
+    const results = await rerank(setup, [...manyTexts, ...documents]);
     assert.equal(results.length, manyTexts.length + documents.length);
   },
 
@@ -196,8 +196,8 @@ const rerankCases: ServerCases = {
 };
 
 const moderations: ServerCases = {
-  async 'a verdict for a text, and one for each of a list'(house) {
-    const judge = async (input: unknown) => good(await house.ask('/v1/moderations', { input }), verdicts).results;
+  async 'a verdict for a text, and one for each of a list'(setup) {
+    const judge = async (input: unknown) => good(await setup.ask('/v1/moderations', { input }), verdicts).results;
     assert.equal((await judge('Have a nice day')).length, 1);
     assert.equal((await judge(texts)).length, texts.length);
     const [said] = await judge('I will kill you');
@@ -212,9 +212,9 @@ const moderations: ServerCases = {
 const prompt = 'The capital of Germany is';
 
 const completions: ServerCases = {
-  async 'a text, and one for each of several prompts'(house) {
+  async 'a text, and one for each of several prompts'(setup) {
     const complete = async (more: object) =>
-      good(await house.ask('/v1/completions', { max_tokens: 8, temperature: 0, ...more }), completion).choices;
+      good(await setup.ask('/v1/completions', { max_tokens: 8, temperature: 0, ...more }), completion).choices;
     assert.equal((await complete({ prompt })).length, 1);
     const several = await complete({ prompt: [prompt, 'One, two, three,'] });
     assert.deepEqual(
@@ -223,8 +223,8 @@ const completions: ServerCases = {
     );
   },
 
-  async 'a stream that ends'(house) {
-    const { status, text } = await house.ask('/v1/completions', { prompt, max_tokens: 8, stream: true });
+  async 'a stream that ends'(setup) {
+    const { status, text } = await setup.ask('/v1/completions', { prompt, max_tokens: 8, stream: true });
     assert.equal(status, 200, text.slice(0, 500));
     assert.match(text, /^data: \{/m);
     assert.match(text, /data: \[DONE\]\s*$/);

@@ -2,7 +2,7 @@ import { after, describe, test } from 'node:test';
 import type { Scope } from '../support/gateways/rig.ts';
 import { serverCases } from './cases.ts';
 import { isSelfHosted, placesToTry, serverAt } from './real-servers.ts';
-import { openServerHouse, type ServerHouse } from './server-house.ts';
+import { openServerSetup, type ServerSetup } from './server-setup.ts';
 
 for (const place of placesToTry()) {
   const { family, operation, variable } = place;
@@ -15,12 +15,12 @@ for (const place of placesToTry()) {
     after(async () => {
       for (const close of closings.toReversed()) await close();
     });
-    let house: Promise<ServerHouse> | undefined;
+    let setup: Promise<ServerSetup> | undefined;
     for (const [name, check] of cases) {
       test(name, async () => {
         if (server === undefined) return;
-        house ??= openServerHouse(whole, server);
-        await check(await house);
+        setup ??= openServerSetup(whole, server);
+        await check(await setup);
       });
     }
   });

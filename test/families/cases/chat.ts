@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import * as z from 'zod';
 import { chatOf } from '../chat-shapes.ts';
+import type { Setup } from '../family-setup.ts';
 import type { FamilyFixture } from '../fixture.ts';
-import type { House } from '../house.ts';
 
 const route = '/v1/chat/completions';
 
@@ -37,52 +37,52 @@ export function withChat(fixture: FamilyFixture): FamilyFixture {
 const odd = (model: string): string =>
   `{ "messages" : [{"role":"developer","content":"\\u00e9 \\/ 🚀"}, {"role":"user","content":[{"type":"text","text":"x"}]}],\t"temperature":1.0e0,"model": "${model}","tools":[{"type":"function","function":{"name":"f","parameters":{"a":1.50}}}], "unheard_of":[1e2,-0]}\n`;
 
-export const chatCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
-  async 'bytes pass, but for the name of the model'(house) {
+export const chatCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
+  async 'bytes pass, but for the name of the model'(setup) {
     const said =
       '{"id":"c1","object":"chat.completion", "choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[]},"logprob":-0.50}],"usage":{"prompt_tokens":7,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":3}}}\n';
-    house.answerWith(() => ({ body: said }));
-    const before = house.rig.settled.length;
-    const { status, text, header } = await house.ask(route, odd('m'));
+    setup.answerWith(() => ({ body: said }));
+    const before = setup.rig.settled.length;
+    const { status, text, header } = await setup.ask(route, odd('m'));
     assert.equal(status, 200, text);
-    const [call] = house.calls;
-    assert.equal(call?.path.split('?', 1)[0], house.fixture.chat);
-    assert.equal(call?.text, odd(house.fixture.models?.chat ?? house.fixture.model));
+    const [call] = setup.calls;
+    assert.equal(call?.path.split('?', 1)[0], setup.fixture.chat);
+    assert.equal(call?.text, odd(setup.fixture.models?.chat ?? setup.fixture.model));
     assert.equal(text, said);
     assert.equal(header('x-postern-translated'), undefined);
-    const { usage } = await house.rig.exchange(before + 1);
+    const { usage } = await setup.rig.exchange(before + 1);
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens, usage?.cachedTokens], [7, 2, 3]);
   },
 
-  async 'a stream passes as it comes, and is counted'(house) {
-    const before = house.rig.settled.length;
+  async 'a stream passes as it comes, and is counted'(setup) {
+    const before = setup.rig.settled.length;
     const body = {
       model: 'm',
       stream: true,
       stream_options: { include_usage: true },
       messages: [{ role: 'user', content: 'c' }],
     };
-    const { status, text, header } = await house.ask(route, body);
+    const { status, text, header } = await setup.ask(route, body);
     assert.equal(status, 200, text);
     assert.match(header('content-type') ?? '', /^text\/event-stream/);
     assert.match(text, /^data: \{"object":"chat\.completion\.chunk"/);
     assert.ok(text.endsWith('data: [DONE]\n\n'));
-    const { usage } = await house.rig.exchange(before + 1);
+    const { usage } = await setup.rig.exchange(before + 1);
     assert.ok((usage?.promptTokens ?? 0) > 0 && (usage?.completionTokens ?? 0) > 0);
   },
 
-  async 'what is no list of messages is refused before anything is sent'(house) {
+  async 'what is no list of messages is refused before anything is sent'(setup) {
     for (const [body, param] of [
       [{ model: 'm' }, 'messages'],
       [{ model: 'm', messages: null }, 'messages'],
       [{ model: 'm', messages: 'hello' }, 'messages'],
       [{ model: 7, messages: [] }, 'model'],
     ] as const) {
-      house.answerWith();
-      const { status, json } = await house.ask(route, body);
+      setup.answerWith();
+      const { status, json } = await setup.ask(route, body);
       assert.equal(status, 400);
       assert.equal(z.object({ error: z.object({ param: z.string() }) }).parse(json).error.param, param);
-      assert.equal(house.calls.length, 0);
+      assert.equal(setup.calls.length, 0);
     }
   },
 };

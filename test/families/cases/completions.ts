@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
-import type { House } from '../house.ts';
+import type { Setup } from '../family-setup.ts';
 import { replyTo } from '../wire.ts';
 import { assertRefused } from './embeddings.ts';
 import { checkHints } from './hints.ts';
@@ -32,8 +32,8 @@ const texts = [
   '\u2028',
 ];
 
-async function complete(house: House, prompt: unknown, more: object = {}) {
-  const { status, text, json } = await house.ask(route, { model: 'm', prompt, ...more });
+async function complete(setup: Setup, prompt: unknown, more: object = {}) {
+  const { status, text, json } = await setup.ask(route, { model: 'm', prompt, ...more });
   assert.equal(status, 200, text.slice(0, 500));
   const read = answer.parse(json);
   assert.deepEqual(
@@ -47,14 +47,14 @@ async function complete(house: House, prompt: unknown, more: object = {}) {
 const textsOf = ({ choices }: Chunk): string[] => choices.map(({ text }) => text);
 
 /** The chunks of a stream; undefined where it was refused by name. */
-async function stream(house: House, prompt: unknown, more: object = {}): Promise<Chunk[] | undefined> {
+async function stream(setup: Setup, prompt: unknown, more: object = {}): Promise<Chunk[] | undefined> {
   const {
     status,
     text,
     json,
     header,
     raw: { complete },
-  } = await house.ask(route, { model: 'm', prompt, stream: true, ...more });
+  } = await setup.ask(route, { model: 'm', prompt, stream: true, ...more });
   if (status !== 200) {
     const isOne = typeof prompt === 'string';
     assertRefused(status, json, isOne ? 'stream' : 'prompt');
@@ -79,21 +79,21 @@ function joined(chunks: readonly Chunk[]): string[] {
   return whole;
 }
 
-export const completionsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
-  async 'a prompt, alone and in a list'(house) {
+export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
+  async 'a prompt, alone and in a list'(setup) {
     for (const text of texts) {
-      assert.deepEqual(textsOf(await complete(house, text)), [replyTo(text)]);
-      assert.deepEqual(textsOf(await complete(house, [text])), [replyTo(text)]);
+      assert.deepEqual(textsOf(await complete(setup, text)), [replyTo(text)]);
+      assert.deepEqual(textsOf(await complete(setup, [text])), [replyTo(text)]);
     }
   },
 
-  async 'several prompts, in the order of the client'(house) {
-    assert.deepEqual(textsOf(await complete(house, texts)), texts.map(replyTo));
+  async 'several prompts, in the order of the client'(setup) {
+    assert.deepEqual(textsOf(await complete(setup, texts)), texts.map(replyTo));
     const many = Array.from({ length: 40 }, (_, index) => `prompt ${index}`);
-    assert.deepEqual(textsOf(await complete(house, many)), many.map(replyTo));
+    assert.deepEqual(textsOf(await complete(setup, many)), many.map(replyTo));
   },
 
-  async 'what is null, or asks for nothing, changes nothing'(house) {
+  async 'what is null, or asks for nothing, changes nothing'(setup) {
     const nulls = {
       n: null,
       best_of: null,
@@ -108,29 +108,29 @@ export const completionsCases: Readonly<Record<string, (house: House) => Promise
       seed: null,
       user: null,
     };
-    assert.deepEqual(textsOf(await complete(house, 'p', nulls)), [replyTo('p')]);
-    assert.deepEqual(textsOf(await complete(house, ['p', 'q'], nulls)), ['p', 'q'].map(replyTo));
+    assert.deepEqual(textsOf(await complete(setup, 'p', nulls)), [replyTo('p')]);
+    assert.deepEqual(textsOf(await complete(setup, ['p', 'q'], nulls)), ['p', 'q'].map(replyTo));
     const plain = { n: 1, best_of: 1, echo: false, presence_penalty: 0, frequency_penalty: 0.0, stream: false };
-    assert.deepEqual(textsOf(await complete(house, 'p', plain)), [replyTo('p')]);
+    assert.deepEqual(textsOf(await complete(setup, 'p', plain)), [replyTo('p')]);
   },
 
-  async 'parameters that everybody knows'(house) {
+  async 'parameters that everybody knows'(setup) {
     const more = { max_tokens: 1000, temperature: 0.5, top_p: 1, stop: ['\u0001'] };
-    assert.deepEqual(textsOf(await complete(house, 'p', more)), [replyTo('p')]);
+    assert.deepEqual(textsOf(await complete(setup, 'p', more)), [replyTo('p')]);
   },
 
-  async 'the count is that of all prompts'(house) {
-    const one = await complete(house, 'abc');
-    const three = await complete(house, ['abc', 'abc', 'abc']);
+  async 'the count is that of all prompts'(setup) {
+    const one = await complete(setup, 'abc');
+    const three = await complete(setup, ['abc', 'abc', 'abc']);
     assert.ok(one.usage && three.usage);
     assert.equal(three.usage.prompt_tokens, 3 * one.usage.prompt_tokens);
     assert.equal(three.usage.completion_tokens, 3 * one.usage.completion_tokens);
     assert.equal(three.usage.total_tokens, 3 * one.usage.total_tokens);
   },
 
-  async 'a stream is the plain answer in parts, and ends with [DONE]'(house) {
+  async 'a stream is the plain answer in parts, and ends with [DONE]'(setup) {
     for (const text of texts) {
-      const chunks = await stream(house, text);
+      const chunks = await stream(setup, text);
       if (chunks === undefined) return;
       assert.deepEqual(joined(chunks), [replyTo(text)]);
       const reasons = chunks.flatMap(({ choices }) => choices.map((one) => one.finish_reason ?? null));
@@ -143,49 +143,49 @@ export const completionsCases: Readonly<Record<string, (house: House) => Promise
     }
   },
 
-  async 'a stream counts at its end where that is asked for'(house) {
-    const before = house.rig.settled.length;
-    const chunks = await stream(house, 'abc', { stream_options: { include_usage: true } });
+  async 'a stream counts at its end where that is asked for'(setup) {
+    const before = setup.rig.settled.length;
+    const chunks = await stream(setup, 'abc', { stream_options: { include_usage: true } });
     if (chunks === undefined) return;
     const last = chunks.pop();
     assert.deepEqual(last?.choices, []);
-    assert.deepEqual(usage.parse(last?.usage), usage.parse((await complete(house, 'abc')).usage));
+    assert.deepEqual(usage.parse(last?.usage), usage.parse((await complete(setup, 'abc')).usage));
     assert.deepEqual(joined(chunks), [replyTo('abc')]);
     for (const chunk of chunks) assert.equal(chunk.usage ?? null, null);
-    const exchange = await house.rig.exchange(before + 1);
+    const exchange = await setup.rig.exchange(before + 1);
     assert.equal(exchange.usage?.promptTokens, last?.usage?.prompt_tokens);
   },
 
-  async 'several prompts make one stream, or are refused by name'(house) {
-    const chunks = await stream(house, ['a', 'b']);
+  async 'several prompts make one stream, or are refused by name'(setup) {
+    const chunks = await stream(setup, ['a', 'b']);
     if (chunks !== undefined) assert.deepEqual(joined(chunks), ['a', 'b'].map(replyTo));
-    else assert.equal(house.calls.length, 0);
+    else assert.equal(setup.calls.length, 0);
   },
 
-  async 'hints of other services are served, or left out and listed'(house) {
-    await checkHints(house, '/v1/completions', { prompt: 'p' });
+  async 'hints of other services are served, or left out and listed'(setup) {
+    await checkHints(setup, '/v1/completions', { prompt: 'p' });
   },
 
-  async 'an unknown field passes, or is refused by its name'(house) {
+  async 'an unknown field passes, or is refused by its name'(setup) {
     for (const prompt of ['p', ['p', 'q']]) {
-      const { status, json } = await house.ask(route, { model: 'm', prompt, unheard_of: true });
-      if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":true/);
+      const { status, json } = await setup.ask(route, { model: 'm', prompt, unheard_of: true });
+      if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":true/);
       else assertRefused(status, json, 'unheard_of');
     }
   },
 
-  async 'an empty prompt is for the upstream to judge; so is a list of none, where it takes lists'(house) {
+  async 'an empty prompt is for the upstream to judge; so is a list of none, where it takes lists'(setup) {
     for (const prompt of ['', []]) {
-      house.answerWith();
-      const { status, text, json } = await house.ask(route, { model: 'm', prompt });
+      setup.answerWith();
+      const { status, text, json } = await setup.ask(route, { model: 'm', prompt });
       assert.ok(status === 200 || (status >= 400 && status < 500), text);
-      if (house.calls.length === 1) continue;
-      assert.deepEqual([prompt, house.calls.length], [[], 0]);
+      if (setup.calls.length === 1) continue;
+      assert.deepEqual([prompt, setup.calls.length], [[], 0]);
       assertRefused(status, json, 'prompt');
     }
   },
 
-  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(house) {
+  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(setup) {
     // "Hello world" and " again" in cl100k_base.
     for (const [prompt, said] of [
       [[9906, 1917], ['Hello world']],
@@ -194,9 +194,9 @@ export const completionsCases: Readonly<Record<string, (house: House) => Promise
         ['Hello world', ' again'],
       ],
     ] as const) {
-      const { status, text, json } = await house.ask(route, { model: 'm', prompt });
-      if (house.fixture.takesTokenIds) {
-        assert.match(house.calls.at(-1)?.text ?? '', /"prompt":\s*\[\[?9906,1917\]/);
+      const { status, text, json } = await setup.ask(route, { model: 'm', prompt });
+      if (setup.fixture.takesTokenIds) {
+        assert.match(setup.calls.at(-1)?.text ?? '', /"prompt":\s*\[\[?9906,1917\]/);
         continue;
       }
       assert.equal(status, 200, text);

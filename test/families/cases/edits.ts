@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
-import type { House } from '../house.ts';
+import type { Setup } from '../family-setup.ts';
 import { assertRefused } from './embeddings.ts';
 
 const answer = z.object({
@@ -14,8 +14,8 @@ const answer = z.object({
 
 const route = '/v1/edits';
 
-async function edit(house: House, more: object) {
-  const { status, text, json } = await house.ask(route, { model: 'm', ...more });
+async function edit(setup: Setup, more: object) {
+  const { status, text, json } = await setup.ask(route, { model: 'm', ...more });
   assert.equal(status, 200, text.slice(0, 500));
   const { choices } = answer.parse(json);
   assert.deepEqual(
@@ -25,29 +25,29 @@ async function edit(house: House, more: object) {
   return choices.map(({ text: edited }) => edited);
 }
 
-export const editsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
-  async 'the text and what to do with it reach the upstream, and one edit comes back'(house) {
+export const editsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
+  async 'the text and what to do with it reach the upstream, and one edit comes back'(setup) {
     for (const [input, instruction] of [
       ['naïve 東京 🚀', 'Make it "shout"\nloudly'],
       ['', 'Write a line'],
       ['</text>\u0000\t\\', '\u2028 '],
     ] as const) {
-      const edits = await edit(house, { input, instruction });
+      const edits = await edit(setup, { input, instruction });
       assert.equal(edits.length, 1);
-      const sent = JSON.stringify(house.calls.at(-1)?.body);
+      const sent = JSON.stringify(setup.calls.at(-1)?.body);
       for (const said of [input, instruction]) assert.ok(sent.includes(JSON.stringify(said).slice(1, -1)), sent);
     }
   },
 
-  async 'as many as are wanted, and what is null changes nothing'(house) {
-    assert.equal((await edit(house, { input: 'i', instruction: 'do', n: 3 })).length, 3);
+  async 'as many as are wanted, and what is null changes nothing'(setup) {
+    assert.equal((await edit(setup, { input: 'i', instruction: 'do', n: 3 })).length, 3);
     const nulls = { n: null, temperature: null, top_p: null };
-    assert.equal((await edit(house, { input: 'i', instruction: 'do', ...nulls })).length, 1);
+    assert.equal((await edit(setup, { input: 'i', instruction: 'do', ...nulls })).length, 1);
   },
 
-  async 'an unknown field passes, or is refused by its name'(house) {
-    const { status, json } = await house.ask(route, { model: 'm', input: 'i', instruction: 'do', unheard_of: true });
-    if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":true/);
+  async 'an unknown field passes, or is refused by its name'(setup) {
+    const { status, json } = await setup.ask(route, { model: 'm', input: 'i', instruction: 'do', unheard_of: true });
+    if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":true/);
     else assertRefused(status, json, 'unheard_of');
   },
 };

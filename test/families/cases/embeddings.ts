@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import * as z from 'zod';
 import { dimensionNames } from '../../../src/core/dimension-names.ts';
+import type { Setup } from '../family-setup.ts';
 import type { WireReply } from '../fixture.ts';
-import type { House } from '../house.ts';
 import { base64Of, vectorOf } from '../wire.ts';
 import { checkHints } from './hints.ts';
 
@@ -19,8 +19,8 @@ const encoded = z.object({ data: z.array(z.object({ embedding: z.string() })) })
 
 const routes = ['/v1/embeddings', '/v1/engines/m/embeddings'];
 
-async function embed(house: House, input: unknown, more: object = {}, route = '/v1/embeddings') {
-  const { status, text, json, header } = await house.ask(route, { model: 'm', input, ...more });
+async function embed(setup: Setup, input: unknown, more: object = {}, route = '/v1/embeddings') {
+  const { status, text, json, header } = await setup.ask(route, { model: 'm', input, ...more });
   assert.equal(status, 200, text.slice(0, 500));
   const { data, usage } = answer.parse(json);
   assert.deepEqual(
@@ -30,29 +30,29 @@ async function embed(house: House, input: unknown, more: object = {}, route = '/
   return { vectors: data.map(({ embedding }) => embedding), usage, header };
 }
 
-export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
-  async 'one text, several, and one in a list, on both routes'(house) {
+export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
+  async 'one text, several, and one in a list, on both routes'(setup) {
     for (const route of routes) {
-      assert.deepEqual((await embed(house, 'one', {}, route)).vectors, [vectorOf('one')]);
-      assert.deepEqual((await embed(house, ['one'], {}, route)).vectors, [vectorOf('one')]);
+      assert.deepEqual((await embed(setup, 'one', {}, route)).vectors, [vectorOf('one')]);
+      assert.deepEqual((await embed(setup, ['one'], {}, route)).vectors, [vectorOf('one')]);
       assert.deepEqual(
-        (await embed(house, ['one', 'two', 'one'], {}, route)).vectors,
+        (await embed(setup, ['one', 'two', 'one'], {}, route)).vectors,
         ['one', 'two', 'one'].map((text) => vectorOf(text)),
       );
     }
   },
 
-  async 'every script, escapes and control characters'(house) {
+  async 'every script, escapes and control characters'(setup) {
     const texts = ['naïve café', '東京タワー', 'Ωμέγα 🚀 👩‍👩‍👧', '\u0000\t\n"\\/', '{"input":["x"]}', ' spaced '];
     assert.deepEqual(
-      (await embed(house, texts)).vectors,
+      (await embed(setup, texts)).vectors,
       texts.map((text) => vectorOf(text)),
     );
   },
 
-  async '2,048 texts, in their order'(house) {
+  async '2,048 texts, in their order'(setup) {
     const texts = Array.from({ length: 2048 }, (_, index) => `text ${index}`);
-    const { vectors, usage } = await embed(house, texts);
+    const { vectors, usage } = await embed(setup, texts);
     assert.deepEqual(
       vectors,
       texts.map((text) => vectorOf(text)),
@@ -60,8 +60,8 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
     assert.ok(usage.prompt_tokens >= 2048, String(usage.prompt_tokens));
   },
 
-  async 'base64 where it is asked for, with the very bits'(house) {
-    const { status, text, json } = await house.ask('/v1/embeddings', {
+  async 'base64 where it is asked for, with the very bits'(setup) {
+    const { status, text, json } = await setup.ask('/v1/embeddings', {
       model: 'm',
       input: ['a', 'b'],
       encoding_format: 'base64',
@@ -71,17 +71,17 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
       encoded.parse(json).data.map(({ embedding }) => embedding),
       [base64Of(vectorOf('a')), base64Of(vectorOf('b'))],
     );
-    assert.deepEqual((await embed(house, 'a', { encoding_format: 'float' })).vectors, [vectorOf('a')]);
+    assert.deepEqual((await embed(setup, 'a', { encoding_format: 'float' })).vectors, [vectorOf('a')]);
   },
 
-  async 'base64 where it is asked for, though floats come'(house) {
-    const { service, family } = house.fixture;
+  async 'base64 where it is asked for, though floats come'(setup) {
+    const { service, family } = setup.fixture;
     // There the client gets what came, unless the operator wants it converted.
     if (family === 'openai') return;
-    house.answerWith((call) => withFloats(service(call)));
+    setup.answerWith((call) => withFloats(service(call)));
     for (const input of ['a', ['a', 'b']]) {
       const ask = { model: 'm', input, encoding_format: 'base64' };
-      const { status, text, json, header } = await house.ask('/v1/embeddings', ask);
+      const { status, text, json, header } = await setup.ask('/v1/embeddings', ask);
       assert.equal(status, 200, text);
       assert.deepEqual(
         encoded.parse(json).data.map(({ embedding }) => embedding),
@@ -91,13 +91,13 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
     }
   },
 
-  async 'what is null counts as absent'(house) {
-    const { vectors } = await embed(house, 'one', { dimensions: null, encoding_format: null, user: null });
+  async 'what is null counts as absent'(setup) {
+    const { vectors } = await embed(setup, 'one', { dimensions: null, encoding_format: null, user: null });
     assert.deepEqual(vectors, [vectorOf('one')]);
   },
 
-  async 'dimensions are served, or left out and named'(house) {
-    const { vectors, header } = await embed(house, 'one', { dimensions: 4 });
+  async 'dimensions are served, or left out and named'(setup) {
+    const { vectors, header } = await embed(setup, 'one', { dimensions: 4 });
     if (header('x-postern-ignored') === undefined) assert.deepEqual(vectors, [vectorOf('one', 4)]);
     else {
       assert.equal(header('x-postern-ignored'), 'dimensions');
@@ -105,24 +105,24 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
     }
   },
 
-  async 'vectors of another width than was asked for are an error that names it, in either format'(house) {
-    const { service } = house.fixture;
+  async 'vectors of another width than was asked for are an error that names it, in either format'(setup) {
+    const { service } = setup.fixture;
     for (const more of [{}, { encoding_format: 'base64' }]) {
-      house.answerWith((call) => service({ ...call, body: withWidth(call.body, 4, 3) }));
+      setup.answerWith((call) => service({ ...call, body: withWidth(call.body, 4, 3) }));
       const ask = { model: 'm', input: ['one', 'two'], dimensions: 4, ...more };
-      const { status, text, header } = await house.ask('/v1/embeddings', ask);
+      const { status, text, header } = await setup.ask('/v1/embeddings', ask);
       if (header('x-postern-ignored') === 'dimensions') continue;
       assert.equal(status, 502, text);
       assert.match(text, /vectors of 3 numbers, and \\"dimensions\\" asks for 4/);
     }
   },
 
-  async 'where the answer is translated, dimensions are understood under the names of other services'(house) {
+  async 'where the answer is translated, dimensions are understood under the names of other services'(setup) {
     const call = async (more: object) => {
-      house.answerWith();
-      const { json, header } = await house.ask('/v1/embeddings', { model: 'm', input: 'one', ...more });
+      setup.answerWith();
+      const { json, header } = await setup.ask('/v1/embeddings', { model: 'm', input: 'one', ...more });
       const isTranslated = header('x-postern-translated') !== undefined;
-      const body = house.calls.at(-1)?.text ?? '';
+      const body = setup.calls.at(-1)?.text ?? '';
       return { json, body, ignored: header('x-postern-ignored'), isTranslated };
     };
     for (const name of dimensionNames) {
@@ -139,26 +139,26 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
     if (isTranslated) assert.match(ignored ?? '', /^output_dimension\b/);
   },
 
-  async 'hints of other services are served, or left out and listed'(house) {
-    await checkHints(house, '/v1/embeddings', { input: 'one' });
+  async 'hints of other services are served, or left out and listed'(setup) {
+    await checkHints(setup, '/v1/embeddings', { input: 'one' });
   },
 
-  async 'an unknown field passes, or is refused by its name'(house) {
+  async 'an unknown field passes, or is refused by its name'(setup) {
     const body = { model: 'm', input: 'one', unheard_of: { a: [1] } };
-    const { status, json, header } = await house.ask('/v1/embeddings', body);
+    const { status, json, header } = await setup.ask('/v1/embeddings', body);
     // What passes as it came is for the upstream to judge.
-    const isPassed = house.calls.length > 0 && header('x-postern-translated') === undefined;
-    if (status === 200 || isPassed) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":\{"a":\[1\]\}/);
+    const isPassed = setup.calls.length > 0 && header('x-postern-translated') === undefined;
+    if (status === 200 || isPassed) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":\{"a":\[1\]\}/);
     else assertRefused(status, json, 'unheard_of');
   },
 
-  async 'a list of nothing is for the upstream to judge'(house) {
-    const { status, text } = await house.ask('/v1/embeddings', { model: 'm', input: [] });
+  async 'a list of nothing is for the upstream to judge'(setup) {
+    const { status, text } = await setup.ask('/v1/embeddings', { model: 'm', input: [] });
     assert.ok(status === 200 || (status >= 400 && status < 500), text);
-    assert.equal(house.calls.length, 1);
+    assert.equal(setup.calls.length, 1);
   },
 
-  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(house) {
+  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(setup) {
     // "Hello world" and " again" in cl100k_base.
     for (const [input, texts] of [
       [[9906, 1917], ['Hello world']],
@@ -167,9 +167,9 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
         ['Hello world', ' again'],
       ],
     ] as const) {
-      const { status, text, json } = await house.ask('/v1/embeddings', { model: 'm', input });
-      if (house.fixture.takesTokenIds === true) {
-        assert.match(house.calls.at(-1)?.text ?? '', /"input":\[\[?9906,1917\]/);
+      const { status, text, json } = await setup.ask('/v1/embeddings', { model: 'm', input });
+      if (setup.fixture.takesTokenIds === true) {
+        assert.match(setup.calls.at(-1)?.text ?? '', /"input":\[\[?9906,1917\]/);
         continue;
       }
       assert.equal(status, 200, text);

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import * as z from 'zod';
 import { upstreamError } from '../../../src/core/errors.ts';
 import { bodyOf, type Operation, operationRows, pathOf } from '../../../src/core/operations/index.ts';
-import type { Answered, House } from '../house.ts';
-import { toText } from '../house.ts';
+import type { Answered, Setup } from '../family-setup.ts';
+import { toText } from '../family-setup.ts';
 
 const questionOf = (operation: Operation): object => bodyOf(operation, 'm', operationRows[operation].trial);
 
@@ -27,30 +27,30 @@ const translated: Readonly<Partial<Record<Operation, { body: object; headers?: R
 };
 
 /** Who takes even that as it comes, byte for byte. */
-function passesAll({ fixture }: House, operation: Operation): boolean {
+function passesAll({ fixture }: Setup, operation: Operation): boolean {
   const takesIds = fixture.takesTokenIds === true;
   if (operation === 'embeddings') return takesIds;
   return operation === 'moderations' ? takesIds : operation !== 'rerank';
 }
 
-async function askTranslated(house: House, operation: Operation): Promise<Answered> {
+async function askTranslated(setup: Setup, operation: Operation): Promise<Answered> {
   const { body, headers } = translated[operation] ?? { body: questionOf(operation) };
-  const answer = await house.ask(pathOf(operation, 'm'), body, headers);
+  const answer = await setup.ask(pathOf(operation, 'm'), body, headers);
   const isTranslated = answer.status !== 200 || answer.header('x-postern-translated') !== undefined;
-  assert.ok(isTranslated || passesAll(house, operation), 'nothing is translated, so nothing is shown here');
+  assert.ok(isTranslated || passesAll(setup, operation), 'nothing is translated, so nothing is shown here');
   return answer;
 }
 
-const askFor = (house: House, operation: Operation): Promise<Answered> =>
-  house.ask(pathOf(operation, 'm'), questionOf(operation));
+const askFor = (setup: Setup, operation: Operation): Promise<Answered> =>
+  setup.ask(pathOf(operation, 'm'), questionOf(operation));
 
-const passesErrors = ({ passesErrors: passes }: House['fixture'], operation: Operation): boolean =>
+const passesErrors = ({ passesErrors: passes }: Setup['fixture'], operation: Operation): boolean =>
   passes === true || passes?.includes(operation) === true;
 
-/** In this order one house does for all: the last leaves it resting. */
-export const errorCases: Readonly<Record<string, (house: House, operation: Operation) => Promise<void>>> = {
-  async 'pages, gaps and nothing at all are never passed on as good'(house, operation) {
-    const good = await askTranslated(house, operation);
+/** In this order one setup serves all: the last leaves the target in cooldown. */
+export const errorCases: Readonly<Record<string, (setup: Setup, operation: Operation) => Promise<void>>> = {
+  async 'pages, gaps and nothing at all are never passed on as good'(setup, operation) {
+    const good = await askTranslated(setup, operation);
     assert.equal(good.status, 200, good.text);
     // What passes as it comes is for the client to judge.
     if (good.header('x-postern-translated') === undefined) return;
@@ -64,34 +64,34 @@ export const errorCases: Readonly<Record<string, (house: House, operation: Opera
       '"text"',
       '{"data":[],"results":[]}',
     ]) {
-      house.answerWith(() => ({ body }));
-      const { status, text } = await askTranslated(house, operation);
+      setup.answerWith(() => ({ body }));
+      const { status, text } = await askTranslated(setup, operation);
       assert.equal(status, 502, `${body}: ${text}`);
       assert.match(text, /"code":"upstream_protocol_error"/);
       assert.match(text, /does not fit the request \(/);
     }
   },
 
-  async 'an answer that is cut, or holds what is no number, is none'(house, operation) {
-    const good = await askTranslated(house, operation);
+  async 'an answer that is cut, or holds what is no number, is none'(setup, operation) {
+    const good = await askTranslated(setup, operation);
     if (good.header('x-postern-translated') === undefined) return;
-    const whole = toText(house.fixture.service(house.calls.at(-1) ?? assert.fail('no call')).body);
+    const whole = toText(setup.fixture.service(setup.calls.at(-1) ?? assert.fail('no call')).body);
     const bad = [whole.slice(0, -1), whole.replace(/(?<=[:[,])-?\d+(?:\.\d+)?(?=[,\]}])/, 'NaN')];
     for (const body of bad.filter((text) => text !== whole)) {
-      house.answerWith(() => ({ body }));
-      const { status, text } = await askTranslated(house, operation);
+      setup.answerWith(() => ({ body }));
+      const { status, text } = await askTranslated(setup, operation);
       assert.equal(status, 502, `${body}: ${text}`);
     }
   },
 
-  async 'errors come in our words, with status, Retry-After and the original'(house, operation) {
-    const { fixture } = house;
+  async 'errors come in our words, with status, Retry-After and the original'(setup, operation) {
+    const { fixture } = setup;
     for (const status of [400, 404, 422, 500, 503, ...Object.keys(fixture.statuses ?? {}).map(Number), 429]) {
       const said = fixture.error(status, `no good: ${status}`);
       // It is honoured, so nothing more can be asked after it.
       const headers = status === 429 ? { ...said.headers, 'retry-after': '7' } : (said.headers ?? {});
-      house.answerWith(() => ({ ...said, headers }));
-      const answer = await askFor(house, operation);
+      setup.answerWith(() => ({ ...said, headers }));
+      const answer = await askFor(setup, operation);
       assert.equal(answer.status, fixture.statuses?.[status] ?? status, answer.text);
       if (status === 429) assert.equal(answer.header('retry-after'), '7');
       const isTranslated = answer.header('x-postern-translated') !== undefined;

@@ -1,7 +1,7 @@
 /** What holds for hints of other services on every route: they are served, or left out and listed. */
 
 import assert from 'node:assert/strict';
-import type { House } from '../house.ts';
+import type { Setup } from '../family-setup.ts';
 
 const hints = {
   user: 'u-1',
@@ -18,11 +18,11 @@ const hints = {
 };
 
 /** What is not listed as left out went along, and is for the service to judge. */
-export async function checkHints(house: House, route: string, body: object): Promise<void> {
+export async function checkHints(setup: Setup, route: string, body: object): Promise<void> {
   const call = async (more: object) => {
-    house.answerWith();
-    const { status, text, header } = await house.ask(route, { model: 'm', ...body, ...more });
-    return { status, text, calls: house.calls.map((one) => one.text).sort(), ignored: header('x-postern-ignored') };
+    setup.answerWith();
+    const { status, text, header } = await setup.ask(route, { model: 'm', ...body, ...more });
+    return { status, text, calls: setup.calls.map((one) => one.text).sort(), ignored: header('x-postern-ignored') };
   };
   const { calls: plain } = await call({});
   for (const [name, value] of Object.entries(hints)) {

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
+import type { Setup } from '../family-setup.ts';
 import type { WireCall, WireReply } from '../fixture.ts';
-import type { House } from '../house.ts';
 
-type Cases = Readonly<Record<string, (house: House) => Promise<void>>>;
+type Cases = Readonly<Record<string, (setup: Setup) => Promise<void>>>;
 
 const pictureAsked = z.object({ model: z.string(), prompt: z.string(), n: z.int().min(1).max(10).nullish() });
 const speechAsked = z.object({ model: z.string(), input: z.string().max(4096), voice: z.string() });
@@ -34,13 +34,13 @@ const odd = (fields: string, model: string): string => `{ ${fields},\t"x":1.0e0,
 
 const errorOf = z.object({ error: z.object({ param: z.string() }) });
 
-async function refuses(house: House, route: string, rows: readonly (readonly [body: object, param: string])[]) {
+async function refuses(setup: Setup, route: string, rows: readonly (readonly [body: object, param: string])[]) {
   for (const [body, param] of rows) {
-    house.answerWith();
-    const { status, json } = await house.ask(route, body);
+    setup.answerWith();
+    const { status, json } = await setup.ask(route, body);
     assert.equal(status, 400);
     assert.equal(errorOf.parse(json).error.param, param);
-    assert.equal(house.calls.length, 0);
+    assert.equal(setup.calls.length, 0);
   }
 }
 
@@ -48,31 +48,31 @@ const pictures = '/v1/images/generations';
 const prompt = '"prompt" : "\\u00e9 \\/ 🚀", "n": 2';
 
 export const imagesCases: Cases = {
-  async 'bytes pass, but for the name of the model, and what was counted is read'(house) {
+  async 'bytes pass, but for the name of the model, and what was counted is read'(setup) {
     const said = `{"created":1,"data":[{"b64_json":"${'A'.repeat(200_000)}"},{"b64_json":"AA\\/A"}], "usage":{"input_tokens":7,"output_tokens":272,"total_tokens":279,"input_tokens_details":{"text_tokens":7,"image_tokens":0}}}`;
-    house.answerWith(() => ({ body: said }));
-    const before = house.rig.settled.length;
-    const { status, text } = await house.ask(pictures, odd(prompt, 'm'));
+    setup.answerWith(() => ({ body: said }));
+    const before = setup.rig.settled.length;
+    const { status, text } = await setup.ask(pictures, odd(prompt, 'm'));
     assert.equal(status, 200, text);
-    assert.equal(house.calls[0]?.text, odd(prompt, house.fixture.model));
+    assert.equal(setup.calls[0]?.text, odd(prompt, setup.fixture.model));
     assert.equal(text, said);
-    const { usage, bill } = await house.rig.exchange(before + 1);
+    const { usage, bill } = await setup.rig.exchange(before + 1);
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens, bill?.images], [7, 272, 2]);
   },
 
-  async 'a stream passes as it comes, and its last count is read behind a long picture'(house) {
+  async 'a stream passes as it comes, and its last count is read behind a long picture'(setup) {
     const completed = `{"type":"image_generation.completed","b64_json":"${'A'.repeat(300_000)}","usage":{"input_tokens":7,"output_tokens":272,"total_tokens":279}}`;
     const stream = `event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image","b64_json":"AAAA","partial_image_index":0}\n\nevent: image_generation.completed\ndata: ${completed}\n\n`;
-    house.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
-    const before = house.rig.settled.length;
-    const { text } = await house.ask(pictures, { model: 'm', prompt: 'p', stream: true, partial_images: 1 });
+    setup.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
+    const before = setup.rig.settled.length;
+    const { text } = await setup.ask(pictures, { model: 'm', prompt: 'p', stream: true, partial_images: 1 });
     assert.equal(text, stream);
-    const { usage } = await house.rig.exchange(before + 1);
+    const { usage } = await setup.rig.exchange(before + 1);
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens], [7, 272]);
   },
 
-  'what has no prompt is refused before anything is sent': (house) =>
-    refuses(house, pictures, [
+  'what has no prompt is refused before anything is sent': (setup) =>
+    refuses(setup, pictures, [
       [{ model: 'm' }, 'prompt'],
       [{ model: 'm', prompt: ['p'] }, 'prompt'],
       [{ model: 7, prompt: 'p' }, 'model'],
@@ -83,29 +83,29 @@ const aloud = '/v1/audio/speech';
 const input = '"input" : "\\u00e9 \\/ 🚀", "voice": "alloy"';
 
 export const speechCases: Cases = {
-  async 'bytes pass, but for the name of the model, and sound comes as it is'(house) {
+  async 'bytes pass, but for the name of the model, and sound comes as it is'(setup) {
     const said = `ID3 ${'\u0001\u0000'.repeat(50_000)}`;
-    house.answerWith(() => ({ headers: { 'content-type': 'audio/mpeg' }, body: said }));
-    const { status, text, header } = await house.ask(aloud, odd(input, 'm'));
+    setup.answerWith(() => ({ headers: { 'content-type': 'audio/mpeg' }, body: said }));
+    const { status, text, header } = await setup.ask(aloud, odd(input, 'm'));
     assert.equal(status, 200);
     assert.equal(header('content-type'), 'audio/mpeg');
-    assert.equal(house.calls[0]?.text, odd(input, house.fixture.model));
+    assert.equal(setup.calls[0]?.text, odd(input, setup.fixture.model));
     assert.equal(text, said);
   },
 
-  async 'events with sound in them pass as they come, and are counted'(house) {
+  async 'events with sound in them pass as they come, and are counted'(setup) {
     const stream =
       'data: {"type":"speech.audio.delta","audio":"AAAA"}\n\ndata: {"type":"speech.audio.done","usage":{"input_tokens":4,"output_tokens":20,"total_tokens":24}}\n\n';
-    house.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
-    const before = house.rig.settled.length;
-    const { text } = await house.ask(aloud, { model: 'm', input: 'x', voice: 'alloy', stream_format: 'sse' });
+    setup.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
+    const before = setup.rig.settled.length;
+    const { text } = await setup.ask(aloud, { model: 'm', input: 'x', voice: 'alloy', stream_format: 'sse' });
     assert.equal(text, stream);
-    const { usage } = await house.rig.exchange(before + 1);
+    const { usage } = await setup.rig.exchange(before + 1);
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens], [4, 20]);
   },
 
-  'what has no text is refused before anything is sent': (house) =>
-    refuses(house, aloud, [
+  'what has no text is refused before anything is sent': (setup) =>
+    refuses(setup, aloud, [
       [{ model: 'm', voice: 'alloy' }, 'input'],
       [{ model: 'm', input: ['x'], voice: 'alloy' }, 'input'],
     ]),

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { openaiCategories } from '../../../src/families/dialects/moderations/moderation-categories.ts';
 import { families } from '../../../src/families/index.ts';
 import { testKey } from '../../support/gateways/rig.ts';
-import type { House } from '../house.ts';
+import type { Setup } from '../family-setup.ts';
 import { isViolent } from '../wire.ts';
 import { assertRefused } from './embeddings.ts';
 import { checkHints } from './hints.ts';
@@ -39,8 +39,8 @@ const texts = [
   ' spaced ',
 ];
 
-async function moderate(house: House, input: unknown, more: object = {}) {
-  const { status, text, json, header } = await house.ask('/v1/moderations', { model: 'm', input, ...more });
+async function moderate(setup: Setup, input: unknown, more: object = {}) {
+  const { status, text, json, header } = await setup.ask('/v1/moderations', { model: 'm', input, ...more });
   assert.equal(status, 200, text.slice(0, 500));
   const { results } = answer.parse(json);
   return { results, json, isTranslated: header('x-postern-translated') !== undefined };
@@ -53,31 +53,31 @@ function assertVerdicts(results: readonly z.output<typeof verdict>[], inputs: re
   );
 }
 
-export const moderationsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
-  async 'one text, several, and one in a list'(house) {
+export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
+  async 'one text, several, and one in a list'(setup) {
     for (const input of ['a violent text', 'a kind text']) {
-      assertVerdicts((await moderate(house, input)).results, [input]);
-      assertVerdicts((await moderate(house, [input])).results, [input]);
+      assertVerdicts((await moderate(setup, input)).results, [input]);
+      assertVerdicts((await moderate(setup, [input])).results, [input]);
     }
     const several = ['kind', 'violent', 'kind', 'violent', 'violent'];
-    assertVerdicts((await moderate(house, several)).results, several);
+    assertVerdicts((await moderate(setup, several)).results, several);
   },
 
-  async 'every script, escapes and control characters'(house) {
-    assertVerdicts((await moderate(house, texts)).results, texts);
+  async 'every script, escapes and control characters'(setup) {
+    assertVerdicts((await moderate(setup, texts)).results, texts);
     // Half of a pair stands for no character; it must not break anything.
-    const { status, text } = await house.ask('/v1/moderations', '{"model":"m","input":["\\ud83d violent"]}');
-    const isRefused = families.find(({ id }) => id === house.fixture.family)?.refusesHalfCharacters === true;
+    const { status, text } = await setup.ask('/v1/moderations', '{"model":"m","input":["\\ud83d violent"]}');
+    const isRefused = families.find(({ id }) => id === setup.fixture.family)?.refusesHalfCharacters === true;
     assert.equal(status, isRefused ? 400 : 200, text);
   },
 
-  async '2,048 texts, in their order'(house) {
+  async '2,048 texts, in their order'(setup) {
     const many = Array.from({ length: 2048 }, (_, index) => `${index % 7 === 3 ? 'violent' : 'kind'} text ${index}`);
-    assertVerdicts((await moderate(house, many)).results, many);
+    assertVerdicts((await moderate(setup, many)).results, many);
   },
 
-  async 'all categories of OpenAI, with scores and kinds of input, where the answer is translated'(house) {
-    const { json, isTranslated } = await moderate(house, ['violent', 'kind']);
+  async 'all categories of OpenAI, with scores and kinds of input, where the answer is translated'(setup) {
+    const { json, isTranslated } = await moderate(setup, ['violent', 'kind']);
     if (!isTranslated) return;
     const [violent, kind] = whole.parse(json).results;
     assert.ok(violent !== undefined && kind !== undefined);
@@ -87,13 +87,13 @@ export const moderationsCases: Readonly<Record<string, (house: House) => Promise
     for (const { original } of [violent, kind]) assert.ok(original !== undefined && original !== null);
   },
 
-  async 'a list of parts is one input'(house) {
+  async 'a list of parts is one input'(setup) {
     for (const [parts, expected] of [
       [['kind', 'a violent one', 'kind'], true],
       [['kind', 'kinder'], false],
     ] as const) {
       const { results } = await moderate(
-        house,
+        setup,
         parts.map((text) => ({ type: 'text', text })),
       );
       assert.deepEqual(
@@ -103,18 +103,18 @@ export const moderationsCases: Readonly<Record<string, (house: House) => Promise
     }
   },
 
-  async 'an image is judged or refused, never overlooked'(house) {
+  async 'an image is judged or refused, never overlooked'(setup) {
     const image = { type: 'image_url', image_url: { url: 'https://images.test/1.png' } };
     const input = [{ type: 'text', text: 'kind' }, image];
-    const { status, json, header } = await house.ask('/v1/moderations', { model: 'm', input });
+    const { status, json, header } = await setup.ask('/v1/moderations', { model: 'm', input });
     if (status === 200 && header('x-postern-translated') === undefined) return;
     assertRefused(status, json, 'input[1]');
-    assert.equal(house.calls.length, 0);
+    assert.equal(setup.calls.length, 0);
   },
 
-  async 'what is neither text nor part is never passed on as judged'(house) {
+  async 'what is neither text nor part is never passed on as judged'(setup) {
     // Where bytes pass, the upstream is the judge.
-    if (!(await moderate(house, 'kind')).isTranslated) return;
+    if (!(await moderate(setup, 'kind')).isTranslated) return;
     for (const input of [
       ['a', null],
       ['a', 1],
@@ -124,14 +124,14 @@ export const moderationsCases: Readonly<Record<string, (house: House) => Promise
       [{ text: 'a' }],
       [{}],
     ]) {
-      const { status, text } = await house.ask('/v1/moderations', { model: 'm', input });
+      const { status, text } = await setup.ask('/v1/moderations', { model: 'm', input });
       assert.equal(status, 400, text);
     }
-    assert.equal(house.calls.length, 1);
+    assert.equal(setup.calls.length, 1);
   },
 
-  async 'what is null counts as absent'(house) {
-    const { status, text, json, header } = await house.ask('/v1/moderations', {
+  async 'what is null counts as absent'(setup) {
+    const { status, text, json, header } = await setup.ask('/v1/moderations', {
       model: 'm',
       input: 'violent',
       user: null,
@@ -142,23 +142,23 @@ export const moderationsCases: Readonly<Record<string, (house: House) => Promise
     assertVerdicts(answer.parse(json).results, ['violent']);
   },
 
-  async 'hints of other services are served, or left out and listed'(house) {
-    await checkHints(house, '/v1/moderations', { input: 'one' });
+  async 'hints of other services are served, or left out and listed'(setup) {
+    await checkHints(setup, '/v1/moderations', { input: 'one' });
   },
 
-  async 'an unknown field passes, or is refused by its name'(house) {
-    const { status, json } = await house.ask('/v1/moderations', { model: 'm', input: 'one', unheard_of: { a: [1] } });
-    if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":\{"a":\[1\]\}/);
+  async 'an unknown field passes, or is refused by its name'(setup) {
+    const { status, json } = await setup.ask('/v1/moderations', { model: 'm', input: 'one', unheard_of: { a: [1] } });
+    if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":\{"a":\[1\]\}/);
     else assertRefused(status, json, 'unheard_of');
   },
 
-  async 'a list of nothing is for the upstream to judge'(house) {
-    const { status, text } = await house.ask('/v1/moderations', { model: 'm', input: [] });
+  async 'a list of nothing is for the upstream to judge'(setup) {
+    const { status, text } = await setup.ask('/v1/moderations', { model: 'm', input: [] });
     assert.ok(status === 200 || (status >= 400 && status < 500), text);
   },
 
-  async 'the official client reads it'(house) {
-    const client = new OpenAI({ baseURL: `${house.rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
+  async 'the official client reads it'(setup) {
+    const client = new OpenAI({ baseURL: `${setup.rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
     const { results } = await client.moderations.create({ model: 'm', input: ['kind', 'violent'] });
     assert.deepEqual(
       results.map(({ flagged, categories, category_scores: scores }) => [

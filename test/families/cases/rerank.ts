@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
-import type { House } from '../house.ts';
+import type { Setup } from '../family-setup.ts';
 import { ranked } from '../wire.ts';
 import { assertRefused } from './embeddings.ts';
 import { checkHints } from './hints.ts';
@@ -24,8 +24,8 @@ const commonAnswer = z.strictObject({
 
 const documents = ['apple', 'Zürich', '東京 🚀', 'with "quotes"\nand lines', ''];
 
-async function rerank(house: House, query: unknown, docs: readonly unknown[], more: object = {}) {
-  const { status, text, json } = await house.ask('/v1/rerank', { model: 'm', query, documents: docs, ...more });
+async function rerank(setup: Setup, query: unknown, docs: readonly unknown[], more: object = {}) {
+  const { status, text, json } = await setup.ask('/v1/rerank', { model: 'm', query, documents: docs, ...more });
   assert.equal(status, 200, text.slice(0, 500));
   return answer.parse(json).results;
 }
@@ -35,40 +35,40 @@ const places = (results: readonly z.output<typeof result>[]) =>
 const expected = (query: string, docs: readonly string[]) =>
   ranked(query, docs).map(({ index, score }) => ({ index, score }));
 
-export const rerankCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
-  async 'all documents in the order of their scores, by the client’s indexes'(house) {
-    assert.deepEqual(places(await rerank(house, 'a query ö', documents)), expected('a query ö', documents));
+export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
+  async 'all documents in the order of their scores, by the client’s indexes'(setup) {
+    assert.deepEqual(places(await rerank(setup, 'a query ö', documents)), expected('a query ö', documents));
   },
 
-  async 'documents that are objects with a text'(house) {
+  async 'documents that are objects with a text'(setup) {
     const objects = documents.map((text) => ({ text }));
-    assert.deepEqual(places(await rerank(house, 'q', objects)), expected('q', documents));
+    assert.deepEqual(places(await rerank(setup, 'q', objects)), expected('q', documents));
   },
 
-  async 'as many as are wanted'(house) {
-    assert.deepEqual(places(await rerank(house, 'q', documents, { top_n: 2 })), expected('q', documents).slice(0, 2));
-    assert.deepEqual(places(await rerank(house, 'q', documents, { top_n: null })), expected('q', documents));
-    assert.deepEqual(places(await rerank(house, 'q', documents, { top_n: 99 })), expected('q', documents));
+  async 'as many as are wanted'(setup) {
+    assert.deepEqual(places(await rerank(setup, 'q', documents, { top_n: 2 })), expected('q', documents).slice(0, 2));
+    assert.deepEqual(places(await rerank(setup, 'q', documents, { top_n: null })), expected('q', documents));
+    assert.deepEqual(places(await rerank(setup, 'q', documents, { top_n: 99 })), expected('q', documents));
   },
 
-  async 'the documents beside their scores, when they are asked for'(house) {
+  async 'the documents beside their scores, when they are asked for'(setup) {
     for (const docs of [documents, documents.map((text) => ({ text }))]) {
-      const results = await rerank(house, 'q', docs, { return_documents: true });
+      const results = await rerank(setup, 'q', docs, { return_documents: true });
       assert.deepEqual(
         results.map(({ document }) => document?.text),
         ranked('q', documents).map(({ text }) => text),
       );
     }
-    const results = await rerank(house, 'q', documents, { return_documents: false });
+    const results = await rerank(setup, 'q', documents, { return_documents: false });
     assert.deepEqual(
       results.map(({ document }) => document ?? undefined),
       documents.map(() => undefined),
     );
   },
 
-  async '2,048 documents'(house) {
+  async '2,048 documents'(setup) {
     const many = Array.from({ length: 2048 }, (_, index) => `document ${index}`);
-    const results = await rerank(house, 'q', many);
+    const results = await rerank(setup, 'q', many);
     // Documents of one score may stand in any order.
     const scores = new Map(ranked('q', many).map(({ index, score }) => [index, score]));
     assert.equal(new Set(results.map(({ index }) => index)).size, 2048);
@@ -79,10 +79,10 @@ export const rerankCases: Readonly<Record<string, (house: House) => Promise<void
     );
   },
 
-  async 'the shapes of other services'(house) {
+  async 'the shapes of other services'(setup) {
     const body = { model: 'm', query: 'q', documents, top_n: 3, return_documents: true };
     const best = ranked('q', documents).slice(0, 3);
-    const shaped = async (shape: string) => (await house.ask('/v1/rerank', body, { 'x-postern-shape': shape })).json;
+    const shaped = async (shape: string) => (await setup.ask('/v1/rerank', body, { 'x-postern-shape': shape })).json;
     const standard = best.map(({ index, score, text }) => ({ index, relevance_score: score, document: { text } }));
     assert.deepEqual(
       z.object({ results: z.unknown(), meta: z.object({}) }).parse(await shaped('cohere')).results,
@@ -98,32 +98,32 @@ export const rerankCases: Readonly<Record<string, (house: House) => Promise<void
       await shaped('tei'),
       best.map(({ index, score, text }) => ({ index, score, text })),
     );
-    const { status, json } = await house.ask('/v1/rerank', body, { 'x-postern-shape': 'square' });
+    const { status, json } = await setup.ask('/v1/rerank', body, { 'x-postern-shape': 'square' });
     assert.equal(status, 400);
     assert.match(JSON.stringify(json), /x-postern-shape/);
   },
 
-  async 'an unknown field passes, or is refused by its name'(house) {
+  async 'an unknown field passes, or is refused by its name'(setup) {
     const body = { model: 'm', query: 'q', documents, unheard_of: true };
-    const { status, json } = await house.ask('/v1/rerank', body);
-    if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":true/);
+    const { status, json } = await setup.ask('/v1/rerank', body);
+    if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":true/);
     else assertRefused(status, json, 'unheard_of');
   },
 
-  async 'hints of other services are served, or left out and listed'(house) {
-    await checkHints(house, '/v1/rerank', { query: 'q', documents });
+  async 'hints of other services are served, or left out and listed'(setup) {
+    await checkHints(setup, '/v1/rerank', { query: 'q', documents });
   },
 
-  async 'top_k is how many a client of Voyage wants'(house) {
-    const { text, json, header } = await house.ask('/v1/rerank', { model: 'm', query: 'q', documents, top_k: 1 });
-    const called = house.calls.at(-1)?.text ?? '';
+  async 'top_k is how many a client of Voyage wants'(setup) {
+    const { text, json, header } = await setup.ask('/v1/rerank', { model: 'm', query: 'q', documents, top_k: 1 });
+    const called = setup.calls.at(-1)?.text ?? '';
     // What passes is for the upstream to judge.
     if (header('x-postern-translated') === undefined) assert.match(called, /"top_k":1/);
     else assert.equal(z.object({ data: z.array(z.unknown()) }).parse(json).data.length, 1, text);
   },
 
-  async 'a translated answer has what every client looks for'(house) {
-    const { json, text, header } = await house.ask('/v1/rerank', {
+  async 'a translated answer has what every client looks for'(setup) {
+    const { json, text, header } = await setup.ask('/v1/rerank', {
       model: 'm',
       query: 'q',
       documents,
@@ -135,14 +135,14 @@ export const rerankCases: Readonly<Record<string, (house: House) => Promise<void
     assert.equal(results.length, documents.length, text);
   },
 
-  async 'what is null counts as absent'(house) {
+  async 'what is null counts as absent'(setup) {
     const nothing = { max_tokens_per_doc: null, max_chunks_per_doc: null, rank_fields: null, top_k: null };
-    assert.deepEqual(places(await rerank(house, 'q', documents, nothing)), expected('q', documents));
+    assert.deepEqual(places(await rerank(setup, 'q', documents, nothing)), expected('q', documents));
   },
 
-  async 'a list of nothing is for the upstream to judge'(house) {
-    const { status, text } = await house.ask('/v1/rerank', { model: 'm', query: 'q', documents: [] });
+  async 'a list of nothing is for the upstream to judge'(setup) {
+    const { status, text } = await setup.ask('/v1/rerank', { model: 'm', query: 'q', documents: [] });
     assert.ok(status === 200 || (status >= 400 && status < 500), text);
-    assert.equal(house.calls.length, 1);
+    assert.equal(setup.calls.length, 1);
   },
 };

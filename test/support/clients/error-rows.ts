@@ -37,12 +37,12 @@ export const secrets: readonly string[] = [
 
 const goodBody = JSON.stringify({ model: 'm', input: privateText });
 
-interface House {
+interface Setup {
   readonly rig: Rig;
   readonly upstream: FakeUpstream;
 }
 
-export async function openHouse(t: TestContext, { script, server = {}, target = {} }: Setting = {}): Promise<House> {
+export async function openSetup(t: TestContext, { script, server = {}, target = {} }: Setting = {}): Promise<Setup> {
   const upstream = await startFakeUpstream(script);
   t.after(() => upstream.close());
   const rig = await startRig(t, {
@@ -83,7 +83,7 @@ interface ErrorRow {
   readonly unparsed?: true;
   /** The fault is the upstream's: the call has to get there. */
   readonly upstreamIsAsked?: true;
-  readonly ask: (house: House) => Promise<RawResponse>;
+  readonly ask: (setup: Setup) => Promise<RawResponse>;
 }
 
 interface Asked {
@@ -120,11 +120,11 @@ export function toBytes({
 
 const asking =
   (asked: Asked) =>
-  ({ rig }: House): Promise<RawResponse> =>
+  ({ rig }: Setup): Promise<RawResponse> =>
     send(rig.port, toBytes(asked));
 
 /** What an operator's store does on a bad day. */
-function breakStore({ rig }: House, find: () => Promise<unknown>): void {
+function breakStore({ rig }: Setup, find: () => Promise<unknown>): void {
   Object.assign(rig.store.keys, { find });
 }
 
@@ -266,11 +266,11 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'revoked_api_key',
     when: 'the key was revoked',
     message: /was revoked; ask the operator/,
-    async ask(house) {
-      const { keys } = house.rig.store;
+    async ask(setup) {
+      const { keys } = setup.rig.store;
       const { id } = await keys.create({ name: '', digest: digestOf(revokedKey), hint: 'r', models: ['*'] });
       await keys.revoke(id);
-      return asking({ key: revokedKey })(house);
+      return asking({ key: revokedKey })(setup);
     },
   },
   {
@@ -369,9 +369,9 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'internal_error',
     when: 'something inside is broken',
     message: /inside the gateway; tell the operator the request ID/,
-    async ask(house) {
-      breakStore(house, async () => ({ id: 'a record with nothing in it' }));
-      return asking({ key: strangeKey })(house);
+    async ask(setup) {
+      breakStore(setup, async () => ({ id: 'a record with nothing in it' }));
+      return asking({ key: strangeKey })(setup);
     },
   },
   {
@@ -379,9 +379,9 @@ export const errorRows: readonly ErrorRow[] = [
     when: 'a limit of the key is reached',
     message: /limit of 1 requests? a minute of the key "busy" is reached; try again in \d+ s/,
     upstreamIsAsked: true,
-    async ask(house) {
-      await asking({ key: busyKey })(house);
-      return asking({ key: busyKey })(house);
+    async ask(setup) {
+      await asking({ key: busyKey })(setup);
+      return asking({ key: busyKey })(setup);
     },
   },
   {
@@ -394,20 +394,20 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'store_unavailable',
     when: 'the store does not answer, and the key is not known from before',
     message: /cannot be looked up just now; try again/,
-    async ask(house) {
-      breakStore(house, async () => {
+    async ask(setup) {
+      breakStore(setup, async () => {
         throw new Error(`disk on fire at /var/lib/${upstreamKey}`);
       });
-      return asking({ key: strangeKey })(house);
+      return asking({ key: strangeKey })(setup);
     },
   },
   {
     code: 'upstream_unreachable',
     when: 'nobody listens there',
     message: /could not be reached; try again later/,
-    async ask(house) {
-      await house.upstream.close();
-      return asking({})(house);
+    async ask(setup) {
+      await setup.upstream.close();
+      return asking({})(setup);
     },
   },
   {
@@ -470,9 +470,9 @@ export const errorRows: readonly ErrorRow[] = [
     message: /asked for a pause; try again in 30 s/,
     setting: { script: (_request, reply) => reply.json(503, { error: 'busy' }, [['retry-after', '30']]) },
     upstreamIsAsked: true,
-    async ask(house) {
-      await asking({})(house);
-      return asking({})(house);
+    async ask(setup) {
+      await asking({})(setup);
+      return asking({})(setup);
     },
   },
   {
@@ -481,11 +481,11 @@ export const errorRows: readonly ErrorRow[] = [
     message: /queues are full or too slow \(upstreams\[\]\.limits\); try again in 1 s/,
     setting: { script: (_request, reply) => reply.stall(), target: { limits: { concurrency: 1, queue: 0 } } },
     upstreamIsAsked: true,
-    async ask(house) {
-      const first = await connect(house.rig.port);
+    async ask(setup) {
+      const first = await connect(setup.rig.port);
       await first.write(toBytes({}));
-      await house.upstream.nextRequest();
-      const answer = await asking({})(house);
+      await setup.upstream.nextRequest();
+      const answer = await asking({})(setup);
       first.destroy();
       return answer;
     },

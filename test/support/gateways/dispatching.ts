@@ -91,7 +91,7 @@ const caller = { lane: 'interactive', key: undefined, asking: undefined } as con
 
 export const asking = (body = ''): Tried => new Tried(Buffer.from(body), caller);
 
-export function house(random: () => number = Math.random) {
+export function setup(random: () => number = Math.random) {
   const clock = createFakeClock();
   const changes: RestChange[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });

@@ -16,7 +16,7 @@ export const secrets = {
 
 export type Who = keyof typeof secrets;
 
-export interface KeepingHouse {
+export interface StoredObjectsSetup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
   readonly far: FakeUpstream;
@@ -26,10 +26,10 @@ export interface KeepingHouse {
   make(who: Who, more?: object): Promise<string>;
 }
 
-export async function startKeepingHouse(
+export async function startStoredObjectsSetup(
   t: TestContext,
   { model = {}, key = {} }: { readonly model?: object; readonly key?: object } = {},
-): Promise<KeepingHouse> {
+): Promise<StoredObjectsSetup> {
   const service = createKeepingService();
   const up = await startFakeUpstream(service.handler);
   const far = await startFakeUpstream(createKeepingService('far').handler);

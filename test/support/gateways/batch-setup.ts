@@ -9,10 +9,10 @@ import type { RawResponse } from '../clients/raw-client.ts';
 import { patientMs } from '../time/patience.ts';
 import { type BatchService, createBatchService } from '../upstreams/batch-service.ts';
 import { type FakeUpstream, startFakeUpstream } from '../upstreams/fake-upstream.ts';
-import { secrets, type Who } from './keeping-house.ts';
 import { type Rig, startRig } from './rig.ts';
+import { secrets, type Who } from './stored-objects-setup.ts';
 
-export interface BatchHouse {
+export interface BatchSetup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
   readonly service: BatchService;
@@ -47,7 +47,7 @@ export const chatLine = (id: string, body: object = {}): string =>
 export const linesOf = (count: number): string =>
   Array.from({ length: count }, (_, no) => `${chatLine(`line-${no}`)}\n`).join('');
 
-export async function startBatchHouse(t: TestContext, changes: Changes = {}): Promise<BatchHouse> {
+export async function startBatchSetup(t: TestContext, changes: Changes = {}): Promise<BatchSetup> {
   const service = createBatchService();
   const up = await startFakeUpstream(service.handler);
   t.after(() => up.close());

@@ -1,8 +1,8 @@
 /** A gateway before one real server. */
 
 import { type Offer, offersOf, standardOptions } from '../../src/core/family.ts';
+import { toEntry, toJson } from '../families/family-setup.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
-import { toEntry, toJson } from '../families/house.ts';
 import { type Scope, startRig } from '../support/gateways/rig.ts';
 import type { RealServer } from './real-servers.ts';
 
@@ -17,7 +17,7 @@ export interface ServerAnswer {
   header(name: string): string | undefined;
 }
 
-export interface ServerHouse {
+export interface ServerSetup {
   readonly server: RealServer;
   /** Whether the bytes of a plain request pass. */
   readonly passesBytes: boolean;
@@ -27,7 +27,7 @@ export interface ServerHouse {
   askServer(body: object): Promise<ServerAnswer>;
 }
 
-export async function openServerHouse(t: Scope, server: RealServer): Promise<ServerHouse> {
+export async function openServerSetup(t: Scope, server: RealServer): Promise<ServerSetup> {
   const { family, operation, url } = server;
   const { default: fixture }: { default: FamilyFixture } = await import(`../families/${family.id}.ts`);
   const model = server.model ?? (await listedModel(server)) ?? fixture.models?.[operation] ?? fixture.model;

@@ -12,7 +12,7 @@ import type { FamilyFixture, WireCall, WireReply } from './fixture.ts';
 /** Where each of 2,048 texts is a call, a busy machine takes its time. */
 const askTimeoutMs = 60_000;
 
-export interface House {
+export interface Setup {
   readonly fixture: FamilyFixture;
   readonly rig: Rig;
   /** Every call that reached the service since the last change of hands. */
@@ -32,14 +32,14 @@ export interface Answered {
 }
 
 /** Further keys of each, and of the configuration as a whole. */
-interface HouseMore {
+interface SetupOptions {
   readonly upstream?: object | undefined;
   readonly target?: object | undefined;
   readonly model?: object;
   readonly whole?: object;
 }
 
-export async function openHouse(t: Scope, fixture: FamilyFixture, more: HouseMore = {}): Promise<House> {
+export async function openSetup(t: Scope, fixture: FamilyFixture, more: SetupOptions = {}): Promise<Setup> {
   const calls: WireCall[] = [];
   let answer: (call: WireCall) => WireReply = fixture.service;
   const { port } = await serve(t, (call) => {
@@ -127,7 +127,7 @@ function reply(answer: (call: WireCall) => WireReply, call: WireCall): WireReply
 function toDocument(
   fixture: FamilyFixture,
   port: number,
-  { upstream, target, model, whole }: HouseMore,
+  { upstream, target, model, whole }: SetupOptions,
 ): Readonly<Record<string, unknown>> {
   return {
     ...whole,
