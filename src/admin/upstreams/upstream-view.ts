@@ -2,7 +2,7 @@
 
 import type { Family } from '../../core/family.ts';
 import type { Lane } from '../../core/lane.ts';
-import type { ConfiguredElement, ElementDocument } from '../../core/resource-desk.ts';
+import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import { callsOf, shownState } from '../known-state.ts';
