@@ -22,7 +22,7 @@ export function captureOf({ key, keySecret, captured, snapshot }: Exchange, nowM
   };
 }
 
-/** In place of one that found no room. */
+/** In place of one that found no space. */
 export function withoutBodies({ expiresAtMs }: Capture): Capture {
   const note = '[not kept: the journal had no room for it]';
   return { request: note, response: note, expiresAtMs };

@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const noRoom = '[not kept: the journal had no room for it]';
+const noSpace = '[not kept: the journal had no room for it]';
 const body = Buffer.from(JSON.stringify({ input: 'x'.repeat(40_000) }));
 const route = { path: '/v1/embeddings', operation: 'embeddings', label: 'openai' } as Route;
 const key = { id: 'dev', captureMs: 60_000 } as KeyRecord;
@@ -86,7 +86,7 @@ test('what is kept of bodies goes with the row', async () => {
   assert.deepEqual([row?.capture?.request, row?.capture?.response], [body.toString(), '{}']);
 });
 
-test('bodies take no room from the ends of what runs: with the disk full, rows go without', async () => {
+test('bodies take no space from the ends of what runs: with the disk full, rows go without', async () => {
   const disk = createFaultyFiles('ENOSPC');
   const journal = await openJournal(disk, 256 * 1024);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
@@ -100,11 +100,11 @@ test('bodies take no room from the ends of what runs: with the disk full, rows g
   const rows = await rowsOf();
   assert.equal(rows.length, 60);
   assert.deepEqual(new Set(rows.map(({ row }) => row.outcome)), new Set(['ok']));
-  assert.ok(rows.some(({ capture }) => capture?.request === noRoom));
-  assert.ok(rows.every(({ capture }) => capture?.request === noRoom || capture?.request === body.toString()));
+  assert.ok(rows.some(({ capture }) => capture?.request === noSpace));
+  assert.ok(rows.every(({ capture }) => capture?.request === noSpace || capture?.request === body.toString()));
 });
 
-test('bodies take no room from others that end in the same turn', async () => {
+test('bodies take no space from others that end in the same turn', async () => {
   const journal = await openJournal(createFaultyFiles(), 256 * 1024);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
   const running = Array.from({ length: 60 }, (_, n) => exchangeOf(`r${n}`));
@@ -128,7 +128,7 @@ test('rows with bodies are brought into the store a few at a time', async () => 
   assert.equal(first.rows.length + (await readThrough(reader)).rows.length, 20);
 });
 
-test('a journal in memory keeps bodies only while there is room', async () => {
+test('a journal in memory keeps bodies only while there is space', async () => {
   const { journal, reader } = createMemoryJournal(100_000);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
   for (const id of ['a', 'b', 'c']) {
@@ -139,7 +139,7 @@ test('a journal in memory keeps bodies only while there is room', async () => {
   await reader.open(undefined);
   const { rows } = await reader.read(10);
   assert.deepEqual(
-    rows.map(({ capture }) => capture?.request === noRoom),
+    rows.map(({ capture }) => capture?.request === noSpace),
     [false, false, true],
   );
 });

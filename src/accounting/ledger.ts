@@ -21,7 +21,7 @@ export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
   function toItem(exchange: Exchange, reservation: Reservation | undefined): RowItem {
     const capture = captureOf(exchange, clock.nowMs());
     const item = rows.settlement(exchange, reservation, clock.monotonicMs(), capture);
-    // Room is kept for rows, not for what was said: where that would take it, the row goes without.
+    // Space is reserved for rows, not for what was said: where that would take it, the row goes without.
     if (capture === undefined || journal.fits(item)) return item;
     return rows.settlement(exchange, reservation, clock.monotonicMs(), withoutBodies(capture));
   }

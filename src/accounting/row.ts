@@ -126,7 +126,7 @@ export class RowWriter implements RowItem {
     if (this.#rare !== undefined || capture !== undefined) {
       const text = JSON.stringify({ row: this.#rare, capture });
       // A character is three bytes of UTF-8 at most.
-      this.#makeRoom(text.length * 3);
+      this.#makeSpace(text.length * 3);
       this.length += this.buffer.write(text, this.length);
     }
     this.buffer.writeUInt32LE(this.length - itemHeadBytes, 1);
@@ -177,7 +177,7 @@ export class RowWriter implements RowItem {
 
   #putAccounts(accounts: readonly string[] | undefined): void {
     const count = accounts?.length ?? 0;
-    this.#makeRoom(count * bytesOfNumber + fixedBytes);
+    this.#makeSpace(count * bytesOfNumber + fixedBytes);
     this.#varint(count + 1);
     if (accounts === undefined) return;
     for (const account of accounts) {
@@ -248,7 +248,7 @@ export class RowWriter implements RowItem {
     buffer[this.length++] = rest;
   }
 
-  #makeRoom(bytes: number): void {
+  #makeSpace(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.buffer.length) return;
     const larger = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(needed)));

@@ -14,17 +14,17 @@ export function toTable(
   const all = [head, ...rows];
   const longest = (lengthOf: (text: string) => number): number[] =>
     head.map((_, column) => Math.max(...all.map((row) => lengthOf(row[column] ?? ''))));
-  const room = most - between.length * (head.length - 1);
+  const width = most - between.length * (head.length - 1);
   // Words are cut where that alone does not do.
   const whole = fitWidths(
     longest(({ length }) => length),
     longest(longestWord),
-    room,
+    width,
   );
   const widths = fitWidths(
     whole,
     head.map(() => leastWidth),
-    room,
+    width,
   );
   return all.flatMap((row) => {
     const cells = row.map((cell, column) => wrapText(cell, widths[column] ?? cell.length));

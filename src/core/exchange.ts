@@ -10,8 +10,8 @@ import type { ErrorCode } from './errors.ts';
 import type { ExchangeTrace } from './exchange-trace.ts';
 import type { KeyRecord } from './key.ts';
 import type { Lane } from './lane.ts';
+import type { MemoryLease } from './memory-lease.ts';
 import type { Listening } from './outcome.ts';
-import type { Room } from './room.ts';
 import type { Route } from './route.ts';
 import type { Credential, Snapshot, Target } from './snapshot.ts';
 import type { RerankShape } from './translation.ts';
@@ -51,11 +51,11 @@ export class Exchange {
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
   /** What its body holds of the memory for bodies, until no attempt can send it again. */
-  requestRoom: Room | undefined = undefined;
+  requestLease: MemoryLease | undefined = undefined;
   /** The form that it came with, until it is over. */
   upload: Upload | undefined = undefined;
   /** What answers hold that are read to be translated, until the client has what was made of them. */
-  answerRoom: Room | undefined = undefined;
+  answerLease: MemoryLease | undefined = undefined;
   /** What it asks for, once its body was read. */
   asking: Asking | undefined = undefined;
   target: Target | undefined = undefined;

@@ -1,4 +1,4 @@
-/** Where a room says what happened, for the operators; the process decides where it is written. */
+/** Where a module logs what happened, for the operators; the process decides where it is written. */
 
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;

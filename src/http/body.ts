@@ -1,8 +1,8 @@
-/** Reads a request body once, whole, under a limit and in the room that it has; undoes its compression, under the same limit. */
+/** Reads a request body once, whole, under a limit and in the memory that it has; undoes its compression, under the same limit. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import type { BodyWaiter, Room } from '../core/room.ts';
+import type { BodyWaiter, MemoryLease } from '../core/memory-lease.ts';
 import type { WireFault } from '../wire/fault.ts';
 import type { RequestSink, ServerRequest } from '../wire/server-request.ts';
 import { type Coding, Decoding, type DecodingSink } from './coding.ts';
@@ -30,19 +30,19 @@ const decoderBytes = 64 * 1024;
 /** JSON in earnest becomes four times as long or so; what becomes more has to grow. */
 const usualRatio = 8;
 
-/** Room to begin with: all of a body whose length is known; a block of the others, or what they usually become. */
+/** Memory to begin with: all of a body whose length is known; a block of the others, or what they usually become. */
 export function bytesToBeginWith({ announcedBytes, coding, limitBytes }: BodyPlan): number {
   if (coding === undefined) return announcedBytes ?? firstBlockBytes;
   const usualBytes = Math.min((announcedBytes ?? 0) * usualRatio, limitBytes);
   return Math.max(usualBytes, firstBlockBytes) + decoderBytes;
 }
 
-function gatheringFor({ announcedBytes, coding }: BodyPlan, room: Room): Gathering {
+function gatheringFor({ announcedBytes, coding }: BodyPlan, lease: MemoryLease): Gathering {
   if (coding !== undefined) {
     const { windowBytes } = coding;
-    return new GrowingBody(room, (bytes) => Math.min(bytes, windowBytes) + decoderBytes);
+    return new GrowingBody(lease, (bytes) => Math.min(bytes, windowBytes) + decoderBytes);
   }
-  return announcedBytes === undefined ? new GrowingBody(room, nothing) : new AnnouncedBody(announcedBytes);
+  return announcedBytes === undefined ? new GrowingBody(lease, nothing) : new AnnouncedBody(announcedBytes);
 }
 
 const nothing = (): number => 0;
@@ -68,15 +68,15 @@ export class BodyReading implements RequestSink, DecodingSink {
   #isDecoded = false;
   #waiter: BodyWaiter | undefined = undefined;
 
-  constructor(request: ServerRequest, plan: BodyPlan, room: Room, reader: BodyReader) {
+  constructor(request: ServerRequest, plan: BodyPlan, lease: MemoryLease, reader: BodyReader) {
     this.#request = request;
     this.#reader = reader;
     this.#limitBytes = plan.limitBytes;
-    this.#gathering = gatheringFor(plan, room);
+    this.#gathering = gatheringFor(plan, lease);
     this.#decoding = plan.coding === undefined ? undefined : new Decoding(plan.coding, this);
   }
 
-  /** Ends with an error as soon as more than the limit has come, or more than there is room for. */
+  /** Ends with an error as soon as more than the limit has come, or more than there is memory for. */
   tell(waiter: BodyWaiter): void {
     this.#waiter = waiter;
     this.#request.read(this);
@@ -166,7 +166,7 @@ function tooLarge(limitBytes: number, what: string): GatewayError {
   });
 }
 
-/** Whoever announces a length has its room before it sends. */
+/** Whoever announces a length has its memory before it sends. */
 function outgrown(): GatewayError {
   return new GatewayError('overloaded', {
     message:

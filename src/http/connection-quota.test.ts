@@ -116,7 +116,7 @@ test('proxies are never counted, and loopback only where there is a number', asy
   for (let turn = 0; turn < 3; turn += 1) assert.equal(await named.isServed('127.0.0.2'), true);
 });
 
-test('at the limit the longest idle connection makes room, and one in which a request has begun stays', async (t) => {
+test('at the limit the longest idle connection is closed for a new one, and one in which a request has begun stays', async (t) => {
   const { come, isServed, lines, holds } = await open(t, { maxConnections: 4 });
   const [busy, partial, older, newer] = [await come(), await come(), await come(), await come()];
   await busy.write(hold);

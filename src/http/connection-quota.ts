@@ -1,4 +1,4 @@
-/** How many connections clients may hold: in all, where idle ones make room for new ones, and from one address. */
+/** How many connections clients may hold: in all, where idle ones are closed for new ones, and from one address. */
 
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';

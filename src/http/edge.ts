@@ -7,9 +7,9 @@ import { anthropicHeader } from '../core/error-shape.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
+import type { BodyWaiter, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
-import type { BodyWaiter, Room, RoomKeeper } from '../core/room.ts';
 import { type Route, routeOfOwn } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
@@ -42,10 +42,10 @@ export interface EdgeDeps {
   isReady(): boolean;
   /** Where rows cannot be brought into the store: how many wait in the journal. Undefined where all is well. */
   rowsThatWait(): number | undefined;
-  /** Where bodies get their room. */
-  readonly rooms: RoomKeeper;
+  /** Where bodies get their memory. */
+  readonly bodyPool: MemoryPool;
   /** Where long forms wait, and how much they may take of the disk: undefined where a key has its share, or all have theirs. */
-  readonly uploads: { readonly spool: Spool; enter(key: string): Room | undefined };
+  readonly uploads: { readonly spool: Spool; enter(key: string): MemoryLease | undefined };
   /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is told either, once. */
   serve(
     exchange: Exchange,
@@ -89,7 +89,7 @@ export interface Edge {
   /** The whole answer to a request that cannot be served, nor be read on; each character a byte. */
   refuse(fault: WireFault): string;
   readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
-  /** The same without a promise where there is room at once. */
+  /** The same without a promise where there is memory at once. */
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
   /** JSON; where the route takes a form, and one came, that. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
@@ -129,16 +129,16 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   function finish(exchange: Exchange, request: ServerRequest, response: ServerAnswer): void {
-    exchange.requestRoom?.release();
+    exchange.requestLease?.release();
     exchange.upload?.release();
     holdAnswer(exchange, response);
     deps.settle(exchange, request.method);
   }
 
   /** Until the client has it: one that takes nothing of it holds it no longer than it might take to send a request. */
-  function holdAnswer({ answerRoom, snapshot }: Exchange, response: ServerAnswer): void {
-    if (answerRoom === undefined) return;
-    if (response.isClosed) answerRoom.release();
+  function holdAnswer({ answerLease, snapshot }: Exchange, response: ServerAnswer): void {
+    if (answerLease === undefined) return;
+    if (response.isClosed) answerLease.release();
     else response.limitReader(snapshot.server.requestTimeoutMs);
   }
 
@@ -268,8 +268,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     const { bodyBytes } = request;
     if (bodyBytes !== 'chunked' && bodyBytes > limitBytes) throw tooLarge(limitBytes, `is ${bodyBytes} bytes long`);
     const announcedBytes = bodyBytes === 'chunked' ? undefined : Math.min(bodyBytes, inMemoryBytes);
-    const memory = await findRoom(exchange, { limitBytes, announcedBytes, coding: undefined });
-    exchange.requestRoom = memory;
+    const memory = await leaseFor(exchange, { limitBytes, announcedBytes, coding: undefined });
+    exchange.requestLease = memory;
     checkReadable(exchange, request);
     const disk = deps.uploads.enter(exchange.key?.id ?? '');
     if (disk === undefined) throw diskFull();
@@ -296,30 +296,30 @@ export function createEdge(deps: EdgeDeps): Edge {
     checkReadable(exchange, request);
     const limitBytes = server.bodyLimitBytes;
     const plan = { limitBytes, announcedBytes: announcedBytesOf(request, limitBytes), coding };
-    const found = findRoom(exchange, plan);
+    const found = leaseFor(exchange, plan);
     if (!(found instanceof Promise)) {
       readInto(found, plan, exchange, request, response, waiter);
       return;
     }
     found
-      .then((room) => readInto(room, plan, exchange, request, response, waiter))
+      .then((lease) => readInto(lease, plan, exchange, request, response, waiter))
       .catch((error: unknown) => waiter.onFailed(toGatewayError(error)));
   }
 
   function readInto(
-    room: Room,
+    lease: MemoryLease,
     plan: BodyPlan,
     exchange: Exchange,
     request: ServerRequest,
     response: ServerAnswer,
     waiter: BodyWaiter,
   ): void {
-    exchange.requestRoom = room;
-    // While it waited for its room.
+    exchange.requestLease = lease;
+    // While it waited for its memory.
     checkReadable(exchange, request);
     request.askForBody();
     const link = linkOf(response);
-    const reading = new BodyReading(request, plan, room, link);
+    const reading = new BodyReading(request, plan, lease, link);
     link.reads(reading);
     reading.tell(waiter);
   }
@@ -331,9 +331,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     if (fault !== undefined) throw toRefusal(fault);
   }
 
-  function findRoom({ key, client, snapshot }: Exchange, plan: BodyPlan): Room | Promise<Room> {
+  function leaseFor({ key, client, snapshot }: Exchange, plan: BodyPlan): MemoryLease | Promise<MemoryLease> {
     if (key === undefined) throw new TypeError('a body is read for a key');
-    return deps.rooms.enter({ key: key.id, client, waitMs: snapshot.server.bodyWaitMs }, bytesToBeginWith(plan));
+    return deps.bodyPool.enter({ key: key.id, client, waitMs: snapshot.server.bodyWaitMs }, bytesToBeginWith(plan));
   }
 
   function refuse(fault: WireFault): string {
@@ -428,8 +428,8 @@ class ClientLink implements AnswerEnd, BodyReader {
   }
 
   onAnswerClosed(isWhole: boolean): void {
-    const { answerRoom, client } = this.#exchange;
-    answerRoom?.release();
+    const { answerLease, client } = this.#exchange;
+    answerLease?.release();
     if (isWhole) return;
     client.gone = true;
     this.#reading?.fail(new GatewayError('client_closed'));

@@ -1,12 +1,12 @@
 /** Puts the pieces of a body together, in memory that was asked for before it is used, and given back as soon as it is not. */
 
 import { Buffer } from 'node:buffer';
-import type { Room } from '../core/room.ts';
+import type { MemoryLease } from '../core/memory-lease.ts';
 import { atOnce, inTurns } from '../lib/turns.ts';
 
 /** What gathers a body. */
 export interface Gathering {
-  /** False where there is no room for it. */
+  /** False where there is no memory for it. */
   add(chunk: Buffer): boolean;
   /** All of it; called once, after which nothing of it is kept here. Without a promise where it is not long. */
   whole(): Buffer | Promise<Buffer>;
@@ -14,7 +14,7 @@ export interface Gathering {
   drop(): void;
 }
 
-/** A body whose length was announced: its room is there from the beginning. */
+/** A body whose length was announced: its memory is there from the beginning. */
 export class AnnouncedBody implements Gathering {
   readonly #bytes: number;
   #whole: Buffer | undefined = undefined;
@@ -50,7 +50,7 @@ export const firstBlockBytes = 16 * 1024;
 const longestBlockBytes = 1024 ** 2;
 
 export class GrowingBody implements Gathering {
-  readonly #room: Room;
+  readonly #lease: MemoryLease;
   /** What is held beside it while it comes, by how much of it has come. */
   readonly #besideBytes: (bytes: number) => number;
   readonly #blocks: Buffer[] = [];
@@ -59,8 +59,8 @@ export class GrowingBody implements Gathering {
   #blocksBytes = 0;
   #bytes = 0;
 
-  constructor(room: Room, besideBytes: (bytes: number) => number) {
-    this.#room = room;
+  constructor(lease: MemoryLease, besideBytes: (bytes: number) => number) {
+    this.#lease = lease;
     this.#besideBytes = besideBytes;
   }
 
@@ -90,7 +90,7 @@ export class GrowingBody implements Gathering {
       yield;
     }
     this.#blocks.length = 0;
-    this.#room.shrinkTo(this.#bytes);
+    this.#lease.shrinkTo(this.#bytes);
     return whole;
   }
 
@@ -104,7 +104,7 @@ export class GrowingBody implements Gathering {
   #grow(): boolean {
     const next = Math.min(longestBlockBytes, Math.max(firstBlockBytes, this.#blocksBytes));
     const bytes = this.#blocksBytes + next;
-    if (!this.#room.growTo(bytes + this.#besideBytes(bytes))) return false;
+    if (!this.#lease.growTo(bytes + this.#besideBytes(bytes))) return false;
     this.#block = Buffer.allocUnsafeSlow(next);
     this.#blocks.push(this.#block);
     this.#blocksBytes = bytes;

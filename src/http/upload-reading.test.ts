@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heldHeapBytes } from '../../test/support/held-bytes.ts';
-import type { Room } from '../core/room.ts';
+import type { MemoryLease } from '../core/memory-lease.ts';
 import type { Upload } from '../core/upload.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { UploadReading } from './upload-reading.ts';
 
-const room: Room = { bytes: 0, growTo: () => true, shrinkTo: () => undefined, release: () => undefined };
+const lease: MemoryLease = { bytes: 0, growTo: () => true, shrinkTo: () => undefined, release: () => undefined };
 const spool = {
   open: () => {
     throw new Error('nothing here is long');
@@ -19,7 +19,7 @@ function begin(): { readonly reading: UploadReading; readonly whole: Promise<Upl
   const reading = new UploadReading(
     request as unknown as ServerRequest,
     plan,
-    { memory: room, disk: room, spool },
+    { memory: lease, disk: lease, spool },
     { onBodyRead: () => undefined },
   );
   return { reading, whole: reading.whole() };

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import type { Room } from '../core/room.ts';
+import type { MemoryLease } from '../core/memory-lease.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
 import type { PartHead } from '../lib/multipart/part-head.ts';
 import { type MultipartFault, MultipartReader, type MultipartSink } from '../lib/multipart/reader.ts';
@@ -31,9 +31,9 @@ export interface UploadPlan {
 /** Where a form is kept. */
 export interface UploadPlaces {
   /** Of the memory for bodies. */
-  readonly memory: Room;
+  readonly memory: MemoryLease;
   /** Of the disk. */
-  readonly disk: Room;
+  readonly disk: MemoryLease;
   readonly spool: Spool;
 }
 

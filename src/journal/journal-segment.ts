@@ -48,7 +48,7 @@ const isGone = (thrown: unknown): boolean => codeOf(thrown) === 'ENOENT';
 
 const zeros = Buffer.alloc(1024 * 1024);
 
-/** Makes the file and takes the room for it, off the loop. Where that fails, nothing is left of it. */
+/** Makes the file and takes the space for it, off the loop. Where that fails, nothing is left of it. */
 export async function allocateSegment(
   directory: string,
   number: number,
@@ -94,7 +94,7 @@ export class SegmentWriter {
     this.#files = files;
   }
 
-  get room(): number {
+  get freeBytes(): number {
     return this.bytes - this.offset;
   }
 

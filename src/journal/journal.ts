@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer';
 import type { Durability } from '../core/accounting/ledger-row.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../lib/clock.ts';
-import { EndRoom } from './end-room.ts';
+import { EndReserve } from './end-reserve.ts';
 import { codeOrReasonOf, JournalError, journalUnavailable, toJournalError } from './journal-error.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
 import { FrameWriter, frameBytes } from './journal-frame.ts';
@@ -22,7 +22,7 @@ export interface Journal {
   settle(id: string, item: RowItem): Promise<void>;
   /** Of an exchange that was never opened. */
   note(item: RowItem): Promise<void>;
-  /** Whether there is room for such an item beside what waits, and for the ends of all that is open as well. */
+  /** Whether there is space for such an item beside what waits, and for the ends of all that is open as well. */
   fits(item: RowItem): boolean;
   state(): JournalState;
   /** What is appended is written first, and an end is marked. */
@@ -60,7 +60,7 @@ const lookEveryMs = 20;
 const mostTries = 2;
 /** Of the places where something was tried, the last ones are told to the reader. */
 const mostPlaces = 64;
-/** Room for a new exchange: the state without it counts as failing. */
+/** Space for a new exchange: the state without it counts as failing. */
 const usualFrameBytes = 4_096;
 /** Buffers of parts are used again: so many, and none that grew beyond so much. */
 const mostKeptBuffers = 4;
@@ -86,7 +86,7 @@ class FileJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #supply: SegmentSupply;
   readonly #frames = new FrameWriter();
-  /** Room for the record that a segment begins with. */
+  /** Space for the record that a segment begins with. */
   readonly #firstBytes: number;
   readonly #flushNow = (): void => this.#flush();
 
@@ -99,7 +99,7 @@ class FileJournal implements Journal {
   #isClosing = false;
   #isClosed = false;
 
-  readonly #room = new EndRoom();
+  readonly #reserve = new EndReserve();
   #bytesWritten = 0;
   #nextLookMs = 0;
   /** Opened in vain: their ends are no ends of anything. */
@@ -141,7 +141,7 @@ class FileJournal implements Journal {
 
   open(id: string, item: RowItem): Promise<void> {
     if (this.#isClosing) return this.#refuse(id);
-    this.#room.open(id, sizeOfItem(item));
+    this.#reserve.open(id, sizeOfItem(item));
     this.#beginnings ??= this.#newPart();
     this.#beginnings.add(item);
     this.#beginnings.ids.push(id);
@@ -150,7 +150,7 @@ class FileJournal implements Journal {
 
   settle(id: string, item: RowItem): Promise<void> {
     if (this.#refused.size > 0 && this.#refused.delete(id)) return this.note(item);
-    this.#room.close(id);
+    this.#reserve.close(id);
     if (this.#isClosed) return Promise.reject(journalUnavailable());
     this.#ends ??= this.#newPart();
     this.#ends.add(item);
@@ -167,14 +167,14 @@ class FileJournal implements Journal {
   fits(item: RowItem): boolean {
     if (this.#supply.fault !== undefined || this.#held !== undefined || this.#late.length > 0) return false;
     const bytes = sizeOfItem(item) + sizeOf(this.#ends) + sizeOf(this.#beginnings);
-    return this.#supply.hasRoom(bytes + frameBytes + this.#firstBytes, this.#room.bytes);
+    return this.#supply.hasSpace(bytes + frameBytes + this.#firstBytes, this.#reserve.bytes);
   }
 
   state(): JournalState {
-    const isShort = this.#supply.fault !== undefined && !this.#supply.hasRoom(usualFrameBytes, this.#room.bytes);
+    const isShort = this.#supply.fault !== undefined && !this.#supply.hasSpace(usualFrameBytes, this.#reserve.bytes);
     return {
       bytesWritten: this.#bytesWritten,
-      openExchanges: this.#room.count,
+      openExchanges: this.#reserve.count,
       failing: this.#isClosing || isShort,
     };
   }
@@ -222,7 +222,7 @@ class FileJournal implements Journal {
     if (job !== undefined) this.#write(job);
     if (this.#isBusy) return;
     if (job !== undefined && this.#held === undefined && this.#hasMore()) this.#schedule();
-    void this.#supply.grow(this.#waitingBytes(), this.#room.bytes);
+    void this.#supply.grow(this.#waitingBytes(), this.#reserve.bytes);
   }
 
   #hasMore(): boolean {
@@ -243,12 +243,14 @@ class FileJournal implements Journal {
     return this.#gather();
   }
 
-  /** New exchanges only where their ends find room as well; ends wherever they fit. */
+  /** New exchanges only where their ends find space as well; ends wherever they fit. */
   #gather(): Job | undefined {
     const ends = this.#ends;
     const beginnings = this.#beginnings;
     if (beginnings !== undefined) {
-      if (this.#supply.hasRoom(sizeOf(ends) + sizeOf(beginnings) + frameBytes + this.#firstBytes, this.#room.bytes)) {
+      if (
+        this.#supply.hasSpace(sizeOf(ends) + sizeOf(beginnings) + frameBytes + this.#firstBytes, this.#reserve.bytes)
+      ) {
         this.#ends = undefined;
         this.#beginnings = undefined;
         return { ends, beginnings, places: [], tries: 0, late: undefined };
@@ -259,7 +261,7 @@ class FileJournal implements Journal {
       }
     }
     if (ends !== undefined) {
-      if (!this.#supply.hasRoom(sizeOf(ends) + frameBytes + this.#firstBytes, 0) && this.#supply.fault === undefined)
+      if (!this.#supply.hasSpace(sizeOf(ends) + frameBytes + this.#firstBytes, 0) && this.#supply.fault === undefined)
         return undefined;
       this.#ends = undefined;
       return { ends, beginnings: undefined, places: [], tries: 0, late: undefined };
@@ -387,7 +389,7 @@ class FileJournal implements Journal {
 
   #refuseAll(part: Part, cause: unknown): void {
     for (const id of part.ids) {
-      this.#room.close(id);
+      this.#reserve.close(id);
       this.#refused.add(id);
     }
     part.reject(journalUnavailable(cause));
@@ -404,7 +406,7 @@ class FileJournal implements Journal {
     this.#late.push({ ends: undefined, beginnings: undefined, places, tries: 0, late });
   }
 
-  /** Of what waits for room. */
+  /** Of what waits for space. */
   #waitingBytes(): number {
     if (this.#held !== undefined) return this.#heldBytes;
     const bytes = sizeOf(this.#ends) + sizeOf(this.#beginnings);

@@ -52,22 +52,22 @@ export class SegmentSupply {
   }
 
   /** For so much in one piece, and so much besides. */
-  hasRoom(bytes: number, reserveBytes: number): boolean {
+  hasSpace(bytes: number, reserveBytes: number): boolean {
     let spareBytes = this.#spareBytes();
     const current = this.#current;
-    if (current !== undefined && current.room >= bytes && current.room - bytes + spareBytes >= reserveBytes)
+    if (current !== undefined && current.freeBytes >= bytes && current.freeBytes - bytes + spareBytes >= reserveBytes)
       return true;
     for (const spare of this.#spares) {
-      if (spare.room >= bytes && spareBytes - bytes >= reserveBytes) return true;
-      spareBytes -= spare.room;
+      if (spare.freeBytes >= bytes && spareBytes - bytes >= reserveBytes) return true;
+      spareBytes -= spare.freeBytes;
     }
     return false;
   }
 
   /** The segment to write so much to; the one before is done with. */
   take(bytes: number): SegmentWriter | undefined {
-    if (this.#current !== undefined && this.#current.room >= bytes) return this.#current;
-    const index = this.#spares.findIndex((spare) => spare.room >= bytes);
+    if (this.#current !== undefined && this.#current.freeBytes >= bytes) return this.#current;
+    const index = this.#spares.findIndex((spare) => spare.freeBytes >= bytes);
     if (index < 0) return undefined;
     // Segments are written in the order of their numbers.
     for (const tooSmall of this.#spares.splice(0, index)) this.#discard(tooSmall);
@@ -82,7 +82,7 @@ export class SegmentSupply {
     if (this.#retry !== undefined || this.#isClosed) return undefined;
     const { segmentBytes } = this.#options;
     const hasSpares = this.#spareBytes() >= Math.max(segmentBytes, reserveBytes);
-    if (hasSpares && (waitingBytes === 0 || this.hasRoom(waitingBytes, reserveBytes))) return undefined;
+    if (hasSpares && (waitingBytes === 0 || this.hasSpace(waitingBytes, reserveBytes))) return undefined;
     this.#growing = this.#allocate(Math.max(segmentBytes, waitingBytes));
     return this.#growing;
   }
@@ -158,7 +158,7 @@ export class SegmentSupply {
 
   #spareBytes(): number {
     let bytes = 0;
-    for (const spare of this.#spares) bytes += spare.room;
+    for (const spare of this.#spares) bytes += spare.freeBytes;
     return bytes;
   }
 

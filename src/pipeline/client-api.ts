@@ -6,10 +6,10 @@ import type { ApiAnswer, AskedModel, Entrance, MeantRequest, WrittenAnswer } fro
 import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { MemoryPool } from '../core/memory-lease.ts';
 import type { Operation } from '../core/operations/index.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
-import type { RoomKeeper } from '../core/room.ts';
 import type { ApiEntry, Route } from '../core/route.ts';
 import { type Model, offerKey } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
@@ -22,7 +22,7 @@ import {
   writeJsonInTurns,
 } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
-import { AnswerRoom } from './answers/answer-room.ts';
+import { AnswerMemory } from './answers/answer-memory.ts';
 import { heldBytes } from './answers/held-answer.ts';
 import { LineAnswer } from './answers/line-answer.ts';
 import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './answers/made-answer.ts';
@@ -33,8 +33,8 @@ import { errorMessageIn } from './calls/foreign-error.ts';
 import { hasVerb } from './calls/plan.ts';
 import { toFailure } from './calls/translation-faults.ts';
 import { toDocument } from './calls/wire-document.ts';
+import type { ParsingMemory } from './parsing-memory.ts';
 import type { Question, QuestionReader } from './question.ts';
-import type { ReadingRoom } from './reading-room.ts';
 import { usageIn } from './usage/usage-reader.ts';
 
 /** A question in the operation's own words, and how it was asked. */
@@ -112,18 +112,18 @@ export async function enter(
   { mapping }: ApiEntry,
   asked: Question,
   read: QuestionReader,
-  room: ReadingRoom,
+  memory: ParsingMemory,
   model: AskedModel,
 ): Promise<Entered> {
-  const entrance = mapping.enter(withoutNulls(await parse(asked, room)), model);
+  const entrance = mapping.enter(withoutNulls(await parse(asked, memory)), model);
   const question = await read(await writeJsonInTurns(entrance.body));
   return { question: { ...question, words: entrance.words }, entrance };
 }
 
-async function parse({ body }: Question, room: ReadingRoom): Promise<JsonObject> {
+async function parse({ body }: Question, memory: ParsingMemory): Promise<JsonObject> {
   let parsed: Json;
   try {
-    parsed = await parseJsonInTurns(body, readingLimits, room.take);
+    parsed = await parseJsonInTurns(body, readingLimits, memory.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw new GatewayError('body_too_large', {
@@ -170,19 +170,14 @@ export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body:
 }
 
 /** What the client reads of an answer in the operation's own words. */
-export async function leave(
-  exchange: Exchange,
-  entrance: Entrance,
-  answer: Answer,
-  rooms: RoomKeeper,
-): Promise<Answer> {
+export async function leave(exchange: Exchange, entrance: Entrance, answer: Answer, pool: MemoryPool): Promise<Answer> {
   const { status, meantStatus = status } = answer;
   if (meantStatus >= 400) return errorAtClientApi(exchange, answer);
   const type = headerValue(answer.headers, 'content-type') ?? '';
   if (entrance.stream !== undefined && /^text\/event-stream\b/i.test(type)) {
     return new LineAnswer(answer, entrance.stream(exchange.startedMs), observerOf(exchange, answer));
   }
-  return written(exchange, entrance, answer, meantStatus, rooms);
+  return written(exchange, entrance, answer, meantStatus, pool);
 }
 
 /** What is sent was written here, and what comes is read here, whatever the client says of either. */
@@ -219,11 +214,11 @@ async function written(
   entrance: Entrance,
   answer: Answer,
   status: number,
-  rooms: RoomKeeper,
+  pool: MemoryPool,
 ): Promise<Answer> {
   const limitBytes = exchange.target?.upstream.answerLimitBytes ?? heldBytes;
-  const room = new AnswerRoom(exchange, rooms, exchange.client);
-  const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(limitBytes, room)));
+  const memory = new AnswerMemory(exchange, pool, exchange.client);
+  const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(limitBytes, memory)));
   if ('failure' in whole) throw toError(whole.failure);
   const counted = answer.translated === undefined ? (answer.countedApart ?? usageIn(whole.body)) : undefined;
   // What was counted is owed, whatever becomes of the answer.
@@ -241,7 +236,7 @@ async function written(
     ignored: answer.ignored,
     countedApart: counted ?? undefined,
   });
-  const failure = room.settle(made.bytes);
+  const failure = memory.settle(made.bytes);
   if (failure !== undefined) throw toError(failure);
   return made;
 }

@@ -12,9 +12,9 @@ import { type Course, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import type { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { BodyWaiter } from '../core/memory-lease.ts';
 import type { Answer, Call, Outcome, OutcomeWaiter } from '../core/outcome.ts';
 import { noQuery } from '../core/query.ts';
-import type { BodyWaiter } from '../core/room.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
@@ -31,9 +31,9 @@ import { namedObjectsIn } from './objects/named-objects.ts';
 import { isInBackground } from './objects/recording.ts';
 import { asksOtherWidth } from './one-width.ts';
 import { ownHeaders } from './own-headers.ts';
+import { ParsingMemory } from './parsing-memory.ts';
 import { letIn, type Pipeline, type PipelineDeps } from './pipeline.ts';
 import { oneTurnBytes, type Question, type QuestionReader } from './question.ts';
-import { ReadingRoom } from './reading-room.ts';
 import { mayHaveRole } from './roles.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
@@ -164,7 +164,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
     exchange.shape = shape ?? model.shape;
     // Throws where nothing is kept by which it could be followed.
     isInBackground(question, undefined);
-    const named = namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
+    const named = namedObjectsIn(question, route, new ParsingMemory(exchange.requestLease));
     if (named instanceof Promise || named.needed.length > 0 || named.mentioned.length > 0) {
       if (named instanceof Promise) named.catch(() => undefined);
       this.#leave(question.body, question);
@@ -305,7 +305,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
     const passed = pass(plan, answer, turn, 'serves');
     if (passed instanceof Promise) throw new TypeError('a good answer passes at once');
     const headers = ownHeaders(exchange, passed, plan.resolved, plan.question, plan.reservation);
-    if (plan.question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
+    if (plan.question.body.length > wholeBodyBytes) exchange.requestLease?.release();
     const relaying = new Relay(exchange, passed, response, this.#settling, this);
     try {
       relaying.start(headers);

@@ -7,8 +7,8 @@ import type { Model } from '../core/snapshot.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import { COMMA, QUOTE, SPACE } from '../lib/json/json-tokens.ts';
 import { withOnly } from './lists/part-call.ts';
+import type { ParsingMemory } from './parsing-memory.ts';
 import type { Question, QuestionReader } from './question.ts';
-import type { ReadingRoom } from './reading-room.ts';
 
 const name = 'dimensions';
 
@@ -24,12 +24,12 @@ export async function withoutWidth(
   question: Question,
   { dimensions }: Model,
   read: QuestionReader,
-  room: ReadingRoom,
+  memory: ParsingMemory,
 ): Promise<Question> {
   const { body, scan, words, role } = question;
   const field = scan.fields.get(name);
   if (field === undefined) return question;
-  room.takeBytes(body.length);
+  memory.takeBytes(body.length);
   return { ...(await read(withoutMember(body, field))), words, role, onlyWidth: dimensions };
 }
 

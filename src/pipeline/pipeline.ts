@@ -56,6 +56,7 @@ import { ownerOf } from './objects/registry.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
 import { askingWith, courseWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
 import { ownHeaders } from './own-headers.ts';
+import { ParsingMemory } from './parsing-memory.ts';
 import {
   checkStandIn,
   compileQuestionReader,
@@ -67,7 +68,6 @@ import {
   type QuestionReader,
   shapeSaidBy,
 } from './question.ts';
-import { ReadingRoom } from './reading-room.ts';
 import { mayHaveRole, withRole } from './roles.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
@@ -129,7 +129,7 @@ export function letIn(
 ): void {
   exchange.key = key;
   exchange.shape ??= key.shape;
-  // A valid key has a row, of what is refused for want of room too.
+  // A valid key has a row, of what is refused for want of memory too.
   checkPressure(exchange);
   settling.began(spending.begin(key));
 }
@@ -219,7 +219,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
             canonical,
             resolved.model,
             readerFor(route.entry?.canonical ?? route),
-            new ReadingRoom(exchange.requestRoom),
+            new ParsingMemory(exchange.requestLease),
           )
         : canonical;
     exchange.shape ??= resolved.model.shape ?? shapeSaidBy(unprefixed);
@@ -234,7 +234,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
             roles,
             modelFromPath,
             readerFor(route.entry?.canonical ?? route),
-            new ReadingRoom(exchange.requestRoom),
+            new ParsingMemory(exchange.requestLease),
           );
     const judging = othersIn(exchange, key, route, question, query.asked);
     const others = judging instanceof Promise ? await judging : judging;
@@ -246,7 +246,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const looked = namedObjectsIn(
       question,
       route,
-      new ReadingRoom(exchange.requestRoom),
+      new ParsingMemory(exchange.requestLease),
       route.own !== undefined && keepsObjects(open),
     );
     const named = looked instanceof Promise ? await looked : looked;
@@ -295,7 +295,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const passing = recorded(plan, answered, deps);
     const passed = passing instanceof Promise ? await passing : passing;
     const answer = query.wantsList ? asList(passed, () => observerOf(exchange, passed)) : passed;
-    if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
+    if (question.body.length > wholeBodyBytes) exchange.requestLease?.release();
     return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
   }
 
@@ -307,8 +307,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     asked: Question,
     modelFromPath: string | undefined,
   ): Promise<Entered> {
-    const room = new ReadingRoom(exchange.requestRoom);
-    return enter(entry, asked, readerFor(entry.canonical), room, {
+    const memory = new ParsingMemory(exchange.requestLease);
+    return enter(entry, asked, readerFor(entry.canonical), memory, {
       upstreamNames() {
         const resolved = lookUp(exchange, key, route, asked, modelFromPath);
         return resolved.model.targets.map((target) => nameAt(target, resolved));
@@ -407,7 +407,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       exchange,
       entrance,
       await answerTo(plan, readerFor(plan.route.entry?.canonical ?? plan.route), deps),
-      deps.answerRooms,
+      deps.answerPool,
     );
   }
 
@@ -428,7 +428,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       const { exchange, resolved, question, reservation } = plan;
       try {
         const answer = await attempt(plan, deps, first);
-        if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
+        if (question.body.length > wholeBodyBytes) exchange.requestLease?.release();
         await relay(
           exchange,
           answer,

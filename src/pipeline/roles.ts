@@ -8,8 +8,8 @@ import type { ApiWords } from '../core/translation.ts';
 import { QUOTE } from '../lib/json/json-tokens.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
 import { isTurnOver, nextTurn } from '../lib/turns.ts';
+import type { ParsingMemory } from './parsing-memory.ts';
 import { modelNameOf, type Question, type QuestionReader } from './question.ts';
-import type { ReadingRoom } from './reading-room.ts';
 
 /** Fields by which clients of several services say what a text is embedded for. */
 const roleFields: ReadonlySet<string> = new Set(['input_type', 'task', 'task_type', 'prompt_name']);
@@ -36,7 +36,7 @@ export async function withRole(
   roles: RolePrefixes,
   modelFromPath: string | undefined,
   read: QuestionReader,
-  room: ReadingRoom,
+  memory: ParsingMemory,
 ): Promise<Question> {
   const { kept, said } = await membersOf(question.body);
   const name = modelFromPath ?? modelNameOf(question);
@@ -45,7 +45,7 @@ export async function withRole(
   const prefix = role && roles[role];
   const hasInput = kept.some(([field]) => field === 'input');
   if (role === undefined || prefix === undefined || !hasInput) return question;
-  const body = await written(kept, prefix, role, room);
+  const body = await written(kept, prefix, role, memory);
   return { ...(await read(body)), words: question.words, role, onlyWidth: question.onlyWidth };
 }
 
@@ -73,19 +73,19 @@ async function membersOf(body: Buffer): Promise<Members> {
   return { kept, said };
 }
 
-async function written(kept: Members['kept'], prefix: string, role: TextRole, room: ReadingRoom): Promise<Buffer> {
+async function written(kept: Members['kept'], prefix: string, role: TextRole, memory: ParsingMemory): Promise<Buffer> {
   const quoted = Buffer.from(JSON.stringify(prefix).slice(0, -1));
   const pieces: Buffer[] = [];
   for (const [name, value] of kept) {
     pieces.push(Buffer.from(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`));
-    if (name === 'input') await addPrefixed(pieces, value, quoted, role, room);
+    if (name === 'input') await addPrefixed(pieces, value, quoted, role, memory);
     else pieces.push(value);
   }
   pieces.push(Buffer.from('}'));
   return Buffer.concat(pieces);
 }
 
-/** Room is taken for so many texts at a time. */
+/** Memory is taken for so many texts at a time. */
 const itemsPerStep = 64;
 /** A slice of the body takes that. */
 const bytesPerPiece = 100;
@@ -99,9 +99,9 @@ async function addPrefixed(
   input: Buffer,
   quoted: Buffer,
   role: TextRole,
-  room: ReadingRoom,
+  memory: ParsingMemory,
 ): Promise<void> {
-  room.takeBytes(input.length + quoted.length);
+  memory.takeBytes(input.length + quoted.length);
   if (input[0] === QUOTE) {
     pieces.push(quoted, input.subarray(1));
     return;
@@ -115,7 +115,7 @@ async function addPrefixed(
     if (index > 0) pieces.push(COMMA);
     pieces.push(quoted, input.subarray(start + 1, end));
     if (index % itemsPerStep === 0)
-      room.takeBytes(input.length + (index + itemsPerStep) * (quoted.length + bytesPerPiece));
+      memory.takeBytes(input.length + (index + itemsPerStep) * (quoted.length + bytesPerPiece));
     if (isTurnOver()) await nextTurn();
   }
   pieces.push(CLOSE);

@@ -33,10 +33,10 @@ import { findModel, listModels } from '../keys/model-list.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
-import { BodyBudget, type BudgetLimits } from '../memory/budget.ts';
-import { createBodyMemory, type RoomState } from '../memory/keeper.ts';
-import { createMemoryReader } from '../memory/memory.ts';
+import { BodyBudget, type BudgetLimits } from '../memory/body-budget.ts';
+import { type BodyMemoryState, createBodyMemory } from '../memory/body-memory.ts';
 import { createPressure, type PressureReason } from '../memory/pressure.ts';
+import { createMemoryReader } from '../memory/process-memory.ts';
 import { DrainPool } from '../pipeline/calls/drain-pool.ts';
 import { createDirect } from '../pipeline/direct.ts';
 import { createOwnInquiry } from '../pipeline/lists/own-inquiry.ts';
@@ -122,7 +122,7 @@ export interface App {
   /** How every target of the configuration in force is. Every `yield` is a place to stop at. */
   targets(): Generator<undefined, TargetState[], undefined>;
   /** What bodies in flight hold of the memory for them. */
-  memory(): { readonly requests: RoomState; readonly answers: RoomState };
+  memory(): { readonly requests: BodyMemoryState; readonly answers: BodyMemoryState };
   /** Of uploads in flight. */
   uploadDisk(): { readonly heldBytes: number; readonly totalBytes: number };
   /** Whoever takes lists apart, and remembers items of them. */
@@ -264,7 +264,7 @@ export function createApp({
     },
     admit,
     checkOperation: checkRoute,
-    answerRooms: answerMemory,
+    answerPool: answerMemory,
     lists,
     drains: new DrainPool(),
     objects,
@@ -320,7 +320,7 @@ export function createApp({
       const { failure, rowsBehind = 0 } = imported?.() ?? {};
       return failure === undefined ? undefined : rowsBehind;
     },
-    rooms: requestMemory,
+    bodyPool: requestMemory,
     uploads: { spool, enter: (key) => uploadDisk.take(key, 0) },
     serve(exchange, route, modelFromPath, request, response, ended) {
       exchange.route = route;

@@ -11,7 +11,7 @@ import type { Listening } from '../http/listener.ts';
 import { JournalError } from '../journal/journal-error.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
-import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../memory/memory.ts';
+import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../memory/process-memory.ts';
 import { batchRoutes, objectRoutes, routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';

@@ -83,7 +83,7 @@ export const layers: readonly Layer[] = [
         path: 'src/memory',
         brief: 'memory of bodies',
         owns: 'Memory for request bodies in flight, and refusal of work under memory pressure.',
-        firstFile: 'budget.ts',
+        firstFile: 'body-budget.ts',
       },
       {
         name: 'pipeline',

@@ -27,9 +27,9 @@ export class Captured {
 
   push(chunk: Buffer): void {
     this.responseBytes += chunk.length;
-    const room = mostGatheredBytes - this.#gatheredBytes;
-    if (room <= 0) return;
-    const piece = Buffer.from(chunk.subarray(0, room));
+    const lease = mostGatheredBytes - this.#gatheredBytes;
+    if (lease <= 0) return;
+    const piece = Buffer.from(chunk.subarray(0, lease));
     this.#pieces.push(piece);
     this.#gatheredBytes += piece.length;
   }

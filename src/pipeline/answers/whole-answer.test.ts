@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Answer, AnswerSink } from '../../core/outcome.ts';
-import type { AnswerRoom } from './answer-room.ts';
+import type { AnswerMemory } from './answer-memory.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
 
 /** An answer that comes in these pieces. */
@@ -38,11 +38,11 @@ test('of all the answers that share an allowance, no more is read than it says',
 
 test('an encoded answer counts as what it becomes, and is decoded once where that is not much more', async () => {
   const read: number[] = [];
-  const room = {
+  const memory = {
     begin: async () => undefined,
     read: (bytes: number) => void read.push(bytes),
-  } as unknown as AnswerRoom;
-  const allowance = new Allowance(1_000_000, room);
+  } as unknown as AnswerMemory;
+  const allowance = new Allowance(1_000_000, memory);
   const body = Buffer.from(Array.from({ length: 2_000 }, (_, n) => `${n * n} `).join(''));
   const encoded = gzipSync(body);
   const { answer } = answerOf([encoded], ['content-encoding', 'gzip']);

@@ -3,30 +3,30 @@
 import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../../core/outcome.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
-import type { AnswerRoom } from './answer-room.ts';
+import type { AnswerMemory } from './answer-memory.ts';
 import { decode } from './decoding.ts';
 
 export type Whole = { readonly body: Buffer } | { readonly failure: Failure };
 
-/** How much may be read, of all the answers that share it, and in which room; what is short needs none. */
+/** How much may be read, of all the answers that share it, and in which memory; what is short needs none. */
 export class Allowance {
   readonly bytes: number;
-  readonly room: AnswerRoom | undefined;
+  readonly memory: AnswerMemory | undefined;
   leftBytes: number;
 
-  constructor(bytes: number, room?: AnswerRoom) {
+  constructor(bytes: number, memory?: AnswerMemory) {
     this.bytes = bytes;
-    this.room = room;
+    this.memory = memory;
     this.leftBytes = bytes;
   }
 }
 
-/** What is decoded in one go needs its room before: so many times what came is enough for nearly all that is honest. */
+/** What is decoded in one go needs its memory before: so many times what came is enough for nearly all that is honest. */
 const usualRatio = 16;
 
 export async function readWhole(answer: Answer, allowance: Allowance): Promise<Whole> {
   const announced = Number(headerValue(answer.headers, 'content-length') ?? 0);
-  const refusal = await allowance.room?.begin(Math.min(announced, allowance.leftBytes));
+  const refusal = await allowance.memory?.begin(Math.min(announced, allowance.leftBytes));
   if (refusal !== undefined) {
     answer.cancel();
     return { failure: refusal };
@@ -49,7 +49,7 @@ async function undo(encoded: Buffer, coding: string, allowance: Allowance): Prom
   const usualBytes = encoded.length * usualRatio;
   for (const ratioLimit of [usualBytes, Number.POSITIVE_INFINITY]) {
     const limitBytes = Math.max(1, Math.min(ratioLimit, allowance.leftBytes));
-    const refusal = allowance.room?.read(limitBytes);
+    const refusal = allowance.memory?.read(limitBytes);
     if (refusal !== undefined) return { failure: refusal };
     const decoded = await decode(encoded, coding, limitBytes);
     if (decoded === undefined) return { failure: unreadable(coding) };
@@ -81,7 +81,7 @@ class Collector implements AnswerSink {
       this.#resolve({ failure: tooLong(this.#allowance) });
       return false;
     }
-    const refusal = this.#allowance.room?.read(chunk.length);
+    const refusal = this.#allowance.memory?.read(chunk.length);
     if (refusal !== undefined) {
       this.#answer.cancel();
       this.#resolve({ failure: refusal });

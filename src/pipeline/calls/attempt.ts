@@ -8,8 +8,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { SigningGround } from '../../core/family.ts';
 import type { DebugLog } from '../../core/log.ts';
+import type { MemoryPool } from '../../core/memory-lease.ts';
 import type { Answer, CallEnd, Failure, Listening, Outcome, Transport } from '../../core/outcome.ts';
-import type { RoomKeeper } from '../../core/room.ts';
 import type { Credential, Target } from '../../core/snapshot.ts';
 import type { Translation } from '../../core/translation.ts';
 import { fullJitterMs } from '../../lib/back-off.ts';
@@ -49,8 +49,8 @@ export interface AttemptDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signing: SigningGround;
-  /** Where answers that are translated get their room. */
-  readonly answerRooms: RoomKeeper;
+  /** Where answers that are translated get their memory. */
+  readonly answerPool: MemoryPool;
   readonly drains: DrainPool;
   readonly log: DebugLog;
 }

@@ -4,15 +4,15 @@ import type { Buffer } from 'node:buffer';
 import type { Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { SigningGround } from '../../core/family.ts';
+import type { MemoryPool } from '../../core/memory-lease.ts';
 import type { CallEnd, Listening } from '../../core/outcome.ts';
-import type { RoomKeeper } from '../../core/room.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { Asked, type Translation } from '../../core/translation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns } from '../../lib/json/json-text.ts';
-import { AnswerRoom } from '../answers/answer-room.ts';
+import { AnswerMemory } from '../answers/answer-memory.ts';
 import { declaredFor } from '../answers/vector-width.ts';
-import { ReadingRoom } from '../reading-room.ts';
+import { ParsingMemory } from '../parsing-memory.ts';
 import { listIn } from '../usage/asking.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { nameInBody, type Plan, questionFor, writeBodilessCall } from './plan.ts';
@@ -26,8 +26,8 @@ const mostRepeatedBytes = 64 * 1024 * 1024;
 interface TranslateDeps {
   readonly clock: Clock;
   readonly signing: SigningGround;
-  /** Where the answers get their room. */
-  readonly answerRooms: RoomKeeper;
+  /** Where the answers get their memory. */
+  readonly answerPool: MemoryPool;
   readonly drains: DrainPool;
 }
 
@@ -37,14 +37,14 @@ export async function writeTranslated(
   turn: Turn,
   client: Listening,
   translation: Translation,
-  { clock, signing, answerRooms, drains }: TranslateDeps,
+  { clock, signing, answerPool, drains }: TranslateDeps,
   asksUsage: boolean,
   end: CallEnd,
 ): Promise<TranslatedCalls> {
   const { target } = turn.candidate;
   const { exchange, resolved, question } = plan;
   const call = { ...writeBodilessCall(plan, turn, client), end };
-  const sent = await toParameters(questionFor(plan, turn).body, target, new ReadingRoom(exchange.requestRoom));
+  const sent = await toParameters(questionFor(plan, turn).body, target, new ParsingMemory(exchange.requestLease));
   const asked = new Asked({
     body: asksUsage ? withUsage(sent) : sent,
     defaults: target.defaults,
@@ -62,10 +62,10 @@ export async function writeTranslated(
   });
   const conversation = await translation.ask(asked);
   checkRepeated(plan, conversation.requests.length);
-  const room = new AnswerRoom(exchange, answerRooms, client);
+  const memory = new AnswerMemory(exchange, answerPool, client);
   return new TranslatedCalls(call, asked, conversation, turn, {
     signing,
-    room,
+    memory,
     drains,
     declaredWidth: declaredFor(plan),
   });
@@ -82,8 +82,8 @@ function checkRepeated({ question, route }: Plan, calls: number): void {
 }
 
 /** What the client sent, without what is null, and completed by what the operator wants. */
-async function toParameters(body: Buffer, { defaults }: Target, room: ReadingRoom): Promise<JsonObject> {
-  const sent = await readQuestion(body, room);
+async function toParameters(body: Buffer, { defaults }: Target, memory: ParsingMemory): Promise<JsonObject> {
+  const sent = await readQuestion(body, memory);
   if (!isJsonObject(sent)) throw new TypeError('a question is an object');
   const parameters: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(sent)) {
@@ -99,9 +99,9 @@ function withUsage(sent: JsonObject): JsonObject {
   return { ...sent, stream_options: { ...options, include_usage: true } };
 }
 
-async function readQuestion(body: Buffer, room: ReadingRoom): Promise<Json> {
+async function readQuestion(body: Buffer, memory: ParsingMemory): Promise<Json> {
   try {
-    return await parseJsonInTurns(body, readingLimits, room.take);
+    return await parseJsonInTurns(body, readingLimits, memory.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw new GatewayError('body_too_large', {

@@ -18,7 +18,7 @@ import {
 } from '../../core/translation.ts';
 import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
-import type { AnswerRoom } from '../answers/answer-room.ts';
+import type { AnswerMemory } from '../answers/answer-memory.ts';
 import { heldBytes } from '../answers/held-answer.ts';
 import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { searchFor } from '../answers/secret-search.ts';
@@ -45,7 +45,7 @@ interface Made {
 
 interface TranslatedDeps {
   readonly signing: SigningGround;
-  readonly room: AnswerRoom;
+  readonly memory: AnswerMemory;
   readonly drains: DrainPool;
   /** How many numbers the operator says that vectors have, where that is to be judged here. */
   readonly declaredWidth: number | undefined;
@@ -64,7 +64,7 @@ export class TranslatedCalls implements ClientWork {
   readonly #declaredWidth: number | undefined;
   readonly #headers: readonly string[];
   readonly #paths: readonly string[];
-  readonly #room: AnswerRoom;
+  readonly #memory: AnswerMemory;
   readonly #allowance: Allowance;
   readonly #subCalls = new Set<SubCall>();
   readonly #answers: WireAnswer[];
@@ -93,7 +93,7 @@ export class TranslatedCalls implements ClientWork {
     asked: Asked,
     conversation: Conversation,
     turn: Turn,
-    { signing, room, drains, declaredWidth }: TranslatedDeps,
+    { signing, memory, drains, declaredWidth }: TranslatedDeps,
   ) {
     const { requests, stream } = conversation;
     this.#call = call;
@@ -105,8 +105,8 @@ export class TranslatedCalls implements ClientWork {
     this.#declaredWidth = declaredWidth;
     this.#headers = toHeaders(call.headers, stream !== undefined, requests.length > 1);
     this.#paths = requests.map(({ path }) => (path === undefined ? call.path : this.#pathOf(path)));
-    this.#room = room;
-    this.#allowance = new Allowance(call.upstream.answerLimitBytes, room);
+    this.#memory = memory;
+    this.#allowance = new Allowance(call.upstream.answerLimitBytes, memory);
     this.#answers = new Array(requests.length);
   }
 
@@ -129,7 +129,7 @@ export class TranslatedCalls implements ClientWork {
     // What is not read yet ends its call later.
     const isHandedOn = outcome.kind === 'answered' && !(outcome.answer instanceof WholeMadeAnswer);
     if (!isHandedOn) end.over(undefined);
-    if (outcome.kind !== 'answered' || isHandedOn) this.#room.giveBack();
+    if (outcome.kind !== 'answered' || isHandedOn) this.#memory.giveBack();
     return outcome;
   }
 
@@ -399,7 +399,7 @@ export class TranslatedCalls implements ClientWork {
     const answer = reply.isAsItCame
       ? this.#made(this.#head.status, this.#head, this.#bytes, { ...(type !== undefined && { contentType: type }) })
       : await this.#written(reply, this.#head);
-    const failure = this.#room.settle(answer.bytes);
+    const failure = this.#memory.settle(answer.bytes);
     if (failure !== undefined) return { kind: 'unknown', failure };
     // The client may have left meanwhile.
     return this.#outcome ?? { kind: 'answered', answer };

@@ -22,12 +22,12 @@ import type { Translated } from '../../core/translation.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { nameAt, type Plan } from '../calls/plan.ts';
+import { ParsingMemory } from '../parsing-memory.ts';
 import type { QuestionReader } from '../question.ts';
-import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import { PartCall, withOnly } from './part-call.ts';
 import { shadowed } from './shadowing.ts';
-import { SharedRooms } from './shared-rooms.ts';
+import { SharedMemory } from './shared-memory.ts';
 import { sharesOf } from './shares.ts';
 
 export interface ListDeps extends AttemptDeps {
@@ -90,7 +90,7 @@ export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Reme
   const list = listIn(question, route);
   const items = exchange.asking?.items ?? 1;
   if (list === undefined || items > mostItems || freshnessIn(clientHeaders) !== undefined) return undefined;
-  new ReadingRoom(exchange.requestRoom).take(items);
+  new ParsingMemory(exchange.requestLease).take(items);
   return lists.lookUp({ exchange, resolved, body: question.body, list, identity: identityOf(seeking) });
 }
 
@@ -140,10 +140,10 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
   const items = exchange.asking?.items ?? 1;
   if (items > mostItems) return attempt({ ...plan, course: unbounded(plan, items) }, deps);
   const { remembered } = plan;
-  if (remembered === undefined) new ReadingRoom(exchange.requestRoom).take(items);
+  if (remembered === undefined) new ParsingMemory(exchange.requestLease).take(items);
   const partDeps = {
     ...deps,
-    answerRooms: new SharedRooms(exchange, deps.answerRooms),
+    answerPool: new SharedMemory(exchange, deps.answerPool),
   };
   const owed: Exchange[] = [];
   try {

@@ -13,7 +13,7 @@ import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Route } from '../../core/route.ts';
 import { Unfit } from '../../core/translation.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
-import { AnswerRoom } from '../answers/answer-room.ts';
+import { AnswerMemory } from '../answers/answer-memory.ts';
 import { heldBytes } from '../answers/held-answer.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { observerOf } from '../answers/relay.ts';
@@ -147,7 +147,7 @@ export class PartCall implements PartWork {
     } finally {
       this.#endDrain?.();
       // Once the client has left, nobody else gives it back.
-      if (whole.client.gone) exchange.answerRoom?.release();
+      if (whole.client.gone) exchange.answerLease?.release();
       whole.attempts += exchange.attempts;
       // Parts wait at the same time.
       whole.queuedMs = Math.max(whole.queuedMs, exchange.queuedMs);
@@ -177,7 +177,7 @@ export class PartCall implements PartWork {
   #endForSeveral(): void {
     this.#exchange.parts = [this.#exchange];
     this.#deps.bill(this.#exchange);
-    this.#exchange.answerRoom?.release();
+    this.#exchange.answerLease?.release();
   }
 
   /** Of one that passed as it was judged, what was read; what has been searched for secrets is read anew. */
@@ -192,16 +192,16 @@ export class PartCall implements PartWork {
 
   async #judge(answer: Answer, { candidate }: Turn, width: Width | undefined): Promise<Judged> {
     const { upstream } = candidate.target;
-    const room = new AnswerRoom(this.#exchange, this.#deps.answerRooms, this.#exchange.client);
+    const memory = new AnswerMemory(this.#exchange, this.#deps.answerPool, this.#exchange.client);
     const whole = await untilGone(
       this.#exchange,
       answer,
-      readWhole(answer, new Allowance(upstream.answerLimitBytes, room)),
+      readWhole(answer, new Allowance(upstream.answerLimitBytes, memory)),
     );
     if ('failure' in whole) return { failure: whole.failure };
     const failure = (await this.#wrongWidthIn(answer, whole.body, width)) ?? (await this.#failureIn(whole.body));
     if (failure !== undefined) {
-      room.giveBack();
+      memory.giveBack();
       return { failure };
     }
     const made = asWhole(answer, whole.body);

@@ -53,19 +53,19 @@ export function createBatchInputJudge(deps: BatchInputDeps): BatchInputJudge {
     if (file.end - file.start > mostBytes) throw tooManyBytes();
     const reading = new InputReading(deps, readers, asker);
     const reader = new LineReader(asker.exchange.snapshot.server.bodyLimitBytes);
-    const room = asker.exchange.requestRoom;
-    const ownBytes = room?.bytes ?? 0;
+    const memory = asker.exchange.requestLease;
+    const ownBytes = memory?.bytes ?? 0;
     for await (const piece of piecesOf(upload.body, file)) {
       for (const line of reader.push(piece)) {
         await reading.take(line);
-        room?.shrinkTo(ownBytes);
+        memory?.shrinkTo(ownBytes);
       }
       // All of it is put together once more when it is whole.
-      if (reader.heldBytes > freeBytes && room?.growTo(ownBytes + 2 * reader.heldBytes) === false) throw noRoom();
+      if (reader.heldBytes > freeBytes && memory?.growTo(ownBytes + 2 * reader.heldBytes) === false) throw noMemory();
     }
     const last = reader.end();
     if (last !== undefined) await reading.take(last);
-    room?.shrinkTo(ownBytes);
+    memory?.shrinkTo(ownBytes);
     return reading.result(upload.body, file.start);
   };
 }
@@ -257,7 +257,7 @@ function tooLong(limitBytes: number): GatewayError {
   });
 }
 
-function noRoom(): GatewayError {
+function noMemory(): GatewayError {
   return new GatewayError('overloaded', {
     message: 'There is no memory left for request bodies (server.body_memory); try again in 1 s.',
     headers: ['Retry-After', '1'],

@@ -10,8 +10,8 @@ import type { Route } from '../../core/route.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
 import { courseOf, modelNotAllowed, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
 import { otherModelsIn, refusedModel } from '../other-models.ts';
+import { ParsingMemory } from '../parsing-memory.ts';
 import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader } from '../question.ts';
-import { ReadingRoom } from '../reading-room.ts';
 import { askingOf } from '../usage/asking.ts';
 import { namedObjectsIn } from './named-objects.ts';
 import { courseAt, type Place, placeOf } from './placing.ts';
@@ -59,7 +59,7 @@ export async function judgeRequest(
     if (other !== undefined) throw refusedModel(other.param);
   }
   for (const field of ['stream', 'background']) checkIsOff(question, field);
-  const named = await namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
+  const named = await namedObjectsIn(question, route, new ParsingMemory(exchange.requestLease));
   const lies = await placeOf(named, { owner: ownerOf(key), snapshot }, objects);
   if (lies?.param !== undefined && (lies.upstream !== place.upstream || lies.credential !== place.credential)) {
     throw new GatewayError('unsupported_parameter', {

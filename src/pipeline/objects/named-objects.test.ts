@@ -6,8 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import responses from '../../routes/responses.ts';
+import { ParsingMemory } from '../parsing-memory.ts';
 import { compileQuestionReader } from '../question.ts';
-import { ReadingRoom } from '../reading-room.ts';
 import { type NamedObjects, namedObjectsIn } from './named-objects.ts';
 
 const readQuestion = compileQuestionReader(responses);
@@ -16,7 +16,7 @@ async function namedIn(input: readonly object[]): Promise<NamedObjects> {
   return namedObjectsIn(
     await readQuestion(Buffer.from(JSON.stringify({ model: 'm', input }))),
     responses,
-    new ReadingRoom(undefined),
+    new ParsingMemory(undefined),
   );
 }
 
@@ -37,7 +37,7 @@ test('a long body is looked through in turns, all of it', async (t) => {
   const counting = (async () => {
     for (; !isOver; turns += 1) await nextTurn();
   })();
-  const { needed, mentioned } = await namedObjectsIn(question, responses, new ReadingRoom(undefined));
+  const { needed, mentioned } = await namedObjectsIn(question, responses, new ParsingMemory(undefined));
   isOver = true;
   await counting;
   assert.deepEqual(needed, [{ kind: 'item', id: 'msg_own', param: 'item_reference' }]);
@@ -55,7 +55,7 @@ test('a body of many small values is long before it has many bytes', async (t) =
   const counting = (async () => {
     for (; !isOver; turns += 1) await nextTurn();
   })();
-  await namedObjectsIn(question, responses, new ReadingRoom(undefined));
+  await namedObjectsIn(question, responses, new ParsingMemory(undefined));
   isOver = true;
   await counting;
   assert.ok(turns > 20, `${turns} turns`);
@@ -67,7 +67,7 @@ test('a container is named where a tool is to run, and told of where an item has
     namedObjectsIn(
       await readQuestion(Buffer.from(JSON.stringify({ model: 'm', ...body }))),
       responses,
-      new ReadingRoom(undefined),
+      new ParsingMemory(undefined),
     );
   const naming = { kind: 'container', id: 'cntr_1', param: 'container_id' } as const;
   const asTool = await read({ input: 'x', tools: [{ type: 'shell', environment: there }] });

@@ -20,8 +20,8 @@ import {
 } from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import { countNames, countTexts, hasEscapedLetter, isNameIn } from '../json-names.ts';
+import type { ParsingMemory } from '../parsing-memory.ts';
 import type { Question } from '../question.ts';
-import type { ReadingRoom } from '../reading-room.ts';
 
 /** By which field, or by what type of object. */
 export interface Naming extends KeptName {
@@ -54,7 +54,7 @@ const longestFieldBytes = 4_096;
 export function namedObjectsIn(
   question: Question,
   { row: { kept } }: Route,
-  room: ReadingRoom,
+  memory: ParsingMemory,
   isStrict = false,
 ): NamedObjects | Promise<NamedObjects> {
   if (kept === undefined) return nothing;
@@ -63,7 +63,7 @@ export function namedObjectsIn(
   const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
   if (bracketed !== undefined) throw notKept(bracketed);
   const fields = fieldsIn(question, kept);
-  const looking = look(body, kept, fields, room, isStrict || form !== undefined);
+  const looking = look(body, kept, fields, memory, isStrict || form !== undefined);
   return body.length > oneTurnBytes ? inTurns(looking) : atOnce(looking);
 }
 
@@ -88,7 +88,7 @@ function* look(
   body: Buffer,
   kept: Kept,
   fields: readonly Naming[],
-  room: ReadingRoom,
+  memory: ParsingMemory,
   isStrict: boolean,
 ): Generator<undefined, NamedObjects, undefined> {
   if (isStrict) yield* checkSpellings(body, kept.names);
@@ -118,8 +118,8 @@ function* look(
     return { needed: fields, mentioned: ids };
   }
   const walk = new Walk(kept, fields, ids);
-  yield* walk.through(yield* readingIn(body, suspect, room));
-  room.release();
+  yield* walk.through(yield* readingIn(body, suspect, memory));
+  memory.release();
   if (isEscaped) written += yield* countEscaped(body.toString(), new Set(names), new Set(types));
   // One that stands there twice is read by some where it comes first, and by others where it comes last.
   if (walk.refused === undefined && walk.seen < written) throw notKept(suspect ?? 'input');
@@ -132,10 +132,10 @@ function* look(
 function* readingIn(
   body: Buffer,
   suspect: string | undefined,
-  room: ReadingRoom,
+  memory: ParsingMemory,
 ): Generator<undefined, Json, undefined> {
   try {
-    return yield* readingJson(body, { maxValues: mostReadValues }, room.take);
+    return yield* readingJson(body, { maxValues: mostReadValues }, memory.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw notKept(suspect ?? 'input');

@@ -66,14 +66,18 @@ function tierOf({ tier, word }: Draw): string {
   return word === 0 ? 'default' : tier;
 }
 
-interface Room {
+interface MemoryLease {
   readonly input: number;
   readonly output: number;
   readonly searches?: number;
   readonly fileSearches?: number;
 }
 
-function count(draw: Draw, { input, output, searches = 0, fileSearches = 0 }: Room, words: Journal['words']): Journal {
+function count(
+  draw: Draw,
+  { input, output, searches = 0, fileSearches = 0 }: MemoryLease,
+  words: Journal['words'],
+): Journal {
   let left = Math.max(part(input, draw.input), 1);
   const take = (by: number): number => {
     const taken = part(left - 1, by);
@@ -115,14 +119,14 @@ function chat(draw: Draw): Served {
     ...(searches > 0 && { web_search_options: {} }),
   };
   const most = limitOf(limit, otherLimit) * (choices ?? 1);
-  const room = {
+  const lease = {
     input: searches > 0 ? 2 * model.context : hasPicture ? model.context : Math.min(bytesOf(body), model.context),
     // What is foretold and does not come is billed beside what is written.
     output: most + (foretold === undefined ? 0 : Buffer.byteLength(foretold) * (choices ?? 1)),
     searches,
   };
   const unwritten: Draw = { ...draw, parts: [draw.parts[0], 0, draw.parts[2], draw.parts[3]] };
-  const journal = count(unwritten, room, { serviceTier: tierOf(draw) });
+  const journal = count(unwritten, lease, { serviceTier: tierOf(draw) });
   const usage = {
     prompt_tokens: inputOf(journal),
     completion_tokens: outputOf(journal),
@@ -153,14 +157,14 @@ function responses(draw: Draw): Served {
     id: `c_${no}`,
   }));
   const made = tools.length === 0 ? [] : items;
-  const room = {
+  const lease = {
     input: tools.length > 0 ? model.context * (calls + 1) : Math.min(bytesOf(body), model.context),
     output: limitOf(limit),
     searches: made.filter(({ type }) => type === 'web_search_call').length,
     fileSearches: made.filter(({ type }) => type === 'file_search_call').length,
   };
   const plain: Draw = { ...draw, parts: [draw.parts[0], 0, 0, 0], outputParts: [0, 0] };
-  const journal = count(plain, room, { serviceTier: tierOf(draw) });
+  const journal = count(plain, lease, { serviceTier: tierOf(draw) });
   const usage = {
     input_tokens: inputOf(journal),
     output_tokens: outputOf(journal),
@@ -195,8 +199,8 @@ function messages(draw: Draw): Served {
   const plain: Draw = { ...draw, parts: [draw.parts[0], draw.parts[1], 0, 0], outputParts: [0, 0] };
   const serviceTier = tierOf({ ...draw, tier: undefined });
   const words = { serviceTier, speed: speed ?? 'standard', inferenceGeo: geo ?? (draw.word === 0 ? 'us' : 'global') };
-  const room = { input: isSearching ? model.context * (searches + 1) : heldBytes, output: limitOf(limit), searches };
-  const answered = count(plain, room, words);
+  const lease = { input: isSearching ? model.context * (searches + 1) : heldBytes, output: limitOf(limit), searches };
+  const answered = count(plain, lease, words);
   const summary = isShortened
     ? { input: part(heldBytes, draw.input), output: part(model.maxOutput, draw.output) }
     : { input: 0, output: 0 };
@@ -240,13 +244,13 @@ function generate(draw: Draw): Served {
     ...(isSearching && { tools: [{ googleSearch: {} }] }),
   };
   const held = hasPicture ? model.context : Math.min(bytesOf(body), model.context);
-  const room = {
+  const lease = {
     input: isSearching ? model.context * 2 : held,
     output: limitOf(limit) * (choices ?? 1),
     searches: isSearching ? 1 : 0,
   };
   const plain: Draw = { ...draw, parts: [draw.parts[0], 0, draw.parts[2], draw.parts[3]] };
-  const journal = count(plain, room, {});
+  const journal = count(plain, lease, {});
   const thought = part(journal.output, draw.calls);
   const answer = {
     candidates: [{ content: {}, ...(isSearching && { groundingMetadata: { webSearchQueries: ['a', 'a'] } }) }],

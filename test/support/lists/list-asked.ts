@@ -66,9 +66,9 @@ export function listAskedOf(
     const [one, other] = tiers.flat();
     const fails = failing?.calls[calls % failing.calls.length] === true;
     const taken = one !== undefined && part.fits(one) && !fails ? most : undefined;
-    const room = taken ?? (other !== undefined && part.fits(other) ? failing?.other : undefined);
-    if (room === undefined) return { kind: 'refused', answer: answerOf(Buffer.from('{}'), 503) };
-    assert.ok(part.items <= room, `${part.items} items in a call, and ${room} may be`);
+    const lease = taken ?? (other !== undefined && part.fits(other) ? failing?.other : undefined);
+    if (lease === undefined) return { kind: 'refused', answer: answerOf(Buffer.from('{}'), 503) };
+    assert.ok(part.items <= lease, `${part.items} items in a call, and ${lease} may be`);
     const bytes = kind.answer(part.body);
     if (mistake !== undefined) {
       const wrong = mistake(bytes, part.items);

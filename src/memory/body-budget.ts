@@ -3,8 +3,8 @@
  * nobody can be waited for in a circle. Knows nothing of how bodies come.
  */
 
-import type { Room } from '../core/room.ts';
-import { Line, type Obstacle } from './line.ts';
+import type { MemoryLease } from '../core/memory-lease.ts';
+import { FairQueue, type Obstacle } from './fair-queue.ts';
 
 export interface BudgetLimits {
   readonly totalBytes: number;
@@ -12,11 +12,11 @@ export interface BudgetLimits {
   readonly largestBytes: number;
 }
 
-/** Told once that it has room, unless it withdraws. It may not throw. */
-export interface RoomWaiter {
+/** Told once that it has memory, unless it withdraws. It may not throw. */
+export interface LeaseWaiter {
   readonly key: string;
   readonly bytes: number;
-  entered(room: Room): void;
+  entered(lease: MemoryLease): void;
 }
 
 /** A body of this size does not queue behind longer ones, and a part of the budget is kept for such. */
@@ -37,10 +37,10 @@ export class BodyBudget {
   #shares = new Map<string, Share>();
   /** So many of them, and those that hold nothing go. */
   #forgetsAt = fewestShares;
-  readonly #small = new Line<RoomWaiter>();
-  readonly #large = new Line<RoomWaiter>();
+  readonly #small = new FairQueue<LeaseWaiter>();
+  readonly #large = new FairQueue<LeaseWaiter>();
 
-  /** Told of what a room held that is over. */
+  /** Told of what a released lease held. */
   readonly #onReleased: ((bytes: number) => void) | undefined;
 
   constructor(limits: BudgetLimits, onReleased?: (bytes: number) => void) {
@@ -61,34 +61,34 @@ export class BodyBudget {
     return share === undefined ? 0 : share.bytes + share.apartBytes;
   }
 
-  /** Undefined where there is no room now, or others have come before. */
-  take(key: string, bytes: number): Room | undefined {
+  /** Undefined where there is no memory now, or others have come before. */
+  take(key: string, bytes: number): MemoryLease | undefined {
     const wanted = Math.min(bytes, this.#limits.largestBytes);
-    const line = this.#lineFor(wanted);
-    if (line.size > 0 && (line.isBlocked || line.has(key))) return undefined;
+    const queue = this.#queueFor(wanted);
+    if (queue.size > 0 && (queue.isBlocked || queue.has(key))) return undefined;
     const share = this.#shares.get(key);
     if (this.#obstacleTo(share, undefined, wanted) !== 'none') return undefined;
     return this.#hold(key, share, wanted);
   }
 
   /** Whether it may wait; where it may not, as many do as may. */
-  wait(waiter: RoomWaiter): 'waiting' | 'full' | 'key-full' {
+  wait(waiter: LeaseWaiter): 'waiting' | 'full' | 'key-full' {
     const most = Math.max(fewestWaiting, Math.floor(this.#limits.totalBytes / unreadBytes));
     const ofKey = this.#small.waitingOf(waiter.key) + this.#large.waitingOf(waiter.key);
     if (ofKey >= most * keyShare) return 'key-full';
     if (this.waiting >= most) return 'full';
-    const line = this.#lineFor(waiter.bytes);
-    line.add(waiter);
+    const queue = this.#queueFor(waiter.bytes);
+    queue.add(waiter);
     // It may be what others must not be let in ahead of.
-    this.#letIn(line);
+    this.#letIn(queue);
     return 'waiting';
   }
 
   /** Waits no longer, and is told nothing more. */
-  withdraw(waiter: RoomWaiter): void {
-    const line = this.#lineFor(waiter.bytes);
-    line.remove(waiter);
-    this.#letIn(line);
+  withdraw(waiter: LeaseWaiter): void {
+    const queue = this.#queueFor(waiter.bytes);
+    queue.remove(waiter);
+    this.#letIn(queue);
   }
 
   /** Who holds more than may be held now keeps it. */
@@ -98,84 +98,84 @@ export class BodyBudget {
     this.#letIn(this.#large);
   }
 
-  /** For rooms: what they hold becomes so much, if it may. */
-  change(room: HeldRoom, bytes: number): boolean {
+  /** For leases: what they hold becomes so much, if it may. */
+  change(lease: HeldLease, bytes: number): boolean {
     const wanted = Math.min(bytes, this.#limits.largestBytes);
-    if (wanted > room.bytes && !this.#mayGrow(room, wanted)) {
+    if (wanted > lease.bytes && !this.#mayGrow(lease, wanted)) {
       this.outgrown += 1;
       return false;
     }
-    const isLess = wanted < room.bytes;
-    this.#put(room, wanted);
-    if (isLess) this.#gaveBack(room.share);
+    const isLess = wanted < lease.bytes;
+    this.#put(lease, wanted);
+    if (isLess) this.#gaveBack(lease.share);
     return true;
   }
 
   /** Of the bodies of a key that grow one always goes on: where the share is full, it stands apart. */
-  #mayGrow(room: HeldRoom, wanted: number): boolean {
-    const { share } = room;
-    const obstacle = this.#obstacleTo(share, room, wanted);
+  #mayGrow(lease: HeldLease, wanted: number): boolean {
+    const { share } = lease;
+    const obstacle = this.#obstacleTo(share, lease, wanted);
     if (obstacle !== 'share' || share.apart !== undefined) return obstacle === 'none';
-    share.bytes -= room.bytes;
-    share.apart = room;
-    return this.#obstacleTo(share, room, wanted) === 'none';
+    share.bytes -= lease.bytes;
+    share.apart = lease;
+    return this.#obstacleTo(share, lease, wanted) === 'none';
   }
 
-  #lineFor(bytes: number): Line<RoomWaiter> {
+  #queueFor(bytes: number): FairQueue<LeaseWaiter> {
     return bytes <= smallBytes ? this.#small : this.#large;
   }
 
-  #obstacleTo(share: Share | undefined, room: HeldRoom | undefined, wanted: number): Obstacle {
+  #obstacleTo(share: Share | undefined, lease: HeldLease | undefined, wanted: number): Obstacle {
     const { totalBytes } = this.#limits;
     const isSmall = wanted <= smallBytes;
     const reservedBytes = totalBytes * reservedShare;
-    const isApart = wanted > totalBytes * keyShare || (room !== undefined && share?.apart === room);
+    const isApart = wanted > totalBytes * keyShare || (lease !== undefined && share?.apart === lease);
     if (isApart) {
-      if (share?.apart !== undefined && share.apart !== room) return 'share';
+      if (share?.apart !== undefined && share.apart !== lease) return 'share';
     } else {
-      const others = (share?.bytes ?? 0) - (room?.bytes ?? 0);
+      const others = (share?.bytes ?? 0) - (lease?.bytes ?? 0);
       const mayHold = totalBytes * keyShare + (isSmall ? reservedBytes * keyShare : 0);
       if (others + wanted > mayHold) return 'share';
     }
-    const left = totalBytes - (isSmall || isApart ? 0 : reservedBytes) - this.heldBytes + (room?.bytes ?? 0);
+    const left = totalBytes - (isSmall || isApart ? 0 : reservedBytes) - this.heldBytes + (lease?.bytes ?? 0);
     return wanted > left ? 'total' : 'none';
   }
 
-  #hold(key: string, known: Share | undefined, bytes: number): HeldRoom {
+  #hold(key: string, known: Share | undefined, bytes: number): HeldLease {
     const share = known ?? new Share(key);
     if (known === undefined) this.#shares.set(key, share);
-    share.rooms += 1;
-    const room = new HeldRoom(this, share);
-    this.#put(room, bytes);
-    return room;
+    share.leases += 1;
+    const lease = new HeldLease(this, share);
+    this.#put(lease, bytes);
+    return lease;
   }
 
   /** A body that does not fit into what a key may hold stands apart: one a key, beside what it holds else. */
-  #put(room: HeldRoom, bytes: number): void {
-    const { share } = room;
+  #put(lease: HeldLease, bytes: number): void {
+    const { share } = lease;
     const mayHold = this.#limits.totalBytes * keyShare;
-    const wasApart = share.apart === room;
+    const wasApart = share.apart === lease;
     if (wasApart) share.apart = undefined;
-    else share.bytes -= room.bytes;
-    this.heldBytes += bytes - room.bytes;
-    room.bytes = bytes;
+    else share.bytes -= lease.bytes;
+    this.heldBytes += bytes - lease.bytes;
+    lease.bytes = bytes;
     const staysApart = wasApart && bytes > 0 && share.bytes + bytes > mayHold;
-    if (share.apart === undefined && (bytes > mayHold || staysApart)) share.apart = room;
+    if (share.apart === undefined && (bytes > mayHold || staysApart)) share.apart = lease;
     else share.bytes += bytes;
   }
 
-  /** The end of a room. */
-  drop(room: HeldRoom): void {
-    const { share } = room;
-    this.#onReleased?.(room.bytes);
-    this.#put(room, 0);
-    share.rooms -= 1;
+  /** The end of a lease. */
+  drop(lease: HeldLease): void {
+    const { share } = lease;
+    this.#onReleased?.(lease.bytes);
+    this.#put(lease, 0);
+    share.leases -= 1;
     if (this.#shares.size > this.#forgetsAt) this.#forget();
     this.#gaveBack(share);
   }
 
   #forget(): void {
-    this.#shares = new Map([...this.#shares].filter(([, { rooms }]) => rooms > 0));
+    this.#shares = new Map([...this.#shares].filter(([, { leases }]) => leases > 0));
     this.#forgetsAt = Math.max(fewestShares, 2 * this.#shares.size);
   }
 
@@ -184,26 +184,26 @@ export class BodyBudget {
     if (this.#large.size > 0 && (this.#large.isBlocked || this.#large.has(key))) this.#letIn(this.#large);
   }
 
-  #letIn(line: Line<RoomWaiter>): void {
+  #letIn(queue: FairQueue<LeaseWaiter>): void {
     for (;;) {
-      const waiter = line.next(this.#obstacleToWaiter);
+      const waiter = queue.next(this.#obstacleToWaiter);
       if (waiter === undefined) return;
       const wanted = Math.min(waiter.bytes, this.#limits.largestBytes);
       waiter.entered(this.#hold(waiter.key, this.#shares.get(waiter.key), wanted));
     }
   }
 
-  readonly #obstacleToWaiter = ({ key, bytes }: RoomWaiter): Obstacle =>
+  readonly #obstacleToWaiter = ({ key, bytes }: LeaseWaiter): Obstacle =>
     this.#obstacleTo(this.#shares.get(key), undefined, Math.min(bytes, this.#limits.largestBytes));
 }
 
 /** What one key holds. */
 class Share {
   readonly key: string;
-  rooms = 0;
+  leases = 0;
   /** Without the one that stands apart. */
   bytes = 0;
-  apart: HeldRoom | undefined = undefined;
+  apart: HeldLease | undefined = undefined;
 
   constructor(key: string) {
     this.key = key;
@@ -214,7 +214,7 @@ class Share {
   }
 }
 
-class HeldRoom implements Room {
+class HeldLease implements MemoryLease {
   bytes = 0;
   readonly share: Share;
   readonly #budget: BodyBudget;

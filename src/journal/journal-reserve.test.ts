@@ -8,7 +8,7 @@ import { createFaultyFiles } from '../../test/support/ledger/faulty-files.ts';
 import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { GatewayError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
-import { EndRoom } from './end-room.ts';
+import { EndReserve } from './end-reserve.ts';
 import { createJournal, type Journal, type JournalOptions } from './journal.ts';
 import type { RowItem } from './journal-items.ts';
 import { createJournalReader } from './journal-reader.ts';
@@ -60,22 +60,22 @@ test('every exchange that was let in can end on a full disk, however long its na
   );
 });
 
-test('room is given back to the byte, in any order', () => {
-  const room = new EndRoom();
+test('space is given back to the byte, in any order', () => {
+  const reserve = new EndReserve();
   for (const [id, bytes] of [
     ['a', 400],
     ['b', 5_000],
     ['c', 512],
     ['d', 513],
   ] as const) {
-    room.open(id, bytes);
+    reserve.open(id, bytes);
   }
-  assert.deepEqual([room.count, room.bytes], [4, 2_048 + 11_024 + 2_048 + 2_050]);
-  for (const id of ['b', 'a', 'd', 'c']) room.close(id);
-  assert.deepEqual([room.count, room.bytes], [0, 0]);
+  assert.deepEqual([reserve.count, reserve.bytes], [4, 2_048 + 11_024 + 2_048 + 2_050]);
+  for (const id of ['b', 'a', 'd', 'c']) reserve.close(id);
+  assert.deepEqual([reserve.count, reserve.bytes], [0, 0]);
 });
 
-test('what is refused gives its room back', async () => {
+test('what is refused gives its space back', async () => {
   const disk = createFaultyFiles('ENOSPC');
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
   const journal = await open({ files: disk.files });

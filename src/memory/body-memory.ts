@@ -1,12 +1,12 @@
-/** Hands out room for bodies: at once, or after a wait that has an end; and says who was refused, and why. */
+/** Grants memory for bodies: at once, or after a bounded wait; counts and explains refusals. */
 
 import { GatewayError } from '../core/errors.ts';
+import type { LeaseRequest, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
 import type { ClientWork } from '../core/outcome.ts';
-import type { Room, RoomKeeper, RoomSeeker } from '../core/room.ts';
-import { BodyBudget, type BudgetLimits, type RoomWaiter } from './budget.ts';
+import { BodyBudget, type BudgetLimits, type LeaseWaiter } from './body-budget.ts';
 
 /** What is held, and by whom it is waited for, at the moment when somebody looks. */
-export interface RoomState {
+export interface BodyMemoryState {
   readonly heldBytes: number;
   readonly totalBytes: number;
   readonly waiting: number;
@@ -15,14 +15,14 @@ export interface RoomState {
   readonly outgrown: number;
 }
 
-export interface BodyMemory extends RoomKeeper {
+export interface BodyMemory extends MemoryPool {
   configure(limits: BudgetLimits): void;
-  state(): RoomState;
+  state(): BodyMemoryState;
 }
 
 const litterFromBytes = 256 * 1024;
 const worthCollectingBytes = 16 * 1024 ** 2;
-/** As a share of the room: the engine by itself may let it come to more than all of the room. */
+/** As a share of the memory: the engine by itself may let it come to more than all of the memory. */
 const mostLitter = 0.5;
 /** So long after the last long body. */
 const quietMs = 2_000;
@@ -44,9 +44,9 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
     });
   }
 
-  function wait(seeker: RoomSeeker, bytes: number): Promise<Room> {
+  function wait(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
     return new Promise((resolve, reject) => {
-      const waiter = new WaitingBody(seeker, bytes, { budget, resolve, reject, refusal });
+      const waiter = new WaitingBody(leaseRequest, bytes, { budget, resolve, reject, refusal });
       const answer = budget.wait(waiter);
       if (answer === 'waiting') waiter.begin();
       else reject(refusal(answer === 'full' ? 'as many wait for it as may' : 'as many of this key wait for it as may'));
@@ -54,9 +54,9 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
   }
 
   return {
-    enter(seeker, bytes) {
-      const room = budget.take(seeker.key, bytes);
-      return room === undefined ? wait(seeker, bytes) : room;
+    enter(leaseRequest, bytes) {
+      const lease = budget.take(leaseRequest.key, bytes);
+      return lease === undefined ? wait(leaseRequest, bytes) : lease;
     },
     configure: (next) => budget.configure(next),
     state: () => {
@@ -68,7 +68,7 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
 
 /**
  * What was long is garbage once it is given back: a process with nothing to do would keep it for hours, and one with much
- * to do until there is as much of it as of what is alive, beside the room that is being filled again.
+ * to do until there is as much of it as of what is alive, beside the memory that is being filled again.
  */
 class Litter {
   readonly #collectGarbage: () => void;
@@ -105,29 +105,29 @@ function collect(litter: Litter): void {
 
 interface Ending {
   readonly budget: BodyBudget;
-  resolve(room: Room): void;
+  resolve(lease: MemoryLease): void;
   reject(error: GatewayError): void;
   refusal(why: string): GatewayError;
 }
 
-class WaitingBody implements RoomWaiter, ClientWork {
+class WaitingBody implements LeaseWaiter, ClientWork {
   readonly key: string;
   readonly bytes: number;
-  readonly #seeker: RoomSeeker;
+  readonly #seeker: LeaseRequest;
   readonly #ending: Ending;
   #timer: NodeJS.Timeout | undefined = undefined;
   /** What was done for the client when it began to wait, and is afterwards. */
   #before: ClientWork | undefined = undefined;
   #isOver = false;
 
-  constructor(seeker: RoomSeeker, bytes: number, ending: Ending) {
-    this.key = seeker.key;
+  constructor(leaseRequest: LeaseRequest, bytes: number, ending: Ending) {
+    this.key = leaseRequest.key;
     this.bytes = bytes;
-    this.#seeker = seeker;
+    this.#seeker = leaseRequest;
     this.#ending = ending;
   }
 
-  /** It may have its room already: nobody was ahead of it after all. */
+  /** It may have its memory already: nobody was ahead of it after all. */
   begin(): void {
     if (this.#isOver) return;
     const { client } = this.#seeker;
@@ -136,9 +136,9 @@ class WaitingBody implements RoomWaiter, ClientWork {
     this.#timer = setTimeout(giveUp, this.#seeker.waitMs, this).unref();
   }
 
-  entered(room: Room): void {
+  entered(lease: MemoryLease): void {
     this.#end();
-    this.#ending.resolve(room);
+    this.#ending.resolve(lease);
   }
 
   clientLeft(): void {

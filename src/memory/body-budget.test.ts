@@ -2,47 +2,47 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { promotedBytes } from '../../test/support/time/promoted.ts';
-import type { Room } from '../core/room.ts';
-import { BodyBudget, type RoomWaiter, smallBytes } from './budget.ts';
+import type { MemoryLease } from '../core/memory-lease.ts';
+import { BodyBudget, type LeaseWaiter, smallBytes } from './body-budget.ts';
 
 const MiB = 1024 ** 2;
 
 /** 16 MiB a key, 60 MiB for what is not small; one body may come to 32 MiB. */
 const stage = () => new BodyBudget({ totalBytes: 64 * MiB, largestBytes: 32 * MiB });
 
-function room(found: Room | undefined): Room {
+function lease(found: MemoryLease | undefined): MemoryLease {
   assert.ok(found !== undefined, 'there is room');
   return found;
 }
 
-function waiterFor(key: string, bytes: number, entered: (room: Room) => void = () => undefined): RoomWaiter {
+function waiterFor(key: string, bytes: number, entered: (lease: MemoryLease) => void = () => undefined): LeaseWaiter {
   return { key, bytes, entered };
 }
 
 test('a key holds a quarter, and beside it one body that is longer than that', () => {
   const budget = stage();
-  const first = room(budget.take('a', 10 * MiB));
+  const first = lease(budget.take('a', 10 * MiB));
   assert.equal(budget.take('a', 7 * MiB), undefined);
-  room(budget.take('a', 6 * MiB));
-  const long = room(budget.take('a', 32 * MiB));
+  lease(budget.take('a', 6 * MiB));
+  const long = lease(budget.take('a', 32 * MiB));
   assert.equal(budget.take('a', 17 * MiB), undefined);
   assert.equal(budget.heldBy('a'), 48 * MiB);
-  room(budget.take('b', 12 * MiB));
+  lease(budget.take('b', 12 * MiB));
   assert.equal(budget.take('b', MiB), undefined, 'what is kept for small bodies is not for others');
   long.release();
   first.release();
   assert.equal(budget.heldBytes, 18 * MiB);
-  room(budget.take('a', 17 * MiB));
+  lease(budget.take('a', 17 * MiB));
 });
 
 test('a body grows under the same rules, and holds what it held where it may not', () => {
   const budget = stage();
-  const growing = room(budget.take('a', MiB));
-  room(budget.take('a', 8 * MiB));
+  const growing = lease(budget.take('a', MiB));
+  lease(budget.take('a', 8 * MiB));
   assert.equal(growing.growTo(8 * MiB), true);
-  const other = room(budget.take('b', 16 * MiB));
+  const other = lease(budget.take('b', 16 * MiB));
   assert.equal(growing.growTo(9 * MiB), true, 'one body of a key always goes on, beside its quarter');
-  const second = room(budget.take('a', 8 * MiB));
+  const second = lease(budget.take('a', 8 * MiB));
   assert.equal(second.growTo(9 * MiB), false);
   assert.equal(second.bytes, 8 * MiB);
   assert.equal(budget.outgrown, 1);
@@ -58,10 +58,10 @@ test('a body grows under the same rules, and holds what it held where it may not
   assert.equal(growing.growTo(7 * MiB), true, 'it does so again');
 });
 
-test('what is released is there once, and a room that is over grows no more', () => {
+test('what is released is there once, and a memory that is over grows no more', () => {
   const budget = stage();
-  const one = room(budget.take('a', MiB));
-  room(budget.take('a', MiB));
+  const one = lease(budget.take('a', MiB));
+  lease(budget.take('a', MiB));
   one.release();
   one.release();
   one.shrinkTo(0);
@@ -69,13 +69,13 @@ test('what is released is there once, and a room that is over grows no more', ()
   assert.equal(budget.heldBytes, MiB);
 });
 
-test('small bodies find room where longer ones find none', () => {
+test('small bodies find memory where longer ones find none', () => {
   const budget = stage();
-  for (const key of ['a', 'b', 'c']) room(budget.take(key, 16 * MiB));
-  room(budget.take('d', 12 * MiB));
+  for (const key of ['a', 'b', 'c']) lease(budget.take(key, 16 * MiB));
+  lease(budget.take('d', 12 * MiB));
   assert.equal(budget.take('e', MiB), undefined);
-  room(budget.take('e', smallBytes));
-  room(budget.take('a', smallBytes));
+  lease(budget.take('e', smallBytes));
+  lease(budget.take('a', smallBytes));
   let small = 0;
   while (budget.take('a', smallBytes) !== undefined) small += 1;
   assert.equal(small, 7, 'a key has a quarter of what is kept for them');
@@ -83,8 +83,8 @@ test('small bodies find room where longer ones find none', () => {
 
 test('within a key the first is served first, and keys take turns', () => {
   const budget = stage();
-  const holders = ['a', 'b', 'c'].map((key) => room(budget.take(key, 16 * MiB)));
-  const last = room(budget.take('d', 12 * MiB));
+  const holders = ['a', 'b', 'c'].map((key) => lease(budget.take(key, 16 * MiB)));
+  const last = lease(budget.take('d', 12 * MiB));
   const order: string[] = [];
   const enters = (key: string, name: string, bytes = 4 * MiB) => waiterFor(key, bytes, () => order.push(name));
   for (const waiter of [
@@ -107,10 +107,10 @@ test('within a key the first is served first, and keys take turns', () => {
 
 test('who waits for what its own key holds keeps nobody else waiting', () => {
   const budget = stage();
-  const own = room(budget.take('a', 16 * MiB));
+  const own = lease(budget.take('a', 16 * MiB));
   const order: string[] = [];
   budget.wait(waiterFor('a', 2 * MiB, () => order.push('a')));
-  room(budget.take('b', 2 * MiB));
+  lease(budget.take('b', 2 * MiB));
   assert.equal(budget.take('a', MiB), undefined, 'but those of the same key');
   own.shrinkTo(8 * MiB);
   assert.deepEqual(order, ['a']);
@@ -118,7 +118,7 @@ test('who waits for what its own key holds keeps nobody else waiting', () => {
 
 test('a long body that waits is not overtaken by others, and goes on when it withdraws', () => {
   const budget = stage();
-  const held = ['a', 'b', 'c'].map((key) => room(budget.take(key, 12 * MiB)));
+  const held = ['a', 'b', 'c'].map((key) => lease(budget.take(key, 12 * MiB)));
   const order: string[] = [];
   const long = waiterFor('d', 32 * MiB, () => order.push('long'));
   budget.wait(long);
@@ -137,12 +137,12 @@ test('a long body that waits is not overtaken by others, and goes on when it wit
 
 test('only so many may wait, and only so many of one key', () => {
   const budget = stage();
-  room(budget.take('a', 16 * MiB));
+  lease(budget.take('a', 16 * MiB));
   const ofOne = Array.from({ length: 65 }, () => budget.wait(waiterFor('a', MiB)));
   assert.equal(ofOne.filter((answer) => answer === 'waiting').length, 64);
   assert.equal(ofOne.at(-1), 'key-full');
-  for (const key of ['b', 'c']) room(budget.take(key, 16 * MiB));
-  room(budget.take('d', 12 * MiB));
+  for (const key of ['b', 'c']) lease(budget.take(key, 16 * MiB));
+  lease(budget.take('d', 12 * MiB));
   const others = Array.from({ length: 300 }, (_, no) => budget.wait(waiterFor(`k${no}`, MiB)));
   assert.equal(others.filter((answer) => answer === 'waiting').length, 256 - 64);
   assert.equal(others.at(-1), 'full');
@@ -150,7 +150,7 @@ test('only so many may wait, and only so many of one key', () => {
 
 test('other limits hold at once for those who wait, and take nothing away', () => {
   const budget = stage();
-  const held = room(budget.take('a', 16 * MiB));
+  const held = lease(budget.take('a', 16 * MiB));
   const order: string[] = [];
   budget.wait(waiterFor('a', 8 * MiB, () => order.push('a')));
   budget.configure({ totalBytes: 128 * MiB, largestBytes: 32 * MiB });
@@ -184,9 +184,9 @@ test('in any order of events nothing is held beyond the budget, nobody is forgot
   fc.assert(
     fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (story: readonly Step[]) => {
       const budget = stage();
-      const rooms: { readonly key: string; readonly room: Room }[] = [];
-      const waiters: RoomWaiter[] = [];
-      const keep = (key: string, found: Room): void => void rooms.push({ key, room: found });
+      const leases: { readonly key: string; readonly lease: MemoryLease }[] = [];
+      const waiters: LeaseWaiter[] = [];
+      const keep = (key: string, found: MemoryLease): void => void leases.push({ key, lease: found });
       const pick = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)];
       for (const one of story) {
         if (one.do === 'come') {
@@ -209,31 +209,31 @@ test('in any order of events nothing is held beyond the budget, nobody is forgot
             budget.withdraw(waiter);
           }
         } else {
-          const picked = pick(rooms, one.which)?.room;
+          const picked = pick(leases, one.which)?.lease;
           if (one.do === 'grow') picked?.growTo(one.kib * 1024);
           else if (one.do === 'shrink') picked?.shrinkTo(one.kib * 1024);
           else picked?.release();
           if (one.do === 'release' && picked !== undefined) {
-            rooms.splice(
-              rooms.findIndex(({ room }) => room === picked),
+            leases.splice(
+              leases.findIndex(({ lease }) => lease === picked),
               1,
             );
           }
         }
-        const held = rooms.reduce((sum, { room }) => sum + room.bytes, 0);
+        const held = leases.reduce((sum, { lease }) => sum + lease.bytes, 0);
         assert.equal(budget.heldBytes, held);
         assert.equal(budget.waiting, waiters.length);
         assert.ok(held <= 64 * MiB);
-        for (const key of new Set(rooms.map((entry) => entry.key))) {
-          const own = rooms.filter((entry) => entry.key === key).map(({ room }) => room.bytes);
+        for (const key of new Set(leases.map((entry) => entry.key))) {
+          const own = leases.filter((entry) => entry.key === key).map(({ lease }) => lease.bytes);
           const besideTheLongest = own.reduce((sum, bytes) => sum + bytes, 0) - Math.max(...own);
           assert.ok(besideTheLongest <= 17 * MiB);
         }
       }
-      while (rooms.length > 0 || waiters.length > 0) {
-        const next = rooms.shift();
+      while (leases.length > 0 || waiters.length > 0) {
+        const next = leases.shift();
         assert.ok(next !== undefined, 'somebody waits although nobody holds anything');
-        next.room.release();
+        next.lease.release();
       }
       assert.equal(budget.heldBytes, 0);
       assert.equal(budget.heldBy('k0'), 0);
@@ -244,10 +244,10 @@ test('in any order of events nothing is held beyond the budget, nobody is forgot
 
 test('keys that come and go leave nothing behind', () => {
   const budget = stage();
-  const rooms: Room[] = [];
+  const leases: MemoryLease[] = [];
   const bytes = promotedBytes((index) => {
-    rooms.push(room(budget.take(`key-${index % 200}`, 1_000)));
-    if (rooms.length > 64) rooms.shift()?.release();
+    leases.push(lease(budget.take(`key-${index % 200}`, 1_000)));
+    if (leases.length > 64) leases.shift()?.release();
   });
   assert.ok(bytes < 500_000, `${bytes} bytes were kept of what 20,000 bodies held`);
 });

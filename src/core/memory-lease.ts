@@ -1,13 +1,13 @@
-/** Memory for bodies in flight: the port between those who read bodies and the budget that all of them draw from. */
+/** Memory for bodies in flight: the port between what reads bodies and the budget that all bodies share. */
 
 import type { Buffer } from 'node:buffer';
 import type { GatewayError } from './errors.ts';
 import type { Listening } from './outcome.ts';
 
 /** What one body holds. It is asked for before the memory is, and given back after it. */
-export interface Room {
+export interface MemoryLease {
   readonly bytes: number;
-  /** So many in all, at once; where there is no room for them, false, and it holds what it held. Never waits. */
+  /** So many in all, at once; where there is no memory for them, false, and it holds what it held. Never waits. */
   growTo(bytes: number): boolean;
   /** Gives back what is beyond that. */
   shrinkTo(bytes: number): void;
@@ -15,20 +15,20 @@ export interface Room {
   release(): void;
 }
 
-/** Who has come for room, and how long it may stand in line. */
-export interface RoomSeeker {
+/** For whose body memory is requested, and how long the request may wait. */
+export interface LeaseRequest {
   /** The ID of the key whose share it is. */
   readonly key: string;
   readonly client: Listening;
   readonly waitMs: number;
 }
 
-export interface RoomKeeper {
+export interface MemoryPool {
   /**
-   * Room to begin with. Without a promise where it can be had at once; else it waits, holding nothing. Throws `overloaded` where
+   * Memory to begin with. Without a promise where it can be had at once; else it waits, holding nothing. Throws `overloaded` where
    * too many wait or its time is up, and `client_closed` where the client leaves meanwhile.
    */
-  enter(seeker: RoomSeeker, bytes: number): Room | Promise<Room>;
+  enter(leaseRequest: LeaseRequest, bytes: number): MemoryLease | Promise<MemoryLease>;
 }
 
 /** Is told what came of reading a body: one of these, once. */

@@ -42,8 +42,8 @@ export function countBuffersWithHeap(): void {
 const youngInThreads = 4;
 
 /**
- * What is young has much room in the main thread, where the launcher asks for it: a request's garbage is gone before the next
- * collection. The threads that are started from now on work for the store in batches; as much room again for each of them
+ * What is young has much memory in the main thread, where the launcher asks for it: a request's garbage is gone before the next
+ * collection. The threads that are started from now on work for the store in batches; as much memory again for each of them
  * would be resident memory for nothing.
  */
 export function keepThreadsSmall(): void {

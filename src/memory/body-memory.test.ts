@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Room } from '../core/room.ts';
-import { createBodyMemory } from './keeper.ts';
+import type { MemoryLease } from '../core/memory-lease.ts';
+import { createBodyMemory } from './body-memory.ts';
 
 const MiB = 1024 ** 2;
 
@@ -12,17 +12,17 @@ function stage() {
     collected.times += 1;
   });
   const passes = (bytes: number): void => {
-    const room: Room | Promise<Room> = memory.enter(
+    const lease: MemoryLease | Promise<MemoryLease> = memory.enter(
       { key: 'dev', client: { work: undefined, gone: false }, waitMs: 0 },
       bytes,
     );
-    assert.ok(!(room instanceof Promise), 'there is room');
-    room.release();
+    assert.ok(!(lease instanceof Promise), 'there is room');
+    lease.release();
   };
   return { collected, passes };
 }
 
-test('what long bodies leave behind never comes to more than half of the room', () => {
+test('what long bodies leave behind never comes to more than half of the memory', () => {
   const { collected, passes } = stage();
   passes(31 * MiB);
   assert.equal(collected.times, 0);

@@ -1,4 +1,4 @@
-/** Who waits for room: first come, first served within a key, and the keys in turn. */
+/** Requests that wait for memory: first in, first out within a key, and keys in rotation. */
 
 /** What stands in the way of a waiter: nothing, what its key may hold, or what all together may hold. */
 export type Obstacle = 'none' | 'share' | 'total';
@@ -7,7 +7,7 @@ interface Waiting {
   readonly key: string;
 }
 
-export class Line<T extends Waiting> {
+export class FairQueue<T extends Waiting> {
   /** In the order in which keys have their turn. */
   readonly #keys = new Map<string, Set<T>>();
   size = 0;

@@ -2,8 +2,8 @@
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
+import type { MemoryLease, MemoryPool } from '../../core/memory-lease.ts';
 import type { Failure, Listening } from '../../core/outcome.ts';
-import type { Room, RoomKeeper } from '../../core/room.ts';
 
 /** As it came, and as what it is read into. */
 const countsTimes = 2;
@@ -11,24 +11,24 @@ const countsTimes = 2;
 const shortestStepBytes = 16 * 1024;
 const longestStepBytes = 1024 ** 2;
 
-/** What one conversation with an upstream draws from the room of its exchange. */
-export class AnswerRoom {
+/** What one conversation with an upstream draws from the memory of its exchange. */
+export class AnswerMemory {
   readonly #exchange: Exchange;
-  readonly #rooms: RoomKeeper;
+  readonly #pool: MemoryPool;
   readonly #client: Listening;
   #readBytes = 0;
   #drawnBytes = 0;
   #beginning: Promise<Failure | undefined> | undefined = undefined;
 
-  constructor(exchange: Exchange, rooms: RoomKeeper, client: Listening) {
+  constructor(exchange: Exchange, pool: MemoryPool, client: Listening) {
     this.#exchange = exchange;
-    this.#rooms = rooms;
+    this.#pool = pool;
     this.#client = client;
   }
 
   /** Before an answer is read, of which so much is announced. It waits where its exchange holds nothing yet, and only there. */
   async begin(bytes: number): Promise<Failure | undefined> {
-    if (this.#exchange.answerRoom !== undefined) return this.#draw(bytes);
+    if (this.#exchange.answerLease !== undefined) return this.#draw(bytes);
     if (this.#beginning !== undefined) return (await this.#beginning) ?? this.#draw(bytes);
     this.#beginning = this.#enter(bytes);
     return this.#beginning;
@@ -45,19 +45,19 @@ export class AnswerRoom {
 
   /** What was made of all that was read takes its place. */
   settle(bytes: number): Failure | undefined {
-    const room = this.#exchange.answerRoom;
-    if (room === undefined) return undefined;
-    const others = room.bytes - this.#drawnBytes;
-    if (!room.growTo(others + bytes)) return full;
-    room.shrinkTo(others + bytes);
+    const memory = this.#exchange.answerLease;
+    if (memory === undefined) return undefined;
+    const others = memory.bytes - this.#drawnBytes;
+    if (!memory.growTo(others + bytes)) return full;
+    memory.shrinkTo(others + bytes);
     this.#drawnBytes = bytes;
     return undefined;
   }
 
   /** Nothing of it goes to the client. */
   giveBack(): void {
-    const room = this.#exchange.answerRoom;
-    room?.shrinkTo(Math.max(0, room.bytes - this.#drawnBytes));
+    const memory = this.#exchange.answerLease;
+    memory?.shrinkTo(Math.max(0, memory.bytes - this.#drawnBytes));
     this.#drawnBytes = 0;
   }
 
@@ -65,27 +65,27 @@ export class AnswerRoom {
     const { key, snapshot } = this.#exchange;
     if (key === undefined) throw new TypeError('an answer is read for a key');
     const wanted = Math.max(bytes, shortestStepBytes) * countsTimes;
-    const seeker = { key: key.id, client: this.#client, waitMs: snapshot.server.bodyWaitMs };
-    let room: Room;
+    const leaseRequest = { key: key.id, client: this.#client, waitMs: snapshot.server.bodyWaitMs };
+    let memory: MemoryLease;
     try {
-      room = await this.#rooms.enter(seeker, wanted);
+      memory = await this.#pool.enter(leaseRequest, wanted);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       return { ...full, message: error.message, cause: String(error.cause ?? error.code) };
     }
     // Whoever gives it back when the client has gone has been and gone already.
-    if (this.#exchange.client.gone) room.release();
-    this.#exchange.answerRoom = room;
-    this.#drawnBytes = room.bytes;
+    if (this.#exchange.client.gone) memory.release();
+    this.#exchange.answerLease = memory;
+    this.#drawnBytes = memory.bytes;
     return undefined;
   }
 
   #draw(bytes: number): Failure | undefined {
-    const room = this.#exchange.answerRoom;
-    if (room === undefined) throw new TypeError('an answer is read before there is room for it');
-    const before = room.bytes;
-    if (!room.growTo(before + bytes * countsTimes)) return full;
-    this.#drawnBytes += room.bytes - before;
+    const memory = this.#exchange.answerLease;
+    if (memory === undefined) throw new TypeError('an answer is read before there is room for it');
+    const before = memory.bytes;
+    if (!memory.growTo(before + bytes * countsTimes)) return full;
+    this.#drawnBytes += memory.bytes - before;
     return undefined;
   }
 }

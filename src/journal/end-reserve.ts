@@ -5,7 +5,7 @@ const usualBytes = 2_048;
 /** What an end says beyond what its intent says. */
 const moreBytes = 1_024;
 
-export class EndRoom {
+export class EndReserve {
   #count = 0;
   #bytes = 0;
   /** Of those with long names: what they need beyond the usual. */

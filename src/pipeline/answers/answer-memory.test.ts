@@ -2,61 +2,61 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
-import type { Room, RoomKeeper } from '../../core/room.ts';
-import { AnswerRoom } from './answer-room.ts';
+import type { MemoryLease, MemoryPool } from '../../core/memory-lease.ts';
+import { AnswerMemory } from './answer-memory.ts';
 
 const KiB = 1024;
 const client = { gone: false, work: undefined };
 
-/** An exchange, and a keeper that gives it room up to so much. */
+/** An exchange, and a pool that gives it memory up to so much. */
 function setUp(mostBytes = Number.POSITIVE_INFINITY) {
   const exchange = {
     key: { id: 'dev' },
     snapshot: { server: { bodyWaitMs: 5 } },
     client,
-    answerRoom: undefined,
+    answerLease: undefined,
   } as unknown as Exchange;
   const entered: number[] = [];
-  const rooms = {
-    enter: async (_seeker: unknown, bytes: number): Promise<Room> => {
+  const pool = {
+    enter: async (_leaseRequest: unknown, bytes: number): Promise<MemoryLease> => {
       if (bytes > mostBytes) throw new GatewayError('overloaded');
       entered.push(bytes);
-      const room = {
+      const memory = {
         bytes,
         growTo(wanted: number): boolean {
           if (wanted > mostBytes) return false;
-          room.bytes = Math.max(room.bytes, wanted);
+          memory.bytes = Math.max(memory.bytes, wanted);
           return true;
         },
         shrinkTo(wanted: number): void {
-          room.bytes = Math.min(room.bytes, wanted);
+          memory.bytes = Math.min(memory.bytes, wanted);
         },
         release: () => undefined,
       };
-      return room;
+      return memory;
     },
-  } as unknown as RoomKeeper;
-  const held = (): number | undefined => exchange.answerRoom?.bytes;
-  return { exchange, entered, held, begin: () => new AnswerRoom(exchange, rooms, client) };
+  } as unknown as MemoryPool;
+  const held = (): number | undefined => exchange.answerLease?.bytes;
+  return { exchange, entered, held, begin: () => new AnswerMemory(exchange, pool, client) };
 }
 
 test('an answer holds twice what is announced of it, and twice what comes beyond that', async () => {
   const { entered, held, begin } = setUp();
-  const room = begin();
-  assert.equal(await room.begin(100 * KiB), undefined);
+  const memory = begin();
+  assert.equal(await memory.begin(100 * KiB), undefined);
   assert.deepEqual(entered, [200 * KiB]);
-  assert.equal(room.read(100 * KiB), undefined);
+  assert.equal(memory.read(100 * KiB), undefined);
   assert.equal(held(), 200 * KiB);
-  assert.equal(room.read(1), undefined);
+  assert.equal(memory.read(1), undefined);
   assert.equal(held(), 200 * KiB + 2 * (100 * KiB + 1), 'as much again at a time as came by then');
 });
 
-test('an answer that grows is refused where there is no room for twice of it', async () => {
+test('an answer that grows is refused where there is no memory for twice of it', async () => {
   const { begin } = setUp(100 * KiB);
-  const room = begin();
-  assert.equal(await room.begin(0), undefined);
-  for (let n = 0; n < 3; n += 1) assert.equal(room.read(16 * KiB), undefined);
-  assert.equal(room.read(16 * KiB)?.code, 'overloaded');
+  const memory = begin();
+  assert.equal(await memory.begin(0), undefined);
+  for (let n = 0; n < 3; n += 1) assert.equal(memory.read(16 * KiB), undefined);
+  assert.equal(memory.read(16 * KiB)?.code, 'overloaded');
 });
 
 test('what one conversation held is given back, and what others of the exchange hold is not', async () => {

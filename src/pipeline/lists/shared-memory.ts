@@ -1,0 +1,65 @@
+/** Several conversations draw from one memory lease for answers, which is their exchange's: none waits while another holds some. */
+
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { LeaseRequest, MemoryLease, MemoryPool } from '../../core/memory-lease.ts';
+
+export class SharedMemory implements MemoryPool {
+  readonly #exchange: Exchange;
+  readonly #pool: MemoryPool;
+  #entering: Promise<MemoryLease> | undefined = undefined;
+
+  constructor(exchange: Exchange, pool: MemoryPool) {
+    this.#exchange = exchange;
+    this.#pool = pool;
+  }
+
+  async enter(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
+    // The memory of an exchange ends with its client. What is read on after that holds its own.
+    if (this.#exchange.client.gone) return this.#pool.enter(leaseRequest, bytes);
+    if (this.#exchange.answerLease === undefined && this.#entering === undefined) {
+      this.#entering = this.#enterFirst(leaseRequest, bytes);
+      return new Share(await this.#entering, bytes);
+    }
+    const memory = this.#exchange.answerLease ?? (await this.#entering);
+    const share = memory && new Share(memory, 0);
+    if (share?.growTo(bytes) === true) return share;
+    throw new GatewayError('overloaded', { cause: 'memory for translated answers: none left for one of several' });
+  }
+
+  async #enterFirst(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
+    const { client } = this.#exchange;
+    const memory = await this.#pool.enter({ ...leaseRequest, client }, bytes);
+    if (client.gone) memory.release();
+    this.#exchange.answerLease = memory;
+    return memory;
+  }
+}
+
+/** What one of them holds of it. */
+class Share implements MemoryLease {
+  bytes: number;
+  readonly #whole: MemoryLease;
+
+  constructor(whole: MemoryLease, bytes: number) {
+    this.#whole = whole;
+    this.bytes = bytes;
+  }
+
+  growTo(bytes: number): boolean {
+    const others = this.#whole.bytes - this.bytes;
+    if (!this.#whole.growTo(others + bytes)) return false;
+    this.bytes = Math.max(this.bytes, bytes);
+    return true;
+  }
+
+  shrinkTo(bytes: number): void {
+    if (bytes >= this.bytes) return;
+    this.#whole.shrinkTo(this.#whole.bytes - this.bytes + bytes);
+    this.bytes = bytes;
+  }
+
+  release(): void {
+    this.shrinkTo(0);
+  }
+}
