@@ -53,8 +53,10 @@ export interface UpstreamTls {
 }
 
 export interface UpstreamLimits {
-  /** Calls at a time; and connections. */
+  /** Calls at a time; and connections. The most where the limit is learned. */
   readonly concurrency: number;
+  /** The limit is learned, and is no lower than this. */
+  readonly auto?: { readonly min: number } | undefined;
   /** Calls that may wait for their turn. */
   readonly queue: number;
   /** How long each interactive one may wait; bulk waits until its deadline. */

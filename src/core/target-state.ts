@@ -40,6 +40,8 @@ export interface TargetState {
   readonly waiting: number;
   /** Of the upstream, by lane; a node of a former version says nothing. */
   readonly lanes?: Readonly<Record<Lane, LaneState>> | undefined;
+  /** How many calls the upstream bears at a time, where that is learned. */
+  readonly learnedLimit?: number | undefined;
   /** Of the upstream, where it has several. */
   readonly endpoints?: readonly EndpointState[] | undefined;
   /** The moving time to the first byte, as it was measured; 0 where nothing was called in the last five minutes. */

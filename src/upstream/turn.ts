@@ -6,6 +6,7 @@ import type { Lane } from '../core/lane.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
+import { type AutoLimit, Baselines } from './slots/auto-limit.ts';
 import type { SlotWaiter } from './slots/slots.ts';
 import type { Circuit } from './standing/circuit.ts';
 import type { KeyView, Option, TargetView } from './standing/standing.ts';
@@ -155,6 +156,8 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     this.#worked = true;
     const nowMs = this.#deps.clock.monotonicMs();
     this.#view.standing.latency.record(firstByteMs, nowMs);
+    const { auto } = this.#view.upstream.slots;
+    if (auto !== undefined) this.#learn(auto, firstByteMs);
     this.#view.standing.suspicion.clear();
     this.#view.standing.recent.add(nowMs, false);
     this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.standing.name, undefined);
@@ -167,6 +170,12 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     this.#watch(limit, name, this.credential.id, nowMs, () =>
       limit.restFor(restMs, nowMs, 'its rate limit is used up'),
     );
+  }
+
+  #learn(auto: AutoLimit, firstByteMs: number): void {
+    const { standing, upstream } = this.#view;
+    standing.baselines ??= new Baselines();
+    upstream.slots.served(auto, standing.baselines, this.work, firstByteMs);
   }
 
   notSent(why: string): void {
@@ -185,6 +194,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
 
   #failAnswered(why: string, kind: 'wire' | 'answer', { bodyMark, isUnavailable, restMs }: AnsweredFailure): void {
     const { suspicion, circuit } = this.#view.standing;
+    if (isUnavailable) this.#view.upstream.slots.refused();
     // A probe is there to tell.
     const weight = this.#ticket > 0 ? 1 : suspicion.weigh(bodyMark, isUnavailable && !this.#alone);
     this.#failedBody = bodyMark;
@@ -217,6 +227,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     this.#judge();
     const nowMs = this.#deps.clock.monotonicMs();
     const { limit } = this.#key;
+    this.#view.upstream.slots.refused();
     this.#view.standing.recent.add(nowMs, true);
     this.#watch(limit, this.#view.standing.name, this.credential.id, nowMs, () => {
       if (restMs === undefined || restMs <= 0) limit.openNow(nowMs, why, 'answer');

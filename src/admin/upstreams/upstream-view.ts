@@ -54,6 +54,7 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
     limits: {
       concurrency: compiled?.limits.concurrency ?? 0,
       queue: compiled?.limits.queue ?? 0,
+      learned: learnedOf(heard),
     },
     healthCheck: document.health_check !== undefined,
     ...summaryOf(heard, worst),
@@ -110,6 +111,12 @@ function lanesOf(heard: readonly Heard[]) {
     waiting: sum(said.map((one) => one[lane].waiting)),
   });
   return { interactive: of('interactive'), bulk: of('bulk') };
+}
+
+/** Each process learns its part. */
+function learnedOf(heard: readonly Heard[]): number | null {
+  const said = firstOfNodes(heard).flatMap((one) => one.learnedLimit ?? []);
+  return said.length === 0 ? null : sum(said);
 }
 
 /** Over all nodes; one is up where any node finds it so. */

@@ -87,15 +87,23 @@ function toLines(plan: Plan): string[] {
     ),
     ...section(
       ['Upstream', 'Options', 'Concurrency', 'Queue', 'Queue timeout', 'TLS', 'Health check'],
-      upstreams.map(({ id, options, limits: { concurrency, queue, queue_timeout }, tls, health_check: health }) => [
-        id,
-        inWords(Object.entries(options).map(([name, value]) => `${name} ${value}`)),
-        String(concurrency),
-        String(queue),
-        queue_timeout,
-        inWords(Object.entries(tls ?? {}).flatMap(([part, value]) => (value ? [part] : []))),
-        health === null ? '-' : `${health.path} every ${health.interval}, within ${health.timeout}`,
-      ]),
+      upstreams.map(
+        ({
+          id,
+          options,
+          limits: { concurrency, min_concurrency: least, queue, queue_timeout },
+          tls,
+          health_check: health,
+        }) => [
+          id,
+          inWords(Object.entries(options).map(([name, value]) => `${name} ${value}`)),
+          least === undefined ? String(concurrency) : `auto, ${least} to ${concurrency}`,
+          String(queue),
+          queue_timeout,
+          inWords(Object.entries(tls ?? {}).flatMap(([part, value]) => (value ? [part] : []))),
+          health === null ? '-' : `${health.path} every ${health.interval}, within ${health.timeout}`,
+        ],
+      ),
     ),
     ...section(
       ['Upstream', 'Endpoints', 'Preferred'],
@@ -196,11 +204,16 @@ function toCapsRows({ keys, projects, models, upstreams }: Plan): string[][] {
     ...keys.map((key) => ({ ...key, kind: 'key' })),
     ...projects.map((project) => ({ ...project, kind: 'project' })),
     ...models.map((model) => ({ ...model, kind: 'model' })),
-    ...upstreams.map(({ limits: { concurrency: _, queue: __, queue_timeout: ___, ...limits }, ...upstream }) => ({
-      ...upstream,
-      limits,
-      kind: 'upstream',
-    })),
+    ...upstreams.map(
+      ({
+        limits: { concurrency: _, min_concurrency: __, queue: ___, queue_timeout: ____, ...limits },
+        ...upstream
+      }) => ({
+        ...upstream,
+        limits,
+        kind: 'upstream',
+      }),
+    ),
   ];
   return holders.flatMap(({ kind, id, limits, budgets }) => {
     const rates = Object.entries(limits).map(([name, value]) => `${name} ${value}`);

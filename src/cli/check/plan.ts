@@ -69,6 +69,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
       timeouts: toTimeouts(upstream),
       limits: {
         concurrency: upstream.limits.concurrency,
+        ...(upstream.limits.auto && { min_concurrency: upstream.limits.auto.min }),
         queue: upstream.limits.queue,
         queue_timeout: fromMilliseconds(upstream.limits.queueTimeoutMs),
         ...describeCaps(upstream.caps).limits,

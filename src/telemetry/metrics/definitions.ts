@@ -58,6 +58,9 @@ const table = {
     waitBuckets,
     ['upstream', 'lane'],
   ),
+  postern_upstream_learned_limit: gauge('How many calls the upstream bears at a time, where that is learned.', [
+    'upstream',
+  ]),
   postern_endpoint_in_flight: gauge('Calls under way to each address of an upstream that has several.', [
     'upstream',
     'endpoint',

@@ -201,6 +201,7 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
   const latency: Series = {};
   const credentials: Series = {};
   const waiting: Series = {};
+  const learned: Series = {};
   for (const target of targets) {
     yield;
     const names = [target.upstream, target.model];
@@ -213,6 +214,7 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
     credentials[labels] = target.restingCredentials.length;
     // Every target of an upstream says the same.
     waiting[toLabels(['upstream'], [target.upstream])] = target.waiting;
+    if (target.learnedLimit !== undefined) learned[toLabels(['upstream'], [target.upstream])] = target.learnedLimit;
   }
   return {
     ...readLanes(targets),
@@ -222,5 +224,6 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
     postern_target_latency_seconds: latency,
     postern_target_resting_credentials: credentials,
     postern_upstream_waiting: waiting,
+    postern_upstream_learned_limit: learned,
   };
 }

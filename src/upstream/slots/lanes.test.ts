@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import type { Lane } from '../../core/lane.ts';
+import type { UpstreamLimits } from '../../core/snapshot.ts';
+import { Baselines } from './auto-limit.ts';
 import { Slots, type SlotWaiter } from './slots.ts';
 
 const limits = { concurrency: 1, queue: 10_000, queueTimeoutMs: 3_600_000, bulkShare: 0.1 };
@@ -15,7 +17,7 @@ interface Some {
 }
 
 /** Slots whose calls last until the test ends them, and the order in which those that waited began. */
-function setUp(more: Partial<typeof limits> = {}) {
+function setUp(more: Partial<UpstreamLimits> = {}) {
   const clock = createFakeClock();
   const slots = new Slots({ ...limits, ...more }, clock);
   const begun: string[] = [];
@@ -239,4 +241,33 @@ test('limits hold, no slot stays free for which a call waits, order within a key
     }),
     { numRuns: 400 },
   );
+});
+
+test('with a learned limit, calls wait beyond it, and begin as it grows, never beyond the most', () => {
+  const { slots, clock, begun, enter } = setUp({ concurrency: 12, auto: { min: 2 } });
+  const baselines = new Baselines();
+  for (let count = 0; count < 40; count += 1) enter(`i${count}`);
+  assert.equal(slots.inFlight, 4);
+  for (let round = 0; round < 40; round += 1) {
+    clock.advance(300);
+    const { auto } = slots;
+    assert.ok(auto !== undefined);
+    for (let left = slots.inFlight; left > 0; left -= 1) {
+      slots.served(auto, baselines, 1, 100);
+      slots.leave('interactive');
+      enter(`further ${round} ${left}`);
+      assert.ok(slots.inFlight <= 12);
+    }
+  }
+  assert.equal(slots.inFlight, 12);
+  assert.ok(begun.length > 40);
+});
+
+test('a learned limit stays when the configuration is loaded anew, and goes with its setting', () => {
+  const { slots } = setUp({ concurrency: 12, auto: { min: 2 } });
+  const { auto } = slots;
+  slots.configure({ ...limits, concurrency: 12, auto: { min: 2 }, queue: 5 });
+  assert.equal(slots.auto, auto);
+  slots.configure({ ...limits, concurrency: 12 });
+  assert.deepEqual([slots.auto, slots.held], [undefined, 12]);
 });

@@ -7,6 +7,7 @@ import type { WaitingCall } from '../../core/dispatch.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { UpstreamLimits } from '../../core/snapshot.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { AutoLimit, type Baselines } from './auto-limit.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** A call that may have to wait. One of the two methods is called, once, unless it withdraws. Neither may throw. */
@@ -27,12 +28,16 @@ export class Slots {
   inFlight = 0;
   /** Those of them that are bulk. */
   bulkInFlight = 0;
-  /** So many calls may be under way here: all that the limit allows, or this process's part of it. */
+  /** So many calls may be under way here: all that the limit allows, or this process's part of it, or what was learned. */
   held: number;
+  /** Where the limit is learned. */
+  auto: AutoLimit | undefined;
   /** The most that were under way or waited at one moment since somebody last asked. */
   peak = 0;
 
   #limits: UpstreamLimits;
+  /** What would be held without what was learned. */
+  #granted: number;
   /** Where processes share the slots: asks for more. */
   readonly #ask: (() => void) | undefined;
   /** There were no more when somebody last asked. */
@@ -57,7 +62,10 @@ export class Slots {
     this.#limits = limits;
     this.#clock = clock;
     this.#ask = ask;
-    this.held = ask === undefined ? limits.concurrency : 0;
+    this.auto = toAutoLimit(limits);
+    this.#granted = ask === undefined ? limits.concurrency : 0;
+    this.held = this.#granted;
+    this.#learn();
   }
 
   /** The limit, for all who share it. */
@@ -69,10 +77,15 @@ export class Slots {
     return this.#limits.bulkShare;
   }
 
+  /** No more than this is of use to this process now. */
+  get mostUseful(): number {
+    return this.auto?.limit ?? this.#limits.concurrency;
+  }
+
   /** Somebody waits who could begin if this process held more. */
   get isShort(): boolean {
     if (this.waiting === 0) return false;
-    return this.inFlight >= this.held - (this.#interactive.size > 0 ? 0 : this.#reserved());
+    return this.inFlight >= this.#granted - (this.#interactive.size > 0 ? 0 : this.#reserved());
   }
 
   get waiting(): number {
@@ -102,7 +115,7 @@ export class Slots {
 
   /** What others may have to spare; nobody waits in the queue for that. */
   get #borrowable(): number {
-    return this.#ask === undefined || this.#isDenied ? 0 : Math.max(0, this.#limits.concurrency - this.held);
+    return this.#ask === undefined || this.#isDenied ? 0 : Math.max(0, this.#limits.concurrency - this.#granted);
   }
 
   /** Takes a slot where one is free and nobody waits for it. Each slot is given back with `leave`, once. */
@@ -115,7 +128,8 @@ export class Slots {
 
   /** From now on so many may be under way; those beyond them end in their time. `isDenied`: more were asked for. */
   hold(held: number, isDenied: boolean): void {
-    this.held = Math.min(held, this.#limits.concurrency);
+    this.#granted = Math.min(held, this.#limits.concurrency);
+    this.#learn();
     this.#isDenied = isDenied;
     this.#admit();
     if (!isDenied) return;
@@ -166,13 +180,32 @@ export class Slots {
   /** Nobody loses a slot, or the right to wait, by lower limits; another time limit counts for those who wait, too. */
   configure(limits: UpstreamLimits): void {
     this.#limits = limits;
+    if (this.auto?.min !== limits.auto?.min || this.auto?.max !== limits.concurrency) this.auto = toAutoLimit(limits);
     // Of a lower limit nobody keeps more; of a higher one there is more to ask for.
-    this.held = this.#ask === undefined ? limits.concurrency : Math.min(this.held, limits.concurrency);
+    this.#granted = this.#ask === undefined ? limits.concurrency : Math.min(this.#granted, limits.concurrency);
+    this.#learn();
     this.#isDenied = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#admit();
     this.#setTimer();
+  }
+
+  /** How long a call took, where the limit is learned. */
+  served(auto: AutoLimit, baselines: Baselines, work: number, ms: number): void {
+    auto.served(baselines, work, ms, this.inFlight, this.#clock.monotonicMs(), this.#clock.nowMs());
+    this.#learn();
+    if (this.waiting > 0) this.#admit();
+  }
+
+  /** The upstream did not bear a call. */
+  refused(): void {
+    this.auto?.refused(this.#clock.monotonicMs());
+    this.#learn();
+  }
+
+  #learn(): void {
+    this.held = this.auto === undefined ? this.#granted : Math.min(this.#granted, this.auto.limit);
   }
 
   #queueOf(lane: Lane): FairQueue<SlotWaiter> {
@@ -263,6 +296,10 @@ export class Slots {
     }
     this.#setTimer();
   }
+}
+
+function toAutoLimit({ concurrency, auto }: UpstreamLimits): AutoLimit | undefined {
+  return auto && new AutoLimit(auto.min, concurrency);
 }
 
 function lookAtReserved(slots: Slots): void {

@@ -5,6 +5,7 @@ import type { Lane } from '../../core/lane.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot.ts';
 import type { LaneState } from '../../core/target-state.ts';
+import type { Baselines } from '../slots/auto-limit.ts';
 import { Pacer } from '../slots/pacer.ts';
 import type { SharedSlots } from '../slots/shared-slots.ts';
 import { Slots } from '../slots/slots.ts';
@@ -21,6 +22,8 @@ export class TargetStanding {
   readonly suspicion = new Suspicion();
   readonly latency = new Latency();
   readonly recent = new RecentCalls();
+  /** Where the upstream's limit is learned: how long calls take here. */
+  baselines: Baselines | undefined = undefined;
   /** Which credentials have called too often here, by fingerprint. */
   readonly limits = new Map<string, Circuit>();
   inFlight = 0;

@@ -49,6 +49,7 @@ function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
     inFlight: standing.inFlight,
     waiting: upstream.slots.waiting,
     lanes: upstream.lanes(),
+    learnedLimit: upstream.slots.auto?.learned,
     latencyMs: standing.latency.measuredMs(nowMs),
     ...standing.recent.sums(nowMs),
     isKnown: standing.recent.wasCalled || upstream.isChecked,

@@ -83,7 +83,15 @@ export const upstream = z.object({
   /** Null where it needs none. */
   address: z.string().nullable(),
   credentials: z.array(credential),
-  limits: z.object({ concurrency: z.number().int(), queue: z.number().int() }),
+  limits: z.object({
+    concurrency: z.number().int(),
+    queue: z.number().int(),
+    learned: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'Calls at a time, where the limit is learned: over all nodes.' }),
+  }),
   healthCheck: z.boolean(),
   state,
   why: z.string().nullable(),

@@ -21,6 +21,8 @@ import type { UpstreamEntry } from './schema.ts';
 import { checkWithinTotal, shortestTotal } from './timeouts.ts';
 
 const standardQueueTimeoutMs = 5000;
+const standardMostCalls = 256;
+const standardFewestCalls = 2;
 
 /** How many calls go to an upstream at a time, and how many may wait, for how long. */
 export function toLimits(
@@ -31,11 +33,28 @@ export function toLimits(
   const total = shortestTotal(timeouts);
   checkWithinTotal(limits.queue_timeout, [...at, 'queue_timeout'], total, context);
   return Object.freeze({
-    concurrency: limits.concurrency,
+    ...toConcurrency(limits, at, context),
     queue: limits.queue,
     bulkShare: limits.bulk_share.percent / 100,
     queueTimeoutMs: limits.queue_timeout ?? Math.min(standardQueueTimeoutMs, total.ms),
   });
+}
+
+function toConcurrency(
+  { concurrency, min_concurrency, max_concurrency }: UpstreamEntry['limits'],
+  at: Path,
+  { faults }: CompileContext,
+): Pick<UpstreamLimits, 'concurrency' | 'auto'> {
+  if (concurrency !== 'auto') {
+    for (const [name, value] of Object.entries({ min_concurrency, max_concurrency }))
+      if (value !== undefined) faults.add([...at, name], 'is for concurrency: auto; leave it out');
+    return { concurrency };
+  }
+  const max = max_concurrency ?? standardMostCalls;
+  const min = min_concurrency ?? Math.min(standardFewestCalls, max);
+  if (min > max)
+    faults.add([...at, 'min_concurrency'], `is more than max_concurrency (${max}); lower it, or raise that`);
+  return { concurrency: max, auto: Object.freeze({ min }) };
 }
 
 const standardTimeoutMs = 2000;

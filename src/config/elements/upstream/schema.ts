@@ -105,9 +105,23 @@ export const upstreamSchema = mapping({
     .prefault({})
     .meta(is('Timeouts of calls. A set value applies to every operation.')),
   limits: mapping({
-    concurrency: wholeNumber(1, 1_000_000)
+    concurrency: z
+      .union([wholeNumber(1, 1_000_000), oneOf(['auto'])], { error: 'auto, or a whole number from 1 to 1000000' })
       .default(256)
-      .meta(is('Concurrent calls and connections, over all workers (with `redis`, all nodes).')),
+      .meta(
+        is(
+          'Concurrent calls and connections, over all workers (with `redis`, all nodes). `auto`: learned from latency and refusals.',
+          {
+            kind: 'integer or `auto`',
+          },
+        ),
+      ),
+    min_concurrency: wholeNumber(1, 1_000_000)
+      .optional()
+      .meta(is('With `auto`: the least, per process.', { defaultText: '2' })),
+    max_concurrency: wholeNumber(1, 1_000_000)
+      .optional()
+      .meta(is('With `auto`: the most, over all workers and nodes.', { defaultText: '256' })),
     queue: wholeNumber(0, 1_000_000).default(256).meta(is('Calls of each lane that may wait, per process.')),
     queue_timeout: time('How long an interactive call may wait; bulk waits until its deadline.', '`5s`'),
     bulk_share: share(1, 90)
