@@ -38,7 +38,7 @@ export function ConnectionTest({ isTesting, result, error }: ConnectionTestProps
 }
 
 const atFields =
-  /^(?:id|base_url|api_key|credentials|options|headers|forward_headers|response_headers|timeouts|limits|health_check|tls\.server_name|answer_limit|base64|legacy_engines)/;
+  /^(?:id|base_url|api_key|credentials|options|headers|forward_headers|response_headers|timeouts|limits|pace|endpoints|endpoint_zone|health_check|tls\.server_name|answer_limit|base64|legacy_engines)/;
 
 /** What stands at a field is not said twice. */
 function inWords(error: unknown): string {

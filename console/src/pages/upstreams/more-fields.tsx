@@ -26,6 +26,7 @@ import {
   type KeyValues,
   plainFields,
   timeoutNames,
+  type UpstreamLimitName,
   type UpstreamValues,
   upstreamLimitNames,
 } from './upstream-values.ts';
@@ -61,6 +62,11 @@ export function MoreFields({ form, family }: MoreFieldsProps) {
           <Section value="headers" title="Headers">
             <Headers form={form} />
           </Section>
+          <Section value="endpoints" title="Endpoints">
+            <Stack gap="sm">
+              <FormFields form={form} fields={endpointFields} />
+            </Stack>
+          </Section>
           <Section value="health" title="Health check and encryption">
             <Stack gap="sm">
               <FormFields form={form} fields={healthFields} />
@@ -82,6 +88,9 @@ export function MoreFields({ form, family }: MoreFieldsProps) {
 
 const sectionBy: Readonly<Record<string, string>> = {
   limits: 'limits',
+  pace: 'limits',
+  endpoints: 'endpoints',
+  endpoint_zone: 'endpoints',
   timeouts: 'timeouts',
   headers: 'headers',
   forward_headers: 'headers',
@@ -118,15 +127,47 @@ const Limits = ({ form }: FormProps) => (
         <TextInput
           key={name}
           label={limitWords[name]}
-          inputMode={name === 'queue_timeout' ? 'text' : 'numeric'}
-          placeholder={name === 'queue_timeout' ? '5s' : ''}
+          inputMode={name in limitExamples ? 'text' : 'numeric'}
+          placeholder={limitExamples[name] ?? ''}
           {...form.getInputProps(`limits.${name}`)}
           onChange={({ currentTarget }) => form.setFieldValue(`limits.${name}`, toNumber(currentTarget.value))}
         />
       ))}
     </SimpleGrid>
+    <FormFields form={form} fields={paceFields} />
   </Stack>
 );
+
+const limitExamples: Readonly<Partial<Record<UpstreamLimitName, string>>> = {
+  concurrency: '256',
+  queue_timeout: '5s',
+  bulk_share: '10%',
+};
+
+const paceFields: readonly FormField[] = [
+  {
+    path: 'pace',
+    label: 'How long a call may wait for a rate limit',
+    description: 'In place of an error 429. Left empty: not at all.',
+    placeholder: '30s',
+  },
+];
+
+const endpointFields: readonly FormField[] = [
+  {
+    path: 'endpoints',
+    kind: 'tags',
+    label: 'Endpoints',
+    description:
+      'dns or srv to look up all addresses of the host, off for one connection at a time, or addresses such as 10.0.0.7:8080; press Enter after each. Left empty: dns where the host has several private addresses.',
+  },
+  {
+    path: 'endpoint_zone',
+    kind: 'tags',
+    label: 'Preferred addresses',
+    description: 'Ranges such as 10.1.0.0/16, the subnet of this zone. The others are called when half of these fail.',
+  },
+];
 
 /** What is no number stays as it was typed, for the gateway to say what is wanted. */
 const toNumber = (text: string): number | string => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text);

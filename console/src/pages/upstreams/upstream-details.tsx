@@ -166,6 +166,7 @@ function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail }) {
             'Time to the first byte',
             latencyMs === 0 ? 'not called in the last 5 minutes' : <Duration key="first" ms={latencyMs} />,
           ],
+          ['Calls at a time', callsWords(upstream)],
           ['Health check', healthCheck ? 'from time to time' : 'none; calls show how it is'],
           ['Changed', updatedAt && <When at={updatedAt} />],
         ]}
@@ -185,6 +186,9 @@ const Section = ({ title, children }: { readonly title: string; readonly childre
     {children}
   </section>
 );
+
+const callsWords = ({ limits: { concurrency, learned } }: UpstreamDetail): string =>
+  learned === null ? `at most ${concurrency}` : `${learned} by now (learned; at most ${concurrency})`;
 
 const laneNames = { interactive: 'Interactive', bulk: 'Bulk' } as const;
 

@@ -32,7 +32,10 @@ test('what is written comes back as it was, also what the form does not show', (
     forward_headers: ['x-user'],
     response_headers: ['x-ratelimit-*', 'retry-after'],
     timeouts: { connect: '1s' },
-    limits: { concurrency: 4, queue_timeout: '3s' },
+    limits: { concurrency: 'auto', max_concurrency: 64, queue_timeout: '3s', bulk_share: '20%' },
+    pace: '30s',
+    endpoints: 'dns',
+    endpoint_zone: ['10.1.0.0/16'],
     budgets: [{ every: 'month', amount: '50' }],
     tls: { ca: '/etc/ca.pem', server_name: 'inner' },
     health_check: { path: '/health', interval: '5s' },
@@ -42,6 +45,13 @@ test('what is written comes back as it was, also what the form does not show', (
     answer_limit: '8MiB',
   };
   assert.deepEqual(toDocument(toValues(document), family), document);
+});
+
+test('endpoints are one word, or a list of addresses', () => {
+  for (const endpoints of ['srv', ['10.0.0.7:8080'], ['10.0.0.7', '10.0.0.8']]) {
+    const document = { id: 'a', family: 'openai', endpoints };
+    assert.deepEqual(toDocument(toValues(document), family), document);
+  }
 });
 
 test('what would hold anyway is not written', () => {

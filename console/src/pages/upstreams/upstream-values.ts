@@ -15,7 +15,14 @@ import type { FieldWords } from '../../parts/words/operations.ts';
 
 export const timeoutNames = ['connect', 'first_byte', 'idle', 'total'] as const;
 /** What an upstream can have beside the rates that everyone can. */
-const queueNames = ['concurrency', 'queue', 'queue_timeout'] as const;
+const queueNames = [
+  'concurrency',
+  'min_concurrency',
+  'max_concurrency',
+  'queue',
+  'queue_timeout',
+  'bulk_share',
+] as const;
 export type UpstreamLimitName = LimitName | (typeof queueNames)[number];
 
 export const upstreamLimitNames: readonly UpstreamLimitName[] = [...new Set([...queueNames, ...limitNames])];
@@ -46,6 +53,9 @@ export const plainFields = {
 } satisfies Readonly<Record<string, FieldWords>>;
 
 type PlainName = keyof typeof plainFields;
+/** In place of a list of endpoints. */
+const endpointWords: readonly string[] = ['dns', 'srv', 'off'];
+
 const plainNames = Object.keys(plainFields) as PlainName[];
 
 export interface UpstreamValues extends Record<PlainName, string> {
@@ -59,6 +69,10 @@ export interface UpstreamValues extends Record<PlainName, string> {
   response_headers: string[];
   timeouts: Record<TimeoutName, string>;
   limits: Record<UpstreamLimitName, number | string>;
+  pace: string;
+  /** One word, or addresses. */
+  endpoints: string[];
+  endpoint_zone: string[];
   tls: { server_name: string };
   health_check: { path: string; interval: string; timeout: string };
   legacy_engines: boolean;
@@ -80,7 +94,8 @@ export const emptyHeader = (): HeaderValues => ({ row: newRow(), name: '', value
 export function toValues(document: Document): UpstreamValues {
   const { id, family, base_url, options, api_key, api_key_file, credentials, headers, forward_headers, ...more } =
     document;
-  const { timeouts, limits, tls, health_check, legacy_engines, base64, response_headers, screen, ...others } = more;
+  const { timeouts, limits, pace, endpoints, endpoint_zone, tls, health_check, ...further } = more;
+  const { legacy_engines, base64, response_headers, screen, ...others } = further;
   const { server_name, ...restOfTls } = toMapping(tls);
   return {
     id: toText(id),
@@ -93,6 +108,9 @@ export function toValues(document: Document): UpstreamValues {
     response_headers: toTextList(response_headers),
     timeouts: pick(timeoutNames, toMapping(timeouts), toText),
     limits: pick(upstreamLimitNames, toMapping(limits), toAmount),
+    pace: toText(pace),
+    endpoints: typeof endpoints === 'string' ? [endpoints] : toTextList(endpoints),
+    endpoint_zone: toTextList(endpoint_zone),
     tls: { server_name: toText(server_name) },
     health_check: pick(['path', 'interval', 'timeout'], toMapping(health_check), toText),
     legacy_engines: legacy_engines === 'native',
@@ -162,6 +180,9 @@ export function toDocument(values: UpstreamValues, family: FamilyFacts | undefin
     ...(response_headers.length > 0 && { response_headers }),
     ...section('timeouts', present(values.timeouts)),
     ...section('limits', present(values.limits)),
+    ...(values.pace.trim() !== '' && { pace: values.pace.trim() }),
+    ...toEndpoints(values.endpoints),
+    ...(values.endpoint_zone.length > 0 && { endpoint_zone: values.endpoint_zone }),
     ...section('tls', { ...restOfTls, ...present(tls) }),
     ...(health_check.path.trim() !== '' && { health_check: present(health_check) }),
     ...(values.legacy_engines && { legacy_engines: 'native' }),
@@ -169,6 +190,12 @@ export function toDocument(values: UpstreamValues, family: FamilyFacts | undefin
     ...(values.screensErrorsOnly && { screen: 'errors' }),
     ...present(pick(plainNames, { ...values }, toText)),
   };
+}
+
+function toEndpoints(endpoints: readonly string[]): Document {
+  const [only = ''] = endpoints;
+  if (endpoints.length === 0) return {};
+  return { endpoints: endpoints.length === 1 && endpointWords.includes(only) ? only : endpoints };
 }
 
 /** What is as it would be anyway is left out. */
@@ -197,7 +224,7 @@ export function toField(path: string): string {
   if (path === 'api_key' || path === 'api_key_file') return 'keys[0].secret';
   const index = /^credentials\[(\d+)\]\./.exec(path)?.[1];
   if (index !== undefined) return path.endsWith('.weight') ? `keys[${index}].weight` : `keys[${index}].secret`;
-  const list = /^(forward_headers|response_headers)\[/.exec(path)?.[1];
+  const list = /^(forward_headers|response_headers|endpoints|endpoint_zone)\[/.exec(path)?.[1];
   if (list !== undefined) return list;
   return path.startsWith('headers.') ? 'headers' : path;
 }

@@ -31,9 +31,12 @@ export const timeoutWords: Readonly<Record<TimeoutName, readonly [label: string,
 
 export const limitWords: Readonly<Record<UpstreamLimitName, string>> = {
   ...limitLabels,
-  concurrency: 'Calls at a time',
-  queue: 'Calls that may wait',
-  queue_timeout: 'How long each may wait',
+  concurrency: 'Calls at a time, or auto',
+  min_concurrency: 'Fewest calls at a time, with auto',
+  max_concurrency: 'Most calls at a time, with auto',
+  queue: 'Calls that may wait, of each lane',
+  queue_timeout: 'How long an interactive call may wait',
+  bulk_share: 'Share of bulk while interactive calls wait',
 };
 
 export const wayWords = {
