@@ -18,6 +18,8 @@ export class Fields {
   readonly #text: string;
   readonly #spans: readonly number[];
   #list: readonly string[] | undefined = undefined;
+  /** Values by their names in lower case, of a head that comes again and again. */
+  #byName: ReadonlyMap<string, string> | undefined = undefined;
   /** What a reader has made of them: the next request with the same head has the same fields. */
   made: unknown = undefined;
 
@@ -32,6 +34,7 @@ export class Fields {
 
   /** Its value; of a field that stands several times all of them, as in a list. `name` in lower case. */
   get(name: string): string | undefined {
+    if (this.#byName !== undefined) return this.#byName.get(name);
     let value: string | undefined;
     for (let at = 0; at < this.#spans.length; at += numbersAField) {
       if (!this.#isNamed(at, name)) continue;
@@ -42,10 +45,25 @@ export class Fields {
   }
 
   has(name: string): boolean {
+    if (this.#byName !== undefined) return this.#byName.has(name);
     for (let at = 0; at < this.#spans.length; at += numbersAField) {
       if (this.#isNamed(at, name)) return true;
     }
     return false;
+  }
+
+  /** From here on a value is looked up by its name. Worth it where the same fields are read more than once. */
+  index(): void {
+    if (this.#byName !== undefined) return;
+    const byName = new Map<string, string>();
+    for (let i = 0; i < this.count; i += 1) {
+      const at = i * numbersAField;
+      const name = this.#text.slice(this.#spans[at], this.#spans[at + 1]).toLowerCase();
+      const value = this.value(i);
+      const known = byName.get(name);
+      byName.set(name, known === undefined ? value : `${known}, ${value}`);
+    }
+    this.#byName = byName;
   }
 
   /** Where its value stands in the head; of a field that stands several times, the first. */

@@ -67,7 +67,10 @@ export class HeadMemo {
     const last = this.#last;
     if (last !== undefined && last.limits === limits) {
       const found = headOf(last, bytes, endsAt) ?? this.#readShared(last, bytes, endsAt);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        found.fields.index();
+        return found;
+      }
     }
     const head = readRequestHead(bytes, endsAt, limits);
     if (!('kind' in head)) this.#keep(head, bytes, endsAt, limits);
