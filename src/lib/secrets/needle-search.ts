@@ -18,6 +18,7 @@ interface Place {
 }
 
 export class NeedleSearch {
+  readonly shortestBytes: number;
   readonly longestBytes: number;
   readonly #needles: readonly Buffer[];
   readonly #stepBytes: number;
@@ -36,6 +37,7 @@ export class NeedleSearch {
     this.#needles = [...new Set(needles)].map((needle) => Buffer.from(needle));
     const lengths = this.#needles.map(({ length }) => length);
     const shortestBytes = Math.min(...lengths);
+    this.shortestBytes = shortestBytes;
     if (shortestBytes < blockBytes) throw new RangeError(`a needle is shorter than ${blockBytes} bytes`);
     this.longestBytes = Math.max(0, ...lengths);
     this.#stepBytes = this.isEmpty ? 0 : shortestBytes - blockBytes + 1;

@@ -58,7 +58,7 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
 
 /** The success, which is cut where a secret begins; throws where its head repeats one. */
 export function screenSuccess(answer: Answer, needles: NeedleSearch, exchange: Exchange): Answer {
-  if (needles.find(headOf(answer)) !== -1) throw withhold(answer, exchange, leakInHead, 'the head of the answer');
+  if (isHeadUnfit(answer, needles)) throw withhold(answer, exchange, leakInHead, 'the head of the answer');
   return new WatchedAnswer(answer, needles, exchange);
 }
 
@@ -73,7 +73,15 @@ export function wholeBodyIn({ ended, waiting, headers }: Answer): Buffer | undef
 export function isUnfit(answer: Answer, body: Buffer, turn: Turn): boolean {
   if (turn.candidate.target.upstream.screen === 'errors') return false;
   const needles = searchFor(turn).inSuccesses;
-  return !needles.isEmpty && (needles.find(headOf(answer)) !== -1 || needles.find(body) !== -1);
+  return !needles.isEmpty && (isHeadUnfit(answer, needles) || needles.find(body) !== -1);
+}
+
+/** None of its texts is as long as the shortest secret, mostly. */
+function isHeadUnfit(answer: Answer, needles: NeedleSearch): boolean {
+  const { shortestBytes } = needles;
+  const isLong = (text: string): boolean => text.length >= shortestBytes;
+  const mayHold = isLong(answer.statusText) || answer.headers.some(isLong);
+  return mayHold && needles.find(headOf(answer)) !== -1;
 }
 
 function headOf({ statusText, headers }: Answer): Buffer {
