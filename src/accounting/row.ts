@@ -196,10 +196,10 @@ export class RowWriter implements RowItem {
     this.length = length + idBytes;
     let isHex = id.length === 2 * idBytes;
     for (let index = 0; isHex && index < idBytes; index++) {
-      const high = digitOf(id.charCodeAt(2 * index));
-      const low = digitOf(id.charCodeAt(2 * index + 1));
-      buffer[length + index] = (high << 4) | low;
-      isHex = high >= 0 && low >= 0;
+      const byte =
+        ((digits[id.charCodeAt(2 * index)] ?? noDigit) << 4) | (digits[id.charCodeAt(2 * index + 1)] ?? noDigit);
+      buffer[length + index] = byte;
+      isHex = byte < noDigit;
     }
     if (isHex) return;
     buffer.fill(0, length, this.length);
@@ -257,11 +257,12 @@ export class RowWriter implements RowItem {
   }
 }
 
-/** Negative where it is none that createId writes. */
-function digitOf(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
-}
+/** Of characters that createId writes, by their codes; the others make every byte too large. */
+const noDigit = 0x100;
+const digits = Uint16Array.from({ length: 128 }, (_, code) => {
+  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(code));
+  return digit === -1 ? noDigit : digit;
+});
 
 function keep(names: Map<string, Name>, text: string, make: () => Name): Name {
   const kept = names.get(text);

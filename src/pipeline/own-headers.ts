@@ -7,6 +7,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Answer } from '../core/outcome.ts';
 import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
+import { toHundredthsText } from '../lib/json/json-pieces.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { nameAt, rawAskedIn } from './calls/plan.ts';
 import type { Question } from './question.ts';
@@ -22,14 +23,14 @@ export function ownHeaders(
   if (!exchange.snapshot.server.diagnostics) return headers;
   const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
   const gatewayMs = performance.now() - exchange.startedMs - upstreamMs - exchange.queuedMs;
-  const queue = exchange.queuedMs === 0 ? '' : `, queue;dur=${exchange.queuedMs.toFixed(2)}`;
+  const queue = exchange.queuedMs === 0 ? '' : `, queue;dur=${toHundredthsText(exchange.queuedMs)}`;
   headers.push(
     'x-postern-upstream',
     withMasks(exchange.target?.upstream.id ?? ''),
     'x-postern-attempts',
     String(exchange.attempts),
     'server-timing',
-    `gateway;dur=${gatewayMs.toFixed(2)}${queue}, upstream;dur=${upstreamMs.toFixed(2)}`,
+    `gateway;dur=${toHundredthsText(gatewayMs)}${queue}, upstream;dur=${toHundredthsText(upstreamMs)}`,
   );
   if (exchange.parts !== undefined) headers.push('x-postern-calls', String(exchange.parts.length));
   if (exchange.cacheUse !== undefined) headers.push('x-postern-cache', wordFor(exchange.cacheUse));

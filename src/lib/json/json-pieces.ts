@@ -33,6 +33,14 @@ export function toTenthsText(ms: number): string {
   return digit === 0 ? `${tenths / 10}` : `${(tenths - digit) / 10}.${digit}`;
 }
 
+/** As `toFixed(2)`, for the same reason. */
+export function toHundredthsText(ms: number): string {
+  const hundredths = Math.round(ms * 100);
+  if (!(hundredths >= 0 && hundredths < 2 ** 31)) return ms.toFixed(2);
+  const rest = hundredths % 100;
+  return `${(hundredths - rest) / 100}.${rest < 10 ? '0' : ''}${rest}`;
+}
+
 export function toTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
