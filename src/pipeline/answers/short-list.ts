@@ -20,6 +20,7 @@ import { behindName, otherWidthIn, vectorKey, type Width, widthFor, wrongWidth }
 /** Of longer ones, the first vector alone is looked at. */
 const mostBytes = 64 * 1024;
 const mostDecodedBytes = 1024 * 1024;
+const shortBytes = 4 * 1024;
 
 interface Results {
   /** The members that may hold them. */
@@ -105,6 +106,15 @@ function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefin
 /** As far as so many. */
 function countKeys(bytes: Buffer, key: Buffer, enough: number): number {
   let count = 0;
+  // To begin a search of bytes costs more than to look through a short text.
+  if (bytes.length <= shortBytes) {
+    const text = bytes.toString('latin1');
+    const name = key.toString('latin1');
+    for (let at = text.indexOf(name); at !== -1 && count < enough; at = text.indexOf(name, at + name.length)) {
+      if (behindName(bytes, at + name.length) !== -1) count += 1;
+    }
+    return count;
+  }
   for (let at = bytes.indexOf(key); at !== -1 && count < enough; at = bytes.indexOf(key, at + key.length)) {
     if (behindName(bytes, at + key.length) !== -1) count += 1;
   }
