@@ -1,6 +1,6 @@
 /** The ledger as the pipeline sees it: intents and settlements for the journal. */
 
-import type { Ledger } from '../core/accounting/ledger.ts';
+import type { Ledger, LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -26,11 +26,19 @@ export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
     return rows.settlement(exchange, reservation, clock.monotonicMs(), withoutBodies(capture));
   }
 
+  function settle(exchange: Exchange, reservation: Reservation | undefined, waiter?: LedgerWaiter): Promise<void> {
+    const item = toItem(exchange, reservation);
+    return reservation === undefined ? journal.note(item, waiter) : journal.settle(exchange.id, item, waiter);
+  }
+
   return {
     open: (exchange, reservation) => journal.open(exchange.id, rows.intent(exchange, reservation)),
-    settle(exchange, reservation) {
-      const item = toItem(exchange, reservation);
-      return reservation === undefined ? journal.note(item) : journal.settle(exchange.id, item);
+    settle,
+    openFor(waiter, exchange, reservation) {
+      journal.open(exchange.id, rows.intent(exchange, reservation), waiter);
+    },
+    settleFor(waiter, exchange, reservation) {
+      settle(exchange, reservation, waiter);
     },
   };
 }

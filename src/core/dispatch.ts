@@ -29,6 +29,8 @@ export interface Course {
   readonly replayable: boolean;
   /** Nothing about the model, its targets or the route asks for more than bytes that pass. */
   readonly isPlain?: boolean;
+  /** Of its answers nothing is of interest but what they count. */
+  readonly isCountAll?: boolean;
 }
 
 /** By what calls that wait for the same upstream are put in order. */

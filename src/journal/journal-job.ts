@@ -1,6 +1,7 @@
 /** What the journal has to write, and who waits for it. */
 
 import { Buffer } from 'node:buffer';
+import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Name, RowItem } from './journal-items.ts';
 import type { FramePlace } from './journal-records.ts';
 
@@ -15,7 +16,8 @@ export class Part {
   readonly ids: string[] = [];
   readonly #number = ++lastNumber;
   #nameBytes = 0;
-  readonly #waiter = Promise.withResolvers<void>();
+  #promised: PromiseWithResolvers<void> | undefined = undefined;
+  readonly #waiters: LedgerWaiter[] = [];
 
   /** Writes into the given buffer, where it was given one, as far as that suffices. */
   constructor(buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes)) {
@@ -23,7 +25,12 @@ export class Part {
   }
 
   get promise(): Promise<void> {
-    return this.#waiter.promise;
+    this.#promised ??= Promise.withResolvers<void>();
+    return this.#promised.promise;
+  }
+
+  wait(waiter: LedgerWaiter): void {
+    this.#waiters.push(waiter);
   }
 
   /** The most that it takes in a frame. */
@@ -48,11 +55,13 @@ export class Part {
   }
 
   resolve(): void {
-    this.#waiter.resolve();
+    this.#promised?.resolve();
+    for (const waiter of this.#waiters) waiter.onWritten();
   }
 
   reject(error: unknown): void {
-    this.#waiter.reject(error);
+    this.#promised?.reject(error);
+    for (const waiter of this.#waiters) waiter.onNotWritten(error);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The journal of one process: what is appended within one turn of the event loop is one frame, written at once. */
 
 import type { Buffer } from 'node:buffer';
+import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Durability } from '../core/accounting/ledger-row.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -15,13 +16,14 @@ import { listSegments, type SegmentWriter } from './journal-segment.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
 /** Items are copied. Each promise resolves when the item is as durable as configured. */
+/** Where a waiter is given, it is told of the write, and the promise says nothing. */
 export interface Journal {
   /** Before an exchange is sent. Rejects with `store_unavailable` where it cannot be written, or its end could not be. */
-  open(id: string, item: RowItem): Promise<void>;
+  open(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
   /** The end of an exchange that was opened; once for each, whatever became of the opening. */
-  settle(id: string, item: RowItem): Promise<void>;
+  settle(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
   /** Of an exchange that was never opened. */
-  note(item: RowItem): Promise<void>;
+  note(item: RowItem, waiter?: LedgerWaiter): Promise<void>;
   /** Whether there is space for such an item beside what waits, and for the ends of all that is open as well. */
   fits(item: RowItem): boolean;
   state(): JournalState;
@@ -139,29 +141,32 @@ class FileJournal implements Journal {
     );
   }
 
-  open(id: string, item: RowItem): Promise<void> {
-    if (this.#isClosing) return this.#refuse(id);
+  open(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void> {
+    if (this.#isClosing) {
+      this.#refused.add(id);
+      return refuse(waiter);
+    }
     this.#reserve.open(id, sizeOfItem(item));
     this.#beginnings ??= this.#newPart();
     this.#beginnings.add(item);
     this.#beginnings.ids.push(id);
-    return this.#beginnings.promise;
+    return waitFor(this.#beginnings, waiter);
   }
 
-  settle(id: string, item: RowItem): Promise<void> {
-    if (this.#refused.size > 0 && this.#refused.delete(id)) return this.note(item);
+  settle(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void> {
+    if (this.#refused.size > 0 && this.#refused.delete(id)) return this.note(item, waiter);
     this.#reserve.close(id);
-    if (this.#isClosed) return Promise.reject(journalUnavailable());
+    if (this.#isClosed) return refuse(waiter);
     this.#ends ??= this.#newPart();
     this.#ends.add(item);
-    return this.#ends.promise;
+    return waitFor(this.#ends, waiter);
   }
 
-  note(item: RowItem): Promise<void> {
-    if (this.#isClosing) return Promise.reject(journalUnavailable());
+  note(item: RowItem, waiter?: LedgerWaiter): Promise<void> {
+    if (this.#isClosing) return refuse(waiter);
     this.#beginnings ??= this.#newPart();
     this.#beginnings.add(item);
-    return this.#beginnings.promise;
+    return waitFor(this.#beginnings, waiter);
   }
 
   fits(item: RowItem): boolean {
@@ -196,11 +201,6 @@ class FileJournal implements Journal {
       log?.error('the journal could not be ended properly: the next start does it', { reason: codeOrReasonOf(thrown) });
     }
     await this.#supply.close();
-  }
-
-  #refuse(id: string): Promise<void> {
-    this.#refused.add(id);
-    return Promise.reject(journalUnavailable());
   }
 
   #newPart(): Part {
@@ -412,6 +412,20 @@ class FileJournal implements Journal {
     const bytes = sizeOf(this.#ends) + sizeOf(this.#beginnings);
     return bytes === 0 ? 0 : bytes + frameBytes + this.#firstBytes;
   }
+}
+
+const told = Promise.resolve();
+
+function waitFor(part: Part, waiter: LedgerWaiter | undefined): Promise<void> {
+  if (waiter === undefined) return part.promise;
+  part.wait(waiter);
+  return told;
+}
+
+export function refuse(waiter: LedgerWaiter | undefined): Promise<void> {
+  if (waiter === undefined) return Promise.reject(journalUnavailable());
+  queueMicrotask(() => waiter.onNotWritten(journalUnavailable()));
+  return told;
 }
 
 function ownItems({ places, late }: Job, voids: readonly string[]): RowItem[] {

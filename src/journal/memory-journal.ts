@@ -1,9 +1,10 @@
 /** A journal in memory, for stores in memory: what is lost with the process is lost together. */
 
 import type { Buffer } from 'node:buffer';
+import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import { Joiner, nothingJoined } from './joiner.ts';
-import type { Journal } from './journal.ts';
-import { journalUnavailable } from './journal-error.ts';
+import { type Journal, refuse } from './journal.ts';
+
 import { countSettlements, type RowItem, toPayload } from './journal-items.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
 
@@ -21,27 +22,28 @@ export function createMemoryJournal(mostBytes = defaultMostBytes): MemoryJournal
   const waiting = new Waiting();
   let openExchanges = 0;
   const refused = new Set<string>();
-  const append = (item: RowItem): Promise<void> => {
+  const append = (item: RowItem, waiter: LedgerWaiter | undefined): Promise<void> => {
     waiting.push(toPayload(item));
+    if (waiter !== undefined) queueMicrotask(() => waiter.onWritten());
     return done;
   };
   const isFull = (): boolean => waiting.bytes >= mostBytes;
 
   const journal: Journal = {
-    open(id, item) {
+    open(id, item, waiter) {
       if (isFull()) {
         refused.add(id);
-        return Promise.reject(journalUnavailable());
+        return refuse(waiter);
       }
       openExchanges += 1;
-      return append(item);
+      return append(item, waiter);
     },
-    settle(id, item) {
-      if (refused.size > 0 && refused.delete(id)) return journal.note(item);
+    settle(id, item, waiter) {
+      if (refused.size > 0 && refused.delete(id)) return journal.note(item, waiter);
       openExchanges -= 1;
-      return append(item);
+      return append(item, waiter);
     },
-    note: (item) => (isFull() ? Promise.reject(journalUnavailable()) : append(item)),
+    note: (item, waiter) => (isFull() ? refuse(waiter) : append(item, waiter)),
     fits: ({ length }) => waiting.bytes + length < mostBytes,
     state: () => ({ bytesWritten: waiting.pushedBytes, openExchanges, failing: isFull() }),
     close: async () => undefined,

@@ -5,6 +5,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Asking } from '../core/accounting/price.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
@@ -37,6 +38,7 @@ import { oneTurnBytes, type Question, type QuestionReader } from './question.ts'
 import { mayHaveRole } from './roles.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
+import { countOfWhole } from './usage/usage.ts';
 import { asksUsage } from './usage/usage-asking.ts';
 
 export interface DirectDeps extends PipelineDeps {
@@ -81,7 +83,7 @@ interface Asked {
   readonly read: QuestionReader;
 }
 
-class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
+class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handover {
   readonly #deps: DirectDeps;
   readonly #asked: Asked;
   readonly #settling: Settling;
@@ -200,16 +202,22 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
     const { exchange } = this.#asked;
     this.#settling.reserved(reservation);
     this.#reservation = reservation;
-    this.#deps.ledger.open(exchange, reservation).then(this.#opened, this.#failed);
+    this.#deps.ledger.openFor(this, exchange, reservation);
   }
 
-  readonly #opened = (): void => {
+  /** What it does, and then what came of it. */
+  onWritten(): void {
     try {
-      this.#send();
+      if (this.#body === undefined) this.#send();
+      else this.#answerWhole(this.#body);
     } catch (error) {
       this.#fail(error);
     }
-  };
+  }
+
+  onNotWritten(error: unknown): void {
+    this.#fail(error);
+  }
 
   readonly #failed = (error: unknown): void => this.#fail(error);
 
@@ -321,27 +329,35 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, Handover {
     if (body === undefined) return false;
     note(exchange, answer, turn);
     if (isUnfit(answer, body, turn)) return false;
-    const observer = observerOf(exchange, answer);
-    observer.push(body);
     const own = ownHeaders(exchange, answer, plan.resolved, plan.question, plan.reservation);
     this.#head = headersFor(exchange, answer, 'length', own);
     exchange.status = answer.status;
     exchange.responseBytes = body.length;
     exchange.client.work = undefined;
     this.#body = body;
-    this.#settling.answered(answer, observer).then(this.#settled, this.#failed);
+    const usage = plan.course.isCountAll === true ? countOfWhole(answer.headers, body) : undefined;
+    if (usage !== undefined) {
+      this.#settling.counted(answer, usage, this);
+      return true;
+    }
+    const observer = observerOf(exchange, answer);
+    observer.push(body);
+    this.#settling.answered(answer, observer).then(
+      () => this.onWritten(),
+      (error) => this.onNotWritten(error),
+    );
     return true;
   }
 
-  readonly #settled = (): void => {
+  #answerWhole(body: Buffer): void {
     const { response, ended } = this.#asked;
     const outcome = this.#outcome;
     if (outcome?.kind !== 'answered') throw new TypeError('what is settled was answered');
     const { status, statusText } = outcome.answer;
     response.writeHead(status, statusText, this.#head, 'length');
-    response.end(this.#body);
+    response.end(body);
     ended.resolve();
-  };
+  }
 
   // How it ends.
 

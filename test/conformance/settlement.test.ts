@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Ledger } from '../../src/core/accounting/ledger.ts';
+import type { Ledger, LedgerWaiter } from '../../src/core/accounting/ledger.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
 import { assertError } from '../support/clients/error-answer.ts';
@@ -27,6 +27,14 @@ class GatedLedger implements Ledger {
   async settle(exchange: Exchange): Promise<void> {
     this.settled.push(exchange);
     await this.settleGate();
+  }
+
+  openFor(waiter: LedgerWaiter, exchange: Exchange): void {
+    this.open(exchange).then(() => waiter.onWritten(), waiter.onNotWritten.bind(waiter));
+  }
+
+  settleFor(waiter: LedgerWaiter, exchange: Exchange): void {
+    this.settle(exchange).then(() => waiter.onWritten(), waiter.onNotWritten.bind(waiter));
   }
 }
 

@@ -3,9 +3,19 @@
 import type { Exchange } from '../exchange.ts';
 import type { Reservation } from './spending.ts';
 
+/** Waits for the journal without a promise. */
+export interface LedgerWaiter {
+  onWritten(): void;
+  /** With `store_unavailable`. */
+  onNotWritten(error: unknown): void;
+}
+
 export interface Ledger {
   /** Resolves when the intent is as durable as configured; rejects with `store_unavailable` where it cannot be. */
   open(exchange: Exchange, reservation: Reservation): Promise<void>;
   /** The same for what came of it; also for what was refused before anything was sent, where the key is known. */
   settle(exchange: Exchange, reservation: Reservation | undefined): Promise<void>;
+  /** As `open` and `settle`. */
+  openFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation): void;
+  settleFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation | undefined): void;
 }

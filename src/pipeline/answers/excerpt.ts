@@ -3,9 +3,9 @@
 import { Buffer } from 'node:buffer';
 
 /** Room for what upstreams put before their vectors and results. */
-const headBytes = 4 * 1024;
+export const headBytes = 4 * 1024;
 /** Room for what they put after them, and for the last events of a stream. */
-const tailBytes = 16 * 1024;
+export const tailBytes = 16 * 1024;
 
 export class Excerpt {
   #totalBytes = 0;

@@ -33,6 +33,7 @@ import { sendable, uncompressed, upstreamHeaders, upstreamLines, withoutHeader }
 import type { NamedAgain } from '../named-again.ts';
 import { type OtherModel, queryAt, renamedAt } from '../other-models.ts';
 import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from '../question.ts';
+import { isCountAll } from '../usage/usage.ts';
 
 interface CallAbout {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -158,6 +159,7 @@ function makeCourse(model: Model, route: Route, modelId: string): Course {
     totalMs,
     alone: isAlone(ordered.flat()),
     replayable: route.row.replayable || model.retry.scope === 'always',
+    isCountAll: isCountAll(route.row),
     isPlain: isPlainRoute(route) && isPlainModel(model) && ordered.every((tier) => tier.every(isPlainCandidate)),
   };
 }

@@ -1,7 +1,7 @@
 /** The end of an exchange: what it used is settled and written down, once, before its client sees the end. */
 
 import { Buffer } from 'node:buffer';
-import type { Ledger } from '../../core/accounting/ledger.ts';
+import type { Ledger, LedgerWaiter } from '../../core/accounting/ledger.ts';
 import type { RowOutcome } from '../../core/accounting/ledger-row.ts';
 import type { Beginning, Reservation } from '../../core/accounting/spending.ts';
 import type { Usage, Written } from '../../core/accounting/usage.ts';
@@ -74,6 +74,15 @@ export class Settling {
     });
   }
 
+  /** An answer of which nothing but its count is of interest, and that was read; the waiter is told when that is written down. */
+  counted(answer: Answer, usage: Usage | null, waiter: LedgerWaiter): void {
+    if (this.#isDone) throw new TypeError('an exchange is settled once');
+    const exchange = this.#exchange;
+    exchange.usage = answer.countedApart ?? usage ?? countedInHeader(exchange, answer) ?? exchange.usage;
+    this.#close();
+    this.#deps.ledger.settleFor(waiter, exchange, this.#reservation);
+  }
+
   /** It ended with an error of ours. That it cannot be written down is no reason for another error. */
   async failed(error: unknown): Promise<void> {
     this.#beginning?.over();
@@ -92,6 +101,11 @@ export class Settling {
 
   #settle(): Promise<void> {
     if (this.#isDone) return Promise.resolve();
+    this.#close();
+    return this.#deps.ledger.settle(this.#exchange, this.#reservation);
+  }
+
+  #close(): void {
     this.#isDone = true;
     const exchange = this.#exchange;
     exchange.outcome = outcomeOf(exchange);
@@ -102,7 +116,6 @@ export class Settling {
       this.#deps.bill(exchange);
       this.#reservation?.settle(exchange);
     }
-    return this.#deps.ledger.settle(exchange, this.#reservation);
   }
 }
 

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
-import type { Excerpt } from '../answers/excerpt.ts';
+import { type Excerpt, headBytes, tailBytes } from '../answers/excerpt.ts';
 import { googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
 /** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
@@ -41,6 +41,15 @@ export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
     if (usage !== null || excerpt.tailIsWhole) return usage;
   }
   const head = excerpt.head();
+  return firstOf((key) => readFromHead(head, key));
+}
+
+/** The same of an answer that lies there whole. */
+export function readWholeUsage(body: Buffer): Usage | null {
+  const tail = body.length <= tailBytes ? body : body.subarray(-tailBytes);
+  const usage = firstOf((key) => readFromTail(tail, key));
+  if (usage !== null || tail === body) return usage;
+  const head = body.subarray(0, headBytes);
   return firstOf((key) => readFromHead(head, key));
 }
 

@@ -13,6 +13,7 @@ import {
 import type { Pictures, Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { compileWatchedKeys, type JsonObjectScan, scanJson } from '../../lib/json/json-scan.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
 import { Excerpt } from '../answers/excerpt.ts';
 import { PictureReader } from './pictures.ts';
 import { withTier } from './terms.ts';
@@ -26,6 +27,7 @@ import {
   readMessageUsage,
   readMetaUsage,
   readResponseUsage,
+  readWholeUsage,
 } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
@@ -86,6 +88,21 @@ export function createUsageObserver(
 function readerOf(texts: Texts, isStream: boolean): TextReader {
   if (texts.names === 'pictures') return new PictureReader(isStream);
   return createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
+}
+
+/** Whether nothing of an answer is of interest but its count: no text, no pictures, and no class of service. */
+export const isCountAll = ({ written, yields, saysTier, countsIn, counting }: OperationRow): boolean =>
+  written === undefined &&
+  yields !== 'images' &&
+  saysTier !== true &&
+  countsIn !== 'last line' &&
+  counting !== 'recording';
+
+/** The count of such an answer that is whole; undefined where it has to be observed, as what is compressed. */
+export function countOfWhole(headers: readonly string[], body: Buffer): Usage | null | undefined {
+  if (headerValue(headers, 'content-encoding') !== undefined) return undefined;
+  const contentType = headerValue(headers, 'content-type');
+  return contentType === 'application/json' || isJson(mediaTypeOf(contentType)) ? readWholeUsage(body) : undefined;
 }
 
 const mediaTypeOf = (contentType: string | undefined): string =>
