@@ -26,7 +26,6 @@ const bytesPerPiece = 128 * 1024;
 const shortBytes = 256;
 
 const empty: ItemCount = Object.freeze({ elements: 0, values: 0 });
-const texts = kindBits('string');
 const numbers = kindBits('number');
 const lists = kindBits('array');
 
@@ -38,7 +37,9 @@ interface Tally {
 
 /** Without a promise where the list is not long. */
 export function countItems(body: Buffer, field: JsonField): ItemCount | Promise<ItemCount> {
-  if (field.firstElement === undefined) return empty;
+  const { firstElement, textCount } = field;
+  if (firstElement === undefined) return empty;
+  if (textCount > 0) return { elements: textCount, values: textCount };
   const tally = tallyFor(body, field);
   if (field.end - field.start > oneTurnBytes) return countInTurns(tally);
   tally.advance(field.end);
@@ -52,7 +53,6 @@ async function countInTurns(tally: Tally): Promise<ItemCount> {
 
 function tallyFor(body: Buffer, { start, end, elementKinds }: JsonField): Tally {
   if (end - start < shortBytes) return new AnyTally(body, start, end);
-  if (elementKinds === texts) return new TextTally(body, start, end);
   const isPlain = elementKinds === numbers || (elementKinds === lists && isWithout(body, QUOTE, start, end));
   return isPlain && isWithout(body, OPEN_BRACE, start, end)
     ? new NumberTally(body, start, end, elementKinds === lists)
@@ -72,69 +72,6 @@ const ONES = 0x01010101;
 const zeros = (word: number): number => ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS);
 
 const howMany = (highBits: number): number => Math.imul(highBits >>> 7, ONES) >>> 24;
-
-/** After so many bytes without a quote, the next one is looked for natively. */
-const quietBytes = 48;
-
-/** A list of texts, four bytes at a time: each has two quotes, and those in it stand behind a backslash. */
-class TextTally implements Tally {
-  readonly #bytes: Buffer;
-  readonly #words: DataView;
-  readonly #end: number;
-  #at: number;
-  #quotes = 0;
-
-  constructor(bytes: Buffer, start: number, end: number) {
-    this.#bytes = bytes;
-    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#at = start;
-    this.#end = end;
-  }
-
-  advance(byteCount: number): boolean {
-    const bytes = this.#bytes;
-    const words = this.#words;
-    const end = this.#end;
-    const limit = Math.min(this.#at + byteCount, end) - 4;
-    let i = this.#at;
-    let quotes = 0;
-    let quietFrom = i;
-    while (i <= limit) {
-      const word = words.getInt32(i, true);
-      if (zeros(word ^ 0x5c5c5c5c) !== 0) {
-        const next = (i + 4) | 0;
-        for (; i < next; i = (i + 1) | 0) {
-          const c = bytes[i];
-          if (c === QUOTE) quotes = (quotes + 1) | 0;
-          else if (c === BACKSLASH) i = (i + 1) | 0;
-        }
-        continue;
-      }
-      const found = zeros(word ^ 0x22222222);
-      i = (i + 4) | 0;
-      if (found !== 0) {
-        quotes = (quotes + howMany(found)) | 0;
-        quietFrom = i;
-      } else if (i - quietFrom >= quietBytes) {
-        i = nearNextQuote(bytes, i, end);
-        quietFrom = i;
-      }
-    }
-    if (limit + 4 === end) {
-      for (; i < end; i++) {
-        if (bytes[i] === QUOTE) quotes++;
-        else if (bytes[i] === BACKSLASH) i++;
-      }
-    }
-    this.#at = i;
-    this.#quotes += quotes;
-    return i < end;
-  }
-
-  count(): ItemCount {
-    return { elements: this.#quotes / 2, values: this.#quotes / 2 };
-  }
-}
 
 /** From outside of an escape to the next quote, or past it where it belongs to the text. */
 function nearNextQuote(bytes: Buffer, from: number, end: number): number {

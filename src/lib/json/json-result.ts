@@ -28,6 +28,8 @@ export interface JsonField {
   readonly firstElement: JsonKind | undefined;
   /** Arrays: every kind that occurs among the elements, as the bits that `kindBits` gives. */
   readonly elementKinds: number;
+  /** Arrays of nothing but texts: how many; else 0. */
+  readonly textCount: number;
 }
 
 export interface FoundField extends JsonField {

@@ -37,6 +37,7 @@ import {
   OPEN_BRACKET,
   QUOTE,
   SPACE,
+  textsPassed,
   ZERO,
 } from './json-tokens.ts';
 
@@ -97,6 +98,8 @@ export class JsonScanner {
   private fieldKind = NULL;
   private firstElement = -1;
   private elementKinds = 0;
+  /** Those that were noted: of numbers that stand together, the first alone. */
+  private elements = 0;
   private lastField: FoundField | undefined = undefined;
   private foldedOnly = noNames;
   private fault: JsonFault | undefined = undefined;
@@ -264,7 +267,10 @@ export class JsonScanner {
           continue;
 
         case IN_TEXT:
-          if (!inObject) i = endOfTexts(bytes, words, i, limit);
+          if (!inObject) {
+            i = endOfTexts(bytes, words, i, limit);
+            if (depth === noteAt) this.elements += textsPassed;
+          }
           i = endOfText(bytes, words, i, limit, end);
           if (i < 0) return faultAt('syntax', ~i);
           if (i >= limit) continue;
@@ -301,11 +307,13 @@ export class JsonScanner {
     if (this.noteAt === ELEMENT) {
       if (this.elementKinds === 0) this.firstElement = kind;
       this.elementKinds |= 1 << kind;
+      this.elements += 1;
     } else if (this.noteAt === FIELD) {
       this.fieldStart = at;
       this.fieldKind = kind;
       this.firstElement = -1;
       this.elementKinds = 0;
+      this.elements = 0;
       this.noteAt = kind === ARRAY ? ELEMENT : NOWHERE;
     } else {
       this.bodyStart = at;
@@ -356,6 +364,7 @@ export class JsonScanner {
       end: this.valueEnd,
       firstElement: this.firstElement === -1 ? undefined : kindOf(this.firstElement),
       elementKinds: this.elementKinds,
+      textCount: this.elementKinds === 1 << STRING ? this.elements : 0,
     };
     this.fieldIndex = -1;
   }

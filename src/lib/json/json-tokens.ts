@@ -71,20 +71,27 @@ export function endOfText(bytes: Buffer, words: DataView, at: number, limit: num
   return i;
 }
 
+/** How many texts the last call of `endOfTexts` went over. */
+export let textsPassed = 0;
+
 /** In a list, inside a text: over whole texts, to the last place inside of one that is sure to be well-formed. */
 export function endOfTexts(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
+  let passed = 0;
   const last = (limit - 3) | 0;
   for (;;) {
     i = endOfRuns(bytes, words, i, limit);
-    if (i > last || bytes[i] !== QUOTE || bytes[i + 1] !== COMMA) return i;
+    if (i > last || bytes[i] !== QUOTE || bytes[i + 1] !== COMMA) break;
     let next = (i + 2) | 0;
     if (bytes[next] !== QUOTE) {
       next = endOfSpace(bytes, next, limit);
-      if (next >= limit || bytes[next] !== QUOTE) return i;
+      if (next >= limit || bytes[next] !== QUOTE) break;
     }
     i = (next + 1) | 0;
+    passed = (passed + 1) | 0;
   }
+  textsPassed = passed;
+  return i;
 }
 
 /** Plain text and escapes: ends at a quote, at a fault, or at or after `limit`. */

@@ -138,6 +138,8 @@ async function assertFieldsFound(body: Buffer, list: readonly Member[], perPiece
     const elements = Array.isArray(value) ? value.map(kindOf) : [];
     assert.equal(field.firstElement, elements[0]);
     assert.equal(field.elementKinds, kindBits(...elements));
+    const areTexts = elements.every((kind) => kind === 'string');
+    assert.equal(field.textCount, areTexts ? elements.length : 0);
     if (typeof value === 'string') assert.equal(textOf(body, field), value);
   }
   assert.equal(scan.empty, list.length === 0);
@@ -162,7 +164,7 @@ function assertHeadAgrees(body: Buffer, end: number): void {
 const followedAt = (body: Buffer, { end }: JsonField): number => end + body.toString('latin1', end).search(/[,}]/);
 
 const spanOf = (field: JsonField | undefined): unknown =>
-  field && [field.start, field.end, field.kind, field.firstElement, field.elementKinds];
+  field && [field.start, field.end, field.kind, field.firstElement, field.elementKinds, field.textCount];
 
 const bytesPerPiece = fc.integer({ min: 1, max: 7 });
 const manyBytesPerPiece = fc.integer({ min: 100, max: 5000 });
