@@ -40,6 +40,7 @@ const bufferedBytes = 64 * 1024;
 const heldBytes = bufferedBytes + 4 * 1024;
 const writtenAtOnceBytes = 128 * 1024;
 /** Whoever reads the log has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
+const mostBytesPerCharacter = 3;
 const heldLimitBytes = 32 * 1024 * 1024;
 
 /**
@@ -71,11 +72,13 @@ export function createLog(fd: number, settings: LogSettings, shared?: Shared): P
   return logTo(toDestination(fd, shared !== undefined), settings, shared);
 }
 
-type Destination = ReturnType<typeof destination>;
+/** Takes bytes: what is text until it is written is encoded again for the system. */
+type Destination = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
 function toDestination(dest: number | string, isShared: boolean): Destination {
-  return destination({
+  const out: unknown = destination({
     dest,
+    contentMode: 'buffer',
     mode: fileMode,
     sync: false,
     minLength: isShared ? sharedWriteBytes / 2 : bufferedBytes / 2,
@@ -84,6 +87,7 @@ function toDestination(dest: number | string, isShared: boolean): Destination {
     // What is flushed while a write is under way waits for this.
     periodicFlush: flushIntervalMs,
   });
+  return out as Destination;
 }
 
 function logTo(out: Destination, settings: LogSettings, shared: Shared | undefined): ProcessLog {
@@ -92,7 +96,7 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
   // What cannot be written must not end the process: it stays in memory for a while, and the next file may take it.
   out.on('error', (error: unknown) => process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`));
   const toForm = toLineForm(settings);
-  const write = toForm === undefined ? (line: string) => out.write(line) : (line: string) => out.write(toForm(line));
+  const write = (line: string): boolean => out.write(Buffer.from(toForm === undefined ? line : toForm(line)));
   const timestamp = createTimestamp();
   const log: Logger = pino(
     {
@@ -112,8 +116,11 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
   const handOver = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (heldLength > 0) write(held.toString('utf8', 0, heldLength));
+    if (heldLength === 0) return;
+    const bytes = held.subarray(0, heldLength);
     heldLength = 0;
+    if (toForm === undefined) out.write(Buffer.from(bytes));
+    else write(bytes.toString());
   };
   return {
     debug: (message, fields) => {
@@ -140,9 +147,9 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
       const { log: rule } = exchange.snapshot;
       if (!isLogged(exchange, rule, nowMs, Math.random) || levelOf(exchange) < levels[rule.level]) return;
       const line = lines.write(exchange, method, timestamp(), nowMs);
-      const bytes = Buffer.byteLength(line);
-      if (heldLength + bytes > held.length) handOver();
-      if (bytes > held.length) {
+      const mostBytes = line.length * mostBytesPerCharacter;
+      if (heldLength + mostBytes > held.length) handOver();
+      if (mostBytes > held.length) {
         write(line);
         return;
       }
