@@ -15,8 +15,10 @@ import { type FramePlace, toItem } from './journal-records.ts';
 import { listSegments, type SegmentWriter } from './journal-segment.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
-/** Items are copied. Each promise resolves when the item is as durable as configured. */
-/** Where a waiter is given, it is told of the write, and the promise says nothing. */
+/**
+ * Items are copied. Each promise resolves when the item is as durable as configured; where a waiter is given, it is told of that,
+ * and the promise says nothing.
+ */
 export interface Journal {
   /** Before an exchange is sent. Rejects with `store_unavailable` where it cannot be written, or its end could not be. */
   open(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
