@@ -18,24 +18,24 @@ export class InFlight {
   /** What is left to ask for, which is sought from now on; and what others seek. */
   divide<T extends Sought>(
     wanted: readonly T[],
-  ): { own: T[]; others: { readonly slot: T; readonly found: Promise<Found | undefined> }[] } {
+  ): { own: T[]; others: { readonly entry: T; readonly found: Promise<Found | undefined> }[] } {
     const own: T[] = [];
-    const others: { slot: T; found: Promise<Found | undefined> }[] = [];
-    for (const slot of wanted) {
-      const other = this.#seeking.get(slot.key);
+    const others: { entry: T; found: Promise<Found | undefined> }[] = [];
+    for (const entry of wanted) {
+      const other = this.#seeking.get(entry.key);
       if (other !== undefined) {
-        others.push({ slot, found: other.found });
+        others.push({ entry, found: other.found });
         continue;
       }
       const { promise, resolve } = Promise.withResolvers<Found | undefined>();
-      this.#seeking.set(slot.key, { found: promise, resolve });
-      own.push(slot);
+      this.#seeking.set(entry.key, { found: promise, resolve });
+      own.push(entry);
     }
     return { own, others };
   }
 
-  found(slots: readonly Sought[]): void {
-    for (const { key, found } of slots) this.#seeking.get(key)?.resolve(found);
+  found(entries: readonly Sought[]): void {
+    for (const { key, found } of entries) this.#seeking.get(key)?.resolve(found);
   }
 
   /** Whoever waits for what was not found asks for it. */

@@ -19,10 +19,10 @@ import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
 import { groupOf } from './keys.ts';
 import { declaredWidthOf, KnownItems, type LookUpDeps, ofDeclaredWidth, type ReadList } from './known-items.ts';
+import type { ListEntry } from './list-entry.ts';
 import { merge, type Placed } from './merge.ts';
 import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
 import { isTooLong, weightOf } from './parts.ts';
-import type { Slot } from './slot.ts';
 
 export interface RunDeps extends LookUpDeps {
   readonly inFlight: InFlight;
@@ -41,7 +41,7 @@ export class ListRun implements Inquiry {
   readonly #isForTheBest: boolean;
   readonly #floats: boolean;
   readonly #readings = new WeakMap<Buffer, ReadAnswer>();
-  readonly #asker: PartAsker<Slot>;
+  readonly #asker: PartAsker<ListEntry>;
   readonly #parts: ReadPart[] = [];
   readonly #cutTo: number | undefined;
   #width: number | undefined;
@@ -58,11 +58,11 @@ export class ListRun implements Inquiry {
     this.besideBytes = codec.beside === undefined ? 0 : (sourceOf(request, codec.beside)?.length ?? 0);
     this.#floats = sourceOf(request, 'encoding_format') === '"base64"';
     this.#asker = new PartAsker(this, {
-      take: (slots, read, part) => {
-        const weights = slots.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
-        this.take(slots, foundIn(read, part, weights), part);
+      take: (entries, read, part) => {
+        const weights = entries.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
+        this.take(entries, foundIn(read, part, weights), part);
       },
-      owe: (_slots, part) => asked.owes(part),
+      owe: (_entries, part) => asked.owes(part),
     });
   }
 
@@ -78,8 +78,8 @@ export class ListRun implements Inquiry {
     }
     exchange.client.work = { clientLeft: () => this.#asker.endWith({ error: new GatewayError('client_closed') }) };
     if (exchange.client.gone) throw new GatewayError('client_closed');
-    const slots = await this.#slots();
-    const unique = slots.length === 1 ? slots : [...new Set(slots)];
+    const entries = await this.#entries();
+    const unique = entries.length === 1 ? entries : [...new Set(entries)];
     const known = await this.#lookUp(unique);
     const missing = unique.filter(({ found }) => found === undefined);
     if (missing.length > 0) await this.#askRest(missing, open);
@@ -90,15 +90,15 @@ export class ListRun implements Inquiry {
       if ('answer' in end) return end.answer;
       throw end.error;
     }
-    const all = slots.map(foundOf);
-    const saved = notAskedFor(slots);
+    const all = entries.map(foundOf);
+    const saved = notAskedFor(entries);
     return {
       bytes: merge(all, await this.#inWidth(this.#shown(all))),
       parts: this.#parts,
       cacheUse: use,
-      saved: saved.map((slot) => foundOf(slot).counts),
-      isAbout: saved.some((slot) => !slot.isAskedFor && foundOf(slot).isShare),
-      origin: foundOf(slots[0]).origin,
+      saved: saved.map((entry) => foundOf(entry).counts),
+      isAbout: saved.some((entry) => !entry.isAskedFor && foundOf(entry).isShare),
+      origin: foundOf(entries[0]).origin,
     };
   }
 
@@ -132,41 +132,41 @@ export class ListRun implements Inquiry {
   }
 
   /** Equal items are one. */
-  async #slots(): Promise<Slot[]> {
+  async #entries(): Promise<ListEntry[]> {
     const { remembered } = this.asked;
     const keys = remembered instanceof KnownItems ? remembered.keys : undefined;
     const keyOf = keys === undefined ? this.#deps.keysFor(this.asked, this.#codec, this.request) : undefined;
-    const known = new Map<string, Slot>();
-    const slots: Slot[] = [];
+    const known = new Map<string, ListEntry>();
+    const entries: ListEntry[] = [];
     for (const [place, bytes] of this.items.bytes.entries()) {
       const key = keys?.[place] ?? keyOf?.(bytes) ?? '';
-      const slot = known.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
-      known.set(key, slot);
-      slots.push(slot);
+      const entry = known.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
+      known.set(key, entry);
+      entries.push(entry);
       if (isTurnOver()) await nextTurn();
     }
-    return slots;
+    return entries;
   }
 
   /** What is remembered; undefined where nothing is to be. */
-  async #lookUp(slots: readonly Slot[]): Promise<CacheUse | undefined> {
+  async #lookUp(entries: readonly ListEntry[]): Promise<CacheUse | undefined> {
     const { resolved, freshness, remembered } = this.asked;
     const { cache: settings } = resolved.model;
     if (settings === undefined) return undefined;
-    if (freshness !== undefined) return { hits: 0, items: slots.length };
+    if (freshness !== undefined) return { hits: 0, items: entries.length };
     if (remembered instanceof KnownItems) {
-      for (const slot of slots) slot.found = remembered.found.get(slot.key);
+      for (const entry of entries) entry.found = remembered.found.get(entry.key);
     } else {
-      const keys = slots.map(({ key }) => key);
+      const keys = entries.map(({ key }) => key);
       const known = await this.#deps.cache.read(resolved.model, settings, keys);
       const found = ofDeclaredWidth(known, declaredWidthOf(this.request, resolved));
-      for (const slot of slots) slot.found = found.get(slot.key);
+      for (const entry of entries) entry.found = found.get(entry.key);
     }
-    return { hits: slots.filter(({ found }) => found !== undefined).length, items: slots.length };
+    return { hits: entries.filter(({ found }) => found !== undefined).length, items: entries.length };
   }
 
   /** What others are asking for is waited for; what comes to nothing there is asked for here. */
-  async #askRest(missing: readonly Slot[], open: readonly Candidate[]): Promise<void> {
+  async #askRest(missing: readonly ListEntry[], open: readonly Candidate[]): Promise<void> {
     const { inFlight } = this.#deps;
     if (this.asked.freshness !== undefined || this.#isForTheBest) {
       await this.#ask(missing, open);
@@ -175,41 +175,41 @@ export class ListRun implements Inquiry {
     const { own, others } = inFlight.divide(missing);
     const asking = this.#ask(own, open);
     try {
-      const waiting = others.map(({ slot, found }) => this.#await(slot, found));
+      const waiting = others.map(({ entry, found }) => this.#await(entry, found));
       await Promise.race([Promise.all([asking, ...waiting]), this.#asker.ended]);
     } finally {
       inFlight.over(own);
     }
     await asking;
-    const left = others.map(({ slot }) => slot).filter(({ found }) => found === undefined);
+    const left = others.map(({ entry }) => entry).filter(({ found }) => found === undefined);
     if (this.#asker.end === undefined) await this.#ask(left, open);
   }
 
   /** Of vectors of several widths, those are asked for again that nobody was asked for here: the model may be another by now. */
-  async #askForOneWidth(slots: readonly Slot[], open: readonly Candidate[]): Promise<boolean> {
-    const widths = new Set(slots.map(({ found }) => found?.result.width).filter((width) => width !== undefined));
+  async #askForOneWidth(entries: readonly ListEntry[], open: readonly Candidate[]): Promise<boolean> {
+    const widths = new Set(entries.map(({ found }) => found?.result.width).filter((width) => width !== undefined));
     if (widths.size < 2 || this.#asker.end !== undefined) return false;
-    const others = slots.filter(({ isAskedFor }) => !isAskedFor);
-    for (const slot of others) slot.found = undefined;
+    const others = entries.filter(({ isAskedFor }) => !isAskedFor);
+    for (const entry of others) entry.found = undefined;
     await this.#ask(others, open);
     return true;
   }
 
-  async #await(slot: Slot, found: Promise<Found | undefined>): Promise<void> {
-    slot.found = await found;
+  async #await(entry: ListEntry, found: Promise<Found | undefined>): Promise<void> {
+    entry.found = await found;
   }
 
-  async #ask(slots: readonly Slot[], open: readonly Candidate[]): Promise<void> {
+  async #ask(entries: readonly ListEntry[], open: readonly Candidate[]): Promise<void> {
     const { coalesce: settings } = this.asked.resolved.model;
-    const joins = settings !== undefined && slots.length > 0 && slots.length <= settings.maxItems;
-    const left = joins ? await this.#askWithOthers(slots, settings) : slots;
+    const joins = settings !== undefined && entries.length > 0 && entries.length <= settings.maxItems;
+    const left = joins ? await this.#askWithOthers(entries, settings) : entries;
     if (left.length > 0 && this.#asker.end === undefined) await this.#asker.askAll(left, open);
   }
 
   /** In one call with what other clients want; what has no result of it is left. */
-  async #askWithOthers(slots: readonly Slot[], settings: CoalesceSettings): Promise<readonly Slot[]> {
+  async #askWithOthers(entries: readonly ListEntry[], settings: CoalesceSettings): Promise<readonly ListEntry[]> {
     const { exchange } = this.asked;
-    const member = new Member(exchange.key?.id ?? '', this, slots, {
+    const member = new Member(exchange.key?.id ?? '', this, entries, {
       take: (...taken) => this.take(...taken),
       owe: (part) => this.asked.owes(part),
     });
@@ -218,7 +218,7 @@ export class ListRun implements Inquiry {
     member.leave();
     // Its share of a call that was sent is owed, and known when the call is over.
     await member.over;
-    return slots.filter(({ found }) => found === undefined);
+    return entries.filter(({ found }) => found === undefined);
   }
 
   /** Of ranks the best, and of these as many as were asked for. */
@@ -264,23 +264,23 @@ export class ListRun implements Inquiry {
   }
 
   /** What came of some of its items. */
-  take(slots: readonly Slot[], found: readonly Found[], part: ReadPart): void {
+  take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void {
     this.#parts.push(part);
     this.asked.owes(part.exchange);
-    for (const [place, slot] of slots.entries()) {
-      slot.found = found[place];
-      slot.isAskedFor = true;
+    for (const [place, entry] of entries.entries()) {
+      entry.found = found[place];
+      entry.isAskedFor = true;
     }
-    this.#deps.inFlight.found(slots);
-    this.#remember(slots, part.answer);
+    this.#deps.inFlight.found(entries);
+    this.#remember(entries, part.answer);
   }
 
   /** An estimate is nothing to be remembered. */
-  #remember(slots: readonly Slot[], { translated }: Answer): void {
+  #remember(entries: readonly ListEntry[], { translated }: Answer): void {
     const { resolved, freshness } = this.asked;
     const { cache: settings } = resolved.model;
     if (settings === undefined || freshness === 'no-store' || translated?.isEstimated === true) return;
-    const found = new Map(slots.map((slot) => [slot.key, foundOf(slot)]));
+    const found = new Map(entries.map((entry) => [entry.key, foundOf(entry)]));
     this.#deps.cache.write(resolved.model, settings, found);
   }
 }
@@ -302,16 +302,16 @@ function topSetIn({ candidates }: ListAsked, { body }: ListRequest): Top | undef
   return undefined;
 }
 
-function notAskedFor(slots: readonly Slot[]): Slot[] {
-  const seen = new Set<Slot>();
-  return slots.filter((slot) => {
-    const isSaved = !slot.isAskedFor || seen.has(slot);
-    seen.add(slot);
+function notAskedFor(entries: readonly ListEntry[]): ListEntry[] {
+  const seen = new Set<ListEntry>();
+  return entries.filter((entry) => {
+    const isSaved = !entry.isAskedFor || seen.has(entry);
+    seen.add(entry);
     return isSaved;
   });
 }
 
-function foundOf(slot: Slot | undefined): Found {
-  if (slot?.found === undefined) throw new TypeError('every item has a result when all parts have one');
-  return slot.found;
+function foundOf(entry: ListEntry | undefined): Found {
+  if (entry?.found === undefined) throw new TypeError('every item has a result when all parts have one');
+  return entry.found;
 }

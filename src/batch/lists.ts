@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { inTurns } from '../lib/turns.ts';
 import { createItemCache } from './cache/cache.ts';
-import { createRedisShelf } from './cache/shelf.ts';
+import { createRedisSharedCache } from './cache/shared-cache.ts';
 import { Coalescer } from './coalesce/coalescer.ts';
 import { type Codec, itemsOf } from './codecs/codec.ts';
 import { ranks } from './codecs/ranks.ts';
@@ -48,10 +48,10 @@ async function readList({ exchange: { route }, resolved, body, list }: ListSough
 }
 
 export function createLists({ redis, log }: ListsDeps): Lists {
-  let shelf: ReturnType<typeof createRedisShelf> | undefined;
+  let sharedCache: ReturnType<typeof createRedisSharedCache> | undefined;
   const cache = createItemCache(() => {
-    if (redis !== undefined) shelf ??= createRedisShelf(redis, log);
-    return shelf;
+    if (redis !== undefined) sharedCache ??= createRedisSharedCache(redis, log);
+    return sharedCache;
   });
   const generations = new Map<string, number>();
   const deps: RunDeps = {
@@ -79,6 +79,6 @@ export function createLists({ redis, log }: ListsDeps): Lists {
       }
     },
     state: cache.state,
-    close: () => shelf?.close(),
+    close: () => sharedCache?.close(),
   };
 }

@@ -9,7 +9,7 @@ import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
-import { type ApiEntry, type Route, routeOfOwn } from '../core/route.ts';
+import { type ApiEntry, type Route, routeOfCustom } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { writeJson } from '../lib/json/json-text.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
@@ -34,7 +34,7 @@ export const openapi: Command = {
       stdout(JSON.stringify(toAdminDocument(endpoints, version), null, 2));
       return 0;
     }
-    const own = values.config === undefined ? [] : await ownRoutesIn(context);
+    const own = values.config === undefined ? [] : await customRoutesIn(context);
     if (!Array.isArray(own)) {
       printFaults(own, stderr);
       return 1;
@@ -45,9 +45,9 @@ export const openapi: Command = {
 };
 
 /** Those of a configuration that is named, or its faults. */
-async function ownRoutesIn(context: CommandContext) {
+async function customRoutesIn(context: CommandContext) {
   const loaded = await loadConfiguration({ ...context, ...toConfigSources(context.values) });
-  return loaded.ok ? loaded.snapshot.ownRoutes.map(routeOfOwn) : loaded;
+  return loaded.ok ? loaded.snapshot.customRoutes.map(routeOfCustom) : loaded;
 }
 
 function toDocument(own: readonly Route[]): Json {

@@ -1,10 +1,10 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
 import { type ApiMapping, type ClientApi, type MeantRequest, type Passage, pathsUnder } from './client-api.ts';
+import type { CustomRoute } from './custom-route.ts';
 import type { Label } from './label.ts';
 import { type Operation, operationRows } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
-import type { OwnRoute } from './own-route.ts';
 import type { QueryGrammar } from './query.ts';
 import type { RerankShape } from './translation.ts';
 
@@ -46,7 +46,7 @@ export interface Route {
   /** What goes on behind the upstream's path; without, the query string is read by nobody. */
   readonly query?: QueryGrammar;
   /** Where the operator has written it. */
-  readonly own?: OwnRoute;
+  readonly own?: CustomRoute;
   /** Whoever may ask for any of these may call it; for its own alone where it does not say. */
   readonly isFor?: readonly Operation[];
   /** It asks for no work: whatever its answer counts was billed to somebody before. */
@@ -149,11 +149,11 @@ export function routeOfMapping(
   });
 }
 
-const ownRoutes = new WeakMap<OwnRoute, Route>();
+const customRoutes = new WeakMap<CustomRoute, Route>();
 
 /** What the operator has written, as a route like any other; the same each time. */
-export function routeOfOwn(own: OwnRoute): Route {
-  const known = ownRoutes.get(own);
+export function routeOfCustom(own: CustomRoute): Route {
+  const known = customRoutes.get(own);
   if (known !== undefined) return known;
   const route = defineRoute({
     path: own.path,
@@ -169,6 +169,6 @@ export function routeOfOwn(own: OwnRoute): Route {
     ...(own.query !== undefined && { query: own.query }),
     own,
   });
-  ownRoutes.set(own, route);
+  customRoutes.set(own, route);
   return route;
 }

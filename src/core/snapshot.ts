@@ -7,13 +7,13 @@ import type { Durability } from './accounting/ledger-row.ts';
 import type { Price } from './accounting/price.ts';
 import type { HeaderList } from './answer-headers.ts';
 import type { Caps } from './caps.ts';
+import type { CustomRoute } from './custom-route.ts';
 import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord, Project } from './key.ts';
 import type { Label } from './label.ts';
 import type { Lane } from './lane.ts';
 import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
-import type { OwnRoute } from './own-route.ts';
 import type { Role } from './role.ts';
 import type { ScoreScale, TargetScores } from './scores.ts';
 import type { RerankShape, TokenIds, Unsupported } from './translation.ts';
@@ -455,7 +455,7 @@ export interface Snapshot {
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly models: ModelIndex;
   /** Those of the operator's own. */
-  readonly ownRoutes: readonly OwnRoute[];
+  readonly customRoutes: readonly CustomRoute[];
   /** The model to use where the client names none. */
   readonly defaultModels: Readonly<Partial<Record<Operation, string>>>;
   /** Keys that the file declares, by the SHA-256 of the secret in lower-case hex. */

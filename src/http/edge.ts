@@ -10,7 +10,7 @@ import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
 import type { BodyWaiter, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
-import { type Route, routeOfOwn } from '../core/route.ts';
+import { type Route, routeOfCustom } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -105,7 +105,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   function routerOf(snapshot: Snapshot): Router {
     let router = routers.get(snapshot);
     if (router === undefined) {
-      const routes = [...deps.routes.routes, ...snapshot.ownRoutes.map(routeOfOwn)];
+      const routes = [...deps.routes.routes, ...snapshot.customRoutes.map(routeOfCustom)];
       router = createRouter({ ...deps.routes, routes }, snapshot.server.basePath);
       routers.set(snapshot, router);
     }

@@ -8,8 +8,8 @@ export interface PackedPieces {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** By ID: where its piece ends. An ID that stands for nothing ends where the one before it does. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** A hash table of IDs by their pieces: each is the ID and one, and 0 is a free slot. There are 2 to the power of something. */
-  readonly slots: Uint32Array<ArrayBuffer>;
+  /** A hash table of IDs by their pieces: each is the ID and one, and 0 is a free bucket. There are 2 to the power of something. */
+  readonly buckets: Uint32Array<ArrayBuffer>;
   /** Matches one word after the other: no token lies over two of them. */
   readonly words: string;
 }
@@ -33,22 +33,22 @@ export function packPieces({ bpe_ranks: lines, special_tokens: special, pat_str:
   for (const [text, id] of Object.entries(special)) pieces[id] = Buffer.from(text);
   const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + (piece?.length ?? 0), 0));
   const ends = new Uint32Array(pieces.length);
-  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * pieces.length)));
+  const buckets = new Uint32Array(2 ** Math.ceil(Math.log2(2 * pieces.length)));
   let end = 0;
   for (const [id, piece] of pieces.entries()) {
     if (piece !== undefined) {
       bytes.set(piece, end);
       end += piece.length;
-      let slot = firstSlot(piece.toString('latin1'), slots.length);
-      while (slots[slot] !== 0) slot = (slot + 1) % slots.length;
-      slots[slot] = id + 1;
+      let bucket = firstBucket(piece.toString('latin1'), buckets.length);
+      while (buckets[bucket] !== 0) bucket = (bucket + 1) % buckets.length;
+      buckets[bucket] = id + 1;
     }
     ends[id] = end;
   }
-  return { bytes, ends, slots, words };
+  return { bytes, ends, buckets, words };
 }
 
-export function toPieceTable({ bytes: packed, ends, slots, words }: PackedPieces): PieceTable {
+export function toPieceTable({ bytes: packed, ends, buckets, words }: PackedPieces): PieceTable {
   const bytes = Buffer.from(packed.buffer);
 
   function pieceOf(id: number): string | undefined {
@@ -61,22 +61,22 @@ export function toPieceTable({ bytes: packed, ends, slots, words }: PackedPieces
     words: new RegExp(words, 'gu'),
     pieceOf,
     idOf(piece) {
-      let slot = firstSlot(piece, slots.length);
+      let bucket = firstBucket(piece, buckets.length);
       for (;;) {
-        const id = (slots[slot] ?? 0) - 1;
+        const id = (buckets[bucket] ?? 0) - 1;
         if (id === -1) return undefined;
         if (pieceOf(id) === piece) return id;
-        slot = (slot + 1) % slots.length;
+        bucket = (bucket + 1) % buckets.length;
       }
     },
   };
 }
 
 /** Where the search for it begins: by FNV-1a. */
-function firstSlot(piece: string, slots: number): number {
+function firstBucket(piece: string, buckets: number): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < piece.length; index += 1) {
     hash = Math.imul(hash ^ piece.charCodeAt(index), 0x01000193);
   }
-  return (hash >>> 0) % slots;
+  return (hash >>> 0) % buckets;
 }

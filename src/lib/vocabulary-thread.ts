@@ -15,4 +15,4 @@ export type Vocabulary = keyof typeof loaders;
 
 const vocabulary: Vocabulary = workerData;
 const packed = packPieces((await loaders[vocabulary]()).default);
-parentPort?.postMessage(packed, [packed.bytes.buffer, packed.ends.buffer, packed.slots.buffer]);
+parentPort?.postMessage(packed, [packed.bytes.buffer, packed.ends.buffer, packed.buckets.buffer]);

@@ -162,7 +162,7 @@ class Walk {
   }
 }
 
-/** Those of an operator's own route, whose names stand there as the operator has written them. */
+/** Those of an operator's custom route, whose names stand there as the operator has written them. */
 function inQuery({ text }: Query): NamedModel[] {
   if (text === '') return [];
   return [...new URLSearchParams(text)].flatMap(([param, name]) =>

@@ -225,8 +225,8 @@ test(`no model reaches an upstream but those that were judged (seed ${seed}, ${r
     const offer = { path };
     const facts = { path, offer, label: 'own', upstreams: undefined, takesForms: true, query: undefined };
     const most = { output: undefined, units: undefined };
-    const ownRoute = { ...facts, method: 'POST' as const, model: from, timeouts: {}, usage: undefined, most };
-    return { ...like, path, aliases: [], required: {}, operation: 'own', own: ownRoute };
+    const customRoute = { ...facts, method: 'POST' as const, model: from, timeouts: {}, usage: undefined, most };
+    return { ...like, path, aliases: [], required: {}, operation: 'own', own: customRoute };
   });
   const asked = [...routes, ...own, ...own];
   const chance = createChance(seed);

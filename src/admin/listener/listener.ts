@@ -15,8 +15,8 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
+import { type ConnectionLimits, createAdminConnections } from './admin-connections.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
-import { createSeats, type SeatLimits } from './seats.ts';
 
 /** What is given for a path: its type and its text, by what the caller would rather have. */
 interface Page {
@@ -51,7 +51,7 @@ export class OpenListenerError extends Error {
 const maxHeaderBytes = 8 * 1024;
 const maxHeaders = 50;
 /** A browser holds six, and one for each live view; idle ones are kept open for nobody in particular. */
-const seatLimits: SeatLimits = { most: 256, mostAnAddress: 64, mostIdle: 128, reserved: 16 };
+const connectionLimits: ConnectionLimits = { most: 256, mostAnAddress: 64, mostIdle: 128, reserved: 16 };
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 75_000;
@@ -71,15 +71,15 @@ const strictHeaders: OutgoingHttpHeaders = {
 
 export function createAdminListener(deps: AdminListenerDeps): AdminListener {
   const { settings, pages, answer: answerOthers, isProxy = () => false, onFault } = deps;
-  const seats = createSeats(seatLimits, isProxy);
+  const connections = createAdminConnections(connectionLimits, isProxy);
   const known = new Map(Object.entries(pages));
 
   /** What came in a seat that is kept for metrics and probes ends with its answer, so that the next one finds it. */
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
-    const isOpenToAll = seats.begin(socket);
-    response.once('close', () => seats.end(socket));
-    server.keepAliveTimeout = seats.isUnderPressure() ? shortKeepAliveTimeoutMs : keepAliveTimeoutMs;
+    const isOpenToAll = connections.begin(socket);
+    response.once('close', () => connections.end(socket));
+    server.keepAliveTimeout = connections.isUnderPressure() ? shortKeepAliveTimeoutMs : keepAliveTimeoutMs;
     if (!isOpenToAll) response.shouldKeepAlive = false;
     try {
       checkHost(request, settings());
@@ -127,7 +127,7 @@ export function createAdminListener(deps: AdminListenerDeps): AdminListener {
   );
   server.maxHeadersCount = maxHeaders;
   server.timeout = silenceTimeoutMs;
-  server.on('connection', (socket) => seats.take(socket));
+  server.on('connection', (socket) => connections.take(socket));
   server.on('checkContinue', (_request, response) => {
     refuse(response, new Refusal('malformed_request', { connection: 'close' }));
   });

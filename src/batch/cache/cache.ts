@@ -4,8 +4,8 @@ import type { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
 import type { CacheSettings, Model } from '../../core/snapshot.ts';
 import type { Found } from '../found.ts';
-import { bytesOf, fromStored, keptEnvelope, keptOf, toStored } from './kept-item.ts';
-import type { Shelf } from './shelf.ts';
+import { bytesOf, cachedEnvelope, cachedOf, fromStored, toStored } from './cached-item.ts';
+import type { SharedCache } from './shared-cache.ts';
 
 export interface ItemCache {
   /** Those that are known, by their keys. */
@@ -21,8 +21,8 @@ interface Drawer {
   readonly items: LRUCache<string, Found>;
 }
 
-/** `shelfOf`: where there is one, opened with the first use. */
-export function createItemCache(shelfOf: () => Shelf | undefined): ItemCache {
+/** `sharedCacheOf`: where there is one, opened with the first use. */
+export function createItemCache(sharedCacheOf: () => SharedCache | undefined): ItemCache {
   const drawers = new Map<string, Drawer>();
 
   /** What was kept under other settings is forgotten. */
@@ -49,9 +49,9 @@ export function createItemCache(shelfOf: () => Shelf | undefined): ItemCache {
         if (found === undefined) missing.push(key);
         else known.set(key, found);
       }
-      const shelf = missing.length === 0 ? undefined : shelfOf();
-      if (shelf === undefined) return known;
-      const stored = await shelf.read(missing);
+      const sharedCache = missing.length === 0 ? undefined : sharedCacheOf();
+      if (sharedCache === undefined) return known;
+      const stored = await sharedCache.read(missing);
       for (const [index, key] of missing.entries()) {
         const bytes = stored[index];
         const found = bytes && fromStored(key, bytes);
@@ -64,19 +64,19 @@ export function createItemCache(shelfOf: () => Shelf | undefined): ItemCache {
 
     write(model, settings, found) {
       const { items } = drawerOf(model, settings);
-      const shelf = shelfOf();
+      const sharedCache = sharedCacheOf();
       let last: Found['envelope'] | undefined;
       let copy: Found['envelope'] | undefined;
       const stored: [string, Buffer][] = [];
       for (const [key, one] of found) {
         if (copy === undefined || one.envelope !== last) {
           last = one.envelope;
-          copy = keptEnvelope(one.envelope);
+          copy = cachedEnvelope(one.envelope);
         }
-        items.set(key, keptOf(one, copy));
-        if (shelf !== undefined) stored.push([key, toStored(key, one)]);
+        items.set(key, cachedOf(one, copy));
+        if (sharedCache !== undefined) stored.push([key, toStored(key, one)]);
       }
-      shelf?.write(stored, settings.ttlMs);
+      sharedCache?.write(stored, settings.ttlMs);
     },
 
     forget: (modelId) => void drawers.delete(modelId),

@@ -29,7 +29,7 @@ export class Coalescer {
     const waitMs = nowMs - group.lastAtMs <= windowMs ? windowMs : group.waitMs;
     group.lastAtMs = nowMs;
     group.waiting.push(member);
-    group.items += member.slots.length;
+    group.items += member.entries.length;
     if (group.items >= maxItems) this.#send(group, windowMs, maxItems);
     else group.timer ??= setTimeout(() => this.#send(group, windowMs, maxItems), waitMs < shortestMs ? 0 : waitMs);
     return member.over;
@@ -64,13 +64,13 @@ export class Coalescer {
     let joint: Member[] = [];
     let items = 0;
     for (const member of members) {
-      if (joint.length > 0 && items + member.slots.length > maxItems) {
+      if (joint.length > 0 && items + member.entries.length > maxItems) {
         void callJointly(joint);
         joint = [];
         items = 0;
       }
       joint.push(member);
-      items += member.slots.length;
+      items += member.entries.length;
     }
     if (joint.length > 0) void callJointly(joint);
   }

@@ -5,14 +5,14 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { ReadAnswer } from '../codecs/codec.ts';
 import { foundIn } from '../found.ts';
+import type { ListEntry } from '../list-entry.ts';
 import { type Inquiry, PartAsker, type Wanted } from '../part-asker.ts';
 import { weightOf } from '../parts.ts';
-import type { Slot } from '../slot.ts';
 import type { Member } from './member.ts';
 
 interface Owned extends Wanted {
   readonly member: Member;
-  readonly slot: Slot;
+  readonly entry: ListEntry;
 }
 
 /** Never rejects: whoever has no results afterwards asks alone, and reads its own error. One alone is not asked for here. */
@@ -46,7 +46,9 @@ async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<vo
     if (members.every(({ hasLeft }) => hasLeft)) asker.endWith({ error: new GatewayError('client_closed') });
   };
   for (const member of members) member.onLeft = giveUp;
-  const owned = members.flatMap((member) => member.slots.map((slot): Owned => ({ bytes: slot.bytes, member, slot })));
+  const owned = members.flatMap((member) =>
+    member.entries.map((entry): Owned => ({ bytes: entry.bytes, member, entry })),
+  );
   try {
     await asker.askAll(owned, asked.candidates);
   } catch (error) {
@@ -61,7 +63,7 @@ function shareOut(owned: readonly Owned[], read: ReadAnswer, part: ReadPart, inq
   const found = foundIn(read, part, weights);
   for (const [member, { places, share }] of sharesIn(owned, part.exchange, inquiry)) {
     member.takers.take(
-      places.flatMap((place) => owned[place]?.slot ?? []),
+      places.flatMap((place) => owned[place]?.entry ?? []),
       places.flatMap((place) => found[place] ?? []),
       { ...part, exchange: share },
     );

@@ -3,11 +3,11 @@
 import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { Found } from '../found.ts';
+import type { ListEntry } from '../list-entry.ts';
 import type { Inquiry } from '../part-asker.ts';
-import type { Slot } from '../slot.ts';
 
 interface Takers {
-  take(slots: readonly Slot[], found: readonly Found[], part: ReadPart): void;
+  take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void;
   /** Its share of a call whose answer was not waited for. */
   owe(part: Exchange): void;
 }
@@ -16,7 +16,7 @@ export class Member {
   /** The ID of whose it is. */
   readonly key: string;
   readonly inquiry: Inquiry;
-  readonly slots: readonly Slot[];
+  readonly entries: readonly ListEntry[];
   /** Takes its results and its share of the cost, also after it has left: its items were asked for. */
   readonly takers: Takers;
   /** Resolves when nothing more comes of it. */
@@ -26,11 +26,11 @@ export class Member {
   onLeft: (() => void) | undefined = undefined;
   readonly #end: () => void;
 
-  constructor(key: string, inquiry: Inquiry, slots: readonly Slot[], takers: Takers) {
+  constructor(key: string, inquiry: Inquiry, entries: readonly ListEntry[], takers: Takers) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.key = key;
     this.inquiry = inquiry;
-    this.slots = slots;
+    this.entries = entries;
     this.over = promise;
     this.#end = resolve;
     this.takers = takers;

@@ -3,10 +3,10 @@
 import { describeCaps } from '../../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../../config/load.ts';
 import type { Price } from '../../core/accounting/price.ts';
+import type { CustomModelSource } from '../../core/custom-route.ts';
 import { type Label, labels } from '../../core/label.ts';
 import { limitsOf, listOperations } from '../../core/lists.ts';
 import { companionsOf, operationRows, operations } from '../../core/operations/index.ts';
-import type { OwnModelPlace } from '../../core/own-route.ts';
 import {
   type Model,
   offerKey,
@@ -106,7 +106,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
         price: toPrice(price, upstream, snapshot.createdAtS * 1000),
       })),
     })),
-    routes: snapshot.ownRoutes.map(({ path, method, offer, model, label }) => ({
+    routes: snapshot.customRoutes.map(({ path, method, offer, model, label }) => ({
       path,
       method,
       to: offer.path,
@@ -270,7 +270,7 @@ function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | '
   };
 }
 
-function toPlace(model: OwnModelPlace): string {
+function toPlace(model: CustomModelSource): string {
   switch (model.from) {
     case 'field':
       return `field ${model.name}`;

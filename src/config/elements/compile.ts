@@ -54,7 +54,7 @@ export function* compiling(
     projects: yield* compileProjects(document.projects, byId, context),
     upstreams: byId,
     models,
-    ownRoutes: yield* compileRoutes(document.routes, byId, models, context),
+    customRoutes: yield* compileRoutes(document.routes, byId, models, context),
     defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, context),
     keys: yield* compileKeys(document, models, byId, context),
   });

@@ -1,8 +1,8 @@
 /** The section `routes`: paths of the operator's own. */
 
 import type * as z from 'zod';
+import type { CustomModelSource, CustomRoute } from '../../core/custom-route.ts';
 import { labels } from '../../core/label.ts';
-import type { OwnModelPlace, OwnRoute } from '../../core/own-route.ts';
 import { mayMeanTheSame } from '../../core/paths.ts';
 import type { QueryGrammar } from '../../core/query.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
@@ -104,8 +104,8 @@ export function* compileRoutes(
   upstreams: ReadonlyMap<string, Upstream>,
   models: ModelIndex,
   context: CompileContext,
-): Generator<undefined, readonly OwnRoute[], undefined> {
-  const routes: OwnRoute[] = [];
+): Generator<undefined, readonly CustomRoute[], undefined> {
+  const routes: CustomRoute[] = [];
   const places: { readonly path: string; readonly at: Path }[] = [];
   for (const { path: at, value } of entries) {
     yield;
@@ -153,7 +153,7 @@ function toModelPlace(
   at: Path,
   models: ModelIndex,
   { faults }: CompileContext,
-): OwnModelPlace | undefined {
+): CustomModelSource | undefined {
   const fault = (key: string, problem: string): undefined => {
     faults.add([...at, key], problem);
   };
@@ -200,8 +200,8 @@ function toRoute(
     most,
     timeouts,
   }: RouteEntry,
-  model: OwnModelPlace,
-): OwnRoute {
+  model: CustomModelSource,
+): CustomRoute {
   const grammar: QueryGrammar = Object.fromEntries(query.map((name) => [name, anything]));
   const { connect, first_byte: firstByte, idle, total } = timeouts;
   return Object.freeze({

@@ -1,4 +1,4 @@
-/** What the operator's own routes ask for: bytes go, bytes come, and nobody here knows what they mean. */
+/** What the operator's custom routes ask for: bytes go, bytes come, and nobody here knows what they mean. */
 
 import { defineOperation } from './row.ts';
 

@@ -14,15 +14,15 @@ export interface Tally {
 export function createTally(maxKeys: number): Tally {
   const mask = maxKeys * 2 - 1;
   const keys = new Uint32Array(maxKeys * 2);
-  /** 0 where a slot is free. */
+  /** 0 where a bucket is free. */
   const sums = new Float64Array(maxKeys * 2);
   const used = new Uint32Array(maxKeys);
   let size = 0;
 
-  const slotOf = (key: number): number => {
-    let slot = key & mask;
-    while (sums[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & mask;
-    return slot;
+  const bucketOf = (key: number): number => {
+    let bucket = key & mask;
+    while (sums[bucket] !== 0 && keys[bucket] !== key) bucket = (bucket + 1) & mask;
+    return bucket;
   };
 
   return {
@@ -30,23 +30,23 @@ export function createTally(maxKeys: number): Tally {
       return size;
     },
     add(key, amount = 1) {
-      const slot = slotOf(key);
-      const sum = sums[slot] ?? 0;
+      const bucket = bucketOf(key);
+      const sum = sums[bucket] ?? 0;
       if (sum === 0) {
         if (size === maxKeys) return false;
-        keys[slot] = key;
-        used[size] = slot;
+        keys[bucket] = key;
+        used[size] = bucket;
         size += 1;
       }
-      sums[slot] = sum + amount;
+      sums[bucket] = sum + amount;
       return true;
     },
-    has: (key) => sums[slotOf(key)] !== 0,
+    has: (key) => sums[bucketOf(key)] !== 0,
     drain(visit) {
       for (let at = 0; at < size; at += 1) {
-        const slot = used[at] ?? 0;
-        visit(keys[slot] ?? 0, sums[slot] ?? 0);
-        sums[slot] = 0;
+        const bucket = used[at] ?? 0;
+        visit(keys[bucket] ?? 0, sums[bucket] ?? 0);
+        sums[bucket] = 0;
       }
       size = 0;
     },

@@ -16,7 +16,7 @@ import { fullJitterMs } from '../../lib/back-off.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withoutUsageEvent } from '../answers/counted-answer.ts';
 import { discard } from '../answers/discard.ts';
-import { Leftovers } from '../answers/leftovers.ts';
+import { FallbackResponse } from '../answers/fallback-response.ts';
 import { pass } from '../answers/pass.ts';
 import { type Fault, failureOf, faultIn } from '../answers/short-list.ts';
 import { halfCharacterIn } from '../half-characters.ts';
@@ -24,6 +24,7 @@ import { shareOf } from '../lists/shares.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { isExhausted } from './exhausted.ts';
+import { FaultAttribution, unavailable } from './fault-attribution.ts';
 import { Race, type Won } from './hedge.ts';
 import { pause } from './pause.ts';
 import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
@@ -31,7 +32,6 @@ import { mayPace, paceMsOf, RateWait, usedUpForMsIn } from './rate-wait.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
 import { SubCall } from './sub-call.ts';
-import { Suspects, unavailable } from './suspects.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
 import { redirected, restAskedForMs, verdictOn } from './verdict.ts';
@@ -77,7 +77,7 @@ class Attempts {
   /** Whoever leaves ends it. */
   readonly #client: Listening;
   readonly #tried: Tried;
-  readonly #leftovers = new Leftovers();
+  readonly #fallback = new FallbackResponse();
   /** Nothing more may be sent, though someone may be left: a byte left, and the route does not allow it twice. */
   #isFinal = false;
   /** An idle connection was closed under a call once; a second time is no coincidence. */
@@ -85,7 +85,7 @@ class Attempts {
   /** More than one call is or was under way at a time: each is told, the one that was answered well included. */
   #isHedged = false;
   /** Those who answered the whole request with an error that it may be to blame for. */
-  #suspects: Suspects | undefined = undefined;
+  #faults: FaultAttribution | undefined = undefined;
   /** Whom a call has reached, so that the next to the same is held back for a moment. */
   #reached: string[] | undefined = undefined;
   /** Once a call has failed that may be made again. */
@@ -128,8 +128,8 @@ class Attempts {
           if (turn !== undefined && (await this.#waitForRate(turn))) continue;
           this.#log?.debug('no target left', { id: this.#exchange.id, why: turn?.kind ?? 'over' });
           if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoPlace();
-          if (this.#suspects !== undefined) this.#excuse(this.#suspects);
-          const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
+          if (this.#faults !== undefined) this.#excuse(this.#faults);
+          const { answer, turn: answered, verdict } = this.#fallback.best(turn, this.#exchange);
           return await pass(this.#plan, answer, answered, verdict);
         }
         if (this.#reached !== undefined && turn !== this.#waited && !(await this.#backOff(turn, this.#reached)))
@@ -148,7 +148,7 @@ class Attempts {
       }
     } finally {
       this.#rateWait?.passed();
-      this.#leftovers.clear();
+      this.#fallback.clear();
     }
   }
 
@@ -311,7 +311,7 @@ class Attempts {
     this.#tried.upstream(upstream.id);
     if (paces) this.#pacing.denied(upstream, denial);
     if (this.#rateWait?.isRetrying(upstream) !== true) this.#note(turn, 'capped', denial.limit, performance.now());
-    this.#leftovers.denied(denial);
+    this.#fallback.denied(denial);
     return false;
   }
 
@@ -405,7 +405,7 @@ class Attempts {
     this.#tried.target(turn.candidate.target);
     this.#exchange.trace?.called(turn, 'refused', undefined);
     this.#log?.debug('attempt ended', { ...this.#namesOf(turn), outcome: 'refused', detail: refusal.code });
-    this.#leftovers.refused(refusal);
+    this.#fallback.refused(refusal);
   }
 
   #count(target: Target): void {
@@ -423,7 +423,7 @@ class Attempts {
       case 'not-sent':
         this.#tried.sent -= 1;
         this.#tried.upstream(turn.candidate.target.upstream.id);
-        this.#leftovers.failed(outcome.failure);
+        this.#fallback.failed(outcome.failure);
         if (outcome.failure.ours === undefined) {
           turn.notSent(outcome.failure.cause);
           if (outcome.failure.isLasting === undefined) this.#repeating.failed(turn, 'nothing');
@@ -469,13 +469,13 @@ class Attempts {
       else this.#staleOnce = true;
     }
     if (this.#plan.course.replayable && failure.isFinal === undefined) {
-      this.#leftovers.failed(failure);
+      this.#fallback.failed(failure);
       if (failure.elsewhere !== undefined) return;
       if (failure.ours === undefined && failure.unfit === undefined) this.#repeating.failed(turn, 'unheard');
       return;
     }
     this.#isFinal = true;
-    this.#leftovers.failedForGood(failure);
+    this.#fallback.failedForGood(failure);
   }
 
   #judgeAnswer(
@@ -520,8 +520,8 @@ class Attempts {
           isUnavailable: unavailable.has(answer.meantStatus ?? answer.status),
           restMs,
         });
-        this.#suspects ??= new Suspects();
-        this.#suspects.add(turn, answer);
+        this.#faults ??= new FaultAttribution();
+        this.#faults.add(turn, answer);
         this.#endTarget(turn);
         if (!isPartial) this.#repeating.failedWith(turn, answer, restMs);
         break;
@@ -534,10 +534,10 @@ class Attempts {
         turn.failed(why, 'answer');
         this.#endTarget(turn);
         answer.cancel();
-        this.#leftovers.failed({ ...redirected, cause: `redirect (${answer.status})` });
+        this.#fallback.failed({ ...redirected, cause: `redirect (${answer.status})` });
         return undefined;
     }
-    this.#leftovers.hold({ answer, turn, verdict });
+    this.#fallback.hold({ answer, turn, verdict });
     return undefined;
   }
 
@@ -547,9 +547,9 @@ class Attempts {
   }
 
   /** Nobody served it: the request may be to blame. */
-  #excuse(suspects: Suspects): void {
-    suspects.excuse();
-    if (suspects.hasUnavailable) {
+  #excuse(faults: FaultAttribution): void {
+    faults.excuse();
+    if (faults.hasUnavailable) {
       this.#deps.dispatcher.excuseUnavailable(this.#plan.course, this.#tried, this.#plan.resolved.matched);
     }
   }

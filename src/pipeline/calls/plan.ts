@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import { type CallBody, withSpan } from '../../core/call-body.ts';
 import { noCaps } from '../../core/caps.ts';
+import type { CustomRoute } from '../../core/custom-route.ts';
 import type { Candidate, Course, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -12,7 +13,6 @@ import type { Remembered } from '../../core/lists.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Keeps } from '../../core/operations/row.ts';
 import type { Answer, AnswerForm, Call, Failure, Listening } from '../../core/outcome.ts';
-import type { OwnRoute } from '../../core/own-route.ts';
 import { type Query, withQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Route } from '../../core/route.ts';
@@ -213,7 +213,7 @@ function isAlone(candidates: readonly Candidate[]): boolean {
 /** By the route's own label, else by the one that may serve it once the model is lifted into the body. */
 function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (target.weight === 0) return undefined;
-  if (route.own !== undefined) return toOwnCandidate(target, route.own);
+  if (route.own !== undefined) return toCustomCandidate(target, route.own);
   const { offers } = target;
   const own = offers.get(offerKey(route.label, route.operation));
   if (hasVerb(own, route)) return { target, offer: own, lifted: false };
@@ -227,7 +227,7 @@ export const hasVerb = (offer: Offer | undefined, { verb }: Route): offer is Off
   offer !== undefined && (offer.verbs === undefined || (verb !== undefined && offer.verbs.includes(verb)));
 
 /** Whatever its family is, it is asked at the path that the operator has written. */
-function toOwnCandidate(target: Target, { offer, upstreams }: OwnRoute): Candidate | undefined {
+function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): Candidate | undefined {
   const { upstream, bridge } = target;
   const isMeant = upstreams === undefined || upstreams.has(upstream.id);
   return isMeant && upstream.origin !== undefined && bridge === undefined

@@ -2,9 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 import type { Asking, PriceUnit } from '../../core/accounting/price.ts';
+import type { CustomRoute } from '../../core/custom-route.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
-import type { OwnRoute } from '../../core/own-route.ts';
 import type { Route } from '../../core/route.ts';
 import { countItems, type ItemCount } from '../../lib/json/json-items.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
@@ -50,7 +50,7 @@ const LOWER_T = 0x74;
 function forAnything(
   { body, form }: Question,
   { path }: Route,
-  { most: { output, units } }: OwnRoute,
+  { most: { output, units } }: CustomRoute,
   { maxOutput }: Asked['model'],
 ): Asking {
   const bytes = form?.bytes ?? body.length;

@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
-import type { OwnUsage } from '../../core/own-route.ts';
+import type { OwnUsage } from '../../core/custom-route.ts';
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 import type { UsageObserver } from './usage.ts';
 

@@ -15,7 +15,7 @@ import {
 import type { Exchange } from '../../core/exchange.ts';
 import type { Lane } from '../../core/lane.ts';
 import { operations } from '../../core/operations/index.ts';
-import { type Route, routeOfOwn } from '../../core/route.ts';
+import { type Route, routeOfCustom } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { MetricName } from './definitions.ts';
@@ -89,7 +89,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
   const budgetHits = new Map<string, Counter>();
   let sources: MetricSources = {};
   let adopted: readonly Model[] = [];
-  let ownRoutes: readonly Route[] = [];
+  let customRoutes: readonly Route[] = [];
   let configTimestampS = 0;
   let wasReloaded = true;
 
@@ -126,7 +126,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
 
   function bind(model: Model): ModelCounts {
     const counts = new Map<Route, RequestCounts>();
-    for (const route of [...routes, ...ownRoutes]) {
+    for (const route of [...routes, ...customRoutes]) {
       if (!model.operations.includes(route.operation)) continue;
       const { path, operation } = route;
       const made = new RequestCounts(registry, { route: path, operation, model: model.id });
@@ -172,8 +172,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
   return {
     adopt(snapshot) {
       adopted = snapshot.models.all;
-      ownRoutes = snapshot.ownRoutes.map(routeOfOwn);
-      for (const route of ownRoutes) showRoute(route);
+      customRoutes = snapshot.customRoutes.map(routeOfCustom);
+      for (const route of customRoutes) showRoute(route);
       if (adopted.length > mostAtOnce) void inTurns(bindAll(adopted));
       else atOnce(bindAll(adopted));
       for (const id of snapshot.upstreams.keys()) {

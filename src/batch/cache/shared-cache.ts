@@ -1,11 +1,11 @@
-/** What all nodes keep together, in Redis: asked once for a request, and never waited for long. */
+/** The cache that all nodes share, in Redis: read once a request, with a short time limit. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../../core/log.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 
-export interface Shelf {
+export interface SharedCache {
   /** In the order of the keys; undefined where nothing is there, or it takes too long to say. */
   read(keys: readonly string[]): Promise<readonly (Buffer | undefined)[]>;
   /** In the background, and for so long. */
@@ -28,7 +28,7 @@ interface Client {
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
-export function createRedisShelf(url: string, log: Log): Shelf {
+export function createRedisSharedCache(url: string, log: Log): SharedCache {
   let client: Client | undefined;
   /** The one that has owed a reply for too long: it is not asked again until that is there. */
   let late: Client | undefined;

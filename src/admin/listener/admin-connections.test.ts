@@ -50,7 +50,7 @@ async function open(t: TestContext, proxies: readonly string[] = []) {
   return { port, host, come, crowd, live, ask };
 }
 
-test('idle connections, as many as there are, keep nobody out: the longest idle one makes room', async (t) => {
+test('idle connections, as many as there are, keep nobody out: the longest idle one is closed', async (t) => {
   const { crowd, ask } = await open(t);
   const idle = [];
   for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6']) {

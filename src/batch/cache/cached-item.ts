@@ -1,4 +1,4 @@
-/** One item's result as it is kept: the upstream's own bytes, in a copy that holds nothing else alive. */
+/** One item's result as it is cached: the upstream's own bytes, in a copy that holds nothing else alive. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -14,11 +14,11 @@ export function bytesOf({ result, envelope }: Found): number {
 }
 
 /** With copies of what may be a slice of something long. */
-export function keptOf(found: Found, envelope: Envelope): Found {
+export function cachedOf(found: Found, envelope: Envelope): Found {
   return { ...found, result: { ...found.result, bytes: Buffer.from(found.result.bytes) }, envelope };
 }
 
-export function keptEnvelope(envelope: Envelope): Envelope {
+export function cachedEnvelope(envelope: Envelope): Envelope {
   return { ...envelope, head: Buffer.from(envelope.head), tail: Buffer.from(envelope.tail) };
 }
 

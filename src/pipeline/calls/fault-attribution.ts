@@ -1,28 +1,28 @@
-/** The targets that failed on one request, until it is known whether they are to blame or the request is. */
+/** Fault attribution: the targets that failed on one request, until it is known whether the fault is theirs or the request's. */
 
 import type { Turn } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';
 
-/** They speak of the service, whatever it was asked. */
-const awayStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
+/** Statuses about the service, whatever the request was. */
+const unreachableStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
 
 /** By these a service says that it is unavailable. */
 export const unavailable: ReadonlySet<number> = new Set([503, 529]);
 
-interface Suspect {
+interface FailedTry {
   readonly turn: Turn;
   readonly status: number;
 }
 
-export class Suspects {
-  readonly #all: Suspect[] = [];
+export class FaultAttribution {
+  readonly #all: FailedTry[] = [];
 
   /** One was unavailable, which the request may be to blame for as well: the dispatcher knows who else was, for this body alone. */
   hasUnavailable = false;
 
   add(turn: Turn, { status, meantStatus = status }: Answer): void {
     if (unavailable.has(meantStatus)) this.hasUnavailable = true;
-    if (!awayStatuses.has(meantStatus)) this.#all.push({ turn, status: meantStatus });
+    if (!unreachableStatuses.has(meantStatus)) this.#all.push({ turn, status: meantStatus });
   }
 
   /** Nobody served it, and two failed alike: the request is to blame, and not those who got it. */

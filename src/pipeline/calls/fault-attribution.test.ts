@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Turn } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';
-import { Suspects } from './suspects.ts';
+import { FaultAttribution } from './fault-attribution.ts';
 
 /** Those who are excused where each of these answered so, none of them well. */
 function excusedOf(statuses: readonly number[], targets: readonly string[] = ['a', 'b', 'c']): number[] {
-  const suspects = new Suspects();
+  const faults = new FaultAttribution();
   const excused: number[] = [];
   for (const [index, status] of statuses.entries()) {
     const candidate = { target: targets[index] };
-    suspects.add({ candidate, excused: () => void excused.push(index) } as unknown as Turn, { status } as Answer);
+    faults.add({ candidate, excused: () => void excused.push(index) } as unknown as Turn, { status } as Answer);
   }
-  suspects.excuse();
+  faults.excuse();
   return excused;
 }
 

@@ -3,7 +3,7 @@
 import type { Lane } from './lane.ts';
 import type { QueryGrammar } from './query.ts';
 
-export interface OwnRoute {
+export interface CustomRoute {
   /** That clients call, under the base path; `{model}` stands for the model's name. */
   readonly path: string;
   readonly method: 'GET' | 'POST';
@@ -13,7 +13,7 @@ export interface OwnRoute {
   readonly label: string;
   /** The only ones that it may be sent to; any where undefined. */
   readonly upstreams: ReadonlySet<string> | undefined;
-  readonly model: OwnModelPlace;
+  readonly model: CustomModelSource;
   readonly lane?: Lane | undefined;
   readonly takesForms: boolean;
   readonly query: QueryGrammar | undefined;
@@ -36,7 +36,7 @@ export interface OwnUsage {
   readonly units: string | undefined;
 }
 
-export type OwnModelPlace =
+export type CustomModelSource =
   /** Of the body, or a part of a form. */
   | { readonly from: 'field'; readonly name: string }
   | { readonly from: 'header'; readonly name: string }

@@ -1,4 +1,4 @@
-/** What the client gets when nobody has a good answer: an upstream's own error, the newest failure, or the reason why nobody was asked. */
+/** The response when no target has a good one: an upstream's own error, the newest failure, or the reason why no target was called. */
 
 import type { Denial } from '../../core/accounting/spending.ts';
 import type { NoTurn, Turn } from '../../core/dispatch.ts';
@@ -8,14 +8,14 @@ import type { Answer, Failure } from '../../core/outcome.ts';
 import type { Verdict } from '../calls/verdict.ts';
 import { discard } from './discard.ts';
 
-/** An answer that is no good, in case that nobody has a better one. */
+/** A bad answer, kept in case no target has a better one. */
 export interface Held {
   readonly answer: Answer;
   readonly turn: Turn;
   readonly verdict: Verdict;
 }
 
-export class Leftovers {
+export class FallbackResponse {
   #held: Held | undefined = undefined;
   #failure: Failure | undefined = undefined;
   #refusal: GatewayError | undefined = undefined;
@@ -23,7 +23,7 @@ export class Leftovers {
 
   /** The newest, save that a refused credential of ours says the least to a client. */
   hold(next: Held): void {
-    // Whoever is asked next may be at the same upstream, and needs the place.
+    // The next target may be at the same upstream, and needs the slot.
     next.turn.over(undefined);
     const stays = this.#held !== undefined && this.#held.verdict !== 'rejected' && next.verdict === 'rejected';
     if (stays) {
