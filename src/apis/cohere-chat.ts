@@ -5,7 +5,14 @@ import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { OperationRow } from '../core/operations/row.ts';
 
-const { saysTier: _tier, searchedBy: _search, hosted: _hosted, kept: _kept, sdk: _sdk, ...chat } = operationRows.chat;
+const {
+  saysTier: _tier,
+  searchedBy: _search,
+  hosted: _hosted,
+  objectNames: _kept,
+  sdk: _sdk,
+  ...chat
+} = operationRows.chat;
 
 interface Version {
   readonly label: 'cohere' | 'cohere_v1';
@@ -68,6 +75,6 @@ export const chatV1 = versionOf({
     written: { whole: ['text'], events: ['text'] },
     countsIn: 'response meta',
     // Conversations that Cohere keeps, and what was connected to the operator's account, are nobody's.
-    kept: { fields: ['conversation_id', 'connectors'], names: [] },
+    objectNames: { fields: ['conversation_id', 'connectors'], names: [] },
   },
 });

@@ -238,7 +238,7 @@ const overCompletions: ApiMapping = {
   },
 };
 
-const { kept: _kept, sdk: _sdk, ...row } = operationRows.chat;
+const { objectNames: _kept, sdk: _sdk, ...row } = operationRows.chat;
 
 export const chat: ApiMapping = {
   operation: 'chat',

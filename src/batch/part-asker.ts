@@ -189,7 +189,7 @@ export class PartAsker<T extends Wanted> {
       items: items.length,
       waits,
       fits: (candidate) => able.has(candidate),
-      placeOf: items.length === all.bytes.length ? undefined : (item) => placeOf(items[item], all),
+      indexInWhole: items.length === all.bytes.length ? undefined : (item) => indexInWhole(items[item], all),
       judge: async (bytes) => {
         await this.#inquiry.read(bytes, items.length);
       },
@@ -212,7 +212,7 @@ export class PartAsker<T extends Wanted> {
 }
 
 /** In the whole list. */
-function placeOf(item: Buffer | undefined, { bytes }: Items): number | undefined {
+function indexInWhole(item: Buffer | undefined, { bytes }: Items): number | undefined {
   const place = item === undefined ? -1 : bytes.indexOf(item);
   return place === -1 ? undefined : place;
 }

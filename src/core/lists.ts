@@ -49,7 +49,7 @@ export interface Part {
   /** Whom it may go to. */
   fits(candidate: Candidate): boolean;
   /** Where an item of it stands in the whole list; undefined where it has no such item. Without it, it has all of them. */
-  readonly placeOf?: ((item: number) => number | undefined) | undefined;
+  readonly indexInWhole?: ((item: number) => number | undefined) | undefined;
   /** Rejects with `Unfit` where these bytes, all of a good answer, are not what was asked for: somebody else is asked then. */
   judge(bytes: Buffer): Promise<void>;
 }

@@ -1,16 +1,16 @@
 /** A path with the ID of what an upstream keeps in it, and what is asked of that. */
 
-import type { Keeps } from './operations/row.ts';
+import type { ObjectRecords } from './operations/row.ts';
 import type { QueryGrammar } from './query.ts';
 import type { Route } from './route.ts';
-import type { KeptKind } from './store/kept-objects.ts';
+import type { StoredKind } from './store/stored-objects.ts';
 
 export interface ObjectRoute {
   /** Whether it makes one, lists them, or is about the one whose ID is in the path. */
   readonly action: 'make' | 'list' | 'about';
   /** HEAD goes with GET. */
   readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly kind: KeptKind;
+  readonly kind: StoredKind;
   /** By which such objects are made, where the path of the operation is the upstream's for them as well. */
   readonly of: Route;
   /** Its paths, in which `{id}` stands for one segment; and what ledger and metrics know of it. */
@@ -19,9 +19,9 @@ export interface ObjectRoute {
   readonly tail: string;
   readonly query: QueryGrammar;
   /** Those of its parameters that name something themselves. */
-  readonly named: Readonly<Record<string, KeptKind>>;
+  readonly named: Readonly<Record<string, StoredKind>>;
   /** Where more of what is kept stands in its answer. */
-  readonly keeps: Keeps;
+  readonly records: ObjectRecords;
   /** Where it went well, the object is there no more. */
   readonly forgets: boolean;
   /** For people: what it does, in the OpenAPI document. */
@@ -29,9 +29,9 @@ export interface ObjectRoute {
 }
 
 type Said = Pick<ObjectRoute, 'method' | 'kind' | 'of' | 'route' | 'summary'> &
-  Partial<Pick<ObjectRoute, 'action' | 'query' | 'named' | 'keeps' | 'forgets'>>;
+  Partial<Pick<ObjectRoute, 'action' | 'query' | 'named' | 'records' | 'forgets'>>;
 
-export const keepsNothing: Keeps = Object.freeze({ whole: {}, events: {}, unless: '' });
+export const recordsNothing: ObjectRecords = Object.freeze({ whole: {}, events: {}, unless: '' });
 
 /** What lies behind the paths of the route by which such objects are made; whatever the method, it is one route to those who count. */
 export function routeBehind(of: Route, tail: string): Route {
@@ -51,7 +51,7 @@ export function routeBehind(of: Route, tail: string): Route {
 
 export function defineObjectRoute(said: Said): ObjectRoute {
   const { route, of, action = 'about', query = {}, named = {}, forgets = false } = said;
-  const { keeps = of.row.keeps ?? keepsNothing } = said;
+  const { records = of.row.records ?? recordsNothing } = said;
   const tail = route.path.slice(route.path.indexOf('{id}') + '{id}'.length);
-  return Object.freeze({ ...said, action, tail, query, named, keeps, forgets });
+  return Object.freeze({ ...said, action, tail, query, named, records, forgets });
 }

@@ -7,9 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { intentLine, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { rowId } from '../../test/support/ledger/ledger-rows.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
-import { keptObjectsMs } from '../core/store/kept-objects.ts';
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Store } from '../core/store/store.ts';
+import { storedObjectsMs } from '../core/store/stored-objects.ts';
 import { openStore } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { createImporter, type Importer, type ImporterDeps } from './importer.ts';
@@ -355,14 +355,14 @@ test('what upstreams have forgotten goes with the rows, after thirty days', asyn
     credential: 'c',
     model: 'm',
   } as const;
-  await store.keptObjects.add([{ ...object, createdAtMs: madeAtMs }]);
+  await store.storedObjects.add([{ ...object, createdAtMs: madeAtMs }]);
   const importer = start({ retentionMs: Number.POSITIVE_INFINITY });
   await importer.caughtUp();
-  clock.advance(keptObjectsMs);
+  clock.advance(storedObjectsMs);
   await wait(50);
-  assert.equal((await store.keptObjects.find([object])).length, 1);
+  assert.equal((await store.storedObjects.find([object])).length, 1);
   clock.advance(3_600_001);
-  await until(async () => (await store.keptObjects.find([object])).length === 0);
+  await until(async () => (await store.storedObjects.find([object])).length === 0);
 });
 
 test('a clock that jumps ahead deletes nothing before somebody confirms it', async (t) => {

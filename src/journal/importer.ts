@@ -2,9 +2,9 @@
 
 import type { Log } from '../core/log.ts';
 import type { BudgetAccountStore } from '../core/store/budgets.ts';
-import { type KeptObjectStore, keptObjectsMs } from '../core/store/kept-objects.ts';
 import type { JournalPosition, LedgerStore } from '../core/store/ledger.ts';
 import type { SeriesStore } from '../core/store/series.ts';
+import { type StoredObjectStore, storedObjectsMs } from '../core/store/stored-objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
@@ -23,7 +23,7 @@ export interface ImporterDeps {
   readonly store: {
     readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'prune' | 'pruneCaptures'>;
     readonly budgets: Pick<BudgetAccountStore, 'release'>;
-    readonly keptObjects: Pick<KeptObjectStore, 'prune'>;
+    readonly storedObjects: Pick<StoredObjectStore, 'prune'>;
     readonly series: Pick<SeriesStore, 'tend'>;
   };
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export interface Importer {
 /** As many as come in the longest pause from a gateway that answers thousands a second; they take SQLite some 30 ms. */
 const defaultBatch = 3_000;
 const defaultPollMs = 100;
-/** A look that brought rows is followed by a longer pause, and one that brought many by a still longer one: the more come at once, the less each costs. */
+/** A look that brought rows is polled by a longer pause, and one that brought many by a still longer one: the more come at once, the less each costs. */
 const polls = { nothing: 1, some: 2, many: 5 } as const;
 const manyRows = 200;
 const orphansEveryMs = 10_000;
@@ -322,7 +322,7 @@ class JournalImporter implements Importer {
     try {
       const nowMs = await this.#findTime();
       const rows = await store.ledger.prune(nowMs - this.#retentionMs);
-      const gone = rows + (await store.keptObjects.prune(nowMs - keptObjectsMs));
+      const gone = rows + (await store.storedObjects.prune(nowMs - storedObjectsMs));
       this.#isPruning = gone > 0;
       if (gone > 0) this.#nextPruneMs = 0;
       else await store.ledger.pruneCaptures(nowMs);

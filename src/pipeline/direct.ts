@@ -276,7 +276,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       query: noQuery,
       deadlineMs: performance.now() + course.totalMs,
       reservation,
-      keeps: undefined,
+      records: undefined,
       inBackground: false,
     };
   }

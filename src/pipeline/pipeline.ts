@@ -50,8 +50,8 @@ import { readForm } from './form-question.ts';
 import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-answer.ts';
 import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
-import { courseAt, placeOf } from './objects/placing.ts';
-import { isInBackground, keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
+import { courseAt, locationOf } from './objects/object-location.ts';
+import { isInBackground, type RecordingDeps, recorded, recordsOf } from './objects/recording.ts';
 import { ownerOf } from './objects/registry.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
 import { askingWith, courseWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
@@ -241,21 +241,21 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     if (entered !== undefined && asked.mayNameOthers) await othersIn(exchange, key, called, asked, noQuery);
     const any = others === undefined ? courseOf(resolved, route) : courseWith(courseOf(resolved, route), others);
     const open = question.onlyWidth === undefined ? any : servingOtherWidth(any, question.onlyWidth);
-    const keeps = keepsOf(question, route);
-    const inBackground = isInBackground(question, keeps);
+    const records = recordsOf(question, route);
+    const inBackground = isInBackground(question, records);
     const looked = namedObjectsIn(
       question,
       route,
       new ParsingMemory(exchange.requestLease),
-      route.own !== undefined && keepsObjects(open),
+      route.own !== undefined && storesObjects(open),
     );
     const named = looked instanceof Promise ? await looked : looked;
-    const placing = placeOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
-    const place = placing instanceof Promise ? await placing : placing;
-    const placed = courseAt(open, place, resolved.id);
-    const { course } = placed;
+    const locating = locationOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
+    const location = locating instanceof Promise ? await locating : locating;
+    const located = courseAt(open, location, resolved.id);
+    const { course } = located;
     if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
-    const counted = askingOf(question, route, course, place?.param);
+    const counted = askingOf(question, route, course, location?.param);
     const counts = counted instanceof Promise ? await counted : counted;
     const asking = others === undefined ? counts : askingWith(counts, course, others);
     exchange.asking = asking;
@@ -278,14 +278,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         : await namesAgainIn(asked.body, route.model, modelFromPath);
     const calling = {
       clientHeaders,
-      ...placed,
+      ...located,
       remembered,
       namedAgain: entered === undefined ? namedAgain : undefined,
       query: query.asked,
       others,
       deadlineMs,
       reservation,
-      keeps,
+      records,
       inBackground,
       isRead: query.wantsList,
       isCountRead: entered?.entrance.stream !== undefined,
@@ -496,7 +496,7 @@ interface Answered {
 }
 
 /** Whether any of its upstreams keeps what clients make there. */
-const keepsObjects = ({ tiers }: Course): boolean =>
+const storesObjects = ({ tiers }: Course): boolean =>
   tiers.some((tier) =>
     tier.some(({ target: { upstream } }) => upstream.filesPath !== undefined || upstream.batchesPath !== undefined),
   );

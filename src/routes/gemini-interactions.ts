@@ -25,7 +25,7 @@ export default defineRoute({
     countsIn: 'interaction',
     callsIn: 'usage',
     mostBy: 'generation_config.max_output_tokens',
-    kept: {
+    objectNames: {
       fields: stored,
       names: ['uri', ...bothOf('fileSearchStoreNames')],
       types: { file_search: undefined, retrieval: undefined },
@@ -33,6 +33,6 @@ export default defineRoute({
       outside: outsideGoogle,
       except: ['arguments', 'parameters', 'result', 'schema', ...bothOf('responseFormat')],
     },
-    keeps: { whole: { id: 'interaction' }, events: { 'interaction.id': 'interaction' }, unless: 'store' },
+    records: { whole: { id: 'interaction' }, events: { 'interaction.id': 'interaction' }, unless: 'store' },
   },
 });

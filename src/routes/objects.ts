@@ -1,6 +1,6 @@
 /** What can be asked of an answer that an upstream keeps, by its ID. */
 
-import { defineObjectRoute, keepsNothing, type ObjectRoute, routeBehind } from '../core/object-route.ts';
+import { defineObjectRoute, type ObjectRoute, recordsNothing, routeBehind } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
 
@@ -29,7 +29,7 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
       ...about,
       method: 'DELETE',
       forgets: true,
-      keeps: keepsNothing,
+      records: recordsNothing,
       summary: 'Deletes an answer that the upstream keeps.',
     }),
     defineObjectRoute({
@@ -49,7 +49,7 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
         order: { pattern: /^(?:asc|desc)$/, form: 'asc or desc' },
       },
       named: { after: 'item' },
-      keeps: { whole: { 'data.*.id': 'item' }, events: {}, unless: '' },
+      records: { whole: { 'data.*.id': 'item' }, events: {}, unless: '' },
       summary: 'The input of an answer that the upstream keeps.',
     }),
   ];
@@ -73,7 +73,7 @@ export function interactionRoutesOf(interactions: Route): readonly ObjectRoute[]
       ...about,
       method: 'DELETE',
       forgets: true,
-      keeps: keepsNothing,
+      records: recordsNothing,
       summary: 'Deletes an interaction that Google keeps.',
     }),
   ];
@@ -109,8 +109,8 @@ export function batchRoutesOf(
     optional: { metadata: 'object' },
     watched: [],
   });
-  const keeps = { whole: { id: 'batch' }, events: {}, unless: '' } as const;
-  const about = { kind: 'batch', of: first, keeps } as const;
+  const records = { whole: { id: 'batch' }, events: {}, unless: '' } as const;
+  const about = { kind: 'batch', of: first, records } as const;
   return [
     defineObjectRoute({
       ...about,
@@ -161,14 +161,14 @@ export function fileRoutesOf(
   const form = { required: { file: 'object', purpose: 'string' }, only: true };
   const all: Route = Object.freeze({ ...whole, form });
   const one = routeBehind(atClientApis, '');
-  const about = { kind: 'file', of: responses, keeps: keepsNothing } as const;
+  const about = { kind: 'file', of: responses, records: recordsNothing } as const;
   return [
     defineObjectRoute({
       ...about,
       action: 'make',
       route: all,
       method: 'POST',
-      keeps: { whole: { id: 'file' }, events: {}, unless: '' },
+      records: { whole: { id: 'file' }, events: {}, unless: '' },
       summary: 'Has the upstream keep a file.',
     }),
     defineObjectRoute({

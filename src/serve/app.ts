@@ -41,8 +41,8 @@ import { DrainPool } from '../pipeline/calls/drain-pool.ts';
 import { createDirect } from '../pipeline/direct.ts';
 import { createOwnInquiry } from '../pipeline/lists/own-inquiry.ts';
 import { createBackground } from '../pipeline/objects/background.ts';
-import { createBatches } from '../pipeline/objects/batch-following.ts';
 import { createBatchInputJudge } from '../pipeline/objects/batch-input.ts';
+import { createBatches } from '../pipeline/objects/batch-polling.ts';
 import { createBatchPipeline } from '../pipeline/objects/batches.ts';
 import { createObjectPipeline } from '../pipeline/objects/by-id.ts';
 import { createFilePipeline } from '../pipeline/objects/files.ts';
@@ -129,7 +129,7 @@ export interface App {
   readonly lists: Pick<Lists, 'cleared' | 'state'>;
   /** Whether models are what they were, and agree with their shadows. */
   readonly drift: Pick<Drift, 'state'>;
-  /** How many answers that upstreams make in the background are followed here. */
+  /** How many answers that upstreams make in the background are polled here. */
   background(): number;
   /** And how many batches of requests. */
   batches(): number;
@@ -234,8 +234,8 @@ export function createApp({
 
   const lists = createLists({ redis: snapshot.redis, log });
   const transports = { http: createHttpTransport(pools), inProcess: inProcessTransport };
-  const objects = createObjectRegistry({ store: store.keptObjects });
-  const following = {
+  const objects = createObjectRegistry({ store: store.storedObjects });
+  const polling = {
     transport: transports.http,
     installation,
     clock,
@@ -248,8 +248,14 @@ export function createApp({
     meter,
     everyMs: backgroundEveryMs,
   };
-  const background = createBackground({ ...following, store: store.background, route: responses });
-  const batches = createBatches({ ...following, store: store.batches, kept: store.keptObjects, objects, batchRoutes });
+  const background = createBackground({ ...polling, store: store.background, route: responses });
+  const batches = createBatches({
+    ...polling,
+    store: store.batches,
+    stored: store.storedObjects,
+    objects,
+    batchRoutes,
+  });
   const pipelineDeps = {
     log,
     transports,
@@ -294,7 +300,7 @@ export function createApp({
     file: createFilePipeline({
       ...listDeps,
       readBody,
-      files: store.keptObjects,
+      files: store.storedObjects,
       openBatches: store.batches,
       judgeBatch: createBatchInputJudge({ lineRoutes, objects, mayUseModel, checkOperation: checkRoute }),
     }),
@@ -303,7 +309,7 @@ export function createApp({
       readBody,
       mayUseModel,
       installation,
-      kept: store.keptObjects,
+      stored: store.storedObjects,
       batches,
       lineRoutes,
       batchRoutes,

@@ -1,7 +1,7 @@
 /** The tables as the code sees them; `migrations/` is how they came to be. */
 
 import type { Generated } from 'kysely';
-import type { KeptKind } from '../core/store/kept-objects.ts';
+import type { StoredKind } from '../core/store/stored-objects.ts';
 import type { KeyTermColumns } from './key-columns.ts';
 
 export interface Schema {
@@ -43,7 +43,7 @@ export interface Schema {
   readonly invitations: InvitationTable;
   readonly attempts: AttemptTable;
   readonly access_turn: AccessTurnTable;
-  readonly kept_objects: KeptObjectTable;
+  readonly kept_objects: StoredObjectTable;
   readonly background_answers: BackgroundAnswerTable;
   readonly batches: BackgroundAnswerTable;
 }
@@ -398,9 +398,9 @@ interface AccessTurnTable {
   readonly turns: number;
 }
 
-interface KeptObjectTable {
+interface StoredObjectTable {
   readonly id: string;
-  readonly kind: KeptKind;
+  readonly kind: StoredKind;
   readonly upstream: string;
   readonly owner: string;
   readonly credential: string;

@@ -6,7 +6,6 @@ import type { Clock } from '../lib/clock.ts';
 import { createBackgroundStore } from './background-answers.ts';
 import { createBudgetAccountStore } from './budgets.ts';
 import { createHealthStore } from './health.ts';
-import { createKeptObjectStore } from './kept-objects.ts';
 import { createKeyStore } from './keys.ts';
 import { createLedgerStore } from './ledger/ledger.ts';
 import { createInvitationStore } from './people/invitations.ts';
@@ -18,6 +17,7 @@ import { createResourceStore } from './resources.ts';
 import type { Schema } from './schema.ts';
 import { createSeriesStore } from './series/series-blocks.ts';
 import { createSettingStore } from './settings.ts';
+import { createStoredObjectStore } from './stored-objects.ts';
 
 export interface StoreParts {
   readonly db: Kysely<Schema>;
@@ -52,7 +52,7 @@ export function createStore({ db, quick, money, loose, clock, signal, secure, cl
     passkeys: createPasskeyStore(db, recorder, clock),
     invitations: createInvitationStore(db, recorder, clock),
     attempts: createAttemptStore(db, clock),
-    keptObjects: createKeptObjectStore(db, quick),
+    storedObjects: createStoredObjectStore(db, quick),
     background: createBackgroundStore(db, quick, clock, 'background_answers'),
     batches: createBackgroundStore(db, quick, clock, 'batches'),
     close,

@@ -198,7 +198,7 @@ test('lists come in pages, in either order, and by purpose', async (t) => {
 
 test('where it cannot be written down the client gets an error that says so', async (t) => {
   const { rig, send } = await startSetup(t);
-  t.mock.method(rig.store.keptObjects, 'add', () => Promise.reject(new Error('the disk is full')));
+  t.mock.method(rig.store.storedObjects, 'add', () => Promise.reject(new Error('the disk is full')));
   const answer = await send('one', filePart + purposePart);
   assertError(answer, 'store_unavailable');
   assert.doesNotMatch(answer.body.toString(), /file-1/);

@@ -20,7 +20,7 @@ export const chat = defineOperation({
     whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
     events: ['content', 'reasoning_content', 'refusal', 'arguments'],
   },
-  kept: {
+  objectNames: {
     fields: ['data_sources', 'datasources'],
     names: ['file_id', 'cached_content', 'cachedContent'],
     texts: { 'messages.*.audio.id': 'audio', 'audio.voice.id': 'voice' },

@@ -13,7 +13,7 @@ export const bothOf = (...names: readonly string[]): readonly string[] =>
 export const contents = {
   counting: 'contents',
   beyondText: bothOf('inlineData', 'fileData', 'fileUri'),
-  kept: {
+  objectNames: {
     fields: bothOf('cachedContent'),
     names: bothOf('cachedContent', 'fileUri'),
     // Stores of documents, and whatever else a tool reads in the operator's account.

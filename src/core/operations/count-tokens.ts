@@ -1,6 +1,6 @@
 /** How many tokens a message would have, without asking for the next one. */
 
-import { keptByMessages } from './messages.ts';
+import { storedByMessages } from './messages.ts';
 import { defineOperation } from './row.ts';
 
 export const countTokens = defineOperation({
@@ -14,7 +14,7 @@ export const countTokens = defineOperation({
   answers: ['object'],
   items: ['messages'],
   counting: 'messages',
-  kept: keptByMessages,
+  objectNames: storedByMessages,
   billedBy: [],
   companionOf: 'messages',
   isImplied: true,

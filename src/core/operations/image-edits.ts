@@ -13,7 +13,7 @@ export const imageEdits = defineOperation({
   answers: ['object'],
   items: ['prompt'],
   counting: 'images',
-  kept: { fields: [], names: ['file_id'], known: { file_id: 'file' } },
+  objectNames: { fields: [], names: ['file_id'], known: { file_id: 'file' } },
   billedBy: ['image', 'input', 'output', 'request'],
   companionOf: 'images',
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

@@ -1,8 +1,8 @@
 /** Conversations as Anthropic has them: messages in, the next one out. */
 
-import { defineOperation, type Kept } from './row.ts';
+import { defineOperation, type ObjectNames } from './row.ts';
 
-export const keptByMessages: Kept = { fields: ['container'], names: ['file_id'], except: ['input'] };
+export const storedByMessages: ObjectNames = { fields: ['container'], names: ['file_id'], except: ['input'] };
 
 export const messages = defineOperation({
   path: '/v1/messages',
@@ -20,7 +20,7 @@ export const messages = defineOperation({
   written: { whole: ['text', 'thinking'], events: ['text', 'thinking', 'partial_json'] },
   countsIn: 'message',
   callsIn: 'usage',
-  kept: keptByMessages,
+  objectNames: storedByMessages,
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   namedLike: /(^|[/_.-])claude-/,

@@ -13,7 +13,7 @@ export const own = defineOperation({
   answers: ['object'],
   items: [],
   counting: 'anything',
-  kept: {
+  objectNames: {
     fields: [],
     names: [
       'file_id',

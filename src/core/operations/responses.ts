@@ -19,7 +19,7 @@ export const responses = defineOperation({
   callsIn: 'output',
   saysTier: true,
   mostBy: 'max_output_tokens',
-  kept: {
+  objectNames: {
     fields: ['previous_response_id', 'conversation', 'prompt'],
     names: ['file_id', 'file_ids', 'vector_store_ids', 'collection_ids', 'container', 'container_id', 'skill_id'],
     types: { item_reference: undefined, image_generation_call: 'result', agent_reference: undefined },
@@ -36,7 +36,7 @@ export const responses = defineOperation({
     told: ['container_id'],
     except: ['content.annotations'],
   },
-  keeps: {
+  records: {
     whole: {
       id: 'response',
       'output.*.id': 'item',

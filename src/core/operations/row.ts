@@ -1,6 +1,6 @@
 /** What an operation is: a row of data, from which all that is said, counted and offered of it derives. */
 
-import type { KeptKind } from '../store/kept-objects.ts';
+import type { StoredKind } from '../store/stored-objects.ts';
 
 type Unit =
   | 'input'
@@ -61,9 +61,9 @@ export interface OperationRow {
   /** The answer says beside its count at which tier it was served. */
   readonly saysTier?: true;
   /** How what an upstream keeps is named, where it can be. */
-  readonly kept?: Kept;
+  readonly objectNames?: ObjectNames;
   /** What it keeps of a request itself. */
-  readonly keeps?: Keeps;
+  readonly records?: ObjectRecords;
   /** The field that bounds what is written, with a dot where it is in another; `max_tokens` where it does not say. */
   readonly mostBy?: string;
   /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
@@ -95,18 +95,18 @@ export interface OperationRow {
 }
 
 /** Where the IDs of what an upstream keeps stand in its answers: names with dots between, `*` for any element of a list. */
-export interface Keeps {
-  readonly whole: Readonly<Record<string, KeptKind>>;
+export interface ObjectRecords {
+  readonly whole: Readonly<Record<string, StoredKind>>;
   /** In the data of each event of a stream. */
-  readonly events: Readonly<Record<string, KeptKind>>;
-  /** The field of the request that says `false` where nothing is to be kept. */
+  readonly events: Readonly<Record<string, StoredKind>>;
+  /** The field of the request that says `false` where nothing is to be stored. */
   readonly unless: string;
   /** What is made of it in the background is followed to its end. */
   readonly isFollowed?: true;
 }
 
 /** Objects that an upstream keeps for whoever knows their names, such as files and earlier answers. */
-export interface Kept {
+export interface ObjectNames {
   /** Of the body itself: whatever stands there that is not null. */
   readonly fields: readonly string[];
   /** Of any object in it: a text, a list of texts, or an object with an `id`. */
@@ -118,7 +118,7 @@ export interface Kept {
   /** The types of objects that are one, each with the field in which it may hold it itself. */
   readonly types?: Readonly<Record<string, string | undefined>>;
   /** By these fields, names and types clients name what was made for them; by the others nothing can be named. */
-  readonly known?: Readonly<Record<string, KeptKind>>;
+  readonly known?: Readonly<Record<string, StoredKind>>;
   /** The list whose elements have the IDs under which they are kept. */
   readonly items?: string;
   /** In these elements such a name tells what was used when they were made: it may be anything that is not somebody else's. */

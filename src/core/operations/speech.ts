@@ -13,7 +13,7 @@ export const speech = defineOperation({
   answers: ['audio'],
   items: ['input'],
   counting: 'speech',
-  kept: { fields: [], names: [], texts: { 'voice.id': 'voice' } },
+  objectNames: { fields: [], names: [], texts: { 'voice.id': 'voice' } },
   billedBy: ['character', 'input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   namedLike: /(^|[/_-])tts(-|$)/,

@@ -5,13 +5,13 @@ import type { BackgroundStore } from './background-answers.ts';
 import type { BudgetAccountStore } from './budgets.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { HealthStore } from './health.ts';
-import type { KeptObjectStore } from './kept-objects.ts';
 import type { KeyStore } from './keys.ts';
 import type { LedgerStore } from './ledger.ts';
 import type { AttemptStore, InvitationStore, MemberStore, PasskeyStore, SessionStore, TokenStore } from './members.ts';
 import type { ResourceStore } from './resources.ts';
 import type { SeriesStore } from './series.ts';
 import type { SettingStore } from './settings.ts';
+import type { StoredObjectStore } from './stored-objects.ts';
 
 export interface Store {
   readonly keys: KeyStore;
@@ -29,7 +29,7 @@ export interface Store {
   readonly passkeys: PasskeyStore;
   readonly invitations: InvitationStore;
   readonly attempts: AttemptStore;
-  readonly keptObjects: KeptObjectStore;
+  readonly storedObjects: StoredObjectStore;
   readonly background: BackgroundStore;
   /** The same for batches of requests. */
   readonly batches: BackgroundStore;

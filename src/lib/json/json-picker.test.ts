@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { hostileTexts } from '../../../test/support/json/hostile-texts.ts';
 import { JsonPicker, type Picked } from './json-picker.ts';
 
-const places = ['id', 'output.*.id', 'response.id', 'response.output.*.id'];
+const paths = ['id', 'output.*.id', 'response.id', 'response.output.*.id'];
 
 function pick(document: string | Buffer, pieces = [Buffer.from(document)]): string[] {
-  const picker = new JsonPicker(places);
+  const picker = new JsonPicker(paths);
   const picked: Picked[] = [];
   for (const piece of pieces) picker.push(piece, picked);
-  return picked.map(({ place, text }) => `${place}=${text}`);
+  return picked.map(({ path, text }) => `${path}=${text}`);
 }
 
 const document = JSON.stringify({
@@ -68,12 +68,12 @@ test('what is no text, or too long for one, is left out, and what is no JSON doe
 });
 
 test('after a reset another document begins, whatever came before', () => {
-  const picker = new JsonPicker(places);
+  const picker = new JsonPicker(paths);
   const picked: Picked[] = [];
   picker.push(Buffer.from('{"output":[{"id":"a\\'), picked);
   picker.reset();
   picker.push(Buffer.from('{"id":"b"}'), picked);
-  assert.deepEqual(picked, [{ place: 'id', text: 'b' }]);
+  assert.deepEqual(picked, [{ path: 'id', text: 'b' }]);
 });
 
 test('numbers are picked as they are spelled, however the text is cut, and nothing else is', () => {
@@ -83,7 +83,7 @@ test('numbers are picked as they are spelled, however the text is cut, and nothi
     const picked: Picked[] = [];
     for (let at = 0; at < text.length; at += step) picker.push(Buffer.from(text.slice(at, at + step)), picked);
     assert.deepEqual(
-      picked.map(({ place, text: said }) => `${place}=${said}`),
+      picked.map(({ path, text: said }) => `${path}=${said}`),
       ['a.n=-1.5e+3', 'a.l.*.n=2', 'n=12'],
     );
   }

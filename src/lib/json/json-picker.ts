@@ -4,14 +4,14 @@ import { Buffer } from 'node:buffer';
 
 export interface Picked {
   /** As it was given: names with dots between, `*` for any element of a list. */
-  readonly place: string;
+  readonly path: string;
   readonly text: string;
 }
 
 interface Node {
   readonly names: Map<string, Node>;
   any: Node | undefined;
-  place: string | undefined;
+  path: string | undefined;
 }
 
 interface Frame {
@@ -37,7 +37,7 @@ const isOfNumber = (byte: number): boolean => (byte >= 0x30 && byte <= 0x39) || 
 /** `+-.eE` */
 const numberSigns: ReadonlySet<number> = new Set([0x2b, 0x2d, 0x2e, 0x45, 0x65]);
 
-const newNode = (): Node => ({ names: new Map(), any: undefined, place: undefined });
+const newNode = (): Node => ({ names: new Map(), any: undefined, path: undefined });
 
 export class JsonPicker {
   readonly #root: Node = newNode();
@@ -62,15 +62,15 @@ export class JsonPicker {
 
   /** Texts that are too long are left out, or picked as empty ones. Numbers are picked as they are spelled, and then no texts are. */
   constructor(
-    places: readonly string[],
+    paths: readonly string[],
     what: 'no long ones' | 'long ones without their text' | 'numbers' = 'no long ones',
   ) {
     this.#picksLong = what === 'long ones without their text';
     this.#picksNumbers = what === 'numbers';
-    for (const place of places) {
+    for (const path of paths) {
       let node = this.#root;
-      for (const name of place.split('.')) node = name === '*' ? anyOf(node) : namedIn(node, name);
-      node.place = place;
+      for (const name of path.split('.')) node = name === '*' ? anyOf(node) : namedIn(node, name);
+      node.path = path;
     }
   }
 
@@ -149,19 +149,19 @@ export class JsonPicker {
 
   /** A character outside of texts. */
   #readNumber(byte: number, picked: Picked[]): void {
-    const place = this.#deeper > 0 ? undefined : this.#next?.place;
-    if (place !== undefined && isOfNumber(byte)) {
+    const path = this.#deeper > 0 ? undefined : this.#next?.path;
+    if (path !== undefined && isOfNumber(byte)) {
       if (this.#number.length <= longestNumber) this.#number += String.fromCharCode(byte);
       return;
     }
-    if (place !== undefined && this.#number !== '') picked.push({ place, text: this.#number });
+    if (path !== undefined && this.#number !== '') picked.push({ path, text: this.#number });
     this.#number = '';
   }
 
   #beginText(): void {
     this.#isInText = true;
     this.#isName = this.#expectsName && this.#deeper === 0;
-    const isWanted = this.#deeper === 0 && (this.#isName || this.#next?.place !== undefined);
+    const isWanted = this.#deeper === 0 && (this.#isName || this.#next?.path !== undefined);
     this.#text = isWanted ? [] : undefined;
     this.#textBytes = 0;
     this.#isLong = false;
@@ -215,8 +215,8 @@ export class JsonPicker {
       this.#next = text === undefined ? undefined : this.#frames.at(-1)?.node.names.get(text);
       return;
     }
-    const place = this.#next?.place;
-    if (text !== undefined && place !== undefined && !this.#picksNumbers) picked.push({ place, text });
+    const path = this.#next?.path;
+    if (text !== undefined && path !== undefined && !this.#picksNumbers) picked.push({ path, text });
   }
 }
 

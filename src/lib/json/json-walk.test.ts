@@ -35,8 +35,8 @@ test('takes what JSON.parse takes, and nothing else', () => {
       fc.constantFrom('', ',', ']', '}', '"', '0', '-', '.', 'e', 'null', ' ', '\\', '[', 'NaN'),
     )
     .map(([text, at, junk]) => {
-      const place = at % (text.length + 1);
-      return text.slice(0, place) + junk + text.slice(place);
+      const path = at % (text.length + 1);
+      return text.slice(0, path) + junk + text.slice(path);
     });
   fc.assert(
     fc.property(fc.oneof(fc.json(), documents), (text) => {

@@ -77,9 +77,9 @@ export class WatchedAnswer extends PassingAnswer {
     const start = this.#needles.find(seam);
     if (start !== -1) return this.#cut(seam.subarray(0, start));
     const isWhole = seam.length === kept.length + chunk.length;
-    const stillKept = isWhole ? this.#needles.beginningAtEnd(seam) : 0;
-    if (stillKept > chunk.length) {
-      const passing = seam.length - stillKept;
+    const stillStored = isWhole ? this.#needles.beginningAtEnd(seam) : 0;
+    if (stillStored > chunk.length) {
+      const passing = seam.length - stillStored;
       this.#kept = seam.subarray(passing);
       return this.handOn(seam.subarray(0, passing));
     }

@@ -27,7 +27,7 @@ import { isExhausted } from './exhausted.ts';
 import { FaultAttribution, unavailable } from './fault-attribution.ts';
 import { Race, type Won } from './hedge.ts';
 import { pause } from './pause.ts';
-import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
+import { NoFreeSlot, type Plan, translationFor, writeCall } from './plan.ts';
 import { mayPace, paceMsOf, RateWait, usedUpForMsIn } from './rate-wait.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
@@ -127,7 +127,7 @@ class Attempts {
         if (turn === undefined || !isTurn(turn)) {
           if (turn !== undefined && (await this.#waitForRate(turn))) continue;
           this.#log?.debug('no target left', { id: this.#exchange.id, why: turn?.kind ?? 'over' });
-          if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoPlace();
+          if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoFreeSlot();
           if (this.#faults !== undefined) this.#excuse(this.#faults);
           const { answer, turn: answered, verdict } = this.#fallback.best(turn, this.#exchange);
           return await pass(this.#plan, answer, answered, verdict);
@@ -211,7 +211,7 @@ class Attempts {
     const paces = mayPace(this.#plan);
     if (paces) this.#rateWait?.tries(upstream);
     if (this.#isOnlyAtOnce) {
-      if (!turn.enterAtOnce()) throw new NoPlace();
+      if (!turn.enterAtOnce()) throw new NoFreeSlot();
     } else {
       const entry = turn.enter(client, this.#plan.deadlineMs);
       if (entry !== 'entered') {

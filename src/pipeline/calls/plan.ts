@@ -11,7 +11,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { Offer } from '../../core/family.ts';
 import type { Remembered } from '../../core/lists.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
-import type { Keeps } from '../../core/operations/row.ts';
+import type { ObjectRecords } from '../../core/operations/row.ts';
 import type { Answer, AnswerForm, Call, Failure, Listening } from '../../core/outcome.ts';
 import { type Query, withQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
@@ -70,7 +70,7 @@ export interface Plan {
   /** A stream is written anew with its count, which is asked for. */
   readonly isCountRead?: boolean;
   /** Where the IDs stand that its upstream keeps something under; undefined where it keeps nothing. */
-  readonly keeps: Keeps | undefined;
+  readonly records: ObjectRecords | undefined;
   /** The answer is no more than a promise of one. */
   readonly inBackground: boolean;
   /** Reads a good answer whole; somebody else is asked where it is not what was asked for. */
@@ -79,11 +79,11 @@ export interface Plan {
   readonly remembered?: Remembered | undefined;
   /** It asks for a part of a list. */
   readonly isPart?: true;
-  /** It is asked only where it need not wait for a place: throws `NoPlace` else. */
+  /** It is asked only where it need not wait for a slot: throws `NoFreeSlot` else. */
   readonly isOnlyAtOnce?: boolean;
 }
 
-export class NoPlace extends Error {}
+export class NoFreeSlot extends Error {}
 
 export type Judged = { readonly answer: Answer } | { readonly failure: Failure };
 
@@ -177,7 +177,7 @@ const plainCounting: ReadonlySet<string> = new Set([
 export function isPlainRoute({ own, entry, clientApi, isFree, query, streams, verb, row }: Route): boolean {
   const isOrdinary = own === undefined && entry === undefined && clientApi === undefined && isFree !== true;
   const hasOneForm = query === undefined && streams === undefined && verb === undefined;
-  return isOrdinary && hasOneForm && row.keeps === undefined && plainCounting.has(row.counting);
+  return isOrdinary && hasOneForm && row.records === undefined && plainCounting.has(row.counting);
 }
 
 const isPlainModel = ({ cache, coalesce, dedupes, hedge, matryoshka, paceMs, roles, shadow }: Model): boolean =>
@@ -315,13 +315,13 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?
 const noHeaders: readonly string[] = [];
 
 function headersFor(plan: Plan, turn: Turn, own: Pick<Credential, 'headers'>, upstreamName: string): readonly string[] {
-  const { exchange, route, keeps, isRead, clientHeaders } = plan;
+  const { exchange, route, records, isRead, clientHeaders } = plan;
   const { target } = turn.candidate;
   const trace = exchange.trace?.calling(turn, target);
   const all = upstreamHeaders(exchange, own, target.upstream, clientHeaders, trace);
   const headers = headersOf(plan, all, upstreamName);
   // What is compressed could not be looked through as it passes.
-  return keeps === undefined && isRead !== true && route.own?.usage === undefined ? headers : uncompressed(headers);
+  return records === undefined && isRead !== true && route.own?.usage === undefined ? headers : uncompressed(headers);
 }
 
 /** Where a header has the model, it has the upstream's name for it. */

@@ -59,7 +59,7 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
         query: noQuery,
         deadlineMs: performance.now() + course.totalMs,
         isRead: true,
-        keeps: undefined,
+        records: undefined,
         inBackground: false,
       },
       read,

@@ -21,7 +21,7 @@ import { untilGone } from '../answers/until-gone.ts';
 import { otherWidthIn, type Width, widthFor, wrongWidth } from '../answers/vector-width.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
-import { type Judged, NoPlace, type Plan } from '../calls/plan.ts';
+import { type Judged, NoFreeSlot, type Plan } from '../calls/plan.ts';
 import { toFailure } from '../calls/translation-faults.ts';
 import { askingWith, type OtherModel, otherModelsIn } from '../other-models.ts';
 import type { Question, QuestionReader } from '../question.ts';
@@ -136,11 +136,11 @@ export class PartCall implements PartWork {
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'read', bytes, answer, exchange };
     } catch (error) {
-      if (error instanceof NoPlace) return { kind: 'no place' };
-      const { placeOf } = this.#part;
+      if (error instanceof NoFreeSlot) return { kind: 'no place' };
+      const { indexInWhole } = this.#part;
       if (exchange.outcome !== 'aborted') {
         this.#leaveOwed();
-        throw placeOf === undefined ? error : renumbered(error, placeOf);
+        throw indexInWhole === undefined ? error : renumbered(error, indexInWhole);
       }
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'unheard', exchange };
@@ -166,11 +166,11 @@ export class PartCall implements PartWork {
 
   /** The client knows its items by their numbers in the whole list. */
   async #renumbered(answer: Answer): Promise<Answer> {
-    const { placeOf } = this.#part;
-    if (placeOf === undefined) return answer;
+    const { indexInWhole } = this.#part;
+    if (indexInWhole === undefined) return answer;
     const whole = await untilGone(this.#exchange, answer, readWhole(answer, new Allowance(heldBytes)));
     if ('failure' in whole) throw new GatewayError(whole.failure.code, whole.failure);
-    return asWhole(answer, renumberedBody(whole.body, placeOf));
+    return asWhole(answer, renumberedBody(whole.body, indexInWhole));
   }
 
   /** Whoever has it now holds it no longer than it takes to be shared out; what its upstream may be asked counts all of it. */

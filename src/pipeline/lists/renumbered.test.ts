@@ -4,8 +4,8 @@ import { GatewayError } from '../../core/errors.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
 /** A part of three items: the 21st, the 8th and the 23rd of the list. */
-const placeOf = (item: number): number | undefined => [20, 7, 22][item];
-const inWhole = (text: string): string => renumberedBody(Buffer.from(text), placeOf).toString();
+const indexInWhole = (item: number): number | undefined => [20, 7, 22][item];
+const inWhole = (text: string): string => renumberedBody(Buffer.from(text), indexInWhole).toString();
 const inMessage = (message: string): string => JSON.parse(inWhole(JSON.stringify({ message }))).message;
 
 test('names the item of the whole list in every way in which upstreams name one of a part', () => {
@@ -62,7 +62,7 @@ test('renumbers an error of our own in its message, its param and its cause', ()
       message: 'The field "input[1]".',
       cause: 'input 2',
     }),
-    placeOf,
+    indexInWhole,
   );
   assert.ok(made instanceof GatewayError);
   assert.deepEqual([made.param, made.message, made.cause], ['input[7]', 'The field "input[7]".', 'input 22']);

@@ -7,7 +7,7 @@ import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 
 /** From the number of an item in its part to that in the whole list; undefined where the part has no such item. */
-type PlaceOf = (item: number) => number | undefined;
+type IndexInWhole = (item: number) => number | undefined;
 
 const name =
   '(?:input(?:_text)?|text|document|doc|passage|item|content|request|instance|sequence|element|prompt|chunk)';
@@ -21,21 +21,21 @@ const listName = new RegExp(`^${name}s?$`, 'i');
 /** Fields of errors, whatever service wrote them, that are words about the request; others may repeat what was asked. */
 const words = /^(?:message|msg|param|details?|errors?|title|description|reason|field|faultstring|upstream)$/i;
 
-function textInWhole(text: string, placeOf: PlaceOf): string {
+function textInWhole(text: string, indexInWhole: IndexInWhole): string {
   return text.replace(numbered, (said, before: string, item: string) => {
-    const place = placeOf(Number(item));
-    return place === undefined ? said : before + place;
+    const index = indexInWhole(Number(item));
+    return index === undefined ? said : before + index;
   });
 }
 
-export function renumbered(error: unknown, placeOf: PlaceOf): unknown {
+export function renumbered(error: unknown, indexInWhole: IndexInWhole): unknown {
   if (!(error instanceof GatewayError)) return error;
   const { code, message, param, headers, cause } = error;
   return new GatewayError(code, {
-    message: textInWhole(message, placeOf),
+    message: textInWhole(message, indexInWhole),
     headers,
-    ...(param !== null && { param: textInWhole(param, placeOf) }),
-    ...(cause !== undefined && { cause: typeof cause === 'string' ? textInWhole(cause, placeOf) : cause }),
+    ...(param !== null && { param: textInWhole(param, indexInWhole) }),
+    ...(cause !== undefined && { cause: typeof cause === 'string' ? textInWhole(cause, indexInWhole) : cause }),
   });
 }
 
@@ -44,14 +44,14 @@ interface Patch extends JsonSpan {
 }
 
 /** An upstream's own error: every other byte stays as it came. */
-export function renumberedBody(body: Buffer, placeOf: PlaceOf): Buffer {
+export function renumberedBody(body: Buffer, indexInWhole: IndexInWhole): Buffer {
   let patches: readonly Patch[];
   try {
-    patches = patchesIn(body, placeOf);
+    patches = patchesIn(body, indexInWhole);
   } catch (error) {
     if (!(error instanceof JsonWalkError)) throw error;
     // It is no JSON: all of it is words.
-    return Buffer.from(textInWhole(body.toString('latin1'), placeOf), 'latin1');
+    return Buffer.from(textInWhole(body.toString('latin1'), indexInWhole), 'latin1');
   }
   const pieces: Buffer[] = [];
   let at = 0;
@@ -63,7 +63,7 @@ export function renumberedBody(body: Buffer, placeOf: PlaceOf): Buffer {
   return Buffer.concat(pieces);
 }
 
-function patchesIn(body: Buffer, placeOf: PlaceOf): readonly Patch[] {
+function patchesIn(body: Buffer, indexInWhole: IndexInWhole): readonly Patch[] {
   const patches: Patch[] = [];
   const walk = new JsonWalk(body);
   const sourceOf = ({ start, end }: JsonSpan): string => body.toString('latin1', start, end);
@@ -80,7 +80,7 @@ function patchesIn(body: Buffer, placeOf: PlaceOf): readonly Patch[] {
         break;
       case QUOTE: {
         const span = walk.text();
-        if (words.test(said)) add(span, textInWhole(sourceOf(span), placeOf));
+        if (words.test(said)) add(span, textInWhole(sourceOf(span), indexInWhole));
         break;
       }
       default:
@@ -94,8 +94,8 @@ function patchesIn(body: Buffer, placeOf: PlaceOf): readonly Patch[] {
     walk.list(() => {
       const isText = walk.peek() === QUOTE;
       const span = walk.value();
-      const place = listName.test(before) ? placeOf(Number(sourceOf(span))) : undefined;
-      if (place !== undefined) add(span, String(place));
+      const index = listName.test(before) ? indexInWhole(Number(sourceOf(span))) : undefined;
+      if (index !== undefined) add(span, String(index));
       before = isText ? walk.textOf(span) : '';
     });
   }

@@ -1,4 +1,4 @@
-/** Answers that upstreams make in the background: followed until their end was read, and billed by that. */
+/** Answers that upstreams make in the background: polled until their end was read, and billed by that. */
 
 import type { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';
@@ -8,12 +8,12 @@ import { offerKey } from '../../core/snapshot.ts';
 import { type BackgroundEnd, type BackgroundStore, backgroundStatuses } from '../../core/store/background-answers.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createUsageObserver } from '../usage/usage.ts';
-import { Follower, type FollowingDeps, type Reading } from './following.ts';
+import type { ObjectLocation } from './object-location.ts';
 import { callForOurselves, type OwnCallDeps, wholeOf } from './own-call.ts';
-import type { Place } from './placing.ts';
+import { Poller, type PollingDeps, type Reading } from './polling.ts';
 import { inTime } from './registry.ts';
 
-export interface BackgroundDeps extends OwnCallDeps, FollowingDeps {
+export interface BackgroundDeps extends OwnCallDeps, PollingDeps {
   readonly store: BackgroundStore;
   readonly route: Route;
   bill(exchange: Exchange): void;
@@ -36,13 +36,13 @@ const longestMs = 24 * 3_600_000;
 
 export function createBackground(deps: BackgroundDeps): Background {
   const { store, route, bill } = deps;
-  const follower = new Follower<BackgroundEnd>(
+  const follower = new Poller<BackgroundEnd>(
     {
       store,
       longestMs,
       routeOf: () => route,
-      async read({ id, rowId, end }, place) {
-        return end ?? readBackground({ id, requestId: rowId, route }, place, deps);
+      async read({ id, rowId, end }, location) {
+        return end ?? readBackground({ id, requestId: rowId, route }, location, deps);
       },
       tell(exchange, { status, usage, written, bytes }) {
         exchange.usage = usage;
@@ -81,14 +81,14 @@ const longestBytes = 32 * 1024 * 1024;
 
 async function readBackground(
   { id, requestId, route }: { readonly id: string; readonly requestId: string; readonly route: Route },
-  place: Place,
+  location: ObjectLocation,
   deps: OwnCallDeps,
 ): Promise<Reading<BackgroundEnd>> {
-  const offer = place.upstream.offers.get(offerKey(route.label, route.operation));
+  const offer = location.upstream.offers.get(offerKey(route.label, route.operation));
   if (offer === undefined) return 'unknown';
   const behind = `/${encodeURIComponent(id)}`;
   const { operation } = route;
-  const answer = await callForOurselves({ method: 'GET', offer, behind, requestId, operation }, place, deps);
+  const answer = await callForOurselves({ method: 'GET', offer, behind, requestId, operation }, location, deps);
   if (answer === undefined) return 'unknown';
   const body = await wholeOf(answer, longestBytes);
   if (answer.status === 404) return 'gone';

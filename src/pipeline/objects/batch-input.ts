@@ -11,7 +11,7 @@ import type { KeyRecord } from '../../core/key.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Route } from '../../core/route.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
-import type { BatchInput } from '../../core/store/kept-objects.ts';
+import type { BatchInput } from '../../core/store/stored-objects.ts';
 import type { FormPart, Upload } from '../../core/upload.ts';
 import { type Line, LineReader } from '../../lib/lines.ts';
 import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';

@@ -1,8 +1,8 @@
 /** The files that a batch ends in: whoever made it has made them. */
 
-import { isKeptId, type KeptObject } from '../../core/store/kept-objects.ts';
+import { isStoredId, type StoredObject } from '../../core/store/stored-objects.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Said } from './kept-service.ts';
+import type { Said } from './object-service.ts';
 import type { ObjectRegistry } from './registry.ts';
 
 const fields = ['output_file_id', 'error_file_id'] as const;
@@ -11,11 +11,11 @@ const fields = ['output_file_id', 'error_file_id'] as const;
 export function outputsIn(said: Said): string[] {
   return fields.flatMap((field) => {
     const id = said[field];
-    return typeof id === 'string' && isKeptId(id) ? [id] : [];
+    return typeof id === 'string' && isStoredId(id) ? [id] : [];
   });
 }
 
-type Whose = Pick<KeptObject, 'owner' | 'upstream' | 'credential' | 'model'>;
+type Whose = Pick<StoredObject, 'owner' | 'upstream' | 'credential' | 'model'>;
 
 /** Before anybody is told of them. */
 export async function recordOutputs(

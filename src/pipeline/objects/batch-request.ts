@@ -14,7 +14,7 @@ import { ParsingMemory } from '../parsing-memory.ts';
 import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader } from '../question.ts';
 import { askingOf } from '../usage/asking.ts';
 import { namedObjectsIn } from './named-objects.ts';
-import { courseAt, type Place, placeOf } from './placing.ts';
+import { courseAt, locationOf, type ObjectLocation } from './object-location.ts';
 import { type ObjectRegistry, ownerOf } from './registry.ts';
 
 export interface RequestJudge {
@@ -26,7 +26,7 @@ export interface BatchAsker {
   readonly exchange: Exchange;
   readonly key: KeyRecord;
   /** Where the file will lie. */
-  readonly place: Place;
+  readonly location: ObjectLocation;
 }
 
 export interface JudgedRequest {
@@ -41,7 +41,7 @@ export async function judgeRequest(
   body: Buffer,
   route: Route,
   read: QuestionReader,
-  { exchange, key, place }: BatchAsker,
+  { exchange, key, location }: BatchAsker,
   { objects, mayUseModel }: RequestJudge,
 ): Promise<JudgedRequest> {
   const question = await read(body);
@@ -60,14 +60,14 @@ export async function judgeRequest(
   }
   for (const field of ['stream', 'background']) checkIsOff(question, field);
   const named = await namedObjectsIn(question, route, new ParsingMemory(exchange.requestLease));
-  const lies = await placeOf(named, { owner: ownerOf(key), snapshot }, objects);
-  if (lies?.param !== undefined && (lies.upstream !== place.upstream || lies.credential !== place.credential)) {
+  const lies = await locationOf(named, { owner: ownerOf(key), snapshot }, objects);
+  if (lies?.param !== undefined && (lies.upstream !== location.upstream || lies.credential !== location.credential)) {
     throw new GatewayError('unsupported_parameter', {
       param: lies.param,
       message: `What "${lies.param}" names lies in another place than the files of this project; send its content instead.`,
     });
   }
-  const { course, credential } = courseAt(courseOf(resolved, route), { ...place, param: undefined }, resolved.id);
+  const { course, credential } = courseAt(courseOf(resolved, route), { ...location, param: undefined }, resolved.id);
   const [candidate] = course.tiers.flat();
   if (credential === undefined || candidate === undefined) throw elsewhere(resolved.id);
   const { offer, target } = candidate;

@@ -1,4 +1,4 @@
-/** Batches of requests: made of a file that was judged, followed until they end, told of, listed and ended. */
+/** Batches of requests: made of a file that was judged, polled until they end, told of, listed and ended. */
 
 import { Buffer } from 'node:buffer';
 import type { Course } from '../../core/dispatch.ts';
@@ -10,7 +10,7 @@ import type { Answer, Listening } from '../../core/outcome.ts';
 import { noQuery } from '../../core/query.ts';
 import type { Route } from '../../core/route.ts';
 import type { ResolvedModel, Upstream } from '../../core/snapshot.ts';
-import type { BatchInput, KeptName, KeptObject, KeptObjectStore } from '../../core/store/kept-objects.ts';
+import type { BatchInput, StoredName, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import type { Upload } from '../../core/upload.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
@@ -18,9 +18,12 @@ import { attempt } from '../calls/attempt.ts';
 import { courseOf, modelNotAllowed, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
 import { ownHeaders } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
-import type { Batches } from './batch-following.ts';
 import { recordOutputs } from './batch-outputs.ts';
+import type { Batches } from './batch-polling.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
+import { compileFields, needed, readFields } from './known-fields.ts';
+import { notStored } from './named-objects.ts';
+import { courseAt, locationOfObject, type ObjectLocation } from './object-location.ts';
 import {
   type AnsweredThere,
   type AskedThere,
@@ -30,16 +33,13 @@ import {
   toDocument,
   type Way,
   wayTo,
-} from './kept-service.ts';
-import { compileFields, needed, readFields } from './known-fields.ts';
-import { notKept } from './named-objects.ts';
+} from './object-service.ts';
 import { callForOurselves, type OwnCallDeps } from './own-call.ts';
-import { courseAt, type Place, placeOfObject } from './placing.ts';
 import { inTime, ownerOf } from './registry.ts';
 
 type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
   Pick<OwnCallDeps, 'installation'> & {
-    readonly kept: Pick<KeptObjectStore, 'page' | 'describe'>;
+    readonly stored: Pick<StoredObjectStore, 'page' | 'describe'>;
     readonly batches: Pick<Batches, 'begin' | 'takeOver'>;
     /** Where lines may ask, by each spelling of the path. */
     readonly lineRoutes: ReadonlyMap<string, Route>;
@@ -58,15 +58,15 @@ const longestTextBytes = 1_024;
 const pages = { standard: 20, most: 100 };
 
 export function createBatchPipeline(deps: Deps): ObjectPipeline {
-  const { objects, kept, batches, lineRoutes, batchRoutes, clock } = deps;
+  const { objects, stored, batches, lineRoutes, batchRoutes, clock } = deps;
 
   async function make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<AnsweredThere> {
     if (!Buffer.isBuffer(body)) throw new TypeError('a batch is asked for in JSON');
     const { exchange, key, settling, request } = asked;
     const { fileId, endpoint } = await readWanted(body);
     const file = await findOwn(key, { kind: 'file', id: fileId });
-    const place = file && placeOfObject(file, exchange.snapshot);
-    if (file === undefined || place?.upstream.batchesPath === undefined) throw notKept('input_file_id');
+    const location = file && locationOfObject(file, exchange.snapshot);
+    if (file === undefined || location?.upstream.batchesPath === undefined) throw notStored('input_file_id');
     if (file.input === undefined) throw notForBatches();
     const line = lineRoutes.get(endpoint);
     const route = batchRoutes.get(file.input.asking.batch.path);
@@ -75,13 +75,13 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     }
     exchange.route = route;
     exchange.lane = 'bulk';
-    const { resolved, course } = courseFor(asked, file.input, line, place);
+    const { resolved, course } = courseFor(asked, file.input, line, location);
     exchange.modelId = resolved.id;
     if (exchange.client.gone) throw new GatewayError('client_closed');
     const reservation = await openWith(deps, exchange, course, file.input.asking, settling);
     const sent = { exchange, route, clientHeaders: request.fields, resolved, course, reservation };
     const call = { method: about.method, behind: '', query: noQuery, body };
-    const plan = planAbout({ ...sent, credential: place.credential }, call, about.keeps);
+    const plan = planAbout({ ...sent, credential: location.credential }, call, about.records);
     const answer = await attempt({ ...plan, client: nobody() }, deps);
     const passing = await follow(exchange, answer);
     return { answer: passing, headers: ownHeaders(exchange, passing, resolved, noQuestion, reservation) };
@@ -92,22 +92,22 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     { exchange, key }: AskedThere,
     { model, upstreamModel }: BatchInput,
     line: Route,
-    place: Place,
+    location: ObjectLocation,
   ): { readonly resolved: ResolvedModel; readonly course: Course } {
     deps.checkOperation(key, line.operation);
     const resolved = exchange.snapshot.models.resolve(model);
     if (resolved === undefined || (line.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(model);
     if (!deps.mayUseModel(key, resolved.id)) throw modelNotAllowed(model, exchange.snapshot);
     if (!resolved.model.operations.includes(line.operation)) throw notSupported(resolved.id, line);
-    const { course, credential } = courseAt(courseOf(resolved, line), { ...place, param: undefined }, resolved.id);
+    const { course, credential } = courseAt(courseOf(resolved, line), { ...location, param: undefined }, resolved.id);
     const candidate = course.tiers.flat().find(({ target }) => nameAt(target, resolved) === upstreamModel);
     if (credential === undefined || candidate === undefined) throw servedOtherwise(resolved.id);
-    const offer = { path: place.upstream.batchesPath ?? '' };
+    const offer = { path: location.upstream.batchesPath ?? '' };
     const tiers = [[{ target: candidate.target, offer, lifted: false }]];
     return { resolved, course: { ...course, tiers, alone: true, replayable: false } };
   }
 
-  /** What was made is followed, whether its client is still there or not; what nobody could follow is ended. */
+  /** What was made is polled, whether its client is still there or not; what nobody could follow is ended. */
   async function follow(exchange: Exchange, answer: Answer): Promise<Answer> {
     const { key, target, credential, modelId = '' } = exchange;
     const { status, meantStatus = status } = answer;
@@ -131,32 +131,32 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return held;
   }
 
-  async function end({ id: requestId, route }: Exchange, place: Place, id: string): Promise<void> {
-    const offer = { path: place.upstream.batchesPath ?? '' };
+  async function end({ id: requestId, route }: Exchange, location: ObjectLocation, id: string): Promise<void> {
+    const offer = { path: location.upstream.batchesPath ?? '' };
     const behind = `/${encodeURIComponent(id)}/cancel`;
     const call = { method: 'POST', offer, behind, requestId, operation: route?.operation ?? 'chat' } as const;
     const { installation, transports } = deps;
-    (await callForOurselves(call, place, { installation, transport: transports.http }))?.cancel();
+    (await callForOurselves(call, location, { installation, transport: transports.http }))?.cancel();
   }
 
   async function askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<AnsweredThere> {
     const { exchange, key, settling, request } = asked;
     const object = await findSeen(asked, id);
-    const place = placeOfObject(object, exchange.snapshot);
-    if (place === undefined || place.upstream.batchesPath === undefined) throw notFound(about);
+    const location = locationOfObject(object, exchange.snapshot);
+    if (location === undefined || location.upstream.batchesPath === undefined) throw notFound(about);
     exchange.modelId = object.model;
-    const { course, resolved } = batchesOf(place.upstream);
+    const { course, resolved } = batchesOf(location.upstream);
     const reservation = await openWith(deps, exchange, course, forNothing, settling);
-    const { route, keeps, method, tail } = about;
-    const { credential } = place;
+    const { route, records, method, tail } = about;
+    const { credential } = location;
     const sent = { exchange, route, clientHeaders: request.fields, resolved, course, credential, reservation };
-    const plan = planAbout(sent, { method, behind: `/${encodeURIComponent(id)}${tail}`, query: noQuery }, keeps);
+    const plan = planAbout(sent, { method, behind: `/${encodeURIComponent(id)}${tail}`, query: noQuery }, records);
     const answer = await told(object, key, exchange, await attempt(plan, deps));
     return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
   }
 
   /** The files that it names are written down before anybody sees them. */
-  async function told(object: KeptObject, key: KeyRecord, exchange: Exchange, answer: Answer): Promise<Answer> {
+  async function told(object: StoredObject, key: KeyRecord, exchange: Exchange, answer: Answer): Promise<Answer> {
     if ((answer.meantStatus ?? answer.status) >= 300) return answer;
     const held = new HeldAnswer(answer);
     exchange.client.work = { clientLeft: () => held.cancel() };
@@ -167,7 +167,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     const document = toDocument(text);
     if (document !== undefined && document !== object.document) {
       await inTime(
-        kept.describe(object, document),
+        stored.describe(object, document),
         'What the upstream says of this batch cannot be written down just now',
       );
     }
@@ -180,19 +180,26 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     const cursor = query.get('after');
     const after = cursor === undefined ? undefined : await findSeen(asked, cursor);
     const reservation = await openWith(deps, exchange, course, forNothing, settling);
-    const isShown = (object: KeptObject): boolean => deps.mayUseModel(key, object.model);
-    const answer = await answerList(kept, { kind: 'batch', owner: ownerOf(key), isShown, query, after, limit: pages });
+    const isShown = (object: StoredObject): boolean => deps.mayUseModel(key, object.model);
+    const answer = await answerList(stored, {
+      kind: 'batch',
+      owner: ownerOf(key),
+      isShown,
+      query,
+      after,
+      limit: pages,
+    });
     return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  async function findOwn(key: KeyRecord, name: KeptName): Promise<KeptObject | undefined> {
+  async function findOwn(key: KeyRecord, name: StoredName): Promise<StoredObject | undefined> {
     const owner = ownerOf(key);
     const found = await objects.find([name], owner);
     return found.find((object) => object.owner === owner);
   }
 
   /** Whose model the key may not use is not there for it. */
-  async function findSeen({ key, exchange }: AskedThere, id: string): Promise<KeptObject> {
+  async function findSeen({ key, exchange }: AskedThere, id: string): Promise<StoredObject> {
     const object = await findOwn(key, { kind: 'batch', id });
     const isThere = object !== undefined && exchange.snapshot.models.resolve(object.model) !== undefined;
     if (!isThere || !deps.mayUseModel(key, object.model)) throw notFound({ kind: 'batch' });
@@ -214,7 +221,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
 
 const batchesOf = (upstream: Upstream): Way => wayTo(upstream, upstream.batchesPath ?? '');
 
-/** Once it is sent it is done, and has to be followed. */
+/** Once it is sent it is done, and has to be polled. */
 const nobody = (): Listening => ({ gone: false, work: undefined });
 
 async function readWanted(body: Buffer): Promise<Wanted> {

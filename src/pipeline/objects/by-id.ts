@@ -12,7 +12,7 @@ import type { ObjectRoute } from '../../core/object-route.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { noQuery, type Query, queryOf, readQuery } from '../../core/query.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
-import type { KeptName, KeptObject } from '../../core/store/kept-objects.ts';
+import type { StoredName, StoredObject } from '../../core/store/stored-objects.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
 import type { ServerAnswer } from '../../wire/server-answer.ts';
 import type { ServerRequest } from '../../wire/server-request.ts';
@@ -24,7 +24,7 @@ import type { PipelineDeps } from '../pipeline.ts';
 import type { Question } from '../question.ts';
 import { Settling } from '../usage/settling.ts';
 import type { Background } from './background.ts';
-import { courseAt, placeOfObject } from './placing.ts';
+import { courseAt, locationOfObject } from './object-location.ts';
 import { recorded } from './recording.ts';
 import { ownerOf } from './registry.ts';
 
@@ -59,15 +59,15 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     const { object, resolved } = await find(exchange, key, about, id, query);
     exchange.modelId = resolved.id;
     if (about.forgets && !(await deps.background.mayGo(id, object.upstream))) throw stillMade(about);
-    const place = placeOfObject(object, exchange.snapshot);
-    if (place === undefined) throw notFound(about);
-    const placed = courseAt(courseOf(resolved, about.of), { ...place, param: undefined }, resolved.id);
-    if (placed.credential === undefined) throw notFound(about);
+    const location = locationOfObject(object, exchange.snapshot);
+    if (location === undefined) throw notFound(about);
+    const located = courseAt(courseOf(resolved, about.of), { ...location, param: undefined }, resolved.id);
+    if (located.credential === undefined) throw notFound(about);
     const asking = query.get('stream') === 'true' ? forStream : forNothing;
-    const reservation = await openWith(deps, exchange, placed.course, asking, settling);
+    const reservation = await openWith(deps, exchange, located.course, asking, settling);
     const called = { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query };
-    const sent = { exchange, route, clientHeaders: request.fields, resolved, ...placed, reservation };
-    const plan = planAbout(sent, called, about.keeps);
+    const sent = { exchange, route, clientHeaders: request.fields, resolved, ...located, reservation };
+    const plan = planAbout(sent, called, about.records);
     const answer = await recorded(plan, await attempt(plan, deps), deps);
     if (about.forgets && answer.status < 300) await objects.forget(object);
     return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
@@ -80,8 +80,8 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     about: ObjectRoute,
     id: string,
     query: Query,
-  ): Promise<{ readonly object: KeptObject; readonly resolved: ResolvedModel }> {
-    const names: KeptName[] = [{ kind: about.kind, id }];
+  ): Promise<{ readonly object: StoredObject; readonly resolved: ResolvedModel }> {
+    const names: StoredName[] = [{ kind: about.kind, id }];
     for (const [param, kind] of Object.entries(about.named)) {
       const named = query.get(param);
       if (named !== undefined) names.push({ kind, id: named });
@@ -127,9 +127,9 @@ export async function openWith(
 
 type Sent = Pick<Plan, 'exchange' | 'route' | 'clientHeaders' | 'resolved' | 'course' | 'credential' | 'reservation'>;
 
-export function planAbout(sent: Sent, about: NonNullable<Plan['about']>, keeps: Plan['keeps']): Plan {
+export function planAbout(sent: Sent, about: NonNullable<Plan['about']>, records: Plan['records']): Plan {
   const deadlineMs = performance.now() + sent.course.totalMs;
-  return { ...sent, question: noQuestion, about, query: noQuery, deadlineMs, keeps, inBackground: false };
+  return { ...sent, question: noQuestion, about, query: noQuery, deadlineMs, records, inBackground: false };
 }
 
 const empty = Buffer.from('{}');

@@ -9,7 +9,7 @@ import type { Answer } from '../../core/outcome.ts';
 import { noQuery } from '../../core/query.ts';
 import type { Credential, Upstream } from '../../core/snapshot.ts';
 import type { BackgroundStore } from '../../core/store/background-answers.ts';
-import type { BatchInput, KeptObject, KeptObjectStore } from '../../core/store/kept-objects.ts';
+import type { BatchInput, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import type { FormPart, Upload } from '../../core/upload.ts';
 import { plainName } from '../../lib/multipart/plain-name.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
@@ -20,6 +20,7 @@ import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';
 import { outputsIn } from './batch-outputs.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
+import { locationOfObject } from './object-location.ts';
 import {
   type AnsweredThere,
   type AskedThere,
@@ -30,12 +31,11 @@ import {
   toDocument,
   type Way,
   wayTo,
-} from './kept-service.ts';
-import { placeOfObject } from './placing.ts';
+} from './object-service.ts';
 import { inTime, ownerOf } from './registry.ts';
 
 type Deps = Omit<PipelineDeps, 'routes' | 'mayUseModel'> & {
-  readonly files: Pick<KeptObjectStore, 'page' | 'find'>;
+  readonly files: Pick<StoredObjectStore, 'page' | 'find'>;
   /** Those whose cost is not known yet. */
   readonly openBatches: Pick<BackgroundStore, 'ofProject'>;
   readonly judgeBatch: BatchInputJudge;
@@ -60,7 +60,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     else if (upstream.batchesPath === undefined) throw noBatches(purpose);
     const judged =
       purpose === forBatches
-        ? await deps.judgeBatch(upload, file, { exchange, key, place: { upstream, credential } })
+        ? await deps.judgeBatch(upload, file, { exchange, key, location: { upstream, credential } })
         : { body: upload.body, input: undefined };
     const call = { method: about.method, behind: '', query: noQuery, body: judged.body };
     return send(asked, about, { ...filesOf(upstream), credential }, call, judged.input);
@@ -68,17 +68,17 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
 
   async function askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<AnsweredThere> {
     const object = await findOwn(asked, id);
-    const place = placeOfObject(object, asked.exchange.snapshot);
-    if (place === undefined || place.upstream.filesPath === undefined) throw notFound(about);
+    const location = locationOfObject(object, asked.exchange.snapshot);
+    if (location === undefined || location.upstream.filesPath === undefined) throw notFound(about);
     if (about.forgets && (await isOfOpenBatch(object, asked.key))) throw notBilledYet();
     const call = { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query: noQuery };
-    const answered = await send(asked, about, { ...filesOf(place.upstream), credential: place.credential }, call);
+    const answered = await send(asked, about, { ...filesOf(location.upstream), credential: location.credential }, call);
     if (about.forgets && answered.answer.status < 300) await objects.forget(object);
     return answered;
   }
 
   /** Whether what a batch costs is still to be read from it. */
-  async function isOfOpenBatch({ id, upstream, model }: KeptObject, { project }: KeyRecord): Promise<boolean> {
+  async function isOfOpenBatch({ id, upstream, model }: StoredObject, { project }: KeyRecord): Promise<boolean> {
     // Only what batches have made has a model.
     if (project === undefined || model === '') return false;
     const what = 'Whether it is still needed cannot be looked up just now';
@@ -91,7 +91,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     });
   }
 
-  async function findOwn({ key }: AskedThere, id: string): Promise<KeptObject> {
+  async function findOwn({ key }: AskedThere, id: string): Promise<StoredObject> {
     const owner = ownerOf(key);
     const found = await objects.find([{ kind: 'file', id }], owner);
     const own = found.find((object) => object.owner === owner);
@@ -101,14 +101,14 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
 
   async function send(
     { exchange, settling, request }: AskedThere,
-    { route, keeps }: ObjectRoute,
+    { route, records }: ObjectRoute,
     { course, credential, resolved }: Destination,
     about: NonNullable<Plan['about']>,
     input?: BatchInput,
   ): Promise<AnsweredThere> {
     const reservation = await openWith(deps, exchange, course, forNothing, settling);
     const sent = { exchange, route, clientHeaders: request.fields, resolved, course, credential, reservation };
-    const plan = planAbout(sent, about, about.body === undefined ? undefined : keeps);
+    const plan = planAbout(sent, about, about.body === undefined ? undefined : records);
     const attempted = await attempt(plan, deps);
     const answer = about.body === undefined ? attempted : await recordFile(exchange, attempted, input);
     return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };

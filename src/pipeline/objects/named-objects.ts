@@ -1,13 +1,13 @@
 /**
  * Objects that an upstream keeps, such as files and earlier answers, lie in the operator's account, where those of every client
- * are: whoever knows a name there could use it. This finds what a request names so; whose that is, `placing.ts` finds out.
+ * are: whoever knows a name there could use it. This finds what a request names so; whose that is, `object-location.ts` finds out.
  */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import type { Kept } from '../../core/operations/row.ts';
+import type { ObjectNames } from '../../core/operations/row.ts';
 import type { Route } from '../../core/route.ts';
-import type { KeptName } from '../../core/store/kept-objects.ts';
+import type { StoredName } from '../../core/store/stored-objects.ts';
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import {
@@ -24,7 +24,7 @@ import type { ParsingMemory } from '../parsing-memory.ts';
 import type { Question } from '../question.ts';
 
 /** By which field, or by what type of object. */
-export interface Naming extends KeptName {
+export interface Naming extends StoredName {
   readonly param: string;
 }
 
@@ -53,32 +53,32 @@ const longestFieldBytes = 4_096;
 /** `isStrict`: names in other spellings are refused, as nobody knows how whoever gets it reads them. Throws where the request names what nobody can own here. Without a promise where it is not long. */
 export function namedObjectsIn(
   question: Question,
-  { row: { kept } }: Route,
+  { row: { objectNames } }: Route,
   memory: ParsingMemory,
   isStrict = false,
 ): NamedObjects | Promise<NamedObjects> {
-  if (kept === undefined) return nothing;
+  if (objectNames === undefined) return nothing;
   const { body, form } = question;
   // Forms write what lies in one another with brackets: `images[0][file_id]`.
-  const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
-  if (bracketed !== undefined) throw notKept(bracketed);
-  const fields = fieldsIn(question, kept);
-  const looking = look(body, kept, fields, memory, isStrict || form !== undefined);
+  const bracketed = form === undefined ? undefined : objectNames.names.find((name) => body.includes(`[${name}]`));
+  if (bracketed !== undefined) throw notStored(bracketed);
+  const fields = fieldsIn(question, objectNames);
+  const looking = look(body, objectNames, fields, memory, isStrict || form !== undefined);
   return body.length > oneTurnBytes ? inTurns(looking) : atOnce(looking);
 }
 
 const nothing: NamedObjects = Object.freeze({ needed: Object.freeze([]), mentioned: Object.freeze([]) });
 
 /** Of those of the body itself, which cannot stand there twice. */
-function fieldsIn({ body, scan }: Question, { fields, known = {} }: Kept): readonly Naming[] {
+function fieldsIn({ body, scan }: Question, { fields, known = {} }: ObjectNames): readonly Naming[] {
   const named: Naming[] = [];
   for (const param of fields) {
-    if (scan.foldedOnly.includes(param)) throw notKept(param);
+    if (scan.foldedOnly.includes(param)) throw notStored(param);
     const field = scan.fields.get(param);
     if (field === undefined || field.kind === 'null') continue;
     const kind = known[param];
     if (kind === undefined || field.kind !== 'string' || field.end - field.start > longestFieldBytes)
-      throw notKept(param);
+      throw notStored(param);
     named.push({ kind, id: textOf(body, field), param });
   }
   return named;
@@ -86,15 +86,15 @@ function fieldsIn({ body, scan }: Question, { fields, known = {} }: Kept): reado
 
 function* look(
   body: Buffer,
-  kept: Kept,
+  objectNames: ObjectNames,
   fields: readonly Naming[],
   memory: ParsingMemory,
   isStrict: boolean,
 ): Generator<undefined, NamedObjects, undefined> {
-  if (isStrict) yield* checkSpellings(body, kept.names);
-  const { wholes = [], texts = {} } = kept;
-  const names = [...kept.names, ...wholes];
-  const types = Object.keys(kept.types ?? {});
+  if (isStrict) yield* checkSpellings(body, objectNames.names);
+  const { wholes = [], texts = {} } = objectNames;
+  const names = [...objectNames.names, ...wholes];
+  const types = Object.keys(objectNames.types ?? {});
   let written = 0;
   let suspect: string | undefined;
   for (const name of names) {
@@ -109,21 +109,21 @@ function* look(
   }
   const isEscaped = yield* hasEscapedLetter(body);
   yield* checkTexts(body, texts, isEscaped);
-  if (kept.links !== undefined && (isEscaped || mayHoldLink(body))) yield* checkLinks(body, kept.links);
-  const items = isEscaped || (yield* countNames(body, 'id')) > 0 ? kept.items : undefined;
+  if (objectNames.links !== undefined && (isEscaped || mayHoldLink(body))) yield* checkLinks(body, objectNames.links);
+  const items = isEscaped || (yield* countNames(body, 'id')) > 0 ? objectNames.items : undefined;
   const ids = items === undefined ? [] : yield* idsOfItems(body, items);
   if (suspect === undefined && !isEscaped && ids.length === 0) return { needed: fields, mentioned: ids };
   if (body.length > longestReadBytes) {
-    if (suspect !== undefined || isEscaped) throw notKept(suspect ?? 'input');
+    if (suspect !== undefined || isEscaped) throw notStored(suspect ?? 'input');
     return { needed: fields, mentioned: ids };
   }
-  const walk = new Walk(kept, fields, ids);
+  const walk = new Walk(objectNames, fields, ids);
   yield* walk.through(yield* readingIn(body, suspect, memory));
   memory.release();
   if (isEscaped) written += yield* countEscaped(body.toString(), new Set(names), new Set(types));
   // One that stands there twice is read by some where it comes first, and by others where it comes last.
-  if (walk.refused === undefined && walk.seen < written) throw notKept(suspect ?? 'input');
-  if (walk.refused !== undefined) throw notKept(walk.refused);
+  if (walk.refused === undefined && walk.seen < written) throw notStored(suspect ?? 'input');
+  if (walk.refused !== undefined) throw notStored(walk.refused);
   checkNumber(walk.needed);
   checkNumber(walk.mentioned);
   return walk;
@@ -138,7 +138,7 @@ function* readingIn(
     return yield* readingJson(body, { maxValues: mostReadValues }, memory.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
-    throw notKept(suspect ?? 'input');
+    throw notStored(suspect ?? 'input');
   }
 }
 
@@ -162,7 +162,7 @@ function* checkSpellings(body: Buffer, names: readonly string[]): Generator<unde
       const said = decodedName(quoted);
       for (const step of said.split(/[[\].]+/)) {
         const name = known.get(folded(step));
-        if (name !== undefined && !names.includes(step)) throw notKept(name);
+        if (name !== undefined && !names.includes(step)) throw notStored(name);
       }
     }
     yield;
@@ -191,15 +191,15 @@ function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[]
 /** Nobody can own what is named so. */
 function* checkTexts(
   body: Buffer,
-  texts: NonNullable<Kept['texts']>,
+  texts: NonNullable<ObjectNames['texts']>,
   isEscaped: boolean,
 ): Generator<undefined, void, undefined> {
   let mayStandThere = isEscaped;
   for (const param of Object.values(texts)) mayStandThere ||= yield* isNameIn(body, param);
   if (!mayStandThere) return;
   yield* pick(body, Object.keys(texts), ([first]) => {
-    const param = first && texts[first.place];
-    if (param !== undefined) throw notKept(param);
+    const param = first && texts[first.path];
+    if (param !== undefined) throw notStored(param);
   });
 }
 
@@ -209,21 +209,21 @@ const isLink = /^gs:/i;
 const mayHoldLink = (body: Buffer): boolean => ['gs', 'gS', 'Gs', 'GS'].some((begins) => body.includes(`"${begins}`));
 
 /** Nobody here can own what lies there. */
-function* checkLinks(body: Buffer, links: NonNullable<Kept['links']>): Generator<undefined, void, undefined> {
+function* checkLinks(body: Buffer, links: NonNullable<ObjectNames['links']>): Generator<undefined, void, undefined> {
   yield* pick(body, Object.keys(links), (picked) => {
     const link = picked.find(({ text }) => isLink.test(text));
-    const param = link && links[link.place];
-    if (param !== undefined) throw notKept(param);
+    const param = link && links[link.path];
+    if (param !== undefined) throw notStored(param);
   });
 }
 
 /** `take` gets what ends in each piece of the body. */
 function* pick(
   body: Buffer,
-  places: readonly string[],
+  locations: readonly string[],
   take: (picked: readonly Picked[]) => void,
 ): Generator<undefined, void, undefined> {
-  const picker = new JsonPicker(places);
+  const picker = new JsonPicker(locations);
   for (let start = 0; start < body.length; start += bytesPerPiece) {
     if (start > 0) yield;
     const picked: Picked[] = [];
@@ -266,7 +266,7 @@ function* countEscaped(
 }
 
 /** A value, and whether it names nothing; and whether it is in an item of the conversation. */
-interface Place {
+interface ObjectLocation {
   readonly value: Json | undefined;
   readonly isExcepted: boolean;
   readonly isInItem: boolean;
@@ -282,16 +282,16 @@ class Walk implements NamedObjects {
   refused: string | undefined = undefined;
   /** How many names and types of those that it looks for there are. */
   seen = 0;
-  readonly #kept: Kept;
+  readonly #objectNames: ObjectNames;
 
-  constructor(kept: Kept, needed: readonly Naming[], mentioned: readonly Naming[]) {
-    this.#kept = kept;
+  constructor(objectNames: ObjectNames, needed: readonly Naming[], mentioned: readonly Naming[]) {
+    this.#objectNames = objectNames;
     this.needed = [...needed];
     this.mentioned = [...mentioned];
   }
 
   *through(body: Json): Generator<undefined, void, undefined> {
-    const { items } = this.#kept;
+    const { items } = this.#objectNames;
     const list = items !== undefined && isJsonObject(body) ? body[items] : undefined;
     if (items !== undefined && isJsonList(list)) {
       for (const item of list) {
@@ -300,18 +300,22 @@ class Walk implements NamedObjects {
         }
       }
     }
-    const left: Place[] = [{ value: body, isExcepted: false, isInItem: false, field: '' }];
+    const left: ObjectLocation[] = [{ value: body, isExcepted: false, isInItem: false, field: '' }];
     let looks = 0;
-    for (let place = left.pop(); place !== undefined; place = left.pop()) {
-      this.#lookAt(place, left, list);
+    for (let location = left.pop(); location !== undefined; location = left.pop()) {
+      this.#lookAt(location, left, list);
       looks += 1;
       if (looks % valuesPerPiece === 0) yield;
     }
   }
 
   /** What lies in it is left for later. */
-  #lookAt({ value, isExcepted, isInItem, field }: Place, left: Place[], list: Json | undefined): void {
-    const { names, wholes = [], types = {}, told = [], except = [], outside } = this.#kept;
+  #lookAt(
+    { value, isExcepted, isInItem, field }: ObjectLocation,
+    left: ObjectLocation[],
+    list: Json | undefined,
+  ): void {
+    const { names, wholes = [], types = {}, told = [], except = [], outside } = this.#objectNames;
     if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
     if (isJsonList(value)) {
       for (const one of value) left.push({ value: one, isExcepted, isInItem: isInItem || value === list, field });
@@ -334,7 +338,7 @@ class Walk implements NamedObjects {
   }
 
   #name(param: string, id: Json | undefined, isTold: boolean): void {
-    const kind = this.#kept.known?.[param];
+    const kind = this.#objectNames.known?.[param];
     if (kind === undefined || typeof id !== 'string') this.refused ??= param;
     else (isTold ? this.mentioned : this.needed).push({ kind, id, param });
   }
@@ -357,7 +361,7 @@ function idsIn(value: Json | undefined): string[] {
 }
 
 /** The same words whether it never was, is gone, or belongs to somebody else. */
-export function notKept(param: string): GatewayError {
+export function notStored(param: string): GatewayError {
   return new GatewayError('object_not_found', {
     param,
     message: `What "${param}" names is not known here: of what an upstream keeps, only what was made through the gateway by the same project can be used; else send its content instead.`,

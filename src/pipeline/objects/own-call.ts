@@ -7,7 +7,7 @@ import type { Operation } from '../../core/operations/index.ts';
 import type { Answer, Call, Transport } from '../../core/outcome.ts';
 import { behindPath, toPath } from '../calls/plan.ts';
 import { uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
-import type { Place } from './placing.ts';
+import type { ObjectLocation } from './object-location.ts';
 
 export interface OwnCallDeps {
   readonly transport: Transport;
@@ -31,7 +31,7 @@ const nobody = { get: () => undefined, has: () => false };
 /** Undefined where there was no answer. */
 export async function callForOurselves(
   { method, offer, behind, requestId, operation, patienceMs = standardPatienceMs }: OwnCall,
-  { upstream, credential }: Place,
+  { upstream, credential }: ObjectLocation,
   { transport, installation }: OwnCallDeps,
 ): Promise<Answer | undefined> {
   const sent = { id: requestId, loopMark: installation };

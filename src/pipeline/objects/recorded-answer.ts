@@ -4,10 +4,10 @@ import type { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../../core/outcome.ts';
-import type { KeptName } from '../../core/store/kept-objects.ts';
+import type { StoredName } from '../../core/store/stored-objects.ts';
 import { traceOf } from '../../lib/thrown.ts';
 import { PassingAnswer } from '../answers/passing-answer.ts';
-import type { KeptIds } from './kept-ids.ts';
+import type { StoredIds } from './stored-ids.ts';
 
 type Piece =
   | { readonly kind: 'chunk'; readonly chunk: Buffer }
@@ -20,8 +20,8 @@ const mostHeldBytes = 256 * 1024;
 export class RecordedAnswer extends PassingAnswer implements ClientWork {
   readonly meantStatus: number | undefined;
 
-  readonly #ids: KeptIds;
-  readonly #record: (names: readonly KeptName[]) => Promise<void>;
+  readonly #ids: StoredIds;
+  readonly #record: (names: readonly StoredName[]) => Promise<void>;
   readonly #beginning = Promise.withResolvers<void>();
   /** Not looked through yet; and looked through and written down, and not handed on yet. */
   readonly #unread: Piece[] = [];
@@ -32,7 +32,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
   /** Whoever takes it wants more. */
   #isOpen = true;
 
-  constructor(answer: Answer, ids: KeptIds, record: (names: readonly KeptName[]) => Promise<void>) {
+  constructor(answer: Answer, ids: StoredIds, record: (names: readonly StoredName[]) => Promise<void>) {
     super(answer);
     this.meantStatus = answer.meantStatus;
     this.#ids = ids;
@@ -101,7 +101,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
     }
   }
 
-  #write(names: readonly KeptName[], piece: Piece): void {
+  #write(names: readonly StoredName[], piece: Piece): void {
     this.#isWriting = true;
     this.#record(names).then(
       () => {

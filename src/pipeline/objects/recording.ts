@@ -9,9 +9,9 @@ import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { Plan } from '../calls/plan.ts';
 import type { Question } from '../question.ts';
 import type { Background } from './background.ts';
-import { keptIdsIn } from './kept-ids.ts';
 import { RecordedAnswer } from './recorded-answer.ts';
 import { type ObjectRegistry, ownerOf } from './registry.ts';
+import { storedIdsIn } from './stored-ids.ts';
 
 export interface RecordingDeps {
   readonly objects: ObjectRegistry;
@@ -26,11 +26,11 @@ const beginningMs = 1_000;
 const LOWER_T = 0x74;
 
 /** Whether the client gets no more than the promise of an answer. Throws where nobody could follow that. */
-export function isInBackground({ body, scan }: Question, keeps: Plan['keeps']): boolean {
+export function isInBackground({ body, scan }: Question, records: Plan['records']): boolean {
   const field = scan.fields.get('background');
   if (field === undefined || body[field.start] !== LOWER_T) return false;
-  if (keeps?.isFollowed === true) return true;
-  if (keeps !== undefined) {
+  if (records?.isFollowed === true) return true;
+  if (records !== undefined) {
     throw new GatewayError('unsupported_parameter', {
       param: 'background',
       message: 'An interaction cannot be made in the background, as nobody would know its end; leave "background" out.',
@@ -44,20 +44,20 @@ export function isInBackground({ body, scan }: Question, keeps: Plan['keeps']): 
 }
 
 /** Whether the upstream keeps something of it: most do where the client does not forbid it. */
-export function keepsOf({ body, scan }: Question, { row: { keeps } }: Route): Plan['keeps'] {
-  if (keeps === undefined) return undefined;
-  const field = scan.fields.get(keeps.unless);
-  return field !== undefined && body[field.start] === LOWER_F ? undefined : keeps;
+export function recordsOf({ body, scan }: Question, { row: { records } }: Route): Plan['records'] {
+  if (records === undefined) return undefined;
+  const field = scan.fields.get(records.unless);
+  return field !== undefined && body[field.start] === LOWER_F ? undefined : records;
 }
 
 export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answer | Promise<Answer> {
-  const { exchange, keeps } = plan;
+  const { exchange, records } = plan;
   const { key, target, credential, modelId } = exchange;
   const { status, meantStatus = status } = answer;
-  if (keeps === undefined || meantStatus >= 400 || answer.translated !== undefined) return answer;
+  if (records === undefined || meantStatus >= 400 || answer.translated !== undefined) return answer;
   if (key === undefined || target === undefined || credential === undefined) return answer;
   const contentType = headerValue(answer.headers, 'content-type');
-  const ids = codingsOf(answer.headers).length > 0 ? undefined : keptIdsIn(contentType, keeps);
+  const ids = codingsOf(answer.headers).length > 0 ? undefined : storedIdsIn(contentType, records);
   if (ids === undefined) return answer;
   const { objects, clock, background } = deps;
   const found = new RecordedAnswer(answer, ids, async (names) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { KeptObject } from '../../core/store/kept-objects.ts';
+import type { StoredObject } from '../../core/store/stored-objects.ts';
 import { openStore } from '../../store/open-store.ts';
 import { createObjectRegistry } from './registry.ts';
 
-const kept = (more: Partial<KeptObject> = {}): KeptObject => ({
+const stored = (more: Partial<StoredObject> = {}): StoredObject => ({
   kind: 'response',
   id: 'resp_1',
   owner: 'project/one',
@@ -16,7 +16,7 @@ const kept = (more: Partial<KeptObject> = {}): KeptObject => ({
 });
 
 async function setUp(t: TestContext, maxEntries = 100) {
-  const { keptObjects: store, close } = await openStore('sqlite::memory:', { cwd: '/nowhere' });
+  const { storedObjects: store, close } = await openStore('sqlite::memory:', { cwd: '/nowhere' });
   t.after(close);
   const add = t.mock.method(store, 'add');
   const find = t.mock.method(store, 'find');
@@ -25,64 +25,64 @@ async function setUp(t: TestContext, maxEntries = 100) {
 
 test('what was found is not looked up again for its owner, and what was not is looked up each time', async (t) => {
   const { store, find, registry } = await setUp(t);
-  assert.deepEqual(await registry.find([kept()], 'project/one'), []);
-  await store.add([kept()]);
-  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find([kept()], 'project/one'), [kept()]);
+  assert.deepEqual(await registry.find([stored()], 'project/one'), []);
+  await store.add([stored()]);
+  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find([stored()], 'project/one'), [stored()]);
   assert.equal(find.mock.callCount(), 2);
-  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find([kept()], 'project/two'), [kept()]);
+  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find([stored()], 'project/two'), [stored()]);
   assert.equal(find.mock.callCount(), 5);
 });
 
 test('an ID that is asked for as several kinds is at hand as soon as one of them is', async (t) => {
   const { store, find, registry } = await setUp(t);
-  await store.add([kept()]);
+  await store.add([stored()]);
   const names = (['item', 'response'] as const).map((kind) => ({ kind, id: 'resp_1' }));
-  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find(names, 'project/one'), [kept()]);
+  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find(names, 'project/one'), [stored()]);
   assert.equal(find.mock.callCount(), 1);
 });
 
 test('another one under the same ID is seen by its owner at once', async (t) => {
   const { store, registry } = await setUp(t);
-  await store.add([kept()]);
-  await registry.find([kept()], 'project/one');
-  const other = kept({ owner: 'project/two', upstream: 'far', createdAtMs: 2 });
+  await store.add([stored()]);
+  await registry.find([stored()], 'project/one');
+  const other = stored({ owner: 'project/two', upstream: 'far', createdAtMs: 2 });
   await store.add([other]);
-  assert.deepEqual(await registry.find([kept()], 'project/two'), [other, kept()]);
+  assert.deepEqual(await registry.find([stored()], 'project/two'), [other, stored()]);
 });
 
 test('who writes while another write is under way is written with the next one, and the same is written once', async (t) => {
   const { add, store, registry } = await setUp(t);
   const ids = Array.from({ length: 50 }, (_, no) => `resp_${no}`);
-  await Promise.all(ids.map((id) => registry.record([kept({ id })])));
+  await Promise.all(ids.map((id) => registry.record([stored({ id })])));
   assert.equal(add.mock.callCount(), 2);
-  assert.equal((await store.find(ids.map((id) => kept({ id })))).length, 50);
-  await registry.record(ids.map((id) => kept({ id })));
+  assert.equal((await store.find(ids.map((id) => stored({ id })))).length, 50);
+  await registry.record(ids.map((id) => stored({ id })));
   assert.equal(add.mock.callCount(), 2);
-  await registry.forget(kept({ id: 'resp_3' }));
-  assert.equal((await store.find([kept({ id: 'resp_3' })])).length, 0);
-  await registry.record([kept({ id: 'resp_3' })]);
-  assert.equal((await store.find([kept({ id: 'resp_3' })])).length, 1);
+  await registry.forget(stored({ id: 'resp_3' }));
+  assert.equal((await store.find([stored({ id: 'resp_3' })])).length, 0);
+  await registry.record([stored({ id: 'resp_3' })]);
+  assert.equal((await store.find([stored({ id: 'resp_3' })])).length, 1);
 });
 
 test('a write that fails fails for those who were in it, and the next one goes on', async (t) => {
   const { add, registry } = await setUp(t);
   add.mock.mockImplementationOnce(() => Promise.reject(new Error('the disk is full')));
-  await assert.rejects(registry.record([kept()]), { code: 'store_unavailable' });
-  await registry.record([kept()]);
+  await assert.rejects(registry.record([stored()]), { code: 'store_unavailable' });
+  await registry.record([stored()]);
 });
 
 test('a store that says nothing is away', async (t) => {
   const { add, find, registry } = await setUp(t);
   const never = new Promise<never>(() => undefined);
   find.mock.mockImplementationOnce(() => never);
-  await assert.rejects(async () => registry.find([kept()], 'project/one'), { code: 'store_unavailable' });
+  await assert.rejects(async () => registry.find([stored()], 'project/one'), { code: 'store_unavailable' });
   add.mock.mockImplementationOnce(() => never);
-  await assert.rejects(registry.record([kept()]), { code: 'store_unavailable' });
+  await assert.rejects(registry.record([stored()]), { code: 'store_unavailable' });
 });
 
 test('it remembers no more than it may', async (t) => {
   const { find, store, registry } = await setUp(t, 2);
-  const all = ['a', 'b', 'c'].map((id) => kept({ id }));
+  const all = ['a', 'b', 'c'].map((id) => stored({ id }));
   await store.add(all);
   for (const one of all) await registry.find([one], one.owner);
   for (const one of all.slice(1)) await registry.find([one], one.owner);

@@ -1,23 +1,23 @@
 /**
- * What upstreams keep for clients, as requests ask for it. What was found is remembered in this process; what was not is asked for
+ * Stored objects, as requests name them. What was found is remembered in this process; what was not is asked for
  * each time, so that every node knows at once what another one has written.
  */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { KeyRecord } from '../../core/key.ts';
-import type { KeptName, KeptObject, KeptObjectStore } from '../../core/store/kept-objects.ts';
+import type { StoredName, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';
 
 export interface ObjectRegistry {
   /** Resolves once every node can find them; rejects with `store_unavailable`. */
-  record(objects: readonly KeptObject[]): Promise<void>;
+  record(objects: readonly StoredObject[]): Promise<void>;
   /** Those that the owner may use, and those of others. Without a promise where all of the owner's are at hand. */
-  find(names: readonly KeptName[], owner: string): readonly KeptObject[] | Promise<readonly KeptObject[]>;
-  forget(object: KeptObject): Promise<void>;
+  find(names: readonly StoredName[], owner: string): readonly StoredObject[] | Promise<readonly StoredObject[]>;
+  forget(object: StoredObject): Promise<void>;
 }
 
 export interface RegistryDeps {
-  readonly store: KeptObjectStore;
+  readonly store: StoredObjectStore;
   readonly deadlineMs?: number;
   /** Of names that are remembered. */
   readonly maxEntries?: number;
@@ -28,7 +28,7 @@ export const ownerOf = ({ id, project }: Pick<KeyRecord, 'id' | 'project'>): str
   project === undefined ? `key/${id}` : `project/${project}`;
 
 interface Writing {
-  readonly objects: readonly KeptObject[];
+  readonly objects: readonly StoredObject[];
   readonly written: PromiseWithResolvers<void>;
 }
 
@@ -37,11 +37,11 @@ export function createObjectRegistry(deps: RegistryDeps): ObjectRegistry {
 }
 
 class Registry implements ObjectRegistry {
-  readonly #store: KeptObjectStore;
+  readonly #store: StoredObjectStore;
   readonly #deadlineMs: number;
   readonly #maxEntries: number;
   /** In the order in which they were used, the longest ago first. */
-  readonly #known = new Map<string, readonly KeptObject[]>();
+  readonly #known = new Map<string, readonly StoredObject[]>();
   /** Rows that are there, whoever they belong to. */
   readonly #written = new Set<string>();
   #waiting: Writing[] = [];
@@ -54,7 +54,7 @@ class Registry implements ObjectRegistry {
   }
 
   /** What is shown again and again is written once. */
-  record(all: readonly KeptObject[]): Promise<void> {
+  record(all: readonly StoredObject[]): Promise<void> {
     const objects = all.filter((object) => !this.#written.has(writtenKeyOf(object)));
     if (objects.length === 0) return Promise.resolve();
     const written = Promise.withResolvers<void>();
@@ -86,8 +86,8 @@ class Registry implements ObjectRegistry {
     this.#isWriting = false;
   }
 
-  find(names: readonly KeptName[], owner: string): readonly KeptObject[] | Promise<readonly KeptObject[]> {
-    const found: KeptObject[] = [];
+  find(names: readonly StoredName[], owner: string): readonly StoredObject[] | Promise<readonly StoredObject[]> {
+    const found: StoredObject[] = [];
     // An ID that is asked for as several kinds is one of them.
     for (const same of Map.groupBy(names, ({ id }) => id).values()) {
       const known = same.flatMap((name) => this.#known.get(keyOf(name)) ?? []);
@@ -97,13 +97,13 @@ class Registry implements ObjectRegistry {
     return found;
   }
 
-  async #look(names: readonly KeptName[]): Promise<readonly KeptObject[]> {
+  async #look(names: readonly StoredName[]): Promise<readonly StoredObject[]> {
     const found = await inTime(
       this.#store.find(names),
       'What this request names cannot be looked up just now',
       this.#deadlineMs,
     );
-    const byKey = new Map<string, KeptObject[]>();
+    const byKey = new Map<string, StoredObject[]>();
     for (const object of found) {
       const key = keyOf(object);
       const known = byKey.get(key);
@@ -114,7 +114,7 @@ class Registry implements ObjectRegistry {
     return found;
   }
 
-  #remember(key: string, objects: readonly KeptObject[]): void {
+  #remember(key: string, objects: readonly StoredObject[]): void {
     this.#known.delete(key);
     this.#known.set(key, objects);
     if (this.#known.size <= this.#maxEntries) return;
@@ -124,7 +124,7 @@ class Registry implements ObjectRegistry {
     }
   }
 
-  async forget(object: KeptObject): Promise<void> {
+  async forget(object: StoredObject): Promise<void> {
     this.#known.delete(keyOf(object));
     this.#written.delete(writtenKeyOf(object));
     await inTime(this.#store.remove(object), 'What was deleted cannot be forgotten just now', this.#deadlineMs);
@@ -148,7 +148,7 @@ export async function inTime<T>(work: Promise<T>, what: string, deadlineMs = pat
   }
 }
 
-const writtenKeyOf = ({ kind, id, upstream }: KeptObject): string => `${kind} ${id} ${upstream}`;
+const writtenKeyOf = ({ kind, id, upstream }: StoredObject): string => `${kind} ${id} ${upstream}`;
 
 function addTo(keys: Set<string>, key: string, most: number): void {
   keys.add(key);
@@ -159,4 +159,4 @@ function addTo(keys: Set<string>, key: string, most: number): void {
   }
 }
 
-const keyOf = ({ kind, id }: KeptName): string => `${kind} ${id}`;
+const keyOf = ({ kind, id }: StoredName): string => `${kind} ${id}`;

@@ -76,7 +76,7 @@ type Asked = Pick<Course, 'tiers'> & {
   readonly model: Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs' | 'maxToolCalls'>;
 };
 
-/** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream keeps. */
+/** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream records. */
 export function askingOf(question: Question, route: Route, course: Asked, refersBy?: string): Asking | Promise<Asking> {
   const { tiers } = course;
   if (route.row.counting === 'messages' || route.row.counting === 'contents') {

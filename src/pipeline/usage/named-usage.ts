@@ -14,22 +14,22 @@ export class NamedUsageObserver implements UsageObserver {
 
   constructor(names: OwnUsage) {
     this.#names = names;
-    const places = [names.input, names.output, names.units].filter((place) => place !== undefined);
-    this.#picker = new JsonPicker(places, 'numbers');
+    const paths = [names.input, names.output, names.units].filter((path) => path !== undefined);
+    this.#picker = new JsonPicker(paths, 'numbers');
   }
 
   push(chunk: Buffer): void {
     const picked: Picked[] = [];
     this.#picker.push(chunk, picked);
-    for (const { place, text } of picked) {
+    for (const { path, text } of picked) {
       const count = Number(text);
-      if (Number.isFinite(count) && count >= 0) this.#found.set(place, Math.ceil(count));
+      if (Number.isFinite(count) && count >= 0) this.#found.set(path, Math.ceil(count));
     }
   }
 
   finish(): Usage | null {
-    const countAt = (place: string | undefined): number | null =>
-      place === undefined ? null : (this.#found.get(place) ?? null);
+    const countAt = (path: string | undefined): number | null =>
+      path === undefined ? null : (this.#found.get(path) ?? null);
     const { input, output, units } = this.#names;
     if (this.#found.size === 0) return null;
     return {

@@ -46,9 +46,9 @@ export class PictureReader implements TextReader {
     for (const one of picked) this.#take(one);
   }
 
-  #take({ place, text }: Picked): void {
-    if (place === 'size') this.#size = text;
-    else if (place === 'quality') this.#quality = text;
+  #take({ path, text }: Picked): void {
+    if (path === 'size') this.#size = text;
+    else if (path === 'quality') this.#quality = text;
     else if (!this.#isStream || lastEvent.test(text)) this.#count += 1;
   }
 

@@ -20,7 +20,7 @@ export function createCallReader(callsIn: OperationRow['callsIn'], isStream: boo
 
 /** Takes what was picked of one document; of a stream, each line is one. */
 interface Counter {
-  readonly places: readonly string[];
+  readonly paths: readonly string[];
   take(picked: readonly Picked[]): void;
   calls(): ToolCalls;
 }
@@ -36,7 +36,7 @@ class LineReader implements CallReader {
   constructor(isStream: boolean, counter: Counter) {
     this.#isStream = isStream;
     this.#counter = counter;
-    this.#picker = new JsonPicker(counter.places);
+    this.#picker = new JsonPicker(counter.paths);
   }
 
   push(chunk: Buffer): void {
@@ -90,13 +90,13 @@ class Tally {
 }
 
 class WholeItems implements Counter {
-  readonly places = ['output.*.type', 'output.*.action.type', 'output.*.container_id'];
+  readonly paths = ['output.*.type', 'output.*.action.type', 'output.*.container_id'];
   readonly #tally = new Tally();
 
   take(picked: readonly Picked[]): void {
-    for (const { place, text } of picked) {
-      if (place === 'output.*.type') this.#tally.add(kindIn(text));
-      else if (place === 'output.*.container_id') this.#tally.containers.add(text);
+    for (const { path, text } of picked) {
+      if (path === 'output.*.type') this.#tally.add(kindIn(text));
+      else if (path === 'output.*.container_id') this.#tally.containers.add(text);
       else if (noSearches.has(text)) this.#tally.add('web_search', -1);
     }
   }
@@ -108,13 +108,13 @@ class WholeItems implements Counter {
 
 /** A call counts once it has begun, so that nobody is spared it who leaves before its end. */
 class AddedItems implements Counter {
-  readonly places = ['type', 'item.type', 'item.action.type', 'item.container_id'];
+  readonly paths = ['type', 'item.type', 'item.action.type', 'item.container_id'];
   readonly #begun = new Tally();
   readonly #ended = new Tally();
   #pages = 0;
 
   take(picked: readonly Picked[]): void {
-    const at = (wanted: string) => picked.find(({ place }) => place === wanted)?.text ?? '';
+    const at = (wanted: string) => picked.find(({ path }) => path === wanted)?.text ?? '';
     const kind = kindIn(at('item.type'));
     const container = at('item.container_id');
     if (kind === undefined) return;
@@ -141,13 +141,13 @@ const maps = 'candidates.*.groundingMetadata.groundingChunks.*.maps.uri';
 
 /** Some models are billed by the answer that was looked up, some by each query. */
 class Grounding implements Counter {
-  readonly places = [queries, maps];
+  readonly paths = [queries, maps];
   readonly #queries = new Set<string>();
   #hasMaps = false;
 
   take(picked: readonly Picked[]): void {
-    for (const { place, text } of picked) {
-      if (place === queries) this.#queries.add(text);
+    for (const { path, text } of picked) {
+      if (path === queries) this.#queries.add(text);
       else this.#hasMaps = true;
     }
   }

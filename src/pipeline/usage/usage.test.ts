@@ -317,7 +317,7 @@ test('comes to the same wherever the bytes are cut into chunks', async () => {
 
 /** Near the ends, and near where what is kept begins or ends, every single place is tried. */
 function isTelling(at: number, length: number): boolean {
-  return [0, 4096, length - 16_384, length].some((place) => Math.abs(at - place) < 300);
+  return [0, 4096, length - 16_384, length].some((path) => Math.abs(at - path) < 300);
 }
 
 test('passes that are in no sum of the answer are added to it, and those of another model are marked', async () => {

@@ -36,7 +36,7 @@ export interface SqliteResult {
 }
 
 /** Prepared statements that a connection keeps. */
-const keptStatements = 256;
+const storedObjectStatements = 256;
 
 /** What is made of each prepared statement, once. To prepare a long one takes as long as to run it. */
 export function keepPrepared<T>(database: DatabaseSync, make: (statement: StatementSync) => T): (sql: string) => T {
@@ -55,7 +55,7 @@ export function keepPrepared<T>(database: DatabaseSync, make: (statement: Statem
     const made = make(statement);
     kept.set(sql, made);
     const [oldest] = kept.keys();
-    if (kept.size > keptStatements && oldest !== undefined) kept.delete(oldest);
+    if (kept.size > storedObjectStatements && oldest !== undefined) kept.delete(oldest);
     return made;
   };
 }

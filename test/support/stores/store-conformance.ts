@@ -9,8 +9,8 @@ import { hostileTexts, toStored } from '../json/hostile-texts.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 import { describeAccess } from './access-conformance.ts';
 import { describeBackground } from './background-conformance.ts';
-import { describeKeptObjects } from './kept-object-conformance.ts';
 import { describeWrites, type OpenStore } from './store-writes.ts';
+import { describeStoredObjects } from './stored-object-conformance.ts';
 
 export type { OpenStore } from './store-writes.ts';
 
@@ -270,7 +270,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
 
     describeWrites(openStore);
     describeAccess(openStore);
-    describeKeptObjects(openStore);
+    describeStoredObjects(openStore);
     describeBackground(openStore);
 
     test('a store that is closed says so, and may be closed twice', async (t) => {

@@ -165,17 +165,19 @@ async function callBudgets(caller: Caller, { budgets }: Store, text: string, num
 }
 
 /** No upstream's ID is like that, and no client's word for one finds anything. */
-async function callObjects(caller: Caller, { keptObjects, background, batches }: Store, text: string): Promise<void> {
+async function callObjects(caller: Caller, { storedObjects, background, batches }: Store, text: string): Promise<void> {
   const names = (['response', 'item', 'file', 'batch'] as const).map((kind) => ({ kind, id: text }));
-  const found = await caller.call('keptObjects.find', () => keptObjects.find(names));
+  const found = await caller.call('keptObjects.find', () => storedObjects.find(names));
   if (found !== undefined && found.length > 0) caller.faults.push(`keptObjects.find: found ${JSON.stringify(text)}`);
-  const page = await caller.call('keptObjects.page', () => keptObjects.page(text, 'file', { order: 'asc', limit: 10 }));
+  const page = await caller.call('keptObjects.page', () =>
+    storedObjects.page(text, 'file', { order: 'asc', limit: 10 }),
+  );
   if (page !== undefined && page.length > 0) caller.faults.push(`keptObjects.page: found ${JSON.stringify(text)}`);
   const lies = { owner: `project/${text}`, upstream: 'up', credential: 'c', model: text, createdAtMs: startMs };
-  await caller.call('keptObjects.add', () => keptObjects.add([{ kind: 'item', id: 'msg_1', ...lies }]));
+  await caller.call('keptObjects.add', () => storedObjects.add([{ kind: 'item', id: 'msg_1', ...lies }]));
   const named = { kind: 'item', id: text, upstream: 'up' } as const;
-  await caller.call('keptObjects.describe', () => keptObjects.describe(named, '{}'));
-  await caller.call('keptObjects.remove', () => keptObjects.remove({ kind: 'item', id: 'msg_1', upstream: 'up' }));
+  await caller.call('keptObjects.describe', () => storedObjects.describe(named, '{}'));
+  await caller.call('keptObjects.remove', () => storedObjects.remove({ kind: 'item', id: 'msg_1', upstream: 'up' }));
   await caller.call('background.get', () => background.get(text, text));
   await caller.call('background.claim', () => background.claim(text, { handsMs: 1, most: 1 }));
   await caller.call('background.release', () => background.release(text));

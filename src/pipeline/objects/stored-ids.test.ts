@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import { responses } from '../../core/operations/responses.ts';
-import { keptIdsIn } from './kept-ids.ts';
+import { storedIdsIn } from './stored-ids.ts';
 
-const { keeps } = responses;
-assert.ok(keeps !== undefined);
+const { records } = responses;
+assert.ok(records !== undefined);
 
 function idsIn(contentType: string, chunks: readonly Buffer[]): string[] {
-  const ids = keptIdsIn(contentType, keeps ?? assert.fail());
+  const ids = storedIdsIn(contentType, records ?? assert.fail());
   assert.ok(ids !== undefined);
   return chunks.flatMap((chunk) => ids.push(chunk)).map(({ kind, id }) => `${kind} ${id}`);
 }
@@ -73,12 +73,12 @@ test('what can be no ID is none, and of too many the last are left out', () => {
   }
   const output = Array.from({ length: 3_000 }, (_, no) => ({ id: `msg_${no}` }));
   assert.equal(idsIn('application/json', [Buffer.from(JSON.stringify({ output }))]).length, 2_000);
-  assert.equal(keptIdsIn('audio/mpeg', keeps ?? assert.fail()), undefined);
-  assert.equal(keptIdsIn(undefined, keeps ?? assert.fail()), undefined);
+  assert.equal(storedIdsIn('audio/mpeg', records ?? assert.fail()), undefined);
+  assert.equal(storedIdsIn(undefined, records ?? assert.fail()), undefined);
 });
 
 test('of a chunk of nothing but returns, none makes the whole chunk be searched for a line feed', (t) => {
-  const ids = keptIdsIn('text/event-stream', keeps ?? assert.fail());
+  const ids = storedIdsIn('text/event-stream', records ?? assert.fail());
   const chunk = Buffer.from(`${'\r'.repeat(10_000)}data: {"response":{"id":"resp_1"}}\r\r`);
   const search = t.mock.method(chunk, 'indexOf');
   assert.deepEqual(ids?.push(chunk), [{ kind: 'response', id: 'resp_1' }]);

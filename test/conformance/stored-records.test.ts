@@ -24,7 +24,7 @@ async function startSetup(t: TestContext, handler: Handler): Promise<{ rig: Rig;
 
 const namesOf = async ({ store }: Rig, ids: readonly string[]): Promise<string[]> => {
   const names = ids.flatMap((id) => (['response', 'item', 'container'] as const).map((kind) => ({ kind, id })));
-  const found = await store.keptObjects.find(names);
+  const found = await store.storedObjects.find(names);
   return found.map(({ kind, id, owner, upstream, model }) => `${kind} ${id} ${owner} ${upstream} ${model}`).sort();
 };
 
@@ -54,8 +54,8 @@ test('an ID is written down before it is sent on, in a whole answer and in each 
   const { rig } = await startSetup(t, createKeepingService().handler);
   for (const stream of [false, true]) {
     const order: string[] = [];
-    const add = rig.store.keptObjects.add.bind(rig.store.keptObjects);
-    const mock = t.mock.method(rig.store.keptObjects, 'add', async (objects: Parameters<typeof add>[0]) => {
+    const add = rig.store.storedObjects.add.bind(rig.store.storedObjects);
+    const mock = t.mock.method(rig.store.storedObjects, 'add', async (objects: Parameters<typeof add>[0]) => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       await add(objects);
       order.push(...objects.map(({ id }) => id));
@@ -92,7 +92,7 @@ test('bytes pass as they came, wherever the stream is cut into pieces', async (t
 
 test('where it cannot be written down the client gets an error that says so, and nothing is billed', async (t) => {
   const { rig } = await startSetup(t, createKeepingService().handler);
-  t.mock.method(rig.store.keptObjects, 'add', () => Promise.reject(new Error('the disk is full')));
+  t.mock.method(rig.store.storedObjects, 'add', () => Promise.reject(new Error('the disk is full')));
   let count = 0;
   for (const stream of [false, true]) {
     const answer = await rig.post(path, { model: 'm', input: 'x', stream });
@@ -115,8 +115,8 @@ test('where a later ID cannot be written down, the stream is cut before it', asy
     await reply.chunk('data: {"item":{"id":"rs_1"}}\n\ndata: [DONE]\n\n');
     await reply.lastChunk();
   });
-  const add = rig.store.keptObjects.add.bind(rig.store.keptObjects);
-  t.mock.method(rig.store.keptObjects, 'add', (objects: Parameters<typeof add>[0]) => {
+  const add = rig.store.storedObjects.add.bind(rig.store.storedObjects);
+  t.mock.method(rig.store.storedObjects, 'add', (objects: Parameters<typeof add>[0]) => {
     first.resolve();
     const isItem = objects.some(({ kind }) => kind === 'item');
     return isItem ? Promise.reject(new Error('the disk is full')) : add(objects);

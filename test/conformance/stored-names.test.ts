@@ -192,7 +192,7 @@ test('under a budget it may be as long as the model can hold, and a model that d
 test('with the store away nothing is refused as unknown, and what names nothing goes on', async (t) => {
   const { rig, up, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
-  t.mock.method(rig.store.keptObjects, 'find', () => Promise.reject(new Error('away')));
+  t.mock.method(rig.store.storedObjects, 'find', () => Promise.reject(new Error('away')));
   const before = up.requests.length;
   assertError(
     await ask('one', 'POST', path, { model: 'm', input: 'x', previous_response_id: id }),

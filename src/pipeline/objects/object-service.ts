@@ -11,7 +11,12 @@ import type { ObjectRoute } from '../../core/object-route.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { type Query, queryOf, readQuery } from '../../core/query.ts';
 import type { Model, ResolvedModel, Target, Upstream } from '../../core/snapshot.ts';
-import { isKeptId, type KeptObject, type KeptObjectStore, type ListedKind } from '../../core/store/kept-objects.ts';
+import {
+  isStoredId,
+  type ListedKind,
+  type StoredObject,
+  type StoredObjectStore,
+} from '../../core/store/stored-objects.ts';
 import type { Upload } from '../../core/upload.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { ServerRequest } from '../../wire/server-request.ts';
@@ -99,7 +104,7 @@ export type Said = Readonly<Record<string, unknown>> & { readonly id: string };
 export function saidIn(document: string): Said | undefined {
   try {
     const said: unknown = JSON.parse(document);
-    return isMapping(said) && typeof said.id === 'string' && isKeptId(said.id) ? { ...said, id: said.id } : undefined;
+    return isMapping(said) && typeof said.id === 'string' && isStoredId(said.id) ? { ...said, id: said.id } : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -116,9 +121,9 @@ export interface Listing {
   readonly kind: ListedKind;
   readonly owner: string;
   /** Which of them are shown. */
-  isShown(object: KeptObject, said: Said): boolean;
+  isShown(object: StoredObject, said: Said): boolean;
   readonly query: Query;
-  readonly after: KeptObject | undefined;
+  readonly after: StoredObject | undefined;
   readonly limit: { readonly standard: number; readonly most: number };
 }
 
@@ -126,7 +131,7 @@ export interface Listing {
 const rowsAtOnce = 500;
 
 /** From the store alone: the upstream would list those of everybody. */
-export async function answerList(store: Pick<KeptObjectStore, 'page'>, listing: Listing): Promise<Answer> {
+export async function answerList(store: Pick<StoredObjectStore, 'page'>, listing: Listing): Promise<Answer> {
   const body = Buffer.from(await writeList(store, listing));
   const nowMs = performance.now();
   return new WholeMadeAnswer({
@@ -141,7 +146,7 @@ export async function answerList(store: Pick<KeptObjectStore, 'page'>, listing: 
 }
 
 async function writeList(
-  store: Pick<KeptObjectStore, 'page'>,
+  store: Pick<StoredObjectStore, 'page'>,
   { kind, owner, isShown, query, after: cursor, limit: { standard, most } }: Listing,
 ): Promise<string> {
   const order = query.get('order') === 'asc' ? 'asc' : 'desc';

@@ -166,7 +166,7 @@ test('limits of requests hold, errors of the upstream pass, and without a key th
 test('with the store away an ID is not said to be unknown', async (t) => {
   const { rig, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
-  t.mock.method(rig.store.keptObjects, 'find', () => Promise.reject(new Error('away')));
+  t.mock.method(rig.store.storedObjects, 'find', () => Promise.reject(new Error('away')));
   assertError(await ask('one', 'GET', `/v1/responses/${id}`), 'store_unavailable');
 });
 

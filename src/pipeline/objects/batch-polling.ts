@@ -1,4 +1,4 @@
-/** Batches of requests: followed until they have ended, and billed by what their files hold then. */
+/** Batches of requests: polled until they have ended, and billed by what their files hold then. */
 
 import type { Bill } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
@@ -6,20 +6,20 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Route } from '../../core/route.ts';
 import type { BackgroundAnswer, BackgroundStore } from '../../core/store/background-answers.ts';
-import type { KeptObjectStore } from '../../core/store/kept-objects.ts';
+import type { StoredObjectStore } from '../../core/store/stored-objects.ts';
 import { LineReader } from '../../lib/lines.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 import { BatchCount } from './batch-count.ts';
 import { recordOutputs } from './batch-outputs.ts';
-import { Follower, type FollowingDeps, type Reading } from './following.ts';
-import { type Said, saidIn, toDocument } from './kept-service.ts';
+import type { ObjectLocation } from './object-location.ts';
+import { type Said, saidIn, toDocument } from './object-service.ts';
 import { BrokenOff, callForOurselves, chunksOf, type OwnCallDeps, wholeOf } from './own-call.ts';
-import type { Place } from './placing.ts';
+import { Poller, type PollingDeps, type Reading } from './polling.ts';
 import { type ObjectRegistry, ownerOf } from './registry.ts';
 
-export interface BatchFollowingDeps extends FollowingDeps, OwnCallDeps {
+export interface BatchPollingDeps extends PollingDeps, OwnCallDeps {
   readonly store: BackgroundStore;
-  readonly kept: Pick<KeptObjectStore, 'describe'>;
+  readonly stored: Pick<StoredObjectStore, 'describe'>;
   readonly objects: Pick<ObjectRegistry, 'record'>;
   /** Of batches whose lines ask at a path. */
   readonly batchRoutes: ReadonlyMap<string, Route>;
@@ -49,15 +49,15 @@ const longestLineBytes = 32 * 1024 ** 2;
 /** For the whole of a file. */
 const filePatienceMs = 3_600_000;
 
-export type Batches = Follower<BatchEnd>;
+export type Batches = Poller<BatchEnd>;
 
-export function createBatches(deps: BatchFollowingDeps): Batches {
-  return new Follower<BatchEnd>(
+export function createBatches(deps: BatchPollingDeps): Batches {
+  return new Poller<BatchEnd>(
     {
       store: deps.store,
       longestMs,
       routeOf: ({ asking }) => deps.batchRoutes.get(asking.batch?.path ?? ''),
-      read: (answer, place, toExchange) => readBatch(answer, place, toExchange, deps),
+      read: (answer, location, toExchange) => readBatch(answer, location, toExchange, deps),
       tell(exchange, { status, usage, bill, bytes }) {
         exchange.usage = usage;
         exchange.bill = bill;
@@ -71,11 +71,11 @@ export function createBatches(deps: BatchFollowingDeps): Batches {
 
 async function readBatch(
   answer: BackgroundAnswer,
-  place: Place,
+  location: ObjectLocation,
   toExchange: () => Promise<Exchange>,
-  deps: BatchFollowingDeps,
+  deps: BatchPollingDeps,
 ): Promise<Reading<BatchEnd>> {
-  const read = await readDocument(answer, place, place.upstream.batchesPath, answer.id, deps);
+  const read = await readDocument(answer, location, location.upstream.batchesPath, answer.id, deps);
   if (typeof read === 'string') return read;
   const { said, text } = read;
   await describe({ kind: 'batch', id: answer.id, upstream: answer.upstream }, text, deps);
@@ -88,10 +88,10 @@ async function readBatch(
   const count = new BatchCount(await toExchange(), answer.asking, deps.bill);
   let bytes = 0;
   for (const id of files) {
-    const file = await readDocument(answer, place, place.upstream.filesPath, id, deps);
+    const file = await readDocument(answer, location, location.upstream.filesPath, id, deps);
     if (typeof file === 'string') return file;
     await describe({ kind: 'file', id, upstream: answer.upstream }, file.text, deps);
-    const counted = await countFile(answer, place, id, count, deps);
+    const counted = await countFile(answer, location, id, count, deps);
     if (typeof counted === 'string') return counted;
     bytes += counted;
   }
@@ -99,12 +99,12 @@ async function readBatch(
 }
 
 async function describe(
-  object: Parameters<KeptObjectStore['describe']>[0],
+  object: Parameters<StoredObjectStore['describe']>[0],
   text: string,
-  { kept }: BatchFollowingDeps,
+  { stored }: BatchPollingDeps,
 ): Promise<void> {
   const document = toDocument(text);
-  if (document !== undefined) await kept.describe(object, document);
+  if (document !== undefined) await stored.describe(object, document);
 }
 
 type Missing = 'gone' | 'unknown';
@@ -116,12 +116,12 @@ interface Document {
 
 async function readDocument(
   answer: BackgroundAnswer,
-  place: Place,
+  location: ObjectLocation,
   path: string | undefined,
   id: string,
-  deps: BatchFollowingDeps,
+  deps: BatchPollingDeps,
 ): Promise<Document | Missing> {
-  const got = await get(answer, place, path, `/${encodeURIComponent(id)}`, deps);
+  const got = await get(answer, location, path, `/${encodeURIComponent(id)}`, deps);
   if (typeof got === 'string') return got;
   const body = await wholeOf(got, longestDocumentBytes);
   const text = body?.toString() ?? '';
@@ -132,16 +132,16 @@ async function readDocument(
 /** Whose answer is anything but 200 says nothing; one that is not there is gone. */
 async function get(
   { rowId, asking }: BackgroundAnswer,
-  place: Place,
+  location: ObjectLocation,
   path: string | undefined,
   behind: string,
-  deps: BatchFollowingDeps,
+  deps: BatchPollingDeps,
   patienceMs?: number,
 ): Promise<Answer | Missing> {
   const operation = deps.batchRoutes.get(asking.batch?.path ?? '')?.operation;
   if (path === undefined || operation === undefined) return 'unknown';
   const call = { method: 'GET', offer: { path }, behind, requestId: rowId, operation } as const;
-  const answer = await callForOurselves(patienceMs === undefined ? call : { ...call, patienceMs }, place, deps);
+  const answer = await callForOurselves(patienceMs === undefined ? call : { ...call, patienceMs }, location, deps);
   if (answer?.status === 200) return answer;
   answer?.cancel();
   return answer?.status === 404 ? 'gone' : 'unknown';
@@ -150,13 +150,13 @@ async function get(
 /** In bytes. */
 async function countFile(
   answer: BackgroundAnswer,
-  place: Place,
+  location: ObjectLocation,
   id: string,
   count: BatchCount,
-  deps: BatchFollowingDeps,
+  deps: BatchPollingDeps,
 ): Promise<number | Missing> {
   const behind = `/${encodeURIComponent(id)}/content`;
-  const got = await get(answer, place, place.upstream.filesPath, behind, deps, filePatienceMs);
+  const got = await get(answer, location, location.upstream.filesPath, behind, deps, filePatienceMs);
   if (typeof got === 'string') return got;
   const reader = new LineReader(longestLineBytes);
   let bytes = 0;

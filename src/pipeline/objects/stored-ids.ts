@@ -1,13 +1,13 @@
 /** Finds in an answer, as it passes, the IDs of what its upstream keeps: in a JSON document, or in the events of a stream. */
 
 import { Buffer } from 'node:buffer';
-import type { Keeps } from '../../core/operations/row.ts';
-import { isKeptId, type KeptName } from '../../core/store/kept-objects.ts';
+import type { ObjectRecords } from '../../core/operations/row.ts';
+import { isStoredId, type StoredName } from '../../core/store/stored-objects.ts';
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 
-export interface KeptIds {
+export interface StoredIds {
   /** Those that end in the chunk and were not in one before. */
-  push(chunk: Buffer): readonly KeptName[];
+  push(chunk: Buffer): readonly StoredName[];
   /** What is known of the answer as a whole is known, or will not be: what comes from now on may add to it. */
   readonly isPastBeginning: boolean;
 }
@@ -18,26 +18,26 @@ const mostIds = 2_000;
 const longestBeginningBytes = 64 * 1024;
 
 /** Undefined where the answer is neither. */
-export function keptIdsIn(contentType: string | undefined, keeps: Keeps): KeptIds | undefined {
+export function storedIdsIn(contentType: string | undefined, records: ObjectRecords): StoredIds | undefined {
   const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (mediaType === 'text/event-stream') return new IdsInEvents(keeps.events);
-  return mediaType === 'application/json' || mediaType.endsWith('+json') ? new IdsInDocument(keeps.whole) : undefined;
+  if (mediaType === 'text/event-stream') return new IdsInEvents(records.events);
+  return mediaType === 'application/json' || mediaType.endsWith('+json') ? new IdsInDocument(records.whole) : undefined;
 }
 
 /** Each once. */
 class Seen {
-  readonly #places: Keeps['whole'];
+  readonly #places: ObjectRecords['whole'];
   readonly #seen = new Set<string>();
 
-  constructor(places: Keeps['whole']) {
-    this.#places = places;
+  constructor(locations: ObjectRecords['whole']) {
+    this.#places = locations;
   }
 
-  newIn(picked: readonly Picked[]): KeptName[] {
-    const names: KeptName[] = [];
-    for (const { place, text: id } of picked) {
-      const kind = this.#places[place];
-      if (kind === undefined || !isKeptId(id)) continue;
+  newIn(picked: readonly Picked[]): StoredName[] {
+    const names: StoredName[] = [];
+    for (const { path, text: id } of picked) {
+      const kind = this.#places[path];
+      if (kind === undefined || !isStoredId(id)) continue;
       const key = `${kind} ${id}`;
       if (this.#seen.has(key) || this.#seen.size >= mostIds) continue;
       this.#seen.add(key);
@@ -47,59 +47,59 @@ class Seen {
   }
 }
 
-class IdsInDocument implements KeptIds {
+class IdsInDocument implements StoredIds {
   readonly #picker: JsonPicker;
   readonly #seen: Seen;
   #bytes = 0;
   isPastBeginning = false;
 
-  constructor(places: Keeps['whole']) {
-    this.#picker = new JsonPicker(Object.keys(places));
-    this.#seen = new Seen(places);
+  constructor(locations: ObjectRecords['whole']) {
+    this.#picker = new JsonPicker(Object.keys(locations));
+    this.#seen = new Seen(locations);
   }
 
-  push(chunk: Buffer): readonly KeptName[] {
+  push(chunk: Buffer): readonly StoredName[] {
     const picked: Picked[] = [];
     this.#picker.push(chunk, picked);
     this.#bytes += chunk.length;
-    if (this.#bytes > longestBeginningBytes || picked.some(({ place }) => place === 'id')) this.isPastBeginning = true;
+    if (this.#bytes > longestBeginningBytes || picked.some(({ path }) => path === 'id')) this.isPastBeginning = true;
     return picked.length === 0 ? none : this.#seen.newIn(picked);
   }
 }
 
-const none: readonly KeptName[] = Object.freeze([]);
+const none: readonly StoredName[] = Object.freeze([]);
 
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const field = Buffer.from('data:');
 
 /** The end of the chunk where it is not there. */
-function placeOf(chunk: Buffer, byte: number, from: number): number {
+function locationOf(chunk: Buffer, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
 }
 
-class IdsInEvents implements KeptIds {
+class IdsInEvents implements StoredIds {
   readonly #picker: JsonPicker;
   readonly #seen: Seen;
   /** How much of a line's beginning was what lines of data begin with; -1 where it is none. */
   #matched = 0;
   isPastBeginning = false;
 
-  constructor(places: Keeps['events']) {
-    this.#picker = new JsonPicker(Object.keys(places));
-    this.#seen = new Seen(places);
+  constructor(locations: ObjectRecords['events']) {
+    this.#picker = new JsonPicker(Object.keys(locations));
+    this.#seen = new Seen(locations);
   }
 
-  push(chunk: Buffer): readonly KeptName[] {
+  push(chunk: Buffer): readonly StoredName[] {
     const picked: Picked[] = [];
     let at = 0;
     // Each is looked for once: where one of them is not there, the whole chunk would be gone through for each of the other.
-    let feed = placeOf(chunk, LINE_FEED, 0);
-    let nextReturn = placeOf(chunk, RETURN, 0);
+    let feed = locationOf(chunk, LINE_FEED, 0);
+    let nextReturn = locationOf(chunk, RETURN, 0);
     while (at < chunk.length) {
-      if (feed < at) feed = placeOf(chunk, LINE_FEED, at);
-      if (nextReturn < at) nextReturn = placeOf(chunk, RETURN, at);
+      if (feed < at) feed = locationOf(chunk, LINE_FEED, at);
+      if (nextReturn < at) nextReturn = locationOf(chunk, RETURN, at);
       const end = Math.min(feed, nextReturn);
       this.#readLine(chunk, at, end, picked);
       if (end < chunk.length) this.#endLine();

@@ -1,13 +1,13 @@
-/** What every store must do with what upstreams keep for clients. */
+/** What every store must do with stored objects for clients. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { KeptObject } from '../../../src/core/store/kept-objects.ts';
+import type { StoredObject } from '../../../src/core/store/stored-objects.ts';
 import { hostileTexts } from '../json/hostile-texts.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 import type { OpenStore } from './store-writes.ts';
 
-const kept = (more: Partial<KeptObject>): KeptObject => ({
+const kept = (more: Partial<StoredObject>): StoredObject => ({
   kind: 'response',
   id: 'resp_1',
   owner: 'project/one',
@@ -18,8 +18,8 @@ const kept = (more: Partial<KeptObject>): KeptObject => ({
   ...more,
 });
 
-export function describeKeptObjects(openStore: OpenStore): void {
-  const open = async (t: TestContext) => (await openStore(t, createFakeClock())).keptObjects;
+export function describeStoredObjects(openStore: OpenStore): void {
+  const open = async (t: TestContext) => (await openStore(t, createFakeClock())).storedObjects;
 
   test('what an upstream keeps is found by its ID and its kind, and nothing else is', async (t) => {
     const objects = await open(t);
@@ -78,7 +78,7 @@ export function describeKeptObjects(openStore: OpenStore): void {
 
   test('files come in pages, of their owner alone, and stay until they are removed', async (t) => {
     const objects = await open(t);
-    const file = (no: number, more: Partial<KeptObject> = {}) =>
+    const file = (no: number, more: Partial<StoredObject> = {}) =>
       kept({ kind: 'file', id: `file-${no}`, createdAtMs: Math.floor(no / 2), document: `{"no":${no}}`, ...more });
     const files = [0, 1, 2, 3, 4].map((no) => file(no));
     await objects.add([...files, file(9, { owner: 'project/two' }), kept({ createdAtMs: 0 })]);

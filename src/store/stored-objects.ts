@@ -1,7 +1,12 @@
-/** What upstreams keep for clients, in a database: one row an object, found by its ID. */
+/** Stored objects in a database: one row an object, found by its ID. */
 
 import type { Kysely, Selectable } from 'kysely';
-import { isKeptId, type KeptKind, type KeptObject, type KeptObjectStore } from '../core/store/kept-objects.ts';
+import {
+  isStoredId,
+  type StoredKind,
+  type StoredObject,
+  type StoredObjectStore,
+} from '../core/store/stored-objects.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { toAsking } from './background-answers.ts';
 import { inParts } from './ledger/ledger-insert.ts';
@@ -13,7 +18,7 @@ const idsAtOnce = 500;
 const prunedAtOnce = 2_000;
 
 /** `quick` for what a request waits for. */
-export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>): KeptObjectStore {
+export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>): StoredObjectStore {
   return {
     async add(objects) {
       for (const some of inParts(objects, rowsAtOnce)) {
@@ -26,11 +31,11 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
     },
 
     async find(names) {
-      const kinds = new Map<string, Set<KeptKind>>();
+      const kinds = new Map<string, Set<StoredKind>>();
       for (const { kind, id } of names) {
-        if (isKeptId(id)) kinds.set(id, (kinds.get(id) ?? new Set<KeptKind>()).add(kind));
+        if (isStoredId(id)) kinds.set(id, (kinds.get(id) ?? new Set<StoredKind>()).add(kind));
       }
-      const found: KeptObject[] = [];
+      const found: StoredObject[] = [];
       for (const ids of inParts([...kinds.keys()], idsAtOnce)) {
         const rows = await quick.selectFrom('kept_objects').selectAll().where('id', 'in', ids).execute();
         for (const row of rows) if (kinds.get(row.id)?.has(row.kind) === true) found.push(toObject(row));
@@ -101,20 +106,20 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
 
 type Row = Selectable<Schema['kept_objects']>;
 
-function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document, input }: KeptObject): Row {
+function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document, input }: StoredObject): Row {
   const named = { owner: toStorableText(owner), model: toStorableText(model) };
   const said = { document: document ?? null, input: input === undefined ? null : JSON.stringify(input) };
   return { id, kind, upstream, credential, ...named, created_at: createdAtMs, ...said };
 }
 
-function toObject({ id, kind, upstream, owner, credential, model, created_at, document, input }: Row): KeptObject {
+function toObject({ id, kind, upstream, owner, credential, model, created_at, document, input }: Row): StoredObject {
   const said = document === null ? {} : { document };
   const asked = input === null ? {} : toInput(readJson(input));
   return { id, kind, upstream, owner, credential, model, createdAtMs: created_at, ...said, ...asked };
 }
 
 /** What another version wrote otherwise was judged otherwise. */
-function toInput(value: unknown): Pick<KeptObject, 'input'> {
+function toInput(value: unknown): Pick<StoredObject, 'input'> {
   if (!isMapping(value)) return {};
   const { model, upstreamModel } = value;
   const asking = toAsking(value.asking);

@@ -1,18 +1,18 @@
-/** What upstreams keep for clients, by the IDs that these know: whose it is and where it lies, and the port of the store. */
+/** Stored objects (files, batches, answers at upstreams) by ID: their owner and location, and the port of the store. */
 
 import type { Asking, BatchSize } from '../accounting/price.ts';
 
-export const keptKinds = ['response', 'item', 'container', 'file', 'batch', 'interaction'] as const;
+export const storedKinds = ['response', 'item', 'container', 'file', 'batch', 'interaction'] as const;
 /** IDs of two kinds may be the same. */
-export type KeptKind = (typeof keptKinds)[number];
+export type StoredKind = (typeof storedKinds)[number];
 
 /** As a client names it. */
-export interface KeptName {
-  readonly kind: KeptKind;
+export interface StoredName {
+  readonly kind: StoredKind;
   readonly id: string;
 }
 
-export interface KeptObject extends KeptName {
+export interface StoredObject extends StoredName {
   /** Whoever may use it: see `ownerOf`. */
   readonly owner: string;
   readonly upstream: string;
@@ -36,31 +36,31 @@ export interface BatchInput {
 }
 
 /** Those that lists are made of. */
-export type ListedKind = Extract<KeptKind, 'file' | 'batch'>;
+export type ListedKind = Extract<StoredKind, 'file' | 'batch'>;
 
 interface ObjectPage {
   readonly order: 'asc' | 'desc';
   /** Behind this one. */
-  readonly after?: Pick<KeptObject, 'id' | 'createdAtMs'> | undefined;
+  readonly after?: Pick<StoredObject, 'id' | 'createdAtMs'> | undefined;
   readonly limit: number;
 }
 
-export interface KeptObjectStore {
+export interface StoredObjectStore {
   /** Those that are there already stay as they are: what one upstream keeps under one ID belongs to whoever had it first. */
-  add(objects: readonly KeptObject[]): Promise<void>;
+  add(objects: readonly StoredObject[]): Promise<void>;
   /** All of these names, whoever they belong to; the newest first. */
-  find(names: readonly KeptName[]): Promise<KeptObject[]>;
+  find(names: readonly StoredName[]): Promise<StoredObject[]>;
   /** Of a kind, those of an owner: the newest first, or the oldest. */
-  page(owner: string, kind: ListedKind, options: ObjectPage): Promise<KeptObject[]>;
+  page(owner: string, kind: ListedKind, options: ObjectPage): Promise<StoredObject[]>;
   /** Whatever was said of it before. */
-  describe(object: KeptName & Pick<KeptObject, 'upstream'>, document: string): Promise<void>;
-  remove(object: KeptName & Pick<KeptObject, 'upstream'>): Promise<void>;
+  describe(object: StoredName & Pick<StoredObject, 'upstream'>, document: string): Promise<void>;
+  remove(object: StoredName & Pick<StoredObject, 'upstream'>): Promise<void>;
   /** Deletes what was made before, but for files. A few thousand at a time: call again until it says 0. */
   prune(beforeMs: number): Promise<number>;
 }
 
 /** Upstreams forget what they keep after thirty days. */
-export const keptObjectsMs = 30 * 86_400_000;
+export const storedObjectsMs = 30 * 86_400_000;
 
 /** A longer one, or one with other characters, is not remembered, and known to nobody. */
-export const isKeptId = (id: string): boolean => /^[A-Za-z0-9_][\x21-\x7e]{0,255}$/.test(id);
+export const isStoredId = (id: string): boolean => /^[A-Za-z0-9_][\x21-\x7e]{0,255}$/.test(id);

@@ -1,5 +1,5 @@
 /**
- * Follows what upstreams make after they have promised it: what it may cost at most stays reserved until its end was read, which this
+ * Polls what upstreams make after they have promised it: what it may cost at most stays reserved until its end was read, which this
  * does, whoever else looks. Each is in the hands of one node; where that is gone, another one takes it.
  */
 
@@ -19,26 +19,26 @@ import { orAfter } from '../../lib/deadline.ts';
 import { createId } from '../../lib/ids.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { courseOf } from '../calls/plan.ts';
-import { courseAt, type Place, placeOfObject } from './placing.ts';
+import { courseAt, locationOfObject, type ObjectLocation } from './object-location.ts';
 import { inTime } from './registry.ts';
 
 /** `unknown`: nobody can say just now. `gone`: nobody ever will. */
 export type Reading<End> = End | 'running' | 'gone' | 'unknown';
 
-/** What is followed, and how. */
-export interface Following<End extends object> {
+/** What is polled, and how. */
+export interface Polling<End extends object> {
   readonly store: BackgroundStore;
   /** By which its row is known, and what it costs. Undefined where this version knows of none. */
   routeOf(answer: BackgroundAnswer): Route | undefined;
   /** `toExchange`: as whoever asked for it, at the time when that was. */
-  read(answer: BackgroundAnswer, place: Place, toExchange: () => Promise<Exchange>): Promise<Reading<End>>;
+  read(answer: BackgroundAnswer, location: ObjectLocation, toExchange: () => Promise<Exchange>): Promise<Reading<End>>;
   /** Says on its exchange what came of it, and what it is billed by. */
   tell(exchange: Exchange, end: End): void;
   /** What nobody knows after so long costs what it may cost at most. */
   readonly longestMs: number;
 }
 
-export interface FollowingDeps {
+export interface PollingDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly spending: Spending;
@@ -58,9 +58,9 @@ const longestPauseMs = 30_000;
 /** What takes longer to read is read by another process. */
 const closingMs = 2_000;
 
-export class Follower<End extends object> {
-  readonly #what: Following<End>;
-  readonly #deps: FollowingDeps;
+export class Poller<End extends object> {
+  readonly #what: Polling<End>;
+  readonly #deps: PollingDeps;
   readonly #everyMs: number;
   readonly #node: string;
   readonly #held = new Map<string, Reservation>();
@@ -73,7 +73,7 @@ export class Follower<End extends object> {
   #isFailing = false;
   #isClosed = false;
 
-  constructor(what: Following<End>, deps: FollowingDeps) {
+  constructor(what: Polling<End>, deps: PollingDeps) {
     this.#what = what;
     this.#deps = deps;
     this.#everyMs = deps.everyMs ?? standardEveryMs;
@@ -214,9 +214,9 @@ export class Follower<End extends object> {
   }
 
   read(answer: BackgroundAnswer): Promise<Reading<End>> {
-    const place = placeOfObject(answer, this.#deps.current());
-    if (place === undefined) return Promise.resolve('unknown');
-    return this.#what.read(answer, place, () => this.#exchangeOf(answer));
+    const location = locationOfObject(answer, this.#deps.current());
+    if (location === undefined) return Promise.resolve('unknown');
+    return this.#what.read(answer, location, () => this.#exchangeOf(answer));
   }
 
   /** What another process began is reserved anew. */
@@ -232,11 +232,12 @@ export class Follower<End extends object> {
   async #reserve(exchange: Exchange, answer: BackgroundAnswer): Promise<Reservation | undefined> {
     const { route, target } = exchange;
     const resolved = exchange.snapshot.models.resolve(exchange.modelId ?? '');
-    const place = placeOfObject(answer, exchange.snapshot);
-    if (resolved === undefined || route === undefined || place === undefined || target === undefined) return undefined;
+    const location = locationOfObject(answer, exchange.snapshot);
+    if (resolved === undefined || route === undefined || location === undefined || target === undefined)
+      return undefined;
     for (const most of [answer.asking, nothingMore]) {
       try {
-        const { course } = courseAt(courseOf(resolved, route), { ...place, param: undefined }, resolved.id);
+        const { course } = courseAt(courseOf(resolved, route), { ...location, param: undefined }, resolved.id);
         const reservation = await this.#deps.spending.reserve(exchange, course, most, { isCounted: true });
         if ((await reservation.enter(target.upstream)) === undefined) return reservation;
         reservation.settle(exchange);

@@ -3,17 +3,17 @@
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Credential, Snapshot, Upstream } from '../../core/snapshot.ts';
-import { type KeptObject, keptKinds } from '../../core/store/kept-objects.ts';
-import { type NamedObjects, type Naming, notKept } from './named-objects.ts';
+import { type StoredObject, storedKinds } from '../../core/store/stored-objects.ts';
+import { type NamedObjects, type Naming, notStored } from './named-objects.ts';
 import type { ObjectRegistry } from './registry.ts';
 
 /** One account at one upstream. */
-export interface Place {
+export interface ObjectLocation {
   readonly upstream: Upstream;
   readonly credential: Credential;
 }
 
-interface NamedPlace extends Place {
+interface NamedLocation extends ObjectLocation {
   /** The field by which something is named that lies there; undefined where the request would do without. */
   readonly param: string | undefined;
 }
@@ -24,42 +24,42 @@ interface Asker {
 }
 
 /** Throws where the request names what is not its owner's. Undefined where it may go anywhere. Without a promise where nothing is looked up. */
-export function placeOf(
+export function locationOf(
   { needed, mentioned }: NamedObjects,
   asker: Asker,
   objects: ObjectRegistry,
-): NamedPlace | undefined | Promise<NamedPlace | undefined> {
+): NamedLocation | undefined | Promise<NamedLocation | undefined> {
   if (needed.length === 0 && mentioned.length === 0) return undefined;
   // What may be anything may be of any kind.
-  const anything = mentioned.flatMap(({ id }) => keptKinds.map((kind) => ({ kind, id })));
+  const anything = mentioned.flatMap(({ id }) => storedKinds.map((kind) => ({ kind, id })));
   const found = objects.find([...needed, ...anything], asker.owner);
-  const place = (all: readonly KeptObject[]) => commonPlace(needed, mentioned, finderIn(all, asker));
-  return found instanceof Promise ? found.then(place) : place(found);
+  const location = (all: readonly StoredObject[]) => commonLocation(needed, mentioned, finderIn(all, asker));
+  return found instanceof Promise ? found.then(location) : location(found);
 }
 
 interface Found {
   /** Where the owner has it, the newest first; it may be there under the same ID several times. */
-  readonly places: readonly Place[];
+  readonly locations: readonly ObjectLocation[];
   readonly isOthers: boolean;
 }
 
 type Finder = (naming: Naming) => Found;
 
-function finderIn(all: readonly KeptObject[], { owner, snapshot }: Asker): Finder {
+function finderIn(all: readonly StoredObject[], { owner, snapshot }: Asker): Finder {
   const byId = Map.groupBy(all, ({ id }) => id);
   return ({ kind, id }) => {
     const named = byId.get(id) ?? [];
     const own = named.filter((object) => object.owner === owner);
-    const places = own.flatMap((object) => (object.kind === kind ? (placeOfObject(object, snapshot) ?? []) : []));
-    return { places, isOthers: own.length === 0 && named.length > 0 };
+    const locations = own.flatMap((object) => (object.kind === kind ? (locationOfObject(object, snapshot) ?? []) : []));
+    return { locations, isOthers: own.length === 0 && named.length > 0 };
   };
 }
 
 /** Undefined where nothing is called any more by what it was made by. */
-export function placeOfObject(
-  { upstream: id, credential: fingerprint }: Pick<KeptObject, 'upstream' | 'credential'>,
+export function locationOfObject(
+  { upstream: id, credential: fingerprint }: Pick<StoredObject, 'upstream' | 'credential'>,
   { upstreams }: Pick<Snapshot, 'upstreams'>,
-): Place | undefined {
+): ObjectLocation | undefined {
   const upstream = upstreams.get(id);
   if (upstream === undefined) return undefined;
   const { credentials } = upstream;
@@ -69,25 +69,29 @@ export function placeOfObject(
   return credential !== undefined && credential.weight > 0 ? { upstream, credential } : undefined;
 }
 
-function commonPlace(needed: readonly Naming[], mentioned: readonly Naming[], find: Finder): NamedPlace | undefined {
-  let sure: readonly Place[] | undefined;
+function commonLocation(
+  needed: readonly Naming[],
+  mentioned: readonly Naming[],
+  find: Finder,
+): NamedLocation | undefined {
+  let sure: readonly ObjectLocation[] | undefined;
   for (const naming of needed) {
-    const { places } = find(naming);
-    if (places.length === 0) throw notKept(naming.param);
-    sure = sure === undefined ? places : common(sure, places);
+    const { locations } = find(naming);
+    if (locations.length === 0) throw notStored(naming.param);
+    sure = sure === undefined ? locations : common(sure, locations);
     if (sure.length === 0) throw apart(naming.param);
   }
-  let likely: readonly Place[] | undefined;
+  let likely: readonly ObjectLocation[] | undefined;
   for (const naming of mentioned) {
-    const { places, isOthers } = find(naming);
-    if (isOthers) throw notKept(naming.param);
-    if (places.length > 0) likely = likely === undefined ? places : common(likely, places);
+    const { locations, isOthers } = find(naming);
+    if (isOthers) throw notStored(naming.param);
+    if (locations.length > 0) likely = likely === undefined ? locations : common(likely, locations);
   }
-  const place = (sure ?? likely)?.[0];
-  return place && { ...place, param: needed[0]?.param };
+  const location = (sure ?? likely)?.[0];
+  return location && { ...location, param: needed[0]?.param };
 }
 
-const common = (some: readonly Place[], others: readonly Place[]): Place[] =>
+const common = (some: readonly ObjectLocation[], others: readonly ObjectLocation[]): ObjectLocation[] =>
   some.filter((one) => others.some(({ credential }) => credential === one.credential));
 
 function apart(param: string): GatewayError {
@@ -104,9 +108,9 @@ interface Placed {
 }
 
 /** Of those who may serve it, the ones at that place. Throws where there are none, and the request needs them. */
-export function courseAt(course: Course, place: NamedPlace | undefined, modelId: string): Placed {
-  if (place === undefined) return { course, credential: undefined };
-  const { upstream, credential, param } = place;
+export function courseAt(course: Course, location: NamedLocation | undefined, modelId: string): Placed {
+  if (location === undefined) return { course, credential: undefined };
+  const { upstream, credential, param } = location;
   const isThere = ({ target }: Candidate): boolean => target.upstream === upstream;
   const tiers = course.tiers.map((tier) => tier.filter(isThere)).filter((tier) => tier.length > 0);
   if (tiers.length === 0) {
