@@ -1,4 +1,4 @@
-/** Ollama's `chat` and `generate` where the upstreams speak them too: bytes pass both mappings, and what they count is billed. */
+/** Ollama's `chat` and `generate` where the upstreams speak them too: bytes pass both ways, and what they count is billed. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
