@@ -107,6 +107,7 @@ test('a settlement says all there is to say, times to tenths of milliseconds', (
       firstByteMs: 3.3,
       upstreamMs: 2.2,
       cache: null,
+      queueMs: null,
       units: null,
     },
     accounts: reservation.accounts,
@@ -179,6 +180,11 @@ test('the client address is there only where the operator wants it', () => {
 test('the trace is named where there is one', () => {
   const trace = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736' } as ExchangeTrace;
   assert.equal(settlementOf(exchangeOf({ trace })).row.traceId, trace.traceId);
+});
+
+test('the time in the queue is there where the request had to wait', () => {
+  assert.equal(settlementOf(exchangeOf()).row.queueMs, null);
+  assert.equal(settlementOf(exchangeOf({ queuedMs: 12.34 })).row.queueMs, 12.3);
 });
 
 test('a pattern of an upstream is told as the name that was called', () => {

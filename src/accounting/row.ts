@@ -97,6 +97,7 @@ export class RowWriter implements RowItem {
       );
     }
     if (errorCode !== undefined) this.#say('error', errorCode);
+    if (exchange.queuedMs > 0) this.#say('queueMs', toTenths(exchange.queuedMs));
     if (bill?.units !== undefined) this.#say('units', bill.units);
     return this.#end(capture);
   }

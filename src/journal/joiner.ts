@@ -226,6 +226,7 @@ function toLostRow({ row, reservedNanos, accounts }: IntentRecord): ImportedRow 
     firstByteMs: null,
     upstreamMs: null,
     cache: null,
+    queueMs: null,
     units: null,
   };
   return { row: lost, accounts };

@@ -205,6 +205,7 @@ export class ItemReader {
       cache,
       clientAddress: null,
       traceId: null,
+      queueMs: null,
       units: null,
     };
     const accounts = this.#accounts();

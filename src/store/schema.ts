@@ -158,6 +158,7 @@ export interface LedgerTable {
   readonly units: string | null;
   /** 32 hexadecimal digits. */
   readonly trace_id: string | null;
+  readonly queue_ms: number | null;
 }
 
 /** What many rows have in common. */

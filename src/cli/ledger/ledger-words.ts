@@ -48,6 +48,7 @@ export function describeRow(row: LedgerRow) {
     duration_ms: row.durationMs,
     first_byte_ms: row.firstByteMs,
     upstream_ms: row.upstreamMs,
+    queue_ms: row.queueMs,
     cache: row.cache,
     client_address: row.clientAddress,
     trace_id: row.traceId,

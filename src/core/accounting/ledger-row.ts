@@ -77,6 +77,8 @@ export interface LedgerRow {
   readonly clientAddress: string | null;
   /** Of the trace that it is part of, where traces are kept. */
   readonly traceId: string | null;
+  /** In the queues of upstreams, for a slot or a rate limit; null where it had to wait for neither. */
+  readonly queueMs: number | null;
   /** What else it is billed by, and what its price hung on. */
   readonly units: Units | null;
 }

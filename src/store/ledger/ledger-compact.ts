@@ -44,7 +44,8 @@ export const compactColumns: RawBuilder<LedgerTable> = sql`
   upstream_model, attempts, ${rare('tries')} as tries, outcome, status, error, prompt_tokens, completion_tokens, total_tokens,
   ${rare('search_units')} as search_units, cached_tokens, billed_input_tokens, billed_output_tokens, billed_search_units,
   is_estimated, items, cost_nanos, request_bytes, response_bytes, duration_ms, first_byte_ms, upstream_ms, cache,
-  ${rare('client_address')} as client_address, ${rare('units')} as units, ${rare('trace_id')} as trace_id`;
+  ${rare('client_address')} as client_address, ${rare('units')} as units, ${rare('trace_id')} as trace_id,
+  ${rare('queue_ms')} as queue_ms`;
 
 /** SQLite goes from the left to the right of a cross join. */
 export const fromCompact = sql`ledger_rows cross join ledger_places on ledger_places.id = ledger_rows.place`;
@@ -233,9 +234,8 @@ const toValues = (seq: number | null, place: number | null, row: LedgerTable): S
 ];
 
 /** What few rows have, as a JSON object; null where there is nothing of it. */
-function toMore({ tries, search_units, client_address, units, trace_id }: LedgerTable): string | null {
-  if (tries === null && search_units === null && client_address === null && units === null && trace_id === null) {
-    return null;
-  }
-  return JSON.stringify({ tries, search_units, client_address, units, trace_id });
+function toMore({ tries, search_units, client_address, units, trace_id, queue_ms }: LedgerTable): string | null {
+  const isPlain = tries === null && search_units === null && client_address === null && units === null;
+  if (isPlain && trace_id === null && queue_ms === null) return null;
+  return JSON.stringify({ tries, search_units, client_address, units, trace_id, queue_ms });
 }

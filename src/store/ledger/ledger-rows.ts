@@ -95,6 +95,7 @@ export function toTableRow(row: LedgerRow): LedgerTable {
     client_address: orNull(row.clientAddress, toStorable),
     units: orNull(row.units, toUnitsText),
     trace_id: orNull(row.traceId, toName),
+    queue_ms: orNull(row.queueMs, toDuration),
   };
 }
 
@@ -138,6 +139,7 @@ export function toRowValues(row: LedgerTable): SQLInputValue[] {
     row.client_address,
     row.units,
     row.trace_id,
+    row.queue_ms,
   ];
 }
 
@@ -223,6 +225,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
     cache: row.cache,
     clientAddress: row.client_address,
     traceId: row.trace_id,
+    queueMs: row.queue_ms,
     units: row.units === null ? null : (readUnits(readJson(row.units)) ?? null),
   };
 }

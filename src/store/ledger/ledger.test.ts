@@ -122,7 +122,8 @@ const dropSetAside = `INSERT INTO kysely_migration SELECT name, timestamp FROM m
   DROP VIEW usage_all_days; DROP VIEW usage_all_key_days; DROP VIEW usage_all_unit_days;
   DROP TABLE usage_rollup; DROP TABLE series_blocks; DROP TABLE series_since`;
 const dropSecretKeys = 'ALTER TABLE node_reports DROP COLUMN secret_keys';
-const dropUnitSums = `${dropSetAside}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
+const dropQueue = 'ALTER TABLE ledger DROP COLUMN queue_ms';
+const dropUnitSums = `${dropSetAside}; ${dropQueue}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
 
 /** The tables as they were before there were slices. */
 const undoSlices = `

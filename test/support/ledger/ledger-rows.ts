@@ -51,6 +51,7 @@ export function ledgerRow(more: Partial<LedgerRow> = {}): LedgerRow {
     clientAddress: null,
     units: null,
     traceId: null,
+    queueMs: null,
     ...more,
   };
 }

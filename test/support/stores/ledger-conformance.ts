@@ -53,6 +53,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           cache: 'miss',
           clientAddress: '::1',
           traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+          queueMs: 12.5,
           units: { audioInputTokens: 3, seconds: 1.25, toolCalls: { web_search: 2 }, serviceTier: 'flex' },
         });
         const empty = ledgerRow({
@@ -211,6 +212,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           clientAddress: undefined as unknown as null,
           units: undefined as unknown as null,
           traceId: undefined as unknown as null,
+          queueMs: undefined as unknown as null,
         };
         assert.equal(
           await ledger.import(
@@ -229,7 +231,10 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           ['m'.repeat(256), 11, Number.MAX_SAFE_INTEGER, 0, 0],
         );
         const olderKept = await ledger.get(older.id);
-        assert.deepEqual([olderKept?.clientAddress, olderKept?.units, olderKept?.traceId], [null, null, null]);
+        assert.deepEqual(
+          [olderKept?.clientAddress, olderKept?.units, olderKept?.traceId, olderKept?.queueMs],
+          [null, null, null, null],
+        );
         assert.deepEqual(ids((await ledger.page({ model: row.model ?? '' }, { limit: 5 })).rows), [row.id]);
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
       });

@@ -114,6 +114,11 @@ function Facts({ row, names }: { readonly row: LedgerDetail; readonly names: Nam
       <Fact name="First byte">
         <Duration ms={row.firstByteMs} />
       </Fact>
+      {row.queueMs !== null && (
+        <Fact name="In the queue">
+          <Duration ms={row.queueMs} />
+        </Fact>
+      )}
       {row.traceId !== null && (
         <Fact name="Trace">
           <Id id={row.traceId} label="Copy the trace's ID" />

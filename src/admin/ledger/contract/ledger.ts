@@ -228,6 +228,7 @@ export const ledgerRow = z.object({
   durationMs: z.number(),
   firstByteMs: count,
   upstreamMs: count,
+  queueMs: count.meta({ description: 'In the queues of upstreams; null where it did not have to wait.' }),
   cache: text,
   clientAddress: text,
   traceId: text.meta({ description: 'Of the trace that it is part of, where traces are kept.' }),

@@ -235,4 +235,10 @@ export const later: Readonly<Record<string, Migration>> = {
       await sql`insert into series_since values (1, ${rows.length === 0 ? 0 : nextMinute(Date.now())})`.execute(db);
     },
   },
+  /** How long a request waited for an upstream, in its row. */
+  '0027-ledger-queue': {
+    async up(db: Kysely<unknown>) {
+      await db.schema.alterTable('ledger').addColumn('queue_ms', 'double precision').execute();
+    },
+  },
 };
