@@ -33,11 +33,7 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
 function worstCostAt(price: Price | undefined, asking: Asking): number {
   if (price === undefined || asking.isRemembered === true) return 0;
   const lines = asking.batch?.lines ?? 1;
-  const dearest: Price = {
-    ...price,
-    input: dearestOf(price, inputUnits),
-    output: dearestOf(price, outputUnits),
-  };
+  const dearest = atDearest(price);
   const quantities = {
     ...noParts,
     requests: lines,
@@ -87,6 +83,19 @@ const noParts = {
   audioOutputTokens: 0,
   imageOutputTokens: 0,
 };
+
+type DearestPrice = Price & { readonly input: number; readonly output: number };
+const dearestPrices = new WeakMap<Price, DearestPrice>();
+
+/** With whatever may be read at the dearest of its prices, and written likewise. */
+function atDearest(price: Price): DearestPrice {
+  let dearest = dearestPrices.get(price);
+  if (dearest === undefined) {
+    dearest = { ...price, input: dearestOf(price, inputUnits), output: dearestOf(price, outputUnits) };
+    dearestPrices.set(price, dearest);
+  }
+  return dearest;
+}
 
 function dearestOf(price: Price, units: typeof inputUnits | typeof outputUnits): number {
   let most = 0;
@@ -197,8 +206,9 @@ function billAt(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const { inputTokens: input, outputTokens: output } = believableIn(exchange);
   const units = usage?.searchUnits ?? null;
   const isMedia = row?.yields === 'images' || row?.yields === 'audio';
-  const chargesOutput = price !== undefined && dearestOf(price, outputUnits) > 0;
-  const isByToken = chargesOutput || (price !== undefined && dearestOf(price, inputUnits) > 0);
+  const dearest = price && atDearest(price);
+  const chargesOutput = dearest !== undefined && dearest.output > 0;
+  const isByToken = chargesOutput || (dearest !== undefined && dearest.input > 0);
   const isAnything = row?.yields === 'anything';
   const isByMinute = row?.billedBy.includes('minute') === true;
   // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, the minute, by what is read aloud, or not at all.
