@@ -317,8 +317,14 @@ export function createEdge(deps: EdgeDeps): Edge {
     exchange.requestLease = lease;
     // While it waited for its memory.
     checkReadable(exchange, request);
-    request.askForBody();
     const link = linkOf(response);
+    const whole = plan.coding === undefined ? request.takeWhole() : undefined;
+    if (whole !== undefined) {
+      link.onBodyRead(whole.length);
+      waiter.onWhole(whole);
+      return;
+    }
+    request.askForBody();
     const reading = new BodyReading(request, plan, lease, link);
     link.reads(reading);
     reading.tell(waiter);

@@ -44,6 +44,15 @@ export class IncomingBody {
     else this.#sink = sink;
   }
 
+  /** Of a body with a length, where nobody reads it yet and all of it came: what of the bytes is the body. */
+  takeWhole(bytes: Buffer): Buffer | undefined {
+    const length = this.#leftBytes;
+    if (this.#chunks !== undefined || this.isTaken || this.fault !== undefined || bytes.length < length)
+      return undefined;
+    this.#leftBytes = 0;
+    return length === bytes.length ? bytes : bytes.subarray(0, length);
+  }
+
   discard(): void {
     this.#sink = undefined;
     this.#isUnwanted = true;

@@ -241,6 +241,19 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1');
   }
 
+  takeWhole(request: ServerRequest): Buffer | undefined {
+    const held = this.#held.bytes;
+    if (request !== this.#request || this.#isPaused) return undefined;
+    const whole = this.#body?.takeWhole(held);
+    if (whole === undefined) return undefined;
+    this.#held.take();
+    request.isComplete = true;
+    this.dueMs = never;
+    if (whole.length < held.length) this.#hold(held.subarray(whole.length));
+    this.#go();
+    return whole;
+  }
+
   read(request: ServerRequest, sink: RequestSink): void {
     if (request !== this.#request) return;
     if (this.#body === undefined) {

@@ -18,6 +18,7 @@ export interface RequestSource {
   readonly socket: { readonly remoteAddress?: string | undefined };
   faultOf(request: ServerRequest): WireFault | undefined;
   askForBody(request: ServerRequest): void;
+  takeWhole(request: ServerRequest): Buffer | undefined;
   read(request: ServerRequest, sink: RequestSink): void;
   pauseBody(request: ServerRequest): void;
   resumeBody(request: ServerRequest): void;
@@ -63,6 +64,11 @@ export class ServerRequest {
   /** Asks a client for its body that waits for that. */
   askForBody(): void {
     this.#source.askForBody(this);
+  }
+
+  /** The body where all of it is here already, as with most that are short; else it has to be read. */
+  takeWhole(): Buffer | undefined {
+    return this.#source.takeWhole(this);
   }
 
   /** The body goes to this one; what came before is handed over at once. Nothing comes of a request that is over. */
