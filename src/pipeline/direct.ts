@@ -21,7 +21,7 @@ import type { ResolvedModel } from '../core/snapshot.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { note, pass } from './answers/pass.ts';
-import { type Handover, headersFor, observerOf, Relay } from './answers/relay.ts';
+import { type Handover, linesFor, observerOf, Relay } from './answers/relay.ts';
 import { isUnfit, wholeBodyIn } from './answers/screen.ts';
 import { faultIn } from './answers/short-list.ts';
 import type { FirstCall } from './calls/attempt.ts';
@@ -71,8 +71,6 @@ export function createDirect(deps: DirectDeps): Direct {
   };
 }
 
-const noHeaders: readonly string[] = [];
-
 interface Asked {
   readonly exchange: Exchange;
   readonly route: Route;
@@ -99,7 +97,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   #startedMs = 0;
   #outcome: Outcome | undefined = undefined;
   /** Of an answer that came whole, until it is settled. */
-  #head: readonly string[] = noHeaders;
+  #head = '';
   #body: Buffer | undefined = undefined;
 
   constructor(deps: DirectDeps, asked: Asked) {
@@ -330,7 +328,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     note(exchange, answer, turn);
     if (isUnfit(answer, body, turn)) return false;
     const own = ownHeaders(exchange, answer, plan.resolved, plan.question, plan.reservation);
-    this.#head = headersFor(exchange, answer, 'length', own);
+    this.#head = linesFor(exchange, answer, 'length', own);
     exchange.status = answer.status;
     exchange.responseBytes = body.length;
     exchange.client.work = undefined;
@@ -354,7 +352,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     const outcome = this.#outcome;
     if (outcome?.kind !== 'answered') throw new TypeError('what is settled was answered');
     const { status, statusText } = outcome.answer;
-    response.writeHead(status, statusText, this.#head, 'length');
+    response.writeHeadLines(status, statusText, this.#head, 'length');
     response.end(body);
     ended.resolve();
   }

@@ -127,25 +127,44 @@ interface HeaderRules {
 }
 
 /** The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. */
-export function clientHeaders(raw: readonly string[], { framing, hasOwnRates = false, listed }: HeaderRules): string[] {
+export function clientHeaders(raw: readonly string[], rules: HeaderRules): string[] {
   const named = connectionTokens(raw);
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? '';
     const value = raw[i + 1] ?? '';
-    const { lower, isWithheld } = judgeName(name);
-    // Framing is ours to say, whatever the upstream's connection or a list of headers makes of it.
-    if (lower === 'content-length') {
-      if (framing === 'length') headers.push(name, value);
-      continue;
-    }
-    if (isWithheld || named?.has(lower) || (listed !== undefined && !listed.has(lower))) continue;
-    if (hasOwnRates && lower.startsWith('x-ratelimit-')) continue;
-    if (lower === 'link' && commandsLoading(value)) continue;
-    if (lower === 'x-request-id') headers.push('x-upstream-request-id', value);
-    else if (lower !== 'trailer' || framing === 'chunked') headers.push(name, value);
+    const name = passingName(raw[i] ?? '', value, rules, named);
+    if (name !== undefined) headers.push(name, value);
   }
   return headers;
+}
+
+/** The same as the lines of a head. They were read from one, and hold nothing that no head may hold. */
+export function clientLines(raw: readonly string[], rules: HeaderRules): string {
+  const named = connectionTokens(raw);
+  let lines = '';
+  for (let i = 0; i < raw.length; i += 2) {
+    const value = raw[i + 1] ?? '';
+    const name = passingName(raw[i] ?? '', value, rules, named);
+    if (name !== undefined) lines += `${name}: ${value}\r\n`;
+  }
+  return lines;
+}
+
+/** Under which name a header passes; undefined where it does not. */
+function passingName(
+  name: string,
+  value: string,
+  { framing, hasOwnRates = false, listed }: HeaderRules,
+  named: Set<string> | undefined,
+): string | undefined {
+  const { lower, isWithheld } = judgeName(name);
+  // Framing is ours to say, whatever the upstream's connection or a list of headers makes of it.
+  if (lower === 'content-length') return framing === 'length' ? name : undefined;
+  if (isWithheld || named?.has(lower) || (listed !== undefined && !listed.has(lower))) return undefined;
+  if (hasOwnRates && lower.startsWith('x-ratelimit-')) return undefined;
+  if (lower === 'link' && commandsLoading(value)) return undefined;
+  if (lower === 'x-request-id') return 'x-upstream-request-id';
+  return lower !== 'trailer' || framing === 'chunked' ? name : undefined;
 }
 
 /** Trailers follow the same rules, and can never change what the head said of framing. */

@@ -72,6 +72,11 @@ export class ServerAnswer {
 
   /** Leaves with the first piece of the body, at the end, or when it is flushed. With `length` the headers say which. */
   writeHead(status: number, statusText: string, headers: readonly string[], framing: Framing): void {
+    this.writeHeadLines(status, statusText, toFieldLines(headers), framing);
+  }
+
+  /** The same with headers as the lines of a head. */
+  writeHeadLines(status: number, statusText: string, lines: string, framing: Framing): void {
     if (this.headersSent) throw new TypeError('the head of this answer was written before');
     this.headersSent = true;
     if (framing === 'none' && status !== 204 && status !== 304) this.keepAlive = false;
@@ -79,7 +84,7 @@ export class ServerAnswer {
     const own = this.#carrier.closingLines(this);
     const coding = this.#isChunked ? 'Transfer-Encoding: chunked\r\n' : '';
     const standing = this.standing.length === 0 ? '' : toFieldLines(this.standing);
-    this.#head = `HTTP/1.1 ${status} ${toReason(statusText)}\r\n${toFieldLines(headers)}${standing}${own}${coding}\r\n`;
+    this.#head = `HTTP/1.1 ${status} ${toReason(statusText)}\r\n${lines}${standing}${own}${coding}\r\n`;
   }
 
   /** How bodies of unknown length are framed for this client. */

@@ -5,8 +5,9 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../../core/outcome.ts';
 import { headerList, headerValue } from '../../lib/raw-headers.ts';
+import { toFieldLines } from '../../wire/head-writer.ts';
 import type { AnswerWatcher, Framing, ServerAnswer } from '../../wire/server-answer.ts';
-import { clientHeaders, clientTrailers } from '../headers.ts';
+import { clientHeaders, clientLines, clientTrailers } from '../headers.ts';
 import { NamedUsageObserver } from '../usage/named-usage.ts';
 import type { Settling } from '../usage/settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';
@@ -195,6 +196,18 @@ export function headersFor(
   const passing = clientHeaders(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders });
   passing.push(...ownHeaders);
   return passing;
+}
+
+/** The same as the lines of a head. */
+export function linesFor(
+  { target }: Exchange,
+  { headers }: Answer,
+  framing: Framing,
+  ownHeaders: readonly string[],
+): string {
+  const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
+  const rules = { framing, hasOwnRates, listed: target?.upstream.responseHeaders };
+  return clientLines(headers, rules) + toFieldLines(ownHeaders);
 }
 
 /** Sees what the upstream counts as its answer passes. */
