@@ -14,6 +14,8 @@ export interface Candidate {
   readonly offer: Offer;
   /** The offer takes the model in the body, where the route has it in the path. */
   readonly lifted: boolean;
+  /** Of its calls, where it does not depend on the model's name. */
+  readonly path?: string;
 }
 
 /** Everyone who may serve a route of a model. */

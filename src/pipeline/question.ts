@@ -39,6 +39,8 @@ export interface Question {
   readonly onlyWidth?: number | undefined;
   /** Where it came as a form: `body` says what that asks, and this is what is sent. */
   readonly form?: Form | undefined;
+  /** The model's name, once somebody asked for it. */
+  readName?: string;
 }
 
 /** The bytes that are sent, and where the model's name stands in them. */
@@ -180,12 +182,15 @@ function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefine
 const longestNameBytes = 4_096;
 
 /** The model's name as the body spells it; undefined where it says none. */
-export function modelNameOf({ body, modelField }: Question): string | undefined {
+export function modelNameOf(question: Question): string | undefined {
+  const { body, modelField } = question;
   if (modelField === undefined || modelField.kind !== 'string') return undefined;
+  if (question.readName !== undefined) return question.readName;
   // What is longer is no name, and is not worth decoding.
   if (modelField.end - modelField.start > longestNameBytes)
     throw new GatewayError('model_not_found', { param: 'model' });
-  return textOf(body, modelField);
+  question.readName = textOf(body, modelField);
+  return question.readName;
 }
 
 export function missing(name: string, wanted: string): GatewayError {

@@ -12,6 +12,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import type { AnswerForm } from '../core/outcome.ts';
+import { OPEN_BRACE } from '../lib/json/json-tokens.ts';
 import { whatIsNoJson } from '../lib/json/no-json.ts';
 
 /** More white space than this before the first value passes: some services send it to keep the connection open. */
@@ -47,6 +48,8 @@ export type Beginning = 'fits' | 'unclear' | { readonly misfit: string };
 
 /** `isWhole` says that there is no more of it; `codings` are those of the body, the outermost first. */
 export function beginningOf(bytes: Buffer, isWhole: boolean, form: AnswerForm, codings: readonly string[]): Beginning {
+  // As nearly all do.
+  if (codings.length === 0 && bytes[0] === OPEN_BRACE) return 'fits';
   if (codings.length === 0 || bytes.length === 0) return judge(bytes, isWhole, form);
   const plain = decodedBeginning(bytes, codings);
   if (plain === undefined) return 'fits';

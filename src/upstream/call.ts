@@ -207,16 +207,20 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   /** False where more has to be seen, and where it is no answer. */
   #readForm(beginning: Buffer, isWhole: boolean): boolean {
     if (this.#form === undefined) return true;
-    const isLate = performance.now() - this.#beganAtMs > longestSpaceMs;
     // What comes byte by byte is not decoded at each of them.
-    if (this.#codings.length > 0 && !isWhole && !isLate && beginning.length < 2 * this.#decodedBytes) return false;
+    if (this.#codings.length > 0 && !isWhole && beginning.length < 2 * this.#decodedBytes && !this.#isLate)
+      return false;
     this.#decodedBytes = beginning.length;
     const found = beginningOf(beginning, isWhole, this.#form, this.#codings);
-    if (found === 'unclear' && !isLate) return false;
+    if (found === 'unclear' && !this.#isLate) return false;
     this.#form = undefined;
     if (typeof found === 'string') return true;
     this.#refuse(misfit(found.misfit));
     return false;
+  }
+
+  get #isLate(): boolean {
+    return performance.now() - this.#beganAtMs > longestSpaceMs;
   }
 
   /** It is no answer: one that is short is read to its end, so that its connection can be used again. */
@@ -258,11 +262,12 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   }
 
   onBody(piece: Buffer): void {
-    this.#phaseAtMs = performance.now() + this.#timeouts.idleMs;
+    const nowMs = performance.now();
+    this.#phaseAtMs = nowMs + this.#timeouts.idleMs;
     if (this.#sink === undefined) {
       this.waiting.push(piece);
       this.#untakenBytes += piece.length;
-      if (this.#beganAtMs === 0) this.#beganAtMs = performance.now();
+      if (this.#beganAtMs === 0) this.#beganAtMs = nowMs;
       if (this.#untakenBytes > untakenBytes) this.#pause();
       if (this.#awaitsBeginning) this.#lookAtBeginning(false);
       return;

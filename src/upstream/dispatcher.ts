@@ -63,6 +63,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     matched: string,
     nowMs: number,
   ): Turn | undefined {
+    const [only] = tier;
+    if (tier.length === 1 && only !== undefined) {
+      const option = optionFor(only, tried, matched, nowMs);
+      return option && begin(option, course, tried, nowMs);
+    }
     const options = optionsIn(tier, tried, matched, nowMs);
     // Nobody has to queue as long as one of the same priority is free.
     const free = options.length > 1 ? options.filter(({ view }) => view.upstream.slots.isFree(tried.lane)) : options;
@@ -73,6 +78,16 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       if (turn !== undefined) return turn;
     }
     return undefined;
+  }
+
+  /** Undefined where it may not be called now. */
+  function optionFor(candidate: Candidate, tried: Tried, matched: string, nowMs: number): Option | undefined {
+    const { target } = candidate;
+    const view = standings.viewOf(target, matched, nowMs);
+    if (tried.hasTarget(target) || !view.upstream.slots.hasRoom(tried)) return undefined;
+    if (!mayCall(view, tried, nowMs) || view.upstream.down !== undefined) return undefined;
+    const key = chooseKey(view, tried, nowMs);
+    return key && { candidate, view, key, weight: target.weight };
   }
 
   /** Everyone of a tier that may be called now. */

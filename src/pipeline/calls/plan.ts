@@ -216,10 +216,15 @@ function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (route.own !== undefined) return toCustomCandidate(target, route.own);
   const { offers } = target;
   const own = offers.get(offerKey(route.label, route.operation));
-  if (hasVerb(own, route)) return { target, offer: own, lifted: false };
+  if (hasVerb(own, route)) return withPath({ target, offer: own, lifted: false });
   const fallback =
     route.fallbackLabel === undefined ? undefined : offers.get(offerKey(route.fallbackLabel, route.operation));
-  return fallback === undefined ? undefined : { target, offer: fallback, lifted: true };
+  return fallback === undefined ? undefined : withPath({ target, offer: fallback, lifted: true });
+}
+
+function withPath(candidate: Candidate): Candidate {
+  const { target, offer } = candidate;
+  return offer.path.includes('{model}') ? candidate : { ...candidate, path: target.upstream.pathPrefix + offer.path };
 }
 
 /** Whether there is such an offer, and it has the method that the route asks for. */
@@ -289,17 +294,17 @@ export function writeBodilessCall(plan: Plan, turn: Turn, client: Listening): Ca
 
 function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?: AnswerForm, isPlain = false): Call {
   const { exchange, route } = plan;
-  const { target, offer } = turn.candidate;
+  const { target, offer, path } = turn.candidate;
   const { upstream } = target;
   const upstreamName = nameAt(target, plan.resolved);
   const { credential } = turn;
   const own = offer.asChat === true && credential.chatHeaders ? { headers: credential.chatHeaders } : credential;
   const headers = isPlain ? noHeaders : headersFor(plan, turn, own, upstreamName);
   return {
-    ...(route.own && { method: route.own.method }),
+    method: route.own?.method ?? 'POST',
     upstream,
     offer,
-    path: withQuery(upstream.pathPrefix + toPath(offer, upstreamName, route.verb), plan.query),
+    path: withQuery(path ?? upstream.pathPrefix + toPath(offer, upstreamName, route.verb), plan.query),
     headers,
     lines: isPlain ? upstreamLines(exchange, own, upstream, plan.clientHeaders) : undefined,
     body,
