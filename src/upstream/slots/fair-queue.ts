@@ -8,6 +8,25 @@ import type { WaitingCall } from '../../core/dispatch.ts';
 /** Flows that were served lately and wait for nothing are kept up to this many, so that none gains by pausing. */
 const mostIdleFlows = 1_000;
 
+/** How much of a call bulk is owed by interactive calls that went first: never more than one. */
+export class BulkCredit {
+  #value = 0;
+
+  /** An interactive call goes while bulk waits. */
+  add(share: number): void {
+    this.#value = Math.min(1, this.#value + share);
+  }
+
+  get isOwed(): boolean {
+    return this.#value >= 1;
+  }
+
+  /** A bulk call went, or none waits on the other side. */
+  clear(): void {
+    this.#value = 0;
+  }
+}
+
 /** The calls of one key, in the order in which they came. */
 class KeyFlow<E extends WaitingCall> {
   readonly entries = new Set<E>();

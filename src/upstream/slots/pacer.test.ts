@@ -138,3 +138,22 @@ test('nobody waits for ever, nobody passes twice, and no more pass than there is
     { numRuns: 200 },
   );
 });
+
+test('interactive calls that try in vain owe bulk nothing, and those that pass owe it its share', (t) => {
+  withTimers(t);
+  const { pacer, passed, state, call } = setUp();
+  for (let count = 0; count < 25; count += 1) pacer.wait(call(`i${count}`), 100);
+  for (let count = 0; count < 5; count += 1) pacer.wait(call(`b${count}`, 'bulk'), 100);
+  mock.timers.tick(3_000);
+  assert.equal(passed.length, 0);
+  state.room = 8;
+  mock.timers.tick(100);
+  assert.deepEqual(
+    passed.filter((name) => name.startsWith('b')),
+    [],
+  );
+  state.room = 100;
+  mock.timers.tick(100);
+  const order = passed.map((name) => name.slice(0, 1)).join('');
+  assert.match(order, /^i{10,11}bi{10,11}b/);
+});

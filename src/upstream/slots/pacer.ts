@@ -6,7 +6,7 @@
 import { performance } from 'node:perf_hooks';
 import type { PacedCall, Pacing } from '../../core/dispatch.ts';
 import type { Lane } from '../../core/lane.ts';
-import { FairQueue } from './fair-queue.ts';
+import { BulkCredit, FairQueue } from './fair-queue.ts';
 
 export class Pacer implements Pacing {
   readonly #queues = { interactive: new FairQueue<PacedCall>(), bulk: new FairQueue<PacedCall>() };
@@ -15,8 +15,7 @@ export class Pacer implements Pacing {
   #trying: PacedCall | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
   #dueMs = 0;
-  /** Parts of a call that bulk is owed by interactive calls that went first. */
-  #bulkCredit = 0;
+  readonly #credit = new BulkCredit();
   readonly #bulkShare: () => number;
 
   constructor(bulkShare: () => number) {
@@ -44,6 +43,9 @@ export class Pacer implements Pacing {
   done(call: PacedCall): void {
     if (this.#trying === call) {
       this.#trying = undefined;
+      // A call that tried in vain has cost the other lane nothing.
+      if (call.lane === 'bulk') this.#credit.clear();
+      else if (this.waitingIn('bulk') > 0) this.#credit.add(this.#bulkShare());
       this.#wake();
     } else if (this.#first[call.lane] === call) this.#first[call.lane] = undefined;
     else this.#queues[call.lane].remove(call);
@@ -76,13 +78,10 @@ export class Pacer implements Pacing {
   #next(): PacedCall | undefined {
     const isBulkWaiting = this.waitingIn('bulk') > 0;
     if (this.waitingIn('interactive') === 0 || !isBulkWaiting) {
-      this.#bulkCredit = 0;
+      this.#credit.clear();
       return this.#take(isBulkWaiting ? 'bulk' : 'interactive');
     }
-    this.#bulkCredit += this.#bulkShare();
-    if (this.#bulkCredit < 1) return this.#take('interactive');
-    this.#bulkCredit -= 1;
-    return this.#take('bulk');
+    return this.#take(this.#credit.isOwed ? 'bulk' : 'interactive');
   }
 
   #take(lane: Lane): PacedCall | undefined {

@@ -8,7 +8,7 @@ import type { Lane } from '../../core/lane.ts';
 import type { UpstreamLimits } from '../../core/snapshot.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { AutoLimit, type Baselines } from './auto-limit.ts';
-import { FairQueue } from './fair-queue.ts';
+import { BulkCredit, FairQueue } from './fair-queue.ts';
 
 /** A call that may have to wait. One of the two methods is called, once, unless it withdraws. Neither may throw. */
 export interface SlotWaiter extends WaitingCall {
@@ -51,8 +51,7 @@ export class Slots {
   #timer: NodeJS.Timeout | undefined = undefined;
   #reservedTimer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
-  /** How much of a slot bulk is owed by interactive calls that went first. */
-  #bulkCredit = 0;
+  readonly #credit = new BulkCredit();
   #interactiveCount = 0;
   /** As the last bulk call found it, and when that had changed. */
   #seenCount = 0;
@@ -246,17 +245,17 @@ export class Slots {
   #next(): SlotWaiter | undefined {
     if (this.#bulk.size === 0) return this.#interactive.shift();
     if (this.#interactive.size === 0) {
-      this.#bulkCredit = 0;
+      this.#credit.clear();
       if (this.inFlight < this.held - this.#reserved()) return this.#bulk.shift();
       this.#watchReserved();
       return undefined;
     }
     const share = this.#limits.bulkShare;
-    this.#bulkCredit = Math.min(1, this.#bulkCredit + share);
+    this.#credit.add(share);
     // Long calls must not pile up beyond the share of the slots either.
-    const isOwed = this.#bulkCredit >= 1 && this.bulkInFlight < Math.max(1, Math.ceil(share * this.held));
+    const isOwed = this.#credit.isOwed && this.bulkInFlight < Math.max(1, Math.ceil(share * this.held));
     if (!isOwed) return this.#interactive.shift();
-    this.#bulkCredit -= 1;
+    this.#credit.clear();
     return this.#bulk.shift();
   }
 
