@@ -1,5 +1,6 @@
-/** Items that somebody is asking for at this moment: whoever wants the same waits for that. */
+/** Items that somebody is asking for at this moment: whoever wants the same waits for that, but no interactive request waits for a bulk one. */
 
+import type { Lane } from '../core/lane.ts';
 import type { Found } from './found.ts';
 
 interface Sought {
@@ -13,40 +14,47 @@ interface Seeking {
 }
 
 export class InFlight {
-  readonly #seeking = new Map<string, Seeking>();
+  readonly #seeking = { interactive: new Map<string, Seeking>(), bulk: new Map<string, Seeking>() };
 
   /** What is left to ask for, which is sought from now on; and what others seek. */
   divide<T extends Sought>(
     wanted: readonly T[],
+    lane: Lane,
   ): { own: T[]; others: { readonly entry: T; readonly found: Promise<Found | undefined> }[] } {
     const own: T[] = [];
     const others: { entry: T; found: Promise<Found | undefined> }[] = [];
     for (const entry of wanted) {
-      const other = this.#seeking.get(entry.key);
+      const { interactive, bulk } = this.#seeking;
+      const other = interactive.get(entry.key) ?? (lane === 'bulk' ? bulk.get(entry.key) : undefined);
       if (other !== undefined) {
         others.push({ entry, found: other.found });
         continue;
       }
       const { promise, resolve } = Promise.withResolvers<Found | undefined>();
-      this.#seeking.set(entry.key, { found: promise, resolve });
+      this.#seeking[lane].set(entry.key, { found: promise, resolve });
       own.push(entry);
     }
     return { own, others };
   }
 
   found(entries: readonly Sought[]): void {
-    for (const { key, found } of entries) this.#seeking.get(key)?.resolve(found);
+    const { interactive, bulk } = this.#seeking;
+    for (const { key, found } of entries) {
+      interactive.get(key)?.resolve(found);
+      bulk.get(key)?.resolve(found);
+    }
   }
 
   /** Whoever waits for what was not found asks for it. */
-  over(own: readonly Sought[]): void {
+  over(own: readonly Sought[], lane: Lane): void {
+    const seeking = this.#seeking[lane];
     for (const { key } of own) {
-      this.#seeking.get(key)?.resolve(undefined);
-      this.#seeking.delete(key);
+      seeking.get(key)?.resolve(undefined);
+      seeking.delete(key);
     }
   }
 
   get size(): number {
-    return this.#seeking.size;
+    return this.#seeking.interactive.size + this.#seeking.bulk.size;
   }
 }

@@ -168,17 +168,18 @@ export class ListRun implements Inquiry {
   /** What others are asking for is waited for; what comes to nothing there is asked for here. */
   async #askRest(missing: readonly ListEntry[], open: readonly Candidate[]): Promise<void> {
     const { inFlight } = this.#deps;
+    const { lane } = this.asked.exchange;
     if (this.asked.freshness !== undefined || this.#isForTheBest) {
       await this.#ask(missing, open);
       return;
     }
-    const { own, others } = inFlight.divide(missing);
+    const { own, others } = inFlight.divide(missing, lane);
     const asking = this.#ask(own, open);
     try {
       const waiting = others.map(({ entry, found }) => this.#await(entry, found));
       await Promise.race([Promise.all([asking, ...waiting]), this.#asker.ended]);
     } finally {
-      inFlight.over(own);
+      inFlight.over(own, lane);
     }
     await asking;
     const left = others.map(({ entry }) => entry).filter(({ found }) => found === undefined);

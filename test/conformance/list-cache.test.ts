@@ -217,6 +217,42 @@ test('lists that are asked for at the same time share what they have in common',
   assert.equal(answers[0]?.header('x-postern-cache'), undefined);
 });
 
+test('an interactive request does not wait for an item that a bulk request asks for, and bulk waits for either', async (t) => {
+  const answers: (() => void)[] = [];
+  const held: Handler = async (request, reply) => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    await embeds(request, reply);
+  };
+  const { rig, upstreams } = await startSeveral(t, [held], { model: { operations: ['embeddings'], dedupe: true } });
+  const [upstream] = upstreams;
+  assert.ok(upstream !== undefined);
+  const ask = (input: readonly string[], lane: string) =>
+    rig.post(
+      '/v1/embeddings',
+      { model: 'm', input },
+      {
+        headers: [
+          ['Authorization', `Bearer ${testKey}`],
+          ['Content-Type', 'application/json'],
+          ['x-postern-lane', lane],
+        ],
+      },
+    );
+  const bulk = ask(['a', 'bb'], 'bulk');
+  await upstream.nextRequest();
+  const interactive = ask(['a'], 'interactive');
+  await upstream.nextRequest();
+  const late = ask(['a', 'ccc'], 'bulk');
+  await upstream.nextRequest();
+  for (const answer of answers.toReversed()) answer();
+  const all = await Promise.all([bulk, interactive, late]);
+  assert.deepEqual(
+    all.map(({ body }) => body.toString()),
+    [['a', 'bb'], ['a'], ['a', 'ccc']].map(embeddingsOf),
+  );
+  assert.deepEqual(upstream.requests.map(inputsOf), [['a', 'bb'], ['a'], ['ccc']]);
+});
+
 test('whoever waits for an item that another asks for in vain asks for it', async (t) => {
   let count = 0;
   const script: Handler = async (request, reply) => {
