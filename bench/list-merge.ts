@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { vectors } from '../src/batch/codecs/vectors.ts';
 import { foundIn } from '../src/batch/found.ts';
 import { merge } from '../src/batch/merge.ts';
-import { atOnce } from '../src/lib/turns.ts';
+import { atOnce } from '../src/lib/time-slices.ts';
 import { WholeMadeAnswer } from '../src/pipeline/answers/made-answer.ts';
 
 const parts = 8;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
-import type { Asking, Bill, Price } from '../core/accounting/price.ts';
+import type { Bill, Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Operation } from '../core/operations/index.ts';
@@ -22,7 +22,7 @@ const nothing: Price = {
   item: undefined,
   image: undefined,
 };
-const asked: Asking = {
+const asked: RequestEstimate = {
   items: 3,
   images: 0,
   likelyInputTokens: 40,
@@ -39,7 +39,7 @@ interface Case
   readonly operation?: Operation;
   readonly price?: Price | undefined;
   readonly usage?: Partial<Usage> | null;
-  readonly asking?: Partial<Asking>;
+  readonly asking?: Partial<RequestEstimate>;
   readonly tries?: readonly string[];
 }
 
@@ -306,7 +306,7 @@ test('the dearest is held that a request may get', () => {
       inferenceGeo: { us: 1_100_000 },
     },
   };
-  const held = (terms?: Asking['terms']) =>
+  const held = (terms?: RequestEstimate['terms']) =>
     worstCostNanos(price, { ...asked, mostInputTokens: 1_000, ...(terms && { terms }) });
   assert.equal(held(), 2_200);
   assert.equal(held({ serviceTier: 'auto' }), 2_200);
@@ -317,7 +317,8 @@ test('the dearest is held that a request may get', () => {
 
 test('what a price says nothing of is named, where it may cost more', () => {
   const price: Price = { ...nothing, input: million, factors: { serviceTier: { priority: 2 * million } } };
-  const named = (terms: Asking['terms'], of = price) => unpricedIn(of, { ...asked, ...(terms && { terms }) })?.param;
+  const named = (terms: RequestEstimate['terms'], of = price) =>
+    unpricedIn(of, { ...asked, ...(terms && { terms }) })?.param;
   assert.equal(named({ serviceTier: 'priority' }), undefined);
   assert.equal(named({ serviceTier: 'ultrafast' }), 'service_tier');
   assert.equal(named({ speed: 'fast' }), 'speed');
@@ -390,7 +391,7 @@ test('the worst case is never less than what comes of it', () => {
   fc.assert(
     fc.property(prices, quantities, fc.double({ min: 0, max: 1, noNaN: true }), (price, most, share) => {
       const part = (whole: number): number => Math.floor(whole * share);
-      const asking: Asking = {
+      const asking: RequestEstimate = {
         items: most.items,
         images: most.images,
         likelyInputTokens: part(most.input),

@@ -1,6 +1,6 @@
 /** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
 
-import { type Asking, type Bill, inputUnits, outputUnits, type Price } from '../core/accounting/price.ts';
+import { type Bill, inputUnits, outputUnits, type Price, type RequestEstimate } from '../core/accounting/price.ts';
 import type { Unpriced } from '../core/accounting/spending.ts';
 import type { Units } from '../core/accounting/units.ts';
 import type { Pictures } from '../core/accounting/usage.ts';
@@ -23,14 +23,14 @@ const bytesPerSpokenSecond = 15;
 const mostCounted = 1_000_000_000;
 
 /** Whatever its tokenizer and its answer, and whichever of the models that it names answers; 0 where the price is not known. */
-export function worstCostNanos(price: Price | undefined, asking: Asking): number {
+export function worstCostNanos(price: Price | undefined, asking: RequestEstimate): number {
   const own = worstCostAt(price, asking);
   return asking.others === undefined
     ? own
     : asking.others.reduce((most, other) => Math.max(most, worstCostAt(other.price, asking)), own);
 }
 
-function worstCostAt(price: Price | undefined, asking: Asking): number {
+function worstCostAt(price: Price | undefined, asking: RequestEstimate): number {
   if (price === undefined || asking.isRemembered === true) return 0;
   const lines = asking.batch?.lines ?? 1;
   const dearest = atDearest(price);
@@ -53,7 +53,7 @@ function worstCostAt(price: Price | undefined, asking: Asking): number {
 }
 
 /** What a request asks for that this price says nothing of, though it may well make it cost more; undefined where nothing is charged for. */
-export function unpricedIn(price: Price | undefined, asking: Asking): Unpriced | undefined {
+export function unpricedIn(price: Price | undefined, asking: RequestEstimate): Unpriced | undefined {
   for (const other of asking.others ?? []) {
     if (other.price === undefined) return { param: other.param, setting: 'models[].price of what it names' };
     const found = unpricedAt(other.price, asking);
@@ -62,7 +62,7 @@ export function unpricedIn(price: Price | undefined, asking: Asking): Unpriced |
   return unpricedAt(price, asking);
 }
 
-function unpricedAt(price: Price | undefined, asking: Asking): Unpriced | undefined {
+function unpricedAt(price: Price | undefined, asking: RequestEstimate): Unpriced | undefined {
   if (price === undefined || (asking.terms === undefined && asking.tools === undefined)) return undefined;
   if (worstCostAt(price, asking) === 0) return undefined;
   const tool = unpricedTool(price, asking);
@@ -191,7 +191,7 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
 type Counted = Omit<Bill, 'isEstimated' | 'costNanos' | 'units'>;
 
 /** Where other models may have taken part, all of it is charged at the dearest price: no answer says reliably whose work was what. */
-function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
+function toBill(exchange: Exchange, asking: RequestEstimate, price: Price | undefined): Bill {
   const own = billAt(exchange, asking, price);
   if (asking.others === undefined) return own;
   const bills = asking.others.map((other) => billAt(exchange, asking, other.price));
@@ -200,7 +200,7 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   return isSure ? own : { ...dearest, isEstimated: true };
 }
 
-function billAt(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
+function billAt(exchange: Exchange, asking: RequestEstimate, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
   const row = exchange.route?.row;
   const { inputTokens: input, outputTokens: output } = believableIn(exchange);
@@ -281,7 +281,7 @@ function billAt(exchange: Exchange, asking: Asking, price: Price | undefined): B
 }
 
 /** By the size of the recording, or by how much was said in it: a low bit rate makes nothing shorter. */
-function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, asking: Asking): number {
+function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, asking: RequestEstimate): number {
   const { likelySeconds: byFile, mostSeconds = 0, unboundedBy } = asking;
   if (byFile === undefined) return 0;
   const likely = Math.max(byFile, Math.ceil(Math.max(responseBytes, decodedBytes) / bytesPerSpokenSecond));
@@ -304,7 +304,7 @@ function partsOf({ usage, route }: Exchange, { inputTokens, outputTokens }: Coun
 }
 
 /** What the request may come to: what it leaves open may be any. */
-function dearestPicture({ image = 0, pictures = [] }: Price, { picture }: Asking): number {
+function dearestPicture({ image = 0, pictures = [] }: Price, { picture }: RequestEstimate): number {
   const fitting = pictures.filter(
     ({ size, quality }) => mayBe(size, picture?.size) && mayBe(quality, picture?.quality),
   );
@@ -315,7 +315,7 @@ const mayBe = (row: string | undefined, asked: string | undefined): boolean =>
   row === undefined || asked === undefined || row === asked;
 
 /** By what the service says, else by what it was asked for; of several that fit, the first. One that is in no row is as dear as it can be. */
-function picturePrice(price: Price, asking: Asking, seen: Pictures | undefined): number {
+function picturePrice(price: Price, asking: RequestEstimate, seen: Pictures | undefined): number {
   const size = seen?.size ?? asking.picture?.size;
   const quality = seen?.quality ?? asking.picture?.quality;
   const found = price.pictures?.find((row) => mayBe(row.size, size) && mayBe(row.quality, quality));
@@ -335,7 +335,7 @@ const isCharged = (price: number | undefined): boolean => price !== undefined &&
 /** By the text that came, and where none was seen by all that came; never more than was asked for. */
 function likelyOutputTokens(
   { responseBytes, decodedBytes = 0, written }: Exchange,
-  { isStream, likelyOutputTokens: likely, mostOutputTokens }: Asking,
+  { isStream, likelyOutputTokens: likely, mostOutputTokens }: RequestEstimate,
   isMedia: boolean,
 ): number {
   if (isMedia) return Math.min(likely ?? mostOutputTokens, mostOutputTokens);

@@ -1,7 +1,7 @@
 /** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
 
 import type { BudgetHold, Budgets } from '../budgets/port.ts';
-import type { Asking, Price } from '../core/accounting/price.ts';
+import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -14,7 +14,7 @@ export interface ReservationDeps {
   readonly limiter: Limiter;
   readonly budgets: Budgets;
   readonly index: CappedIndex;
-  worstCost(price: Price | undefined, asking: Asking): number;
+  worstCost(price: Price | undefined, asking: RequestEstimate): number;
 }
 
 /** What was taken beforehand. */
@@ -45,7 +45,7 @@ export class HeldReservation implements Reservation {
   readonly nanos: number;
   readonly #deps: ReservationDeps;
   readonly #course: Course;
-  readonly #asking: Asking;
+  readonly #asking: RequestEstimate;
   readonly #amounts: Amounts;
   /** What an upstream counts of it: a batch is one call. */
   readonly #callAmounts: Amounts;
@@ -55,7 +55,13 @@ export class HeldReservation implements Reservation {
   #answered: readonly Entry[] = [];
   #isSettled = false;
 
-  constructor(deps: ReservationDeps, course: Course, asking: Asking, amounts: Amounts, beforehand: Beforehand) {
+  constructor(
+    deps: ReservationDeps,
+    course: Course,
+    asking: RequestEstimate,
+    amounts: Amounts,
+    beforehand: Beforehand,
+  ) {
     this.#deps = deps;
     this.#course = course;
     this.#asking = asking;
@@ -161,7 +167,7 @@ export class HeldReservation implements Reservation {
   }
 }
 
-function amountsOf(asking: Asking | undefined): Amounts | undefined {
+function amountsOf(asking: RequestEstimate | undefined): Amounts | undefined {
   return asking && { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
 }
 

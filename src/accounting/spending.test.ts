@@ -4,7 +4,7 @@ import { toKeyRecord } from '../../test/support/gateways/keys.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { toUpstream } from '../../test/support/upstreams/upstream.ts';
 import type { BudgetHold, Budgets } from '../budgets/port.ts';
-import type { Asking, Bill, Price } from '../core/accounting/price.ts';
+import type { Bill, Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import { type Caps, type Holder, noCaps, type Rate } from '../core/caps.ts';
 import type { Course } from '../core/dispatch.ts';
@@ -16,7 +16,7 @@ import { createMemoryLimiter } from '../limits/memory-limiter.ts';
 import type { Limiter } from '../limits/port.ts';
 import { createSpending } from './spending.ts';
 
-const asking: Asking = {
+const asking: RequestEstimate = {
   items: 3,
   images: 0,
   likelyInputTokens: 40,
@@ -71,7 +71,7 @@ interface Parts {
   readonly model?: Partial<Caps>;
   readonly upstreams?: readonly Partial<Caps>[];
   readonly limiter?: Limiter;
-  readonly asks?: Partial<Asking>;
+  readonly asks?: Partial<RequestEstimate>;
 }
 
 interface Stage {

@@ -2,7 +2,7 @@
 
 import type { BudgetHold, Budgets } from '../budgets/port.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';
-import type { Asking, Price } from '../core/accounting/price.ts';
+import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';
 import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
 import type { Course } from '../core/dispatch.ts';
@@ -23,15 +23,15 @@ export interface SpendingDeps {
   readonly limiter: Limiter;
   readonly budgets: Budgets;
   /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
-  worstCost(price: Price | undefined, asking: Asking): number;
+  worstCost(price: Price | undefined, asking: RequestEstimate): number;
   /** What a request asks for that a price says nothing of, though it may well make it cost more. */
-  unpricedIn?(price: Price | undefined, asking: Asking): Unpriced | undefined;
+  unpricedIn?(price: Price | undefined, asking: RequestEstimate): Unpriced | undefined;
   readonly hits?: Hits | undefined;
 }
 
 /** What an exchange asks for, and when it began. */
 interface Wanted {
-  readonly asking: Asking;
+  readonly asking: RequestEstimate;
   readonly amounts: Amounts;
   readonly beganAtMs: number;
 }
@@ -104,7 +104,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
     reserve(
       exchange: Exchange,
       course: Course,
-      asking: Asking,
+      asking: RequestEstimate,
       { isCounted = false }: { readonly isCounted?: boolean } = {},
     ) {
       const { key, snapshot } = exchange;
@@ -139,7 +139,7 @@ function unbounded(param: string, modelId: string): GatewayError {
 
 function firstUnpriced(
   { tiers }: Course,
-  asking: Asking,
+  asking: RequestEstimate,
   unpricedIn: SpendingDeps['unpricedIn'] = () => undefined,
 ): Unpriced | undefined {
   for (const tier of tiers) {
@@ -188,7 +188,7 @@ const free: Reservation = Object.freeze(new FreeReservation(0));
 const toFree = (nanos: number): Reservation => (nanos === 0 ? free : new FreeReservation(nanos));
 
 /** Whether any of the targets bills by what has no bound. */
-function mayBoundNothing(course: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): boolean {
+function mayBoundNothing(course: Course, asking: RequestEstimate, worstCost: SpendingDeps['worstCost']): boolean {
   const { unboundedBy } = asking;
   if (unboundedBy === undefined) return worstOf(course, asking, worstCost) > 0;
   return course.tiers.some((tier) =>
@@ -201,7 +201,7 @@ function mayBoundNothing(course: Course, asking: Asking, worstCost: SpendingDeps
 }
 
 /** Whoever of the targets answers. */
-function worstOf({ tiers }: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): number {
+function worstOf({ tiers }: Course, asking: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
   let most = 0;
   for (const tier of tiers) {
     for (const { target } of tier) most = Math.max(most, worstCost(target.price, asking));

@@ -1,10 +1,10 @@
 /** By what a service multiplies its prices for tokens: how soon it answers, how fast, and where. */
 
-import { type Asking, oneFactor, type Price, type Terms, termNames } from '../core/accounting/price.ts';
+import { oneFactor, type Price, type RequestEstimate, type Terms, termNames } from '../core/accounting/price.ts';
 import type { Units } from '../core/accounting/units.ts';
 
 /** Of what the service says of its answer; where it does not say, of what was asked for. In millionths. */
-export function factorOf({ factors }: Price, { terms, batch }: Asking, said: Units | undefined): number {
+export function factorOf({ factors }: Price, { terms, batch }: RequestEstimate, said: Units | undefined): number {
   if (factors === undefined) return oneFactor;
   let product = oneFactor;
   for (const name of termNames) {
@@ -17,7 +17,7 @@ export function factorOf({ factors }: Price, { terms, batch }: Asking, said: Uni
 }
 
 /** The dearest that the request may get: what it leaves to the service may be any, and what it asks for may turn out to be what all get. */
-export function dearestFactor({ factors }: Price, { terms, batch }: Asking): number {
+export function dearestFactor({ factors }: Price, { terms, batch }: RequestEstimate): number {
   if (factors === undefined) return oneFactor;
   let product = oneFactor;
   for (const name of termNames) {

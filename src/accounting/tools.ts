@@ -1,6 +1,6 @@
 /** What the calls of tools cost that a service runs itself. */
 
-import type { Asking, HostedTools, Price } from '../core/accounting/price.ts';
+import type { HostedTools, Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Exchange } from '../core/exchange.ts';
 
 type Calls = Readonly<Record<string, number>>;
@@ -45,7 +45,7 @@ export function worstToolNanos({ tools = {} }: Pick<Price, 'tools'>, { kinds, mo
 const queryOf = (kind: string): string => `${kind}_query`;
 
 /** The first kind that is asked for and has no price. */
-export function unpricedTool({ tools = {} }: Price, { tools: asked }: Asking): string | undefined {
+export function unpricedTool({ tools = {} }: Price, { tools: asked }: RequestEstimate): string | undefined {
   return asked?.kinds.find((kind) => tools[kind] === undefined && tools[queryOf(kind)] === undefined);
 }
 

@@ -1,7 +1,7 @@
 /** A page of configured elements, by ID, made in slices: elements are chosen first, and only those of the page become views. */
 
 import type { ConfiguredElement } from '../core/resource-editor.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 
 interface PageQuery {
   /** The ID that the page before ended with. */
@@ -26,7 +26,7 @@ export function toElementPage<T>(
   query: PageQuery,
   parts: PageParts<T>,
 ): Promise<ElementPage<T>> {
-  return inTurns(paging(elements, query, parts));
+  return timeSliced(paging(elements, query, parts));
 }
 
 function* paging<T>(

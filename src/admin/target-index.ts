@@ -3,7 +3,7 @@
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import type { AdminContext } from './context.ts';
 
 /** So long a node that fell silent is still shown. */
@@ -44,7 +44,7 @@ export async function readTargetReports({
   const spoken = all.filter(({ reportedAtMs }) => !isSilent(reportedAtMs, nowMs));
   const before = indexed.get(health);
   const isSame = before?.spoken.length === spoken.length && before.spoken.every((one, at) => one === spoken[at]);
-  const index = before !== undefined && isSame ? before.index : inTurns(indexing(spoken));
+  const index = before !== undefined && isSame ? before.index : timeSliced(indexing(spoken));
   if (!isSame) indexed.set(health, { spoken, index });
   return { all, spoken, ...(await index) };
 }
@@ -84,7 +84,7 @@ export interface SnapshotIndex {
 const snapshots = new WeakMap<Snapshot, Promise<SnapshotIndex>>();
 
 export function indexOf(snapshot: Snapshot): Promise<SnapshotIndex> {
-  const known = snapshots.get(snapshot) ?? inTurns(indexingModels(snapshot));
+  const known = snapshots.get(snapshot) ?? timeSliced(indexingModels(snapshot));
   snapshots.set(snapshot, known);
   return known;
 }

@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { ListSought, Remembered } from '../core/lists.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
-import { isTurnOver, nextTurn } from '../lib/turns.ts';
+import { isSliceOver, nextSlice } from '../lib/time-slices.ts';
 import type { ItemCache } from './cache/cache.ts';
 import type { Codec, Items, ListRequest } from './codecs/codec.ts';
 import type { Found } from './found.ts';
@@ -67,7 +67,7 @@ export async function lookUpItems(
   const keys: string[] = [];
   for (const item of read.items.bytes) {
     keys.push(keyOf(item));
-    if (isTurnOver()) await nextTurn();
+    if (isSliceOver()) await nextSlice();
   }
   const found = await cache.read(model, model.cache, [...new Set(keys)]);
   return new KnownItems(read, keys, ofDeclaredWidth(found, declaredWidthOf(read.request, sought.resolved)));

@@ -9,7 +9,7 @@ import type { Answer } from '../core/outcome.ts';
 import type { CoalesceSettings } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
 import { numberOf } from '../lib/json/json-text.ts';
-import { inTurns, isTurnOver, nextTurn } from '../lib/turns.ts';
+import { isSliceOver, nextSlice, timeSliced } from '../lib/time-slices.ts';
 import type { Coalescer } from './coalesce/coalescer.ts';
 import { Member } from './coalesce/member.ts';
 import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf, type Top } from './codecs/codec.ts';
@@ -107,7 +107,7 @@ export class ListRun implements Inquiry {
     const said = this.asked.candidates.map(({ target }) => target.limits);
     if (said.some((limits) => limits?.bytes === undefined && limits?.tokens === undefined)) return;
     for (const [place, item] of this.items.bytes.entries()) {
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
       if (!said.every((limits) => limits !== undefined && isTooLong(item, limits))) continue;
       const { name } = this.request.list;
       const param = this.items.isList ? `${name}[${place}]` : name;
@@ -143,7 +143,7 @@ export class ListRun implements Inquiry {
       const entry = known.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
       known.set(key, entry);
       entries.push(entry);
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
     }
     return entries;
   }
@@ -236,7 +236,7 @@ export class ListRun implements Inquiry {
     const shown: Placed[] = [];
     for (const { item, found } of placed) {
       shown.push({ item, found: { ...found, result: cut(found.result, width) } });
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
     }
     return shown;
   }
@@ -250,7 +250,7 @@ export class ListRun implements Inquiry {
     const known = this.#readings.get(bytes);
     if (known !== undefined) return known;
     const best = this.topFor(items)?.count ?? items;
-    const read = await inTurns(this.#codec.read(bytes, { items, floats: this.#floats, best }));
+    const read = await timeSliced(this.#codec.read(bytes, { items, floats: this.#floats, best }));
     this.#checkWidth(read);
     this.#readings.set(bytes, read);
     return read;

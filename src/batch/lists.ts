@@ -4,7 +4,7 @@ import type { Label } from '../core/label.ts';
 import type { ListSought, Lists } from '../core/lists.ts';
 import type { Log } from '../core/log.ts';
 import type { Operation } from '../core/operations/index.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import { createItemCache } from './cache/cache.ts';
 import { createRedisSharedCache } from './cache/shared-cache.ts';
 import { Coalescer } from './coalesce/coalescer.ts';
@@ -44,7 +44,7 @@ async function readList({ exchange: { route }, resolved, body, list }: ListSough
   const request = cut?.request ?? whole;
   const kind = codec.takes(request);
   if (kind === undefined) return undefined;
-  return { codec, request, items: await inTurns(itemsOf(request, kind)), cutTo: cut?.width };
+  return { codec, request, items: await timeSliced(itemsOf(request, kind)), cutTo: cut?.width };
 }
 
 export function createLists({ redis, log }: ListsDeps): Lists {

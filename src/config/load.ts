@@ -8,7 +8,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store/resources.ts';
 import { type KeyRing, SecretKeyError } from '../lib/secrets/sealed.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import { compiling } from './elements/compile.ts';
 import { isElementList, judgingDocument } from './elements/document.ts';
 import { findMisplacedSecrets } from './elements/misplaced-secrets.ts';
@@ -95,7 +95,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { tree, faults, positionOf } = withElements(source, sealed);
   if (tree === undefined) return { ok: false, faults: faults.all().map(withMaskedFault), file, store: undefined };
 
-  const substituted = await inTurns(substituting(tree, env, faults));
+  const substituted = await timeSliced(substituting(tree, env, faults));
   const directory = file === undefined ? cwd : dirname(file);
   const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
   const substitution = withSecrets(substituted, secretFiles, faults);
@@ -103,7 +103,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const allFaults = (): Fault[] => [...faults.all(), ...unknown].map(withMaskedFault);
   const place = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(place, faults), faults);
-  const document = await inTurns(judgingDocument(substitution, { faults, positionOf, elements }));
+  const document = await timeSliced(judgingDocument(substitution, { faults, positionOf, elements }));
   if (document === undefined) return { ok: false, faults: allFaults(), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), directory);
@@ -114,7 +114,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const keyFile = elements.length === 0 ? undefined : keyFileOf(place);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
   if (keyWarning !== undefined) warnings.push(keyWarning);
-  const misplacedSecrets = await inTurns(findMisplacedSecrets(substitution.tree, elements, warnings));
+  const misplacedSecrets = await timeSliced(findMisplacedSecrets(substitution.tree, elements, warnings));
   const { isSubstituted } = substitution;
   const compilation = compiling(document, {
     families,
@@ -129,7 +129,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     isSubstituted,
     warnings,
   });
-  const { snapshot, credentialCounts } = await inTurns(compilation);
+  const { snapshot, credentialCounts } = await timeSliced(compilation);
   const found = allFaults();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = [
@@ -138,7 +138,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     ...secretFiles.paths,
     ...sideFiles.paths,
   ];
-  const keyPlaces = await inTurns(toKeyPlaces(source, substitution.tree, file));
+  const keyPlaces = await timeSliced(toKeyPlaces(source, substitution.tree, file));
   return {
     ok: true,
     snapshot,
@@ -164,7 +164,7 @@ function createDeclared(
   const keptSubstituted = withoutKeys(substituted);
   let declared: Promise<readonly DeclaredElement[]> | undefined;
   return () => {
-    declared ??= inTurns(toDeclared(kept, keptSubstituted, file));
+    declared ??= timeSliced(toDeclared(kept, keptSubstituted, file));
     return declared;
   };
 }
@@ -189,7 +189,7 @@ async function findKeyRing(place: SecretKeyPlace, faults: FaultList): Promise<Ke
 async function readSource(file: string | undefined): Promise<Source> {
   const nowhere = createFaultList(() => undefined);
   if (file === undefined) return { tree: embeddedConfiguration, positionOf: () => undefined, faults: nowhere };
-  return inTurns(toSource(await readSourceFile(file)));
+  return timeSliced(toSource(await readSourceFile(file)));
 }
 
 /** The configuration of a start without a file: the upstream that needs no network. */

@@ -2,7 +2,7 @@
 
 import type { Captured } from './accounting/captured.ts';
 import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
-import type { Asking, Bill } from './accounting/price.ts';
+import type { Bill, RequestEstimate } from './accounting/price.ts';
 import type { Pictures, Usage, Written } from './accounting/usage.ts';
 import type { CacheUse } from './cache-use.ts';
 import type { ClientApi } from './client-api.ts';
@@ -57,7 +57,7 @@ export class Exchange {
   /** What answers hold that are read to be translated, until the client has what was made of them. */
   answerLease: MemoryLease | undefined = undefined;
   /** What it asks for, once its body was read. */
-  asking: Asking | undefined = undefined;
+  asking: RequestEstimate | undefined = undefined;
   target: Target | undefined = undefined;
   /** Its upstream goes on with it in the background: what it costs is settled by whoever follows that. */
   goesOn = false;

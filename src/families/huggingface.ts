@@ -4,7 +4,7 @@ import { GatewayError } from '../core/errors.ts';
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json/json-text.ts';
-import { turnIfOver } from '../lib/turns.ts';
+import { sliceIfOver } from '../lib/time-slices.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
 import { createLabelJudge, labelOptions } from './dialects/moderations/label-moderations.ts';
 import { translateModerations } from './dialects/moderations/moderations.ts';
@@ -60,7 +60,7 @@ async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   for (const row of others) {
     if (row.length !== sums.length) throw new Unfit('the vectors of the tokens have several widths');
     for (const [index, value] of row.values().entries()) sums[index] = (sums[index] ?? 0) + value;
-    await turnIfOver();
+    await sliceIfOver();
   }
   const means = sums.map((sum) => sum / rows.length);
   if (!means.every(Number.isFinite)) throw new Unfit('the mean of the vectors of the tokens is no number');

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { MemoryLease } from '../core/memory-lease.ts';
-import { atOnce, inTurns } from '../lib/turns.ts';
+import { atOnce, timeSliced } from '../lib/time-slices.ts';
 
 /** What gathers a body. */
 export interface Gathering {
@@ -78,7 +78,7 @@ export class GrowingBody implements Gathering {
 
   whole(): Buffer | Promise<Buffer> {
     const joining = this.#join();
-    return this.#bytes <= longestBlockBytes ? atOnce(joining) : inTurns(joining);
+    return this.#bytes <= longestBlockBytes ? atOnce(joining) : timeSliced(joining);
   }
 
   *#join(): Generator<undefined, Buffer, undefined> {

@@ -2,8 +2,8 @@
 
 import { Buffer } from 'node:buffer';
 import type { PieceTable } from './piece-table.ts';
+import { timeSliced } from './time-slices.ts';
 import { tableOf, type Vocabulary } from './token-ids.ts';
-import { inTurns } from './turns.ts';
 
 /** What is longer is no word, and merging takes the square of its length. */
 const longestWordBytes = 256;
@@ -13,7 +13,7 @@ const wordsPerPiece = 64;
 
 /** The vocabulary is loaded for the first text. */
 export async function countTokens(vocabulary: Vocabulary, text: string): Promise<number> {
-  return inTurns(count(await tableOf(vocabulary), text));
+  return timeSliced(count(await tableOf(vocabulary), text));
 }
 
 function* count({ idOf, words }: PieceTable, text: string): Generator<undefined, number> {
@@ -42,7 +42,7 @@ const longestMergedBytes = 4_096;
 
 /** What the text is made of; undefined where a word in it is too long to be looked at. */
 export async function tokensOf(vocabulary: Vocabulary, text: string): Promise<readonly Token[] | undefined> {
-  return inTurns(split(await tableOf(vocabulary), text));
+  return timeSliced(split(await tableOf(vocabulary), text));
 }
 
 function* split({ idOf, words }: PieceTable, text: string): Generator<undefined, readonly Token[] | undefined> {

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { Worker } from 'node:worker_threads';
 import { type PackedPieces, type PieceTable, toPieceTable } from './piece-table.ts';
-import { inTurns } from './turns.ts';
+import { timeSliced } from './time-slices.ts';
 import type { Vocabulary } from './vocabulary-thread.ts';
 
 export type { Vocabulary };
@@ -36,7 +36,7 @@ export const mostTokenIds = 300_000;
 
 /** Undefined where one of them is no ID of the vocabulary. A character that is cut at either end becomes U+FFFD. */
 export async function textOfTokens(vocabulary: Vocabulary, ids: readonly number[]): Promise<string | undefined> {
-  return await inTurns(decode(await tableOf(vocabulary), ids));
+  return await timeSliced(decode(await tableOf(vocabulary), ids));
 }
 
 /** Between two places to stop. */

@@ -8,7 +8,7 @@ import { Counters, type Plan } from './counters.ts';
 import type { ParentAnswer, WorkerQuestion } from './limit-server.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
 import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
-import { Turns } from './reading-time.ts';
+import { TickBatches } from './reading-time.ts';
 
 /** The parent runs on the same machine: without an answer for so long it is stuck. */
 const deadlineMs = 1_000;
@@ -52,7 +52,7 @@ class ChannelLimiter implements ParentLimiter {
   readonly #counters = new Counters();
   readonly #lists = new WeakMap<readonly Holder[], { readonly list: number; readonly generation: number }>();
   readonly #waiting = new Map<number, Waiting>();
-  readonly #turns = new Turns<number>(deadlineMs, (numbers) => this.#overdue(numbers));
+  readonly #batches = new TickBatches<number>(deadlineMs, (numbers) => this.#overdue(numbers));
   #outbox: WorkerQuestion[] = [];
   #generation = 0;
   #listed = 0;
@@ -144,7 +144,7 @@ class ChannelLimiter implements ParentLimiter {
   #expect(waiting: Omit<Waiting, 'no'>): number {
     this.#no += 1;
     this.#waiting.set(this.#no, { no: this.#no, ...waiting });
-    this.#turns.add(this.#no);
+    this.#batches.add(this.#no);
     return this.#no;
   }
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as batch, setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { patientMs } from '../../test/support/time/patience.ts';
-import { Turns, within } from './reading-time.ts';
+import { TickBatches, within } from './reading-time.ts';
 
 const mostMs = patientMs(20);
 const longerMs = 1.5 * mostMs;
@@ -42,8 +42,8 @@ for (const [when, delay] of [
   [
     'after it has left',
     async () => {
-      await turn();
-      await turn();
+      await batch();
+      await batch();
       holdUp(longerMs);
     },
   ],
@@ -66,7 +66,7 @@ test('what nobody answers is overdue, all of one turn at once and with when it l
   t.after(() => server.close());
   await once(server, 'listening');
   const verdicts: { readonly asked: readonly string[]; readonly leftAtMs: number }[] = [];
-  const turns = new Turns<string>(20, (asked, leftAtMs) => verdicts.push({ asked, leftAtMs }));
+  const turns = new TickBatches<string>(20, (asked, leftAtMs) => verdicts.push({ asked, leftAtMs }));
   const askedAtMs = performance.now();
   turns.add('one');
   turns.add('two');

@@ -64,10 +64,10 @@ function judge(time: ReadingTime): void {
 }
 
 /** All that is asked in one turn leaves together, and has one deadline. */
-export class Turns<Asked> {
+export class TickBatches<Asked> {
   readonly #ms: number;
   readonly #onOverdue: (asked: readonly Asked[], leftAtMs: number) => void;
-  #turn: Asked[] | undefined = undefined;
+  #batch: Asked[] | undefined = undefined;
 
   constructor(ms: number, onOverdue: (asked: readonly Asked[], leftAtMs: number) => void) {
     this.#ms = ms;
@@ -75,17 +75,17 @@ export class Turns<Asked> {
   }
 
   add(asked: Asked): void {
-    if (this.#turn !== undefined) {
-      this.#turn.push(asked);
+    if (this.#batch !== undefined) {
+      this.#batch.push(asked);
       return;
     }
-    const turn = [asked];
-    this.#turn = turn;
+    const batch = [asked];
+    this.#batch = batch;
     new ReadingTime(
       this.#ms,
-      (leftAtMs) => this.#onOverdue(turn, leftAtMs),
+      (leftAtMs) => this.#onOverdue(batch, leftAtMs),
       () => {
-        this.#turn = undefined;
+        this.#batch = undefined;
       },
     );
   }

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Counters, measureIndex, type Plan } from './counters.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
 import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
-import { Turns, within } from './reading-time.ts';
+import { TickBatches, within } from './reading-time.ts';
 import { RedisLink } from './redis-link.ts';
 import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
 import { adjustScript, placesScript } from './redis-scripts.ts';
@@ -77,7 +77,7 @@ class SharedLimiter implements RedisLimiter, Decider {
   #hasUntold = false;
   /** Something was being told when the link was lost: all of it is told anew, and may count twice. */
   #mustTellAll = false;
-  readonly #turns: Turns<Pending>;
+  readonly #batches: TickBatches<Pending>;
   readonly #log: Log;
   readonly #decided = { late: 0, away: 0 };
   #lateReported = 0;
@@ -104,7 +104,7 @@ class SharedLimiter implements RedisLimiter, Decider {
         this.#reportLate();
       },
     });
-    this.#turns = new Turns(this.#link.deadlineMs, (asked, leftAtMs) => this.#overdue(asked, leftAtMs));
+    this.#batches = new TickBatches(this.#link.deadlineMs, (asked, leftAtMs) => this.#overdue(asked, leftAtMs));
   }
 
   open(): Promise<void> {
@@ -169,7 +169,7 @@ class SharedLimiter implements RedisLimiter, Decider {
       const asked = [this.#link.node, String(requests), String(tokens), String(items)];
       const pending = new Pending(this, plan, amounts, resolve);
       pending.ask(this.#link, keys, asked.concat(args));
-      this.#turns.add(pending);
+      this.#batches.add(pending);
     });
   }
 

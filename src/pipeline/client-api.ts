@@ -18,8 +18,8 @@ import {
   type Json,
   type JsonObject,
   JsonTooMuch,
-  parseJsonInTurns,
-  writeJsonInTurns,
+  parseJsonSliced,
+  writeJsonSliced,
 } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { AnswerMemory } from './answers/answer-memory.ts';
@@ -116,14 +116,14 @@ export async function enter(
   model: AskedModel,
 ): Promise<Entered> {
   const entrance = mapping.enter(withoutNulls(await parse(asked, memory)), model);
-  const question = await read(await writeJsonInTurns(entrance.body));
+  const question = await read(await writeJsonSliced(entrance.body));
   return { question: { ...question, words: entrance.words }, entrance };
 }
 
 async function parse({ body }: Question, memory: ParsingMemory): Promise<JsonObject> {
   let parsed: Json;
   try {
-    parsed = await parseJsonInTurns(body, readingLimits, memory.take);
+    parsed = await parseJsonSliced(body, readingLimits, memory.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw new GatewayError('body_too_large', {
@@ -163,7 +163,7 @@ export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body:
     headers: [],
     sentAtMs: nowMs,
     firstByteAtMs: nowMs,
-    body: await writeJsonInTurns((await entrance.write(toDoorAnswer(exchange, body))).body),
+    body: await writeJsonSliced((await entrance.write(toDoorAnswer(exchange, body))).body),
     translated: undefined,
     countedApart: none,
   });
@@ -204,7 +204,7 @@ export async function errorAtClientApi(exchange: Exchange, answer: Answer): Prom
     headers: withoutBodyHeaders(answer.headers),
     sentAtMs: answer.sentAtMs,
     firstByteAtMs: answer.firstByteAtMs,
-    body: await writeJsonInTurns(clientApi.error({ status, message, id })),
+    body: await writeJsonSliced(clientApi.error({ status, message, id })),
     translated: answer.translated,
   });
 }
@@ -230,7 +230,7 @@ async function written(
     headers: [...withoutBodyHeaders(answer.headers), ...headers],
     sentAtMs: answer.sentAtMs,
     firstByteAtMs: answer.firstByteAtMs,
-    body: await writeJsonInTurns(body),
+    body: await writeJsonSliced(body),
     contentType: jsonTypeLike(undefined),
     translated: answer.translated,
     ignored: answer.ignored,

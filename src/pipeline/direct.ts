@@ -6,7 +6,7 @@
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { LedgerWaiter } from '../core/accounting/ledger.ts';
-import type { Asking } from '../core/accounting/price.ts';
+import type { RequestEstimate } from '../core/accounting/price.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { type Course, isTurn, Tried, type Turn } from '../core/dispatch.ts';
@@ -34,12 +34,12 @@ import { asksOtherWidth } from './one-width.ts';
 import { ownHeaders } from './own-headers.ts';
 import { ParsingMemory } from './parsing-memory.ts';
 import { letIn, type Pipeline, type PipelineDeps } from './pipeline.ts';
-import { oneTurnBytes, type Question, type QuestionReader } from './question.ts';
+import { oneSliceBytes, type Question, type QuestionReader } from './question.ts';
 import { mayHaveRole } from './roles.ts';
-import { askingOf } from './usage/asking.ts';
+import { estimateOf } from './usage/request-estimate.ts';
 import { Settling } from './usage/settling.ts';
+import { asksUsage } from './usage/stream-usage.ts';
 import { countOfWhole } from './usage/usage.ts';
-import { asksUsage } from './usage/usage-asking.ts';
 
 export interface DirectDeps extends PipelineDeps {
   readonly pipeline: Pipeline;
@@ -130,7 +130,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       body.then((whole) => this.#leave(whole)).catch(this.#failed);
       return;
     }
-    if (body.length > oneTurnBytes) {
+    if (body.length > oneSliceBytes) {
       this.#leave(body);
       return;
     }
@@ -170,13 +170,13 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       this.#leave(question.body, question);
       return;
     }
-    const asking = askingOf(question, route, course);
+    const asking = estimateOf(question, route, course);
     if (asking instanceof Promise)
       asking.then((one) => this.#count(question, resolved, course, one)).catch(this.#failed);
     else this.#count(question, resolved, course, asking);
   }
 
-  #count(question: Question, resolved: ResolvedModel, course: Course, asking: Asking): void {
+  #count(question: Question, resolved: ResolvedModel, course: Course, asking: RequestEstimate): void {
     const { exchange, route } = this.#asked;
     exchange.asking = asking;
     if (!fitsOneCall({ exchange, question, route, resolved, course })) {
@@ -189,7 +189,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#reserve(course, asking);
   }
 
-  #reserve(course: Course, asking: Asking): void {
+  #reserve(course: Course, asking: RequestEstimate): void {
     const reserved = this.#deps.spending.reserve(this.#asked.exchange, course, asking);
     if (reserved instanceof Promise) {
       reserved.then((one) => this.#reserved(one)).catch(this.#failed);

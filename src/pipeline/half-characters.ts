@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import { atOnce, inTurns } from '../lib/turns.ts';
+import { atOnce, timeSliced } from '../lib/time-slices.ts';
 import type { Question } from './question.ts';
 
 const BACKSLASH = 0x5c;
@@ -14,15 +14,15 @@ const markLength = 3;
 /** What is searched between two places to stop. */
 const pieceBytes = 64 * 1024;
 /** A body over this size is searched in turns. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 
 /** The refusal of a body with one in it; undefined where all characters are whole. Without a promise where the body is not long. */
 export function halfCharacterIn(question: Question): GatewayError | undefined | Promise<GatewayError | undefined> {
   const { body } = question;
   const search = halfIn(body);
-  return body.length <= oneTurnBytes
+  return body.length <= oneSliceBytes
     ? refusalOf(question, atOnce(search))
-    : inTurns(search).then((at) => refusalOf(question, at));
+    : timeSliced(search).then((at) => refusalOf(question, at));
 }
 
 function refusalOf({ body, scan: { fields } }: Question, at: number | undefined): GatewayError | undefined {

@@ -4,8 +4,8 @@ import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { ModelPlace } from '../core/route.ts';
 import { elementsOf, type JsonSpan } from '../lib/json/json-elements.ts';
-import { compileWatchedKeys, type JsonField, scanJson, scanJsonInTurns, textOf } from '../lib/json/json-scan.ts';
-import { turnIfOver } from '../lib/turns.ts';
+import { compileWatchedKeys, type JsonField, scanJson, scanJsonSliced, textOf } from '../lib/json/json-scan.ts';
+import { sliceIfOver } from '../lib/time-slices.ts';
 import { duplicate } from './question.ts';
 
 /** The span of a text, with its quotes. */
@@ -18,7 +18,7 @@ const list = '[]';
 /** No model has a longer name, however it is spelled. */
 const longestNameBytes = 4_096;
 /** What is longer is scanned in turns. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 
 /** In the order in which they stand there. Throws where one is another model's. */
 export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelPlace, model: string) {
@@ -57,7 +57,7 @@ async function look(
   }
   let index = 0;
   for (const element of elementsOf(body, field)) {
-    await turnIfOver();
+    await sliceIfOver();
     await look(body, element, rest, `${param}[${index}]`, found);
     index += 1;
   }
@@ -67,7 +67,7 @@ async function look(
 async function fieldIn(body: Buffer, { start, end }: JsonSpan, name: string, param: string) {
   const object = body.subarray(start, end);
   const watched = compileWatchedKeys([name]);
-  const scan = end - start > oneTurnBytes ? await scanJsonInTurns(object, watched) : scanJson(object, watched);
+  const scan = end - start > oneSliceBytes ? await scanJsonSliced(object, watched) : scanJson(object, watched);
   if (!scan.ok) {
     if (scan.fault === 'duplicate') throw duplicate(param);
     return undefined;

@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { Asking } from '../core/accounting/price.ts';
+import type { RequestEstimate } from '../core/accounting/price.ts';
 import { type CallBody, inOnePiece, withSpan } from '../core/call-body.ts';
 import { noCaps } from '../core/caps.ts';
 import type { Candidate, Course } from '../core/dispatch.ts';
@@ -16,7 +16,7 @@ import type { Route } from '../core/route.ts';
 import type { ResolvedModel, Target } from '../core/snapshot.ts';
 import { elementsOf, type JsonSpan, membersOf } from '../lib/json/json-elements.ts';
 import { compileWatchedKeys, scanJson, textOf } from '../lib/json/json-scan.ts';
-import { atOnce, inTurns } from '../lib/turns.ts';
+import { atOnce, timeSliced } from '../lib/time-slices.ts';
 import { duplicate, type NamedModel, type Question } from './question.ts';
 
 /** One that the key may use. */
@@ -48,7 +48,7 @@ export function otherModelsIn(
   if (form !== undefined) return [...form.others, ...beside];
   const found: NamedModel[] = [...beside];
   const looking = look(question, route, found);
-  if (body.length > oneSliceBytes) return inTurns(looking).then(() => found);
+  if (body.length > oneSliceBytes) return timeSliced(looking).then(() => found);
   atOnce(looking);
   return found;
 }
@@ -199,7 +199,11 @@ export function courseWith(course: Course, others: readonly OtherModel[]): Cours
 }
 
 /** With the prices of all that may take part in it. */
-export function askingWith(asking: Asking, { tiers }: Course, others: readonly OtherModel[]): Asking {
+export function estimateWith(
+  asking: RequestEstimate,
+  { tiers }: Course,
+  others: readonly OtherModel[],
+): RequestEstimate {
   const prices = others.flatMap((other) =>
     tiers.flat().flatMap(({ target }) => {
       const at = targetOf(other, target);

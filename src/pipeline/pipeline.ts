@@ -54,7 +54,7 @@ import { courseAt, locationOf } from './objects/object-location.ts';
 import { isInBackground, type RecordingDeps, recorded, recordsOf } from './objects/recording.ts';
 import { ownerOf } from './objects/registry.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
-import { askingWith, courseWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
+import { courseWith, estimateWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
 import { ownHeaders } from './own-headers.ts';
 import { ParsingMemory } from './parsing-memory.ts';
 import {
@@ -69,7 +69,7 @@ import {
   shapeSaidBy,
 } from './question.ts';
 import { mayHaveRole, withRole } from './roles.ts';
-import { askingOf } from './usage/asking.ts';
+import { estimateOf } from './usage/request-estimate.ts';
 import { Settling } from './usage/settling.ts';
 export interface PipelineDeps extends ListDeps, RecordingDeps {
   readonly routes: readonly Route[];
@@ -255,9 +255,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const located = courseAt(open, location, resolved.id);
     const { course } = located;
     if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
-    const counted = askingOf(question, route, course, location?.param);
+    const counted = estimateOf(question, route, course, location?.param);
     const counts = counted instanceof Promise ? await counted : counted;
-    const asking = others === undefined ? counts : askingWith(counts, course, others);
+    const asking = others === undefined ? counts : estimateWith(counts, course, others);
     exchange.asking = asking;
 
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);

@@ -17,7 +17,7 @@ import {
   type JsonScan,
   kindBits,
   scanJson,
-  scanJsonInTurns,
+  scanJsonSliced,
   textOf,
   type WatchedKeys,
 } from '../lib/json/json-scan.ts';
@@ -80,7 +80,7 @@ interface FoundStandIn {
 export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
 
 /** A body over this size is scanned in turns, so that other exchanges go on meanwhile. */
-export const oneTurnBytes = 512 * 1024;
+export const oneSliceBytes = 512 * 1024;
 
 /** Everything about the route that can be decided before a request is there. */
 export function compileQuestionReader(route: Route): QuestionReader {
@@ -136,9 +136,9 @@ export function compileQuestionReader(route: Route): QuestionReader {
   }
 
   return (body) =>
-    body.length <= oneTurnBytes
+    body.length <= oneSliceBytes
       ? toQuestion(body, scanJson(body, watched))
-      : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan));
+      : scanJsonSliced(body, watched).then((scan) => toQuestion(body, scan));
 }
 
 /** Whether the stand-in may stand there: for the model, or for the service that the client was written for. */

@@ -7,7 +7,7 @@ import type { ResolvedModel, RolePrefixes, TextRole } from '../core/snapshot.ts'
 import type { ApiWords } from '../core/translation.ts';
 import { QUOTE } from '../lib/json/json-tokens.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
-import { isTurnOver, nextTurn } from '../lib/turns.ts';
+import { isSliceOver, nextSlice } from '../lib/time-slices.ts';
 import type { ParsingMemory } from './parsing-memory.ts';
 import { modelNameOf, type Question, type QuestionReader } from './question.ts';
 
@@ -68,7 +68,7 @@ async function membersOf(body: Buffer): Promise<Members> {
     if (role !== undefined && said !== undefined && role !== said) throw contradicts(name, said);
     said ??= role;
     if (role === undefined) kept.push([name, body.subarray(span.start, span.end)]);
-    if (isTurnOver()) await nextTurn();
+    if (isSliceOver()) await nextSlice();
   }
   return { kept, said };
 }
@@ -116,7 +116,7 @@ async function addPrefixed(
     pieces.push(quoted, input.subarray(start + 1, end));
     if (index % itemsPerStep === 0)
       memory.takeBytes(input.length + (index + itemsPerStep) * (quoted.length + bytesPerPiece));
-    if (isTurnOver()) await nextTurn();
+    if (isSliceOver()) await nextSlice();
   }
   pieces.push(CLOSE);
 }

@@ -32,7 +32,7 @@ import { createKeyDirectory, type KeyDirectory } from '../keys/keys.ts';
 import { findModel, listModels } from '../keys/model-list.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import { BodyBudget, type BudgetLimits } from '../memory/body-budget.ts';
 import { type BodyMemoryState, createBodyMemory } from '../memory/body-memory.ts';
 import { createPressure, type PressureReason } from '../memory/pressure.ts';
@@ -413,7 +413,7 @@ export function createApp({
         log,
         drift: drift.state,
         secretKeys,
-        states: () => inTurns(describeTargets()),
+        states: () => timeSliced(describeTargets()),
       });
       background.start();
       batches.start();

@@ -1,7 +1,7 @@
 /** Serves until it is told to stop: alone, as one of several workers, or as the process that watches over those. */
 
 import type { ExitCode } from '../core/exit-code.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import { openLog } from '../telemetry/log.ts';
 import { openAdminListener } from './admin-listener.ts';
 import type { OpenConfiguration } from './configuration.ts';
@@ -49,7 +49,7 @@ async function serveAlone(
       {
         configuration,
         current: () => current,
-        read: (only) => inTurns(metrics.reading(only)),
+        read: (only) => timeSliced(metrics.reading(only)),
         clientUrl: () => toClientUrl(loaded.snapshot, listening),
       },
       log,

@@ -1,7 +1,7 @@
 /** Answers that upstreams make in the background, in a database: each in the hands of one node, for as long as that is heard of. */
 
 import type { Kysely, Selectable } from 'kysely';
-import type { Asking } from '../core/accounting/price.ts';
+import type { RequestEstimate } from '../core/accounting/price.ts';
 import { readUnits } from '../core/accounting/units.ts';
 import type { Usage, Written } from '../core/accounting/usage.ts';
 import {
@@ -111,7 +111,7 @@ function toAnswer(row: Row): BackgroundAnswer {
   const { id, upstream, credential, key, project, model, row_id: rowId, asking, created_at: createdAtMs } = row;
   const its = { id, upstream, credential, key, project: project ?? undefined, model };
   const end = row.ended === null ? undefined : toEnd(readJson(row.ended));
-  return { ...its, rowId, asking: toAsking(readJson(asking)), createdAtMs, end };
+  return { ...its, rowId, asking: toRequestEstimate(readJson(asking)), createdAtMs, end };
 }
 
 /** What another version wrote otherwise is looked for again. */
@@ -149,8 +149,8 @@ function toWritten(said: Readonly<Record<string, unknown>>): Written {
 }
 
 /** What this version does not find is nothing. */
-export function toAsking(value: unknown): Asking {
-  const number = (name: keyof Asking): number => {
+export function toRequestEstimate(value: unknown): RequestEstimate {
+  const number = (name: keyof RequestEstimate): number => {
     const found = isMapping(value) ? value[name] : undefined;
     return typeof found === 'number' ? found : 0;
   };
@@ -166,14 +166,14 @@ export function toAsking(value: unknown): Asking {
   };
 }
 
-function toBatch(value: unknown): Pick<Asking, 'batch'> {
+function toBatch(value: unknown): Pick<RequestEstimate, 'batch'> {
   const batch = isMapping(value) ? value.batch : undefined;
   if (!isMapping(batch) || typeof batch.path !== 'string' || typeof batch.lines !== 'number') return {};
   return { batch: { path: batch.path, lines: batch.lines } };
 }
 
 /** What its price hangs on beside counts. */
-function toPriced(value: unknown): Pick<Asking, 'terms' | 'tools'> {
+function toPriced(value: unknown): Pick<RequestEstimate, 'terms' | 'tools'> {
   if (!isMapping(value)) return {};
   const { terms, tools } = value;
   const known = readUnits(terms);

@@ -6,7 +6,7 @@ import type { HealthStore } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import type { Schema } from './schema.ts';
 import { readJson, readTexts } from './stored-json.ts';
 
@@ -27,7 +27,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
       read.set(node, {
         node,
         reportedAtMs: reported_at,
-        targets: await inTurns(toTargetStates(targets)),
+        targets: await timeSliced(toTargetStates(targets)),
         drift: drift === null ? undefined : readDrift(drift),
       });
     }
@@ -45,7 +45,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
     async report(node, targets, drift, secretKeys) {
       const said = {
         reported_at: clock.nowMs(),
-        targets: await inTurns(toText(targets)),
+        targets: await timeSliced(toText(targets)),
         drift: drift === undefined ? null : JSON.stringify(drift),
         secret_keys: secretKeys === undefined ? null : JSON.stringify(secretKeys),
       };

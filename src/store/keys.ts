@@ -5,7 +5,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { KeyRecord } from '../core/key.ts';
 import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import { keyTermTypes, toChangedColumns, toTermColumns, toTerms } from './key-columns.ts';
 import type { Recorder, Trace } from './recording.ts';
 import type { KeyTable, Schema } from './schema.ts';
@@ -71,7 +71,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
 
     async list() {
       const rows = await db.selectFrom('keys').selectAll().orderBy('created_at').orderBy('id').execute();
-      return inTurns(toStoredKeys(rows));
+      return timeSliced(toStoredKeys(rows));
     },
 
     create: (key, actor = someone) =>

@@ -4,7 +4,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-import { inTurns } from '../lib/turns.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
@@ -21,11 +21,11 @@ export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: 
 
   return {
     async list(known = []) {
-      if (known.length === 0) return inTurns(toResources(await inOrder().selectAll().execute()));
+      if (known.length === 0) return timeSliced(toResources(await inOrder().selectAll().execute()));
       const heads = await inOrder().select(['kind', 'id', 'version', 'created_at', 'updated_at']).execute();
-      const found = await inTurns(matching(heads, known));
+      const found = await timeSliced(matching(heads, known));
       const changed = [...found].flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
-      if (changed.length > mostByName) return inTurns(toResources(await inOrder().selectAll().execute()));
+      if (changed.length > mostByName) return timeSliced(toResources(await inOrder().selectAll().execute()));
       const rows =
         changed.length === 0 ? [] : await db.selectFrom('resources').selectAll().where('id', 'in', changed).execute();
       const fresh = new Map(rows.map((row) => [nameOf(row), row]));

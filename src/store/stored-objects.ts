@@ -8,7 +8,7 @@ import {
   type StoredObjectStore,
 } from '../core/store/stored-objects.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-import { toAsking } from './background-answers.ts';
+import { toRequestEstimate } from './background-answers.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
 import { readJson, toStorableText } from './stored-json.ts';
@@ -122,7 +122,7 @@ function toObject({ id, kind, upstream, owner, credential, model, created_at, do
 function toInput(value: unknown): Pick<StoredObject, 'input'> {
   if (!isMapping(value)) return {};
   const { model, upstreamModel } = value;
-  const asking = toAsking(value.asking);
+  const asking = toRequestEstimate(value.asking);
   const { batch } = asking;
   if (typeof model !== 'string' || typeof upstreamModel !== 'string' || batch === undefined) return {};
   const unbounded = isMapping(value.asking) ? value.asking.unbounded : undefined;

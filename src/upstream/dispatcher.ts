@@ -3,7 +3,7 @@
 import type { Candidate, Course, Dispatcher, NoTurn, Tried, Turn } from '../core/dispatch.ts';
 import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
-import { atOnce } from '../lib/turns.ts';
+import { atOnce } from '../lib/time-slices.ts';
 import { pick, pickByWeight } from './balance.ts';
 import type { SharedSlots } from './slots/shared-slots.ts';
 import {

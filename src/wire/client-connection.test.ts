@@ -192,12 +192,12 @@ function stored(text: string) {
     const read = reads.shift();
     assert.ok(read !== undefined);
     read.answer(Buffer.from(text.slice(read.at, read.at + bytes)));
-    await nextTurn();
+    await nextSlice();
   };
   return { piece, reads, give };
 }
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextSlice = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('what is stored is read slice by slice, in its place, and no faster than the socket takes it', async () => {
   const text = 'stored '.repeat(20_000);
@@ -243,6 +243,6 @@ test('a read that ends after its call was given up, or was answered early, sends
   const failing = openNowhere({ ...question, body: [broken.piece] });
   failing.ask();
   broken.reads[0]?.answer(new Error('EIO'));
-  await nextTurn();
+  await nextSlice();
   assert.equal(failing.told.events.at(-1), 'error BrokenConnectionError');
 });

@@ -5,13 +5,13 @@ import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bill, unpricedIn, worstCostNanos } from '../../src/accounting/billing.ts';
-import { type Asking, type Bill, oneFactor, type Price } from '../../src/core/accounting/price.ts';
+import { type Bill, oneFactor, type Price, type RequestEstimate } from '../../src/core/accounting/price.ts';
 import type { Candidate } from '../../src/core/dispatch.ts';
 import { Exchange } from '../../src/core/exchange.ts';
 import type { Route } from '../../src/core/route.ts';
 import type { Snapshot, Target } from '../../src/core/snapshot.ts';
 import { compileQuestionReader } from '../../src/pipeline/question.ts';
-import { askingOf } from '../../src/pipeline/usage/asking.ts';
+import { estimateOf } from '../../src/pipeline/usage/request-estimate.ts';
 import { createUsageObserver } from '../../src/pipeline/usage/usage.ts';
 import { routes } from '../../src/routes/index.ts';
 import { type Journal, model, type Served, served } from '../support/bills/services.ts';
@@ -50,13 +50,18 @@ const nothing: Price = {
   ...{ request: undefined, item: undefined, image: undefined },
 };
 
-async function askingFor({ body }: Served, route: Route): Promise<Asking> {
+async function askingFor({ body }: Served, route: Route): Promise<RequestEstimate> {
   const tiers = [[{ target: { defaults: {} } as Target, offer: { path: '/' }, lifted: false } as Candidate]];
   const question = await compileQuestionReader(route)(Buffer.from(JSON.stringify(body)));
-  return askingOf(question, route, { tiers, model });
+  return estimateOf(question, route, { tiers, model });
 }
 
-async function billOf({ answer, isStream }: Served, route: Route, asking: Asking, price: Price): Promise<Bill> {
+async function billOf(
+  { answer, isStream }: Served,
+  route: Route,
+  asking: RequestEstimate,
+  price: Price,
+): Promise<Bill> {
   const type = isStream ? 'text/event-stream' : 'application/json';
   const observer = createUsageObserver(type, undefined, undefined, route.row, asking.tools !== undefined);
   for (let at = 0; at < answer.length; at += 97) observer.push(Buffer.from(answer.slice(at, at + 97)));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { atOnce } from '../../src/lib/turns.ts';
+import { atOnce } from '../../src/lib/time-slices.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/gateways/several.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';

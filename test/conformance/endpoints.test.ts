@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { atOnce } from '../../src/lib/turns.ts';
+import { atOnce } from '../../src/lib/time-slices.ts';
 import type { LookUpDeps } from '../../src/upstream/endpoints/look-up.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { atOnce } from '../../src/lib/turns.ts';
+import { atOnce } from '../../src/lib/time-slices.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { startRig } from '../support/gateways/rig.ts';

@@ -9,7 +9,7 @@ import { ranks } from '../../src/batch/codecs/ranks.ts';
 import { vectors } from '../../src/batch/codecs/vectors.ts';
 import { verdicts } from '../../src/batch/codecs/verdicts.ts';
 import { Unfit } from '../../src/core/translation.ts';
-import { atOnce } from '../../src/lib/turns.ts';
+import { atOnce } from '../../src/lib/time-slices.ts';
 import { embedding, type Kind, moderation, reranking } from '../support/lists/one-call.ts';
 
 const seed = Number(process.env.POSTERN_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));

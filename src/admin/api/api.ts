@@ -6,7 +6,7 @@ import type { FieldFault } from '../../core/field-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
 import { withMasks, withoutMasks } from '../../lib/secrets/secret-shapes.ts';
-import { inTurns } from '../../lib/turns.ts';
+import { timeSliced } from '../../lib/time-slices.ts';
 import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import type { Endpoint, Method } from '../endpoint.ts';
@@ -177,7 +177,7 @@ async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> 
     return new Response(null, { status: reply.status ?? endpoint.status ?? 204, headers });
   }
   headers.set('content-type', 'application/json');
-  const body = (await inTurns(writing(endpoint.answer, reply.body))).join('');
+  const body = (await timeSliced(writing(endpoint.answer, reply.body))).join('');
   return new Response(body, { status: reply.status ?? endpoint.status ?? 200, headers });
 }
 

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the admin API, drawn from the endpoints' own shapes. */
 
 import * as z from 'zod';
-import { atOnce } from '../../lib/turns.ts';
+import { atOnce } from '../../lib/time-slices.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ProblemCode, problemTable } from '../problem.ts';
 import { type Needed, roleFacts, roles } from '../roles.ts';

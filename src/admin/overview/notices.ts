@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
 import { type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
-import { inTurns, turnIfOver } from '../../lib/turns.ts';
+import { sliceIfOver, timeSliced } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
 import { indexOf, readTargetReports } from '../target-index.ts';
@@ -42,7 +42,7 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
 }
 
 async function readTargets(context: AdminContext): Promise<Notice[]> {
-  const targets = await inTurns(toTargets(context.configuration.snapshot(), await readTargetReports(context)));
+  const targets = await timeSliced(toTargets(context.configuration.snapshot(), await readTargetReports(context)));
   const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
   // What one upstream does to many models is one thing to look at.
   const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);
@@ -174,7 +174,7 @@ async function readBudgets(context: AdminContext): Promise<Notice[]> {
   const notices: Notice[] = [];
   for (const holder of holders) {
     if (holder.caps.budgets.length === 0) continue;
-    await turnIfOver();
+    await sliceIfOver();
     for (const budget of holder.caps.budgets) {
       const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
       const spent = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);

@@ -57,7 +57,7 @@ export class Coalescer {
   #send(group: Group, windowMs: number, maxItems: number): void {
     clearTimeout(group.timer);
     group.waitMs = group.waiting.length > 1 ? windowMs : group.waitMs / 2;
-    const members = inTurnsByKey(group.waiting.filter(({ hasLeft }) => !hasLeft));
+    const members = roundRobinByKey(group.waiting.filter(({ hasLeft }) => !hasLeft));
     group.waiting = [];
     group.items = 0;
     group.timer = undefined;
@@ -81,7 +81,7 @@ interface OfKey {
 }
 
 /** One member of each key in turn, so that a key with many does not delay keys with few. */
-function inTurnsByKey<T extends OfKey>(members: readonly T[]): T[] {
+function roundRobinByKey<T extends OfKey>(members: readonly T[]): T[] {
   const byKey = [...Map.groupBy(members, ({ key }) => key).values()];
   const ordered: T[] = [];
   for (let turn = 0; ordered.length < members.length; turn += 1) {

@@ -5,7 +5,7 @@ import { elementsOf, type JsonSpan } from '../../lib/json/json-elements.ts';
 import { type JsonField, type JsonKind, kindBits } from '../../lib/json/json-scan.ts';
 
 /** Long work, with places to stop. */
-export type InTurns<T> = Generator<undefined, T, undefined>;
+export type TimeSliced<T> = Generator<undefined, T, undefined>;
 
 /** A request as it came: its body was scanned, and is valid. */
 export interface ListRequest {
@@ -80,7 +80,7 @@ export interface Codec {
   /** The field whose value is read once more with each item. */
   readonly beside?: string;
   /** Throws `Unfit` where it is not what was asked for. */
-  read(bytes: Buffer, asked: AskedOf): InTurns<ReadAnswer>;
+  read(bytes: Buffer, asked: AskedOf): TimeSliced<ReadAnswer>;
 }
 
 /** What one call was asked. */
@@ -103,7 +103,7 @@ export interface Top {
 /** Between two places to stop. */
 const itemsPerPiece = 64;
 
-export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): InTurns<Items> {
+export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): TimeSliced<Items> {
   if (kind === 'one') return { place: list, isList: false, bytes: [body.subarray(list.start, list.end)] };
   const bytes: Buffer[] = [];
   for (const { start, end } of elementsOf(body, list)) {

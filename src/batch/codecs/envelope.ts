@@ -5,7 +5,7 @@ import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 import { whatIsNoJson } from '../../lib/json/no-json.ts';
-import type { Count, Envelope, InTurns } from './codec.ts';
+import type { Count, Envelope, TimeSliced } from './codec.ts';
 
 interface Layout {
   /** The member that has the results: the first of these that is there. */
@@ -18,7 +18,7 @@ const OPEN_LIST = 0x5b;
 const countedIn: ReadonlySet<string> = new Set(['usage', 'meta']);
 
 /** With a place to stop behind each element. Throws `Unfit`. */
-export function* readEnvelope(bytes: Buffer, layout: Layout): InTurns<Envelope> {
+export function* readEnvelope(bytes: Buffer, layout: Layout): TimeSliced<Envelope> {
   const walk = new JsonWalk(bytes);
   try {
     return yield* walk.peek() === OPEN_LIST ? readBare(walk, layout) : readObject(walk, layout);
@@ -28,13 +28,13 @@ export function* readEnvelope(bytes: Buffer, layout: Layout): InTurns<Envelope> 
   }
 }
 
-function* readBare(walk: JsonWalk, layout: Layout): InTurns<Envelope> {
+function* readBare(walk: JsonWalk, layout: Layout): TimeSliced<Envelope> {
   const list = yield* readList(walk, layout);
   walk.end();
   return toEnvelope(walk.bytes, list, []);
 }
 
-function* readObject(walk: JsonWalk, layout: Layout): InTurns<Envelope> {
+function* readObject(walk: JsonWalk, layout: Layout): TimeSliced<Envelope> {
   let list: ReadList | undefined;
   const counts: Count[] = [];
   for (const name of walk.members()) {
@@ -56,7 +56,7 @@ interface ReadList extends JsonSpan {
   readonly lastEnd: number;
 }
 
-function* readList(walk: JsonWalk, { element }: Layout): InTurns<ReadList> {
+function* readList(walk: JsonWalk, { element }: Layout): TimeSliced<ReadList> {
   let firstAt = -1;
   let lastEnd = -1;
   let between: string | undefined;

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import type { JsonWalk } from '../../lib/json/json-walk.ts';
-import { type Codec, holdsOnly, type InTurns, type ReadAnswer, type Result, sourceOf } from './codec.ts';
+import { type Codec, holdsOnly, type ReadAnswer, type Result, sourceOf, type TimeSliced } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
 import { numberAt } from './number-at.ts';
 
@@ -19,7 +19,7 @@ export const vectors: Codec = {
     return holdsOnly(list, 'string', 'array', 'object') ? 'each' : undefined;
   },
 
-  *read(bytes, { items: wanted, floats }): InTurns<ReadAnswer> {
+  *read(bytes, { items: wanted, floats }): TimeSliced<ReadAnswer> {
     const found = new Array<Result | undefined>(wanted).fill(undefined);
     let first: number | undefined;
     const envelope = yield* readEnvelope(bytes, {

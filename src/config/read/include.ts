@@ -3,7 +3,7 @@
 import { glob } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { inTurns } from '../../lib/turns.ts';
+import { timeSliced } from '../../lib/time-slices.ts';
 import { emptyMapping } from './columns.ts';
 import type { Path } from './faults.ts';
 import { type Layer, withLayers } from './layers.ts';
@@ -39,7 +39,7 @@ export async function withIncluded(
   const whole = new Whole(tree, isList, file);
   const layers: Layer[] = [];
   for (const one of found.files) {
-    const included = await inTurns(toSource(await readSourceFile(one)));
+    const included = await timeSliced(toSource(await readSourceFile(one)));
     layers.push(whole.add(included, fromHere(one, cwd)));
   }
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../lib/turns.ts';
+import { atOnce } from '../../lib/time-slices.ts';
 import { type Columns, positionIn, toTree } from './columns.ts';
 import type { Path } from './faults.ts';
 import { readPlain } from './plain-source.ts';

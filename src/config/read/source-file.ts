@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { nextTurn, turnIfOver } from '../../lib/turns.ts';
+import { nextSlice, sliceIfOver } from '../../lib/time-slices.ts';
 import type { Scalar } from './columns.ts';
 import { readText } from './side-files.ts';
 import { readSourceText, type SourceText } from './source-text.ts';
@@ -55,10 +55,10 @@ async function unpack(port: MessagePort): Promise<SourceText> {
   if (columns === undefined) return { columns, faults };
   const scalars: Scalar[] = [];
   for (let piece = 0; piece < pieces; piece++) {
-    await turnIfOver();
+    await sliceIfOver();
     const more: readonly Scalar[] = receiveMessageOnPort(port)?.message ?? [];
     for (const scalar of more) scalars.push(scalar);
   }
-  await nextTurn();
+  await nextSlice();
   return { columns: { ...columns, scalars }, faults };
 }

@@ -1,6 +1,6 @@
 /** The text of a configuration file as plain values, each with its place: YAML or JSON, bounded in depth and in size. */
 
-import { atOnce } from '../../lib/turns.ts';
+import { atOnce } from '../../lib/time-slices.ts';
 import { type Columns, type Places, positionIn, toTree } from './columns.ts';
 import { createFaultList, type FaultList, type Path, type Position } from './faults.ts';
 import { readSourceText, type SourceText } from './source-text.ts';

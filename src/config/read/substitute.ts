@@ -1,7 +1,7 @@
 /** Puts the environment into a configuration: `${NAME}` and `${NAME:-default}` in values, never in keys. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
-import { atOnce } from '../../lib/turns.ts';
+import { atOnce } from '../../lib/time-slices.ts';
 import { emptyMapping } from './columns.ts';
 import { type FaultList, type Path, toPathText } from './faults.ts';
 

@@ -16,7 +16,7 @@ import type { Store } from '../../core/store/store.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
-import { inTurns } from '../../lib/turns.ts';
+import { timeSliced } from '../../lib/time-slices.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
 import type { DeclaredElement } from './declared.ts';
@@ -47,7 +47,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
   async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {
     const stored = await readStored();
     const declared = await current().declared();
-    return inTurns(listing(kind, declared, stored));
+    return timeSliced(listing(kind, declared, stored));
   }
 
   function* listing(kind: ResourceKind, declared: readonly DeclaredElement[], stored: readonly Resource[]) {

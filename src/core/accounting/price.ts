@@ -80,7 +80,7 @@ interface OtherPrice {
 }
 
 /** What a request asks for, as far as it can be told beforehand. */
-export interface Asking {
+export interface RequestEstimate {
   /** Inputs, prompts or documents; 1 where it is no list. */
   readonly items: number;
   readonly images: number;

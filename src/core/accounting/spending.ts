@@ -5,7 +5,7 @@ import type { GatewayError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KeyRecord } from '../key.ts';
 import type { Upstream } from '../snapshot.ts';
-import type { Asking } from './price.ts';
+import type { RequestEstimate } from './price.ts';
 
 /** What was taken for one exchange under every limit and budget that applies. */
 export interface Reservation {
@@ -61,7 +61,7 @@ export interface Spending {
   reserve(
     exchange: Exchange,
     course: Course,
-    asking: Asking,
+    asking: RequestEstimate,
     before?: { readonly isCounted?: boolean },
   ): Reservation | Promise<Reservation>;
 }

@@ -1,6 +1,6 @@
 /** The sum of several usages. */
 
-import { atOnce, inTurns } from '../../lib/turns.ts';
+import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { LedgerFilter, LedgerStore, UsageGroup, UsageLine, UsageSums } from '../store/ledger.ts';
 import { addUnits, type UnitSums } from './units.ts';
 
@@ -47,7 +47,7 @@ export async function readWholeUsage(
   by: readonly UsageGroup[],
 ): Promise<WholeLine[]> {
   const [lines, unitLines] = await Promise.all([ledger.usage(filter, by), ledger.unitUsage(filter, by)]);
-  return inTurns(joining(lines, unitLines, by));
+  return timeSliced(joining(lines, unitLines, by));
 }
 
 function* joining(

@@ -1,6 +1,6 @@
 /** Answers that upstreams make in the background, until what they cost is known, and the port of the store. */
 
-import type { Asking } from '../accounting/price.ts';
+import type { RequestEstimate } from '../accounting/price.ts';
 import type { Usage, Written } from '../accounting/usage.ts';
 
 /** With any other it goes on. */
@@ -26,7 +26,7 @@ export interface BackgroundAnswer {
   readonly model: string;
   /** Of the row that it gets in the ledger, whoever writes that. */
   readonly rowId: string;
-  readonly asking: Asking;
+  readonly asking: RequestEstimate;
   readonly createdAtMs: number;
   /** Where somebody else has seen it. */
   readonly end: BackgroundEnd | undefined;

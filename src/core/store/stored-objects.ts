@@ -1,6 +1,6 @@
 /** Stored objects (files, batches, answers at upstreams) by ID: their owner and location, and the port of the store. */
 
-import type { Asking, BatchSize } from '../accounting/price.ts';
+import type { BatchSize, RequestEstimate } from '../accounting/price.ts';
 
 export const storedKinds = ['response', 'item', 'container', 'file', 'batch', 'interaction'] as const;
 /** IDs of two kinds may be the same. */
@@ -32,7 +32,7 @@ export interface BatchInput {
   /** The public ID of the model of all its lines, and the name by which they ask for it. */
   readonly model: string;
   readonly upstreamModel: string;
-  readonly asking: Asking & { readonly batch: BatchSize };
+  readonly asking: RequestEstimate & { readonly batch: BatchSize };
 }
 
 /** Those that lists are made of. */

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   numberOf,
 } from '../../lib/json/json-text.ts';
-import { isTurnOver, nextTurn } from '../../lib/turns.ts';
+import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 
 /** What each call came to, in their order; there is an answer to every one. */
 export async function readEach<Call, Result>(
@@ -22,20 +22,20 @@ export async function readEach<Call, Result>(
     const answer = answers[index];
     if (answer === undefined) throw new TypeError('a call without an answer');
     results.push(await read(answer, call));
-    if (calls.length > 1 && isTurnOver()) await nextTurn();
+    if (calls.length > 1 && isSliceOver()) await nextSlice();
   }
   return results;
 }
 
 /** What each element becomes, with a turn for the event loop now and then. */
-export async function mapInTurns<T, Result>(
+export async function mapSliced<T, Result>(
   list: readonly T[],
   toResult: (element: T, index: number) => Result,
 ): Promise<Result[]> {
   const results: Result[] = [];
   for (const [index, element] of list.entries()) {
     results.push(toResult(element, index));
-    if (index % elementsPerPiece === elementsPerPiece - 1 && isTurnOver()) await nextTurn();
+    if (index % elementsPerPiece === elementsPerPiece - 1 && isSliceOver()) await nextSlice();
   }
   return results;
 }

@@ -2,8 +2,8 @@
 
 import type { Asked } from '../../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
+import { sliceIfOver } from '../../lib/time-slices.ts';
 import { mostTokenIds, textOfTokens, type Vocabulary, vocabularyOf } from '../../lib/token-ids.ts';
-import { turnIfOver } from '../../lib/turns.ts';
 
 export interface Texts {
   /** In the client's order. What is no text, such as an image, is there as it came. */
@@ -22,7 +22,7 @@ export async function toTexts(asked: Asked, field: string): Promise<Texts> {
   const items: Json[] = [];
   for (const item of value) {
     items.push(item instanceof JsonNumbers ? await decoded(asked, field, item) : item);
-    if (item instanceof JsonNumbers) await turnIfOver();
+    if (item instanceof JsonNumbers) await sliceIfOver();
   }
   return { items, isSingle: false };
 }

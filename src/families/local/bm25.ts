@@ -1,6 +1,6 @@
 /** `local/bm25`: documents in the order of BM25 over the words they share with the query; letters in common break ties. */
 
-import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
+import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
 import { readFlag, readInteger, readList, readRequired, readText, readTexts } from './fields.ts';
 import { eachGram, hashWord } from './hash.ts';
@@ -56,7 +56,7 @@ export const rerankByBm25 = createMaker('local/bm25', fieldNames, async ({ field
 });
 
 async function toDocument(document: Json): Promise<string> {
-  return (await writeJsonInTurns(typeof document === 'string' ? { text: document } : document)).toString();
+  return (await writeJsonSliced(typeof document === 'string' ? { text: document } : document)).toString();
 }
 
 interface Query {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { MadeAnswer, Maker } from '../../core/family.ts';
-import { isJsonObject, type Json, JsonTextError, JsonTooMuch, parseJsonInTurns } from '../../lib/json/json-text.ts';
+import { isJsonObject, type Json, JsonTextError, JsonTooMuch, parseJsonSliced } from '../../lib/json/json-text.ts';
 import type { Fields } from './fields.ts';
 import { createPace, type Pace } from './pace.ts';
 import { Refusal } from './refusal.ts';
@@ -58,7 +58,7 @@ async function readFields(body: Buffer): Promise<Fields> {
 
 async function parse(body: Buffer): Promise<Json> {
   try {
-    return await parseJsonInTurns(body, readingLimits);
+    return await parseJsonSliced(body, readingLimits);
   } catch (error) {
     if (error instanceof JsonTooMuch) throw tooLarge(error.limit);
     if (!(error instanceof JsonTextError)) throw error;

@@ -1,6 +1,6 @@
 /** Shares the event loop: long work is done in turns, and ends when nobody waits for it any more. */
 
-import { isTurnOver, nextTurn } from '../../lib/turns.ts';
+import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 
 export interface Pace {
   /** Accounts for work done, counted in characters read or written; lets the event loop turn when the turn's time is over. */
@@ -15,7 +15,7 @@ const pieceCharacters = 4_096;
 export function createPace(signal: AbortSignal): Pace {
   let spent = 0;
   const turn = async () => {
-    await nextTurn();
+    await nextSlice();
     signal.throwIfAborted();
   };
   return {
@@ -24,7 +24,7 @@ export function createPace(signal: AbortSignal): Pace {
       spent += characters;
       if (spent < pieceCharacters) return;
       spent = 0;
-      if (isTurnOver()) await turn();
+      if (isSliceOver()) await turn();
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Counts what a list in a JSON body holds, on its bytes: elements, and single values. The body was scanned and is valid. */
 
 import type { Buffer } from 'node:buffer';
-import { turnIfOver } from '../turns.ts';
+import { sliceIfOver } from '../time-slices.ts';
 import { type JsonField, kindBits } from './json-result.ts';
 
 export interface ItemCount {
@@ -20,7 +20,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** A longer list is counted in turns, so that other exchanges go on meanwhile. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 const bytesPerPiece = 128 * 1024;
 /** A view of words costs more than it saves on a short list. */
 const shortBytes = 256;
@@ -41,13 +41,13 @@ export function countItems(body: Buffer, field: JsonField): ItemCount | Promise<
   if (firstElement === undefined) return empty;
   if (textCount > 0) return { elements: textCount, values: textCount };
   const tally = tallyFor(body, field);
-  if (field.end - field.start > oneTurnBytes) return countInTurns(tally);
+  if (field.end - field.start > oneSliceBytes) return countSliced(tally);
   tally.advance(field.end);
   return tally.count();
 }
 
-async function countInTurns(tally: Tally): Promise<ItemCount> {
-  while (tally.advance(bytesPerPiece)) await turnIfOver();
+async function countSliced(tally: Tally): Promise<ItemCount> {
+  while (tally.advance(bytesPerPiece)) await sliceIfOver();
   return tally.count();
 }
 

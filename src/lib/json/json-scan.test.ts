@@ -8,7 +8,7 @@ import {
   replaceSpan,
   scanJson,
   scanJsonHead,
-  scanJsonInTurns,
+  scanJsonSliced,
   textOf,
 } from './json-scan.ts';
 
@@ -195,7 +195,7 @@ test('points at the first character that is not UTF-8', async () => {
       const body = Buffer.concat([Buffer.from(before), Buffer.from(bad), Buffer.from('"}')]);
       const expected = { ok: false, fault: 'utf8', at: Buffer.byteLength(before) };
       assert.deepEqual(scanJson(body, watched), expected);
-      assert.deepEqual(await scanJsonInTurns(body, watched, { bytesPerPiece: 10_000 }), expected);
+      assert.deepEqual(await scanJsonSliced(body, watched, { bytesPerPiece: 10_000 }), expected);
     }
   }
 });
@@ -224,7 +224,7 @@ test('gives the event loop its turns, also inside of one long text, list or numb
       if (!done) setImmediate(count);
     };
     setImmediate(count);
-    const result = await scanJsonInTurns(Buffer.from(text), watched, { bytesPerPiece: 1000 });
+    const result = await scanJsonSliced(Buffer.from(text), watched, { bytesPerPiece: 1000 });
     done = true;
     assert.deepEqual(result, scan(text));
     assert.ok(turns >= 300, `only ${turns} turns for ${text.slice(0, 20)}`);
@@ -234,7 +234,7 @@ test('gives the event loop its turns, also inside of one long text, list or numb
 test('keeps scans apart that take turns with one another', async () => {
   const texts = ['{"model":"a","input":[1,2]}', '{"input":{"b":[[]]},"task":null}', '{"dimensions":5,"model":[{}]}'];
   const results = await Promise.all(
-    texts.map((text) => scanJsonInTurns(Buffer.from(text), watched, { bytesPerPiece: 1 })),
+    texts.map((text) => scanJsonSliced(Buffer.from(text), watched, { bytesPerPiece: 1 })),
   );
   assert.deepEqual(
     results,

@@ -1,7 +1,7 @@
 /** Scans a JSON body on its bytes: is it valid, and where are the top-level fields that matter. No objects are built. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
-import { turnIfOver } from '../turns.ts';
+import { sliceIfOver } from '../time-slices.ts';
 import type { WatchedKeys } from './json-keys.ts';
 import type { JsonField, JsonFields, JsonScan } from './json-result.ts';
 import { JsonScanner } from './json-scanner.ts';
@@ -31,7 +31,7 @@ const smallWords = toWords(small);
 
 const sharedObjects = toObjects(defaultMaxDepth);
 
-/** Scans at once. A megabyte takes about a millisecond; for more there is `scanJsonInTurns`. */
+/** Scans at once. A megabyte takes about a millisecond; for more there is `scanJsonSliced`. */
 export function scanJson(body: Buffer, watched: WatchedKeys, maxDepth = defaultMaxDepth): JsonScan {
   const scan = scanAtOnce(body, watched, maxDepth).result();
   if (!isWellFormed(scan) || isUtf8(body)) return scan;
@@ -39,19 +39,19 @@ export function scanJson(body: Buffer, watched: WatchedKeys, maxDepth = defaultM
 }
 
 /** Scans with the same result, but gives the event loop a turn now and then, after so many bytes or a multiple of them. */
-export async function scanJsonInTurns(
+export async function scanJsonSliced(
   body: Buffer,
   watched: WatchedKeys,
   { maxDepth = defaultMaxDepth, bytesPerPiece = defaultBytesPerPiece } = {},
 ): Promise<JsonScan> {
   const scanner = new JsonScanner(body, toWords(body), body.length, watched, maxDepth, toObjects(maxDepth));
-  while (scanner.advance(bytesPerPiece)) await turnIfOver();
+  while (scanner.advance(bytesPerPiece)) await sliceIfOver();
   const scan = scanner.result();
   if (!isWellFormed(scan)) return scan;
   for (let from = 0, to = 0; from < body.length; from = to) {
     to = characterStart(body, from + bytesPerPiece * utf8Speedup);
     if (!isUtf8(body.subarray(from, to))) return { ok: false, fault: 'utf8', at: firstIllFormed(body, from, to) };
-    if (to < body.length) await turnIfOver();
+    if (to < body.length) await sliceIfOver();
   }
   return scan;
 }

@@ -79,7 +79,7 @@ class Members {
 Reflect.deleteProperty(Members.prototype, 'constructor');
 Object.setPrototypeOf(Members.prototype, null);
 
-/** A value that is read in turns: every `yield` is a place to stop. */
+/** A value that is read time-sliced: every `yield` is a place to stop. */
 type Reading = Generator<undefined, Json, undefined>;
 
 export class JsonTextReader {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextSlice } from 'node:timers/promises';
 import fc from 'fast-check';
 import { heldHeapBytes } from '../../../test/support/held-bytes.ts';
 import { slowClock } from '../../../test/support/time/slow-clock.ts';
@@ -13,9 +13,9 @@ import {
   JsonTextError,
   JsonTooMuch,
   parseJson,
-  parseJsonInTurns,
+  parseJsonSliced,
   writeJson,
-  writeJsonInTurns,
+  writeJsonSliced,
 } from './json-text.ts';
 
 const read = (text: string): Json => parseJson(Buffer.from(text));
@@ -142,12 +142,12 @@ test('says the same in turns, and lets others have theirs', async (t) => {
   let turns = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextTurn();
+    for (; !isOver; turns += 1) await nextSlice();
   })();
-  const value = await parseJsonInTurns(bytes);
+  const value = await parseJsonSliced(bytes);
   assert.ok(turns > 10, String(turns));
   turns = 0;
-  const written = await writeJsonInTurns(value);
+  const written = await writeJsonSliced(value);
   assert.ok(turns > 10, String(turns));
   isOver = true;
   await counting;
@@ -157,7 +157,7 @@ test('says the same in turns, and lets others have theirs', async (t) => {
 
 test('what is no JSON is refused in turns as well', async () => {
   for (const text of ['', '{', '[1,]', '[1 2]', '{"a":1,}', 'nul', '01', '-', '1.', '"\\u12"', '[1]x']) {
-    await assert.rejects(parseJsonInTurns(Buffer.from(text)), JsonTextError, text);
+    await assert.rejects(parseJsonSliced(Buffer.from(text)), JsonTextError, text);
   }
 });
 
@@ -229,7 +229,7 @@ test('stops within long texts and long lists of numbers, too', async (t) => {
   let turns = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextTurn();
+    for (; !isOver; turns += 1) await nextSlice();
   })();
   t.after(async () => {
     isOver = true;
@@ -237,10 +237,10 @@ test('stops within long texts and long lists of numbers, too', async (t) => {
   });
   for (const text of [`"${'x'.repeat(300_000)}"`, `"${'\\\\'.repeat(150_000)}"`, `[${'12345,'.repeat(50_000)}1]`]) {
     turns = 0;
-    const value = await parseJsonInTurns(Buffer.from(text));
+    const value = await parseJsonSliced(Buffer.from(text));
     assert.ok(turns >= 10, `${turns} turns for ${text.slice(0, 20)}`);
     turns = 0;
-    const written = await writeJsonInTurns(value);
+    const written = await writeJsonSliced(value);
     assert.ok(turns >= (text.startsWith('[') ? 0 : 3), `${turns} turns to write ${text.slice(0, 20)}`);
     assert.ok(written.equals(Buffer.from(text)));
   }

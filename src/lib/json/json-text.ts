@@ -1,7 +1,7 @@
 /** Reads and writes JSON as values whose numbers keep every digit; long texts in turns, so that others go on meanwhile. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
-import { atOnce, inTurns } from '../turns.ts';
+import { atOnce, timeSliced } from '../time-slices.ts';
 import { JsonTextError, JsonTextReader, type ReadingLimits } from './json-text-reader.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
 
@@ -34,12 +34,12 @@ export function parseJson(bytes: Buffer, limits: Partial<ReadingLimits> = {}): J
 export type ValueCounter = (values: number) => void;
 
 /** The same, with a turn for the event loop now and then. */
-export function parseJsonInTurns(
+export function parseJsonSliced(
   bytes: Buffer,
   limits: Partial<ReadingLimits> = {},
   count?: ValueCounter,
 ): Promise<Json> {
-  return inTurns(read(bytes, limits, count));
+  return timeSliced(read(bytes, limits, count));
 }
 
 /** The same, as a part of other work in turns. */
@@ -57,9 +57,9 @@ export function writeJson(value: Json): Buffer {
 }
 
 /** The same, with a turn for the event loop now and then; the value must not change meanwhile. */
-export async function writeJsonInTurns(value: Json): Promise<Buffer> {
+export async function writeJsonSliced(value: Json): Promise<Buffer> {
   const writer = new Writer();
-  await inTurns(writer.write(value));
+  await timeSliced(writer.write(value));
   return writer.bytes();
 }
 

@@ -9,7 +9,7 @@ import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { NeedleSearch } from '../../lib/secrets/needle-search.ts';
 import { decode } from './decoding.ts';
 import { HeldAnswer } from './held-answer.ts';
-import { repeats, repeatsInTurns, type SecretSearch, searchFor, toLatin1 } from './secret-search.ts';
+import { repeats, repeatsSliced, type SecretSearch, searchFor, toLatin1 } from './secret-search.ts';
 import { WatchedAnswer } from './watched-answer.ts';
 
 const decodedLimitBytes = 8 * 1024 * 1024;
@@ -40,7 +40,7 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
 
   const held = new HeldAnswer(answer);
   let plain = await held.beginning;
-  if (await repeatsInTurns(plain, needles)) throw withhold(answer, exchange, leak, 'the error answer');
+  if (await repeatsSliced(plain, needles)) throw withhold(answer, exchange, leak, 'the error answer');
   if (repeats(toLatin1(held.trailers), needles)) throw withhold(answer, exchange, leak, 'the error answer');
   const codings = codingsOf(answer.headers);
   if (codings.length > mostCodings) throw refuse(answer, tooLong);
@@ -50,7 +50,7 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
     if (decoded === undefined) continue;
     // Unlike a plain body, an encoded one cannot be watched as it passes.
     if (decoded === 'too-long' || !held.isOver) throw refuse(answer, tooLong);
-    if (await repeatsInTurns(decoded, needles)) throw withhold(answer, exchange, leak, 'the error answer');
+    if (await repeatsSliced(decoded, needles)) throw withhold(answer, exchange, leak, 'the error answer');
     plain = decoded;
   }
   return new WatchedAnswer(held, needles, exchange);

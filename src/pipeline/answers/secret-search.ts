@@ -1,7 +1,7 @@
 /** The search for credentials of an upstream in its answers, made ready once for each credential. */
 
 import { Buffer } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextSlice } from 'node:timers/promises';
 import type { Turn } from '../../core/dispatch.ts';
 import type { Credential } from '../../core/snapshot.ts';
 import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
@@ -9,7 +9,7 @@ import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '..
 import { layersOf } from '../../lib/secrets/unescape.ts';
 
 /** Undoing a layer of more than this takes a turn of its own. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 
 /** Each search is made when the first answer of its kind comes: most upstreams never answer with an error. */
 export class SecretSearch {
@@ -56,10 +56,10 @@ export function repeats(text: Buffer, needles: NeedleSearch): boolean {
 }
 
 /** The same, so that a long text holds nobody else up. */
-export async function repeatsInTurns(text: Buffer, needles: NeedleSearch): Promise<boolean> {
+export async function repeatsSliced(text: Buffer, needles: NeedleSearch): Promise<boolean> {
   for (const layer of layersOf(text)) {
     if (needles.find(layer) !== -1) return true;
-    if (layer.length > oneTurnBytes) await nextTurn();
+    if (layer.length > oneSliceBytes) await nextSlice();
   }
   return false;
 }

@@ -10,7 +10,7 @@ import { OPEN_BRACKET } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
 import type { Plan } from '../calls/plan.ts';
-import { listIn } from '../usage/asking.ts';
+import { listIn } from '../usage/request-estimate.ts';
 import type { UsageObserver } from '../usage/usage.ts';
 import { decode } from './decoding.ts';
 import { observerOf } from './relay.ts';

@@ -21,7 +21,7 @@ import { pass } from '../answers/pass.ts';
 import { type Fault, failureOf, faultIn } from '../answers/short-list.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { shareOf } from '../lists/shares.ts';
-import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
+import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/stream-usage.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { isExhausted } from './exhausted.ts';
 import { FaultAttribution, unavailable } from './fault-attribution.ts';
@@ -336,7 +336,7 @@ class Attempts {
     const translation = translationFor(this.#plan, candidate);
     if (translation !== undefined) {
       const send: Send = (asks, end) => this.#sendTranslated(turn, client, translation, transport, asks, end);
-      return asksUsage(this.#plan, candidate.target) ? this.#sendAsking(turn, send) : send(false, turn);
+      return asksUsage(this.#plan, candidate.target) ? this.#sendAskingForUsage(turn, send) : send(false, turn);
     }
     let call: ReturnType<typeof writeCall>;
     try {
@@ -351,11 +351,11 @@ class Attempts {
       const sent = asks && asking !== undefined ? { ...asking, end } : call;
       return sendSigned(sent, turn.credential, this.#deps.signing, transport);
     };
-    return asking === undefined ? send(false, turn) : this.#sendAsking(turn, send);
+    return asking === undefined ? send(false, turn) : this.#sendAskingForUsage(turn, send);
   }
 
   /** Has the stream counted; who refuses to be asked for that is sent the call as it came. */
-  async #sendAsking(turn: Turn, send: Send): Promise<Outcome | undefined> {
+  async #sendAskingForUsage(turn: Turn, send: Send): Promise<Outcome | undefined> {
     const startedMs = performance.now();
     const subCall = new SubCall();
     const first = await send(true, subCall);

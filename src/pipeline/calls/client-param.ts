@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Candidate } from '../../core/dispatch.ts';
 import { upstreamError } from '../../core/errors.ts';
-import { compileWatchedKeys, scanJson, scanJsonInTurns } from '../../lib/json/json-scan.ts';
+import { compileWatchedKeys, scanJson, scanJsonSliced } from '../../lib/json/json-scan.ts';
 import { writeJson } from '../../lib/json/json-text.ts';
 import type { ErrorReader } from './foreign-error.ts';
 import { type Plan, translationFor } from './plan.ts';
@@ -47,7 +47,7 @@ const sameThings: readonly (readonly string[])[] = [
 /** A path has few steps; what has more is none. */
 const mostSteps = 12;
 const mostNames = 30;
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 
 /** Who reads an error of this candidate's. */
 export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
@@ -74,7 +74,7 @@ export async function clientParam(said: string, body: Buffer): Promise<string | 
   const candidates = withoutRepeats([...steps, ...others]);
   if (candidates.length === 0) return undefined;
   const watched = compileWatchedKeys(candidates);
-  const scan = body.length <= oneTurnBytes ? scanJson(body, watched) : await scanJsonInTurns(body, watched);
+  const scan = body.length <= oneSliceBytes ? scanJson(body, watched) : await scanJsonSliced(body, watched);
   // Its own words first: other services' words for a thing may stand above them.
   return scan.ok ? candidates.find((name) => scan.fields.get(name) !== undefined) : undefined;
 }

@@ -9,11 +9,11 @@ import type { CallEnd, Listening } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { Asked, type Translation } from '../../core/translation.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns } from '../../lib/json/json-text.ts';
+import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonSliced } from '../../lib/json/json-text.ts';
 import { AnswerMemory } from '../answers/answer-memory.ts';
 import { declaredFor } from '../answers/vector-width.ts';
 import { ParsingMemory } from '../parsing-memory.ts';
-import { listIn } from '../usage/asking.ts';
+import { listIn } from '../usage/request-estimate.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { nameInBody, type Plan, questionFor, writeBodilessCall } from './plan.ts';
 import { TranslatedCalls } from './translated-calls.ts';
@@ -101,7 +101,7 @@ function withUsage(sent: JsonObject): JsonObject {
 
 async function readQuestion(body: Buffer, memory: ParsingMemory): Promise<Json> {
   try {
-    return await parseJsonInTurns(body, readingLimits, memory.take);
+    return await parseJsonSliced(body, readingLimits, memory.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw new GatewayError('body_too_large', {

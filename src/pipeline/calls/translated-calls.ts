@@ -16,7 +16,7 @@ import {
   Unfit,
   type WireAnswer,
 } from '../../core/translation.ts';
-import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
+import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { AnswerMemory } from '../answers/answer-memory.ts';
 import { heldBytes } from '../answers/held-answer.ts';
@@ -277,7 +277,7 @@ export class TranslatedCalls implements ClientWork {
 
   async #send(index: number, subCall: SubCall, transport: Transport): Promise<Outcome> {
     const { body = {} } = this.#conversation.requests[index] ?? {};
-    const bytes = await writeJsonInTurns(body);
+    const bytes = await writeJsonSliced(body);
     const path = this.#paths[index] ?? this.#call.path;
     const signature = await this.#sign(path, bytes, subCall);
     if (signature !== undefined && 'failure' in signature) return { kind: 'not-sent', failure: signature.failure };
@@ -415,7 +415,7 @@ export class TranslatedCalls implements ClientWork {
   async #written({ isEstimated = false, usage, body }: Reply, head: Answer): Promise<WholeMadeAnswer> {
     const translated: Translated = { by: this.#by, ignored: [...this.#asked.ignored], isEstimated, usage };
     const contentType = jsonTypeLike(headerValue(head.headers, 'content-type'));
-    return this.#made(200, head, await writeJsonInTurns(body), { translated, contentType });
+    return this.#made(200, head, await writeJsonSliced(body), { translated, contentType });
   }
 
   #made(

@@ -2,13 +2,13 @@
 
 import type { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
-import { type Json, JsonTextError, parseJsonInTurns } from '../../lib/json/json-text.ts';
+import { type Json, JsonTextError, parseJsonSliced } from '../../lib/json/json-text.ts';
 import { whatIsNoJson } from '../../lib/json/no-json.ts';
 
 /** What is none is told in words. */
 export async function toDocument(bytes: Buffer): Promise<Json | Unfit> {
   try {
-    return await parseJsonInTurns(bytes);
+    return await parseJsonSliced(bytes);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     return new Unfit(whatIsNoJson(bytes, error.message));

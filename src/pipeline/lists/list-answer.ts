@@ -1,6 +1,6 @@
 /** Decides whether a list goes to its upstream as it is, and makes one answer of several where it does not. */
 
-import type { Asking } from '../../core/accounting/price.ts';
+import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import type { Drift } from '../../core/drift.ts';
@@ -24,7 +24,7 @@ import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { nameAt, type Plan } from '../calls/plan.ts';
 import { ParsingMemory } from '../parsing-memory.ts';
 import type { QuestionReader } from '../question.ts';
-import { listIn } from '../usage/asking.ts';
+import { listIn } from '../usage/request-estimate.ts';
 import { PartCall, withOnly } from './part-call.ts';
 import { shadowed } from './shadowing.ts';
 import { SharedMemory } from './shared-memory.ts';
@@ -95,7 +95,7 @@ export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Reme
 }
 
 /** What is reserved for: the items that are not remembered. */
-export function missingOf(asking: Asking, { missing, knownBytes, missingShare }: Remembered): Asking {
+export function missingOf(asking: RequestEstimate, { missing, knownBytes, missingShare }: Remembered): RequestEstimate {
   if (missing === 0) return { ...asking, items: 0, images: 0, likelyInputTokens: 0, isRemembered: true };
   return {
     ...asking,

@@ -19,7 +19,7 @@ import { observerOf } from '../answers/relay.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { courseOf, unknownModel } from '../calls/plan.ts';
 import { compileQuestionReader } from '../question.ts';
-import { askingOf } from '../usage/asking.ts';
+import { estimateOf } from '../usage/request-estimate.ts';
 import { Settling, type SettlingDeps } from '../usage/settling.ts';
 import { answerFrom, type ListDeps } from './list-answer.ts';
 import { withOnly } from './part-call.ts';
@@ -47,7 +47,7 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     const question = await read(body);
     const open = courseOf(resolved, route);
     const course = only === undefined ? open : withOnly(open, ({ target }) => isSame(target, only));
-    exchange.asking = await askingOf(question, route, course);
+    exchange.asking = await estimateOf(question, route, course);
     const reservation = await deps.spending.reserve(exchange, course, exchange.asking);
     settling.reserved(reservation);
     await deps.ledger.open(exchange, reservation);

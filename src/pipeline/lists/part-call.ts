@@ -23,9 +23,9 @@ import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { type Judged, NoFreeSlot, type Plan } from '../calls/plan.ts';
 import { toFailure } from '../calls/translation-faults.ts';
-import { askingWith, type OtherModel, otherModelsIn } from '../other-models.ts';
+import { estimateWith, type OtherModel, otherModelsIn } from '../other-models.ts';
 import type { Question, QuestionReader } from '../question.ts';
-import { askingOf } from '../usage/asking.ts';
+import { estimateOf } from '../usage/request-estimate.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
 export interface PartDeps extends AttemptDeps {
@@ -95,8 +95,8 @@ export class PartCall implements PartWork {
     const course = withOnly(open, (candidate) => this.#part.fits(candidate));
     const { others: named } = this.#plan;
     const others = named && (await sameIn(question, route, named));
-    const asking = await askingOf(question, route, course);
-    exchange.asking = others === undefined ? asking : askingWith(asking, course, others);
+    const asking = await estimateOf(question, route, course);
+    exchange.asking = others === undefined ? asking : estimateWith(asking, course, others);
     const width =
       route.operation === 'embeddings'
         ? widthFor({ question, resolved: this.#plan.resolved, isPart: true })

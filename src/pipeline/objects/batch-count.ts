@@ -1,7 +1,7 @@
 /** Counts what a batch has come to, line by line of the files that it ends in: each is billed as an answer of its own, and the batch by their sum. */
 
 import type { Buffer } from 'node:buffer';
-import type { Asking, Bill } from '../../core/accounting/price.ts';
+import type { Bill, RequestEstimate } from '../../core/accounting/price.ts';
 import { sumOfUnits } from '../../core/accounting/units.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import { Exchange } from '../../core/exchange.ts';
@@ -9,19 +9,19 @@ import {
   compileWatchedKeys,
   type JsonField,
   scanJson,
-  scanJsonInTurns,
+  scanJsonSliced,
   type WatchedKeys,
 } from '../../lib/json/json-scan.ts';
 import type { Line } from '../../lib/lines.ts';
 import { createUsageObserver } from '../usage/usage.ts';
 import { usageIn } from '../usage/usage-reader.ts';
-import { askingOfLine } from './batch-asking.ts';
+import { estimateOfLine } from './batch-estimate.ts';
 
 const watchedLine = compileWatchedKeys(['response']);
 const watchedResponse = compileWatchedKeys(['status_code', 'body']);
 
 /** A longer one is scanned in turns. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 const SPACE = 0x20;
 
 export class BatchCount {
@@ -29,12 +29,12 @@ export class BatchCount {
   /** Null while nothing was done. */
   bill: Bill | null = null;
   readonly #whole: Exchange;
-  readonly #asking: Asking;
+  readonly #asking: RequestEstimate;
   readonly #bill: (exchange: Exchange) => void;
   #done = 0;
 
   /** `whole`: the exchange of the batch. */
-  constructor(whole: Exchange, asking: Asking, bill: (exchange: Exchange) => void) {
+  constructor(whole: Exchange, asking: RequestEstimate, bill: (exchange: Exchange) => void) {
     this.#whole = whole;
     this.#asking = asking;
     this.#bill = bill;
@@ -71,7 +71,7 @@ export class BatchCount {
     const whole = this.#whole;
     const { lines = 1, path = '' } = this.#asking.batch ?? {};
     const one = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
-    const asking = askingOfLine(this.#asking, lines, this.#done, path);
+    const asking = estimateOfLine(this.#asking, lines, this.#done, path);
     this.#done += 1;
     one.key = whole.key;
     one.route = whole.route;
@@ -92,7 +92,7 @@ export class BatchCount {
 }
 
 async function fieldIn(bytes: Buffer, watched: WatchedKeys, name: string): Promise<JsonField | undefined> {
-  const scan = bytes.length > oneTurnBytes ? await scanJsonInTurns(bytes, watched) : scanJson(bytes, watched);
+  const scan = bytes.length > oneSliceBytes ? await scanJsonSliced(bytes, watched) : scanJson(bytes, watched);
   return scan.ok ? scan.fields.get(name) : undefined;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { Asking } from '../../core/accounting/price.ts';
+import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { CallBody } from '../../core/call-body.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -15,9 +15,9 @@ import type { BatchInput } from '../../core/store/stored-objects.ts';
 import type { FormPart, Upload } from '../../core/upload.ts';
 import { type Line, LineReader } from '../../lib/lines.ts';
 import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';
-import { isTurnOver, nextTurn } from '../../lib/turns.ts';
+import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 import { compileQuestionReader, type QuestionReader } from '../question.ts';
-import { addAsking, sureToolsOf } from './batch-asking.ts';
+import { addEstimate, sureToolsOf } from './batch-estimate.ts';
 import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
 import { forNothing } from './by-id.ts';
@@ -105,7 +105,7 @@ class InputReading {
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   #first: First | undefined = undefined;
-  #asking: Asking = forNothing;
+  #asking: RequestEstimate = forNothing;
   #lines = 0;
 
   constructor(deps: BatchInputDeps, readers: ReadonlyMap<Route, QuestionReader>, asker: BatchAsker) {
@@ -121,7 +121,7 @@ class InputReading {
     } catch (error) {
       throw error instanceof GatewayError && error.status < 500 ? inLine(line.no, error) : error;
     }
-    if (isTurnOver()) await nextTurn();
+    if (isSliceOver()) await nextSlice();
   }
 
   result(body: CallBody, fileStart: number): JudgedFile {
@@ -171,7 +171,7 @@ class InputReading {
       this.#starts.push(at + line.body.start + span.start);
       this.#ends.push(at + line.body.start + span.end);
     }
-    this.#asking = addAsking(this.#asking, asked.asking);
+    this.#asking = addEstimate(this.#asking, asked.asking);
     this.#lines += 1;
   }
 

@@ -8,7 +8,7 @@ import type { Route } from '../../core/route.ts';
 import type { BackgroundAnswer, BackgroundStore } from '../../core/store/background-answers.ts';
 import type { StoredObjectStore } from '../../core/store/stored-objects.ts';
 import { LineReader } from '../../lib/lines.ts';
-import { isTurnOver, nextTurn } from '../../lib/turns.ts';
+import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 import { BatchCount } from './batch-count.ts';
 import { recordOutputs } from './batch-outputs.ts';
 import type { ObjectLocation } from './object-location.ts';
@@ -165,7 +165,7 @@ async function countFile(
       bytes += chunk.length;
       for (const line of reader.push(chunk)) {
         await count.take(line);
-        if (isTurnOver()) await nextTurn();
+        if (isSliceOver()) await nextSlice();
       }
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Judges the request in a line of a batch as a call would be, and finds what it asks for and where its model's name stands. */
 
 import type { Buffer } from 'node:buffer';
-import type { Asking } from '../../core/accounting/price.ts';
+import type { RequestEstimate } from '../../core/accounting/price.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -12,7 +12,7 @@ import { courseOf, modelNotAllowed, nameAt, notSupported, unknownModel } from '.
 import { otherModelsIn, refusedModel } from '../other-models.ts';
 import { ParsingMemory } from '../parsing-memory.ts';
 import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader } from '../question.ts';
-import { askingOf } from '../usage/asking.ts';
+import { estimateOf } from '../usage/request-estimate.ts';
 import { namedObjectsIn } from './named-objects.ts';
 import { courseAt, locationOf, type ObjectLocation } from './object-location.ts';
 import { type ObjectRegistry, ownerOf } from './registry.ts';
@@ -32,7 +32,7 @@ export interface BatchAsker {
 export interface JudgedRequest {
   readonly resolved: ResolvedModel;
   readonly upstreamModel: string;
-  readonly asking: Asking;
+  readonly asking: RequestEstimate;
   /** Of the name in the body, where the upstream has another one. */
   readonly span: { readonly start: number; readonly end: number } | undefined;
 }
@@ -73,7 +73,7 @@ export async function judgeRequest(
   const { offer, target } = candidate;
   // What is worked off there is the file, and nobody would write it anew.
   if (offer.translation !== undefined || offer.make !== undefined) throw elsewhere(resolved.id);
-  const asking = await askingOf(question, route, { ...course, tiers: [[candidate]] }, lies?.param);
+  const asking = await estimateOf(question, route, { ...course, tiers: [[candidate]] }, lies?.param);
   const upstreamModel = nameAt(target, resolved);
   const span = name === upstreamModel ? undefined : question.modelField;
   return { resolved, upstreamModel, asking, span };

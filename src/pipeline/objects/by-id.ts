@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { Asking } from '../../core/accounting/price.ts';
+import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Course } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -115,7 +115,7 @@ export async function openWith(
   { spending, ledger }: Pick<PipelineDeps, 'spending' | 'ledger'>,
   exchange: Exchange,
   course: Course,
-  asking: Asking,
+  asking: RequestEstimate,
   settling: Settling,
 ): Promise<Reservation> {
   exchange.asking = asking;
@@ -146,7 +146,7 @@ export const noQuestion: Question = Object.freeze({
   words: undefined,
 });
 
-export const forNothing: Asking = Object.freeze({
+export const forNothing: RequestEstimate = Object.freeze({
   items: 0,
   images: 0,
   likelyInputTokens: 0,
@@ -155,7 +155,7 @@ export const forNothing: Asking = Object.freeze({
   mostSearchUnits: 0,
   isStream: false,
 });
-const forStream: Asking = Object.freeze({ ...forNothing, isStream: true });
+const forStream: RequestEstimate = Object.freeze({ ...forNothing, isStream: true });
 
 export function notFound({ kind }: Pick<ObjectRoute, 'kind'>): GatewayError {
   return new GatewayError('object_not_found', {

@@ -7,13 +7,13 @@ import {
   type JsonField,
   type JsonFields,
   scanJson,
-  scanJsonInTurns,
+  scanJsonSliced,
   type WatchedKeys,
 } from '../../lib/json/json-scan.ts';
 import { duplicate, missing } from '../question.ts';
 
 /** A longer one is scanned in turns. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 /** What may stand around the values. */
 const longestRestBytes = 4_096;
 const longestShown = 80;
@@ -21,7 +21,7 @@ const longestShown = 80;
 export const compileFields = (names: readonly string[]): WatchedKeys => compileWatchedKeys(names);
 
 export async function readFields(bytes: Buffer, known: WatchedKeys): Promise<JsonFields> {
-  const scan = bytes.length > oneTurnBytes ? await scanJsonInTurns(bytes, known) : scanJson(bytes, known);
+  const scan = bytes.length > oneSliceBytes ? await scanJsonSliced(bytes, known) : scanJson(bytes, known);
   if (!scan.ok) {
     if (scan.fault === 'duplicate') throw duplicate(scan.name ?? '');
     if (scan.fault === 'depth') throw new GatewayError('body_too_deep');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextSlice } from 'node:timers/promises';
 import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import responses from '../../routes/responses.ts';
@@ -35,7 +35,7 @@ test('a long body is looked through in turns, all of it', async (t) => {
   let turns = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextTurn();
+    for (; !isOver; turns += 1) await nextSlice();
   })();
   const { needed, mentioned } = await namedObjectsIn(question, responses, new ParsingMemory(undefined));
   isOver = true;
@@ -53,7 +53,7 @@ test('a body of many small values is long before it has many bytes', async (t) =
   let turns = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextTurn();
+    for (; !isOver; turns += 1) await nextSlice();
   })();
   await namedObjectsIn(question, responses, new ParsingMemory(undefined));
   isOver = true;

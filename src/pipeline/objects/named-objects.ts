@@ -18,7 +18,7 @@ import {
   JsonTooMuch,
   readingJson,
 } from '../../lib/json/json-text.ts';
-import { atOnce, inTurns } from '../../lib/turns.ts';
+import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import { countNames, countTexts, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { ParsingMemory } from '../parsing-memory.ts';
 import type { Question } from '../question.ts';
@@ -45,7 +45,7 @@ const mostReadValues = 500_000;
 const mostNamings = 5_000;
 
 /** Longer than this, it is looked through in turns: of values of a few bytes each it may be made. */
-const oneTurnBytes = 32 * 1024;
+const oneSliceBytes = 32 * 1024;
 
 /** No ID is longer, however it is spelled. */
 const longestFieldBytes = 4_096;
@@ -64,7 +64,7 @@ export function namedObjectsIn(
   if (bracketed !== undefined) throw notStored(bracketed);
   const fields = fieldsIn(question, objectNames);
   const looking = look(body, objectNames, fields, memory, isStrict || form !== undefined);
-  return body.length > oneTurnBytes ? inTurns(looking) : atOnce(looking);
+  return body.length > oneSliceBytes ? timeSliced(looking) : atOnce(looking);
 }
 
 const nothing: NamedObjects = Object.freeze({ needed: Object.freeze([]), mentioned: Object.freeze([]) });

@@ -5,7 +5,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { Ledger } from '../../core/accounting/ledger.ts';
-import type { Asking } from '../../core/accounting/price.ts';
+import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Reservation, Spending } from '../../core/accounting/spending.ts';
 import { noCaps } from '../../core/caps.ts';
 import { Exchange } from '../../core/exchange.ts';
@@ -289,7 +289,7 @@ export class Poller<End extends object> {
 
 const nameOf = ({ id, upstream }: BackgroundAnswer): string => `${upstream} ${id}`;
 
-const nothingMore: Asking = Object.freeze({
+const nothingMore: RequestEstimate = Object.freeze({
   items: 0,
   images: 0,
   likelyInputTokens: 0,
@@ -298,7 +298,7 @@ const nothingMore: Asking = Object.freeze({
   mostSearchUnits: 0,
 });
 
-const atMost = (asking: Asking, nanos: number): Exchange['bill'] => ({
+const atMost = (asking: RequestEstimate, nanos: number): Exchange['bill'] => ({
   inputTokens: asking.mostInputTokens,
   cachedTokens: 0,
   outputTokens: asking.mostOutputTokens,

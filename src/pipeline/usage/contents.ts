@@ -1,6 +1,6 @@
 /** What Google's services are asked for, as far as the body tells beforehand: in either spelling that their JSON has for a name. */
 
-import type { Asking, HostedTools } from '../../core/accounting/price.ts';
+import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
 import type { Route } from '../../core/route.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -36,7 +36,7 @@ export function forContents(
   { row, streams }: Route,
   model: Model,
   { media, mediaBytes, beyond }: Conversation,
-): Asking {
+): RequestEstimate {
   const { body } = question;
   const { context, maxOutput } = model;
   const writes = row.billedBy.includes('output');
@@ -45,7 +45,7 @@ export function forContents(
   const around = writes ? templateTokens + (question.scan.fields.get('tools') === undefined ? 0 : toolsTokens) : 0;
   const terms = writes ? termsIn(question) : undefined;
   const { hosted, told } = writes ? hostedToolsIn(question) : noTools;
-  const asking: Asking = {
+  const asking: RequestEstimate = {
     items: itemsIn(question, row.items),
     images: 0,
     likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,

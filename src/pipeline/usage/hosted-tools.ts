@@ -1,6 +1,6 @@
 /** What tools that a service runs itself make of what a request can count: what they bring in is read anew with each call. */
 
-import type { Asking, HostedTools } from '../../core/accounting/price.ts';
+import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
 
 type Model = Pick<Course['model'], 'context' | 'maxToolCalls'>;
@@ -9,7 +9,12 @@ type Model = Pick<Course['model'], 'context' | 'maxToolCalls'>;
 const mostTokens = 1_000_000_000;
 
 /** `field`: by which they are asked for. */
-export function withTools(asking: Asking, told: HostedTools | undefined, field: string, model: Model): Asking {
+export function withTools(
+  asking: RequestEstimate,
+  told: HostedTools | undefined,
+  field: string,
+  model: Model,
+): RequestEstimate {
   if (told === undefined) return asking;
   const most = leastOf(told.most, told.areSure === true ? undefined : model.maxToolCalls);
   const tools: HostedTools = { ...told, most };

@@ -1,10 +1,16 @@
 /** What pictures and sound that are asked for can count. See docs/reference/prices.md. */
 
 import type { Buffer } from 'node:buffer';
-import { type Asking, inputUnits, outputUnits, type PictureRate, type PriceUnit } from '../../core/accounting/price.ts';
+import {
+  inputUnits,
+  outputUnits,
+  type PictureRate,
+  type PriceUnit,
+  type RequestEstimate,
+} from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
 import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
-import { atOnce, inTurns } from '../../lib/turns.ts';
+import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { Question } from '../question.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
 
@@ -12,7 +18,7 @@ type Model = Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
 
 const bytesPerToken = 4;
 /** Longer than this, a text is counted in turns; between two places to stop. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 const bytesPerPiece = 64 * 1024;
 /** Of sound that is billed by tokens, about twenty a second, in which some fifteen characters are said. */
 const soundTokensPerCharacter = 1.5;
@@ -29,7 +35,7 @@ const boundedByModel: readonly PriceUnit[] = outputUnits;
 const bytesPerSecond = 16_000;
 
 /** `max_output` is of one picture; those that show how it becomes count as one each. */
-export function forImages(question: Question, { context, maxOutput }: Model): Asking {
+export function forImages(question: Question, { context, maxOutput }: Model): RequestEstimate {
   const { body, scan } = question;
   const images = toCount(numberIn(question, 'n'), 1);
   const shown = 1 + toCount(numberIn(question, 'partial_images'), 0);
@@ -60,7 +66,7 @@ function wordIn({ body, scan }: Question, name: keyof PictureRate): string | und
 }
 
 /** How long a recording is, and what it counts, is seen by nobody before it is read. */
-export function forRecording(question: Question, { context, maxOutput, maxAudioMs }: Model): Asking {
+export function forRecording(question: Question, { context, maxOutput, maxAudioMs }: Model): RequestEstimate {
   const { form, body } = question;
   const likelySeconds = Math.ceil((form?.fileBytes ?? 0) / bytesPerSecond);
   const unboundedBy: readonly PriceUnit[] = [
@@ -83,9 +89,9 @@ export function forRecording(question: Question, { context, maxOutput, maxAudioM
 }
 
 /** Characters are those of the text, and no bytes. Without a promise where it is not long. */
-export function forSpeech({ body, scan }: Question, { maxOutput }: Model): Asking | Promise<Asking> {
+export function forSpeech({ body, scan }: Question, { maxOutput }: Model): RequestEstimate | Promise<RequestEstimate> {
   const field = scan.fields.get('input');
-  const toAsking = (characters: number): Asking => ({
+  const toRequestEstimate = (characters: number): RequestEstimate => ({
     items: 1,
     images: 0,
     characters,
@@ -96,9 +102,11 @@ export function forSpeech({ body, scan }: Question, { maxOutput }: Model): Askin
     mostSearchUnits: 0,
     ...(maxOutput === undefined && { unbounded: 'input', unboundedBy: boundedByModel }),
   });
-  if (field === undefined) return toAsking(0);
+  if (field === undefined) return toRequestEstimate(0);
   const counting = charactersIn(body, field);
-  return body.length <= oneTurnBytes ? toAsking(atOnce(counting)) : inTurns(counting).then(toAsking);
+  return body.length <= oneSliceBytes
+    ? toRequestEstimate(atOnce(counting))
+    : timeSliced(counting).then(toRequestEstimate);
 }
 
 const toCount = (asked: number | undefined, standard: number): number =>

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster';
 import type { ExitCode } from '../../core/exit-code.ts';
-import { inTurns } from '../../lib/turns.ts';
+import { timeSliced } from '../../lib/time-slices.ts';
 import { openLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { OpenConfiguration } from '../configuration.ts';
@@ -41,7 +41,7 @@ async function work(
     only: ReadonlySet<MetricName> | undefined,
     { metrics }: Pick<Gateway, 'metrics'>,
   ): Promise<void> {
-    const reading = await inTurns(metrics.reading(only));
+    const reading = await timeSliced(metrics.reading(only));
     await tell({ kind: 'reading', turn, reading, isPart: only !== undefined });
   }
   // Before the port is open: a signal that comes with the first requests lets them finish.

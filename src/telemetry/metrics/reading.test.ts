@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseExposition } from '../../../test/support/clients/exposition.ts';
-import { atOnce } from '../../lib/turns.ts';
+import { atOnce } from '../../lib/time-slices.ts';
 import { metricNames } from './definitions.ts';
 import { addReadings, formFor, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
 import { createRegistry } from './registry.ts';

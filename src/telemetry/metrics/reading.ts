@@ -1,7 +1,7 @@
 /** What the metrics of a process say at a moment, what several processes come to, and how it is written for Prometheus. */
 
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
-import { atOnce } from '../../lib/turns.ts';
+import { atOnce } from '../../lib/time-slices.ts';
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import { type Exemplar, type Exemplars, newestOf } from './exemplars.ts';
 

@@ -10,7 +10,7 @@ import {
   kindBits,
   scanJson,
   scanJsonHead,
-  scanJsonInTurns,
+  scanJsonSliced,
   textOf,
   type WatchedKeys,
 } from '../../../src/lib/json/json-scan.ts';
@@ -73,7 +73,7 @@ function kindOf(value: unknown): JsonKind {
 /** Scans at once and in turns of some bytes, which must come to the same. */
 async function scanBothWays(body: Buffer, keys: WatchedKeys, bytesPerPiece: number): Promise<JsonScan> {
   const scan = scanJson(body, keys, 1000);
-  assert.deepEqual(await scanJsonInTurns(body, keys, { maxDepth: 1000, bytesPerPiece }), scan);
+  assert.deepEqual(await scanJsonSliced(body, keys, { maxDepth: 1000, bytesPerPiece }), scan);
   return scan;
 }
 

@@ -1,11 +1,11 @@
 /** A clock by which every piece of work takes longer than a turn may: long work stops wherever it can. */
 
 import type { TestContext } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextSlice } from 'node:timers/promises';
 
 export async function slowClock(t: TestContext): Promise<void> {
   // What was begun by another clock is over.
-  await nextTurn();
+  await nextSlice();
   let nowMs = performance.now();
   const { mock } = t.mock.method(performance, 'now', () => {
     nowMs += 1_000;
@@ -13,6 +13,6 @@ export async function slowClock(t: TestContext): Promise<void> {
   });
   t.after(async () => {
     mock.restore();
-    await nextTurn();
+    await nextSlice();
   });
 }

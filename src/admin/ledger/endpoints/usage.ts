@@ -7,7 +7,7 @@ import type { UsageGroup, UsageLine } from '../../../core/store/ledger.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
 import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
-import { inTurns } from '../../../lib/turns.ts';
+import { timeSliced } from '../../../lib/time-slices.ts';
 import { priceDates } from '../../../prices/listed.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
@@ -37,7 +37,7 @@ export const getUsage = implement(
     return {
       from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
       to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
-      ...(await inTurns(reporting(lines, by))),
+      ...(await timeSliced(reporting(lines, by))),
       prices: priceDates(configuration.snapshot().models.all),
     };
   },

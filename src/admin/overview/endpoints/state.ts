@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../../core/operations/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { inTurns } from '../../../lib/turns.ts';
+import { timeSliced } from '../../../lib/time-slices.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
@@ -56,7 +56,7 @@ async function readHealth(context: AdminContext) {
   const nowMs = clock.nowMs();
   const snapshot = configuration.snapshot();
   return {
-    targets: await inTurns(toTargets(snapshot, reports)),
+    targets: await timeSliced(toTargets(snapshot, reports)),
     agreements: toAgreements(snapshot, reports.spoken),
     nodes: reports.all.map(({ node, reportedAtMs }) => ({
       id: node,

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Model } from '../../../core/snapshot.ts';
 import { toDollars } from '../../../lib/money.ts';
-import { inTurns } from '../../../lib/turns.ts';
+import { timeSliced } from '../../../lib/time-slices.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
@@ -23,7 +23,7 @@ export const listPlaygroundModels = implement(
     const models = context.configuration.snapshot().models.all;
     const fitting =
       operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
-    return { items: await inTurns(toPlaygroundModels(fitting)), clientUrl: toReachable(context.clientUrl()) };
+    return { items: await timeSliced(toPlaygroundModels(fitting)), clientUrl: toReachable(context.clientUrl()) };
   },
 );
 

@@ -12,7 +12,7 @@ import {
   type SeriesQuery,
 } from '../../../core/store/series.ts';
 import { toDollars } from '../../../lib/money.ts';
-import { inTurns } from '../../../lib/turns.ts';
+import { timeSliced } from '../../../lib/time-slices.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
@@ -42,7 +42,7 @@ export const getSeries = implement(contract.getSeries, async ({ query, context }
   const asked = toQuery(query, fromMs, toMs);
   const found = await read(context.series, asked);
   const before = query.compare === undefined ? undefined : await compare(context.series, asked, found, query.compare);
-  return inTurns(showing(query, found, before));
+  return timeSliced(showing(query, found, before));
 });
 
 interface Reader {

@@ -21,8 +21,8 @@ import {
   type JsonObject,
   numberOf,
 } from '../../../lib/json/json-text.ts';
+import { isSliceOver, nextSlice } from '../../../lib/time-slices.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
-import { isTurnOver, nextTurn } from '../../../lib/turns.ts';
 import { toConversation } from '../conversation.ts';
 import { hints } from '../hints.ts';
 import { textIn } from '../reading.ts';
@@ -221,7 +221,7 @@ async function toVectors(
     numbers += width;
     if (numbers < numbersPerPiece) continue;
     numbers = 0;
-    if (isTurnOver()) await nextTurn();
+    if (isSliceOver()) await nextSlice();
   }
   return { vectors, areAsAsked, first: came[0] };
 }

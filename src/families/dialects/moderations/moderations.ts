@@ -20,7 +20,7 @@ import {
 } from '../../../lib/json/json-text.ts';
 import { toConversation } from '../conversation.ts';
 import { hints } from '../hints.ts';
-import { mapInTurns } from '../reading.ts';
+import { mapSliced } from '../reading.ts';
 import { toUsage } from '../token-usage.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
 
@@ -145,7 +145,7 @@ async function toReply(
     body: {
       id: `modr-${id}`,
       model: named ?? model,
-      results: await mapInTurns(judgements, toResult),
+      results: await mapSliced(judgements, toResult),
       // Characters are nothing to tell a client that pays for tokens.
       usage: countsCharacters(options) ? undefined : counted,
     },

@@ -4,7 +4,7 @@ import { type Scoring, scoringOf } from '../../../core/scores.ts';
 import type { Asked, RerankShape } from '../../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 import { hints } from '../hints.ts';
-import { mapInTurns } from '../reading.ts';
+import { mapSliced } from '../reading.ts';
 
 /** What an upstream can be asked. */
 export interface RerankTakes {
@@ -59,7 +59,7 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
     documents:
       takesObjects !== false && rankFields === undefined
         ? listed
-        : await mapInTurns(listed, (document) => toText(document, asked, name, rankFields)),
+        : await mapSliced(listed, (document) => toText(document, asked, name, rankFields)),
     originals: listed,
     topN: topNOf(asked, takes),
     withDocuments: withDocumentsOf(asked),

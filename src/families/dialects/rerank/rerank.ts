@@ -5,8 +5,8 @@ import { countsCharacters } from '../../../core/believable.ts';
 import type { KnownLimits } from '../../../core/list-limits.ts';
 import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../../core/translation.ts';
 import { type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
+import { isSliceOver, nextSlice } from '../../../lib/time-slices.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
-import { isTurnOver, nextTurn } from '../../../lib/turns.ts';
 import { toConversation } from '../conversation.ts';
 import { at, countIn, textIn } from '../reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
@@ -80,10 +80,10 @@ async function toReply(
     document: originals[index] ?? null,
   }));
   // Each of these steps goes over all of them.
-  if (isTurnOver()) await nextTurn();
+  if (isSliceOver()) await nextSlice();
   // Equal scores stay in the upstream's order.
   scored.sort((a, b) => b.value - a.value);
-  if (isTurnOver()) await nextTurn();
+  if (isSliceOver()) await nextSlice();
   const reranked: Reranked = {
     scored: scored.slice(0, topN).map((one) => ({ ...one, score: rescaled(one.score, scoring?.from, scoring?.to) })),
     withDocuments,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextSlice } from 'node:timers/promises';
 import { slowClock } from '../../../test/support/time/slow-clock.ts';
-import type { Asking } from '../../core/accounting/price.ts';
+import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Candidate } from '../../core/dispatch.ts';
 import type { Offer } from '../../core/family.ts';
 import type { Route } from '../../core/route.ts';
@@ -10,7 +10,7 @@ import type { Target } from '../../core/snapshot.ts';
 import { type Json, JsonNumber } from '../../lib/json/json-text.ts';
 import { routes } from '../../routes/index.ts';
 import { compileQuestionReader } from '../question.ts';
-import { askingOf } from './asking.ts';
+import { estimateOf } from './request-estimate.ts';
 
 function routeOf(path: string): Route {
   const route = routes.find((one) => one.path === path);
@@ -23,21 +23,21 @@ interface Served {
   readonly defaults?: Readonly<Record<string, Json>>;
 }
 
-const asking = (path: string, body: object | string, ...served: readonly Served[]): Promise<Asking> =>
-  askingOfModel({}, path, body, ...served);
+const asking = (path: string, body: object | string, ...served: readonly Served[]): Promise<RequestEstimate> =>
+  estimateOfModel({}, path, body, ...served);
 
-async function askingOfModel(
+async function estimateOfModel(
   model: { readonly context?: number; readonly maxOutput?: number },
   path: string,
   body: object | string,
   ...served: readonly Served[]
-): Promise<Asking> {
+): Promise<RequestEstimate> {
   const tier = served.map(({ offer = {}, defaults = {} }): Candidate => {
     return { target: { defaults } as Target, offer: { path: '/', ...offer }, lifted: false };
   });
   const route = routeOf(path);
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return askingOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier], model });
+  return estimateOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier], model });
 }
 
 test('items are what stands in the list, and one where it is none', async () => {
@@ -218,7 +218,7 @@ test('characters are counted as Unicode has them, escapes undone; of a long text
   let turns = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextTurn();
+    for (; !isOver; turns += 1) await nextSlice();
   })();
   assert.equal(await count(`"${piece.repeat(20_000)}"`), 20_000 * characters);
   isOver = true;
@@ -238,7 +238,7 @@ test('a conversation counts what it may write at most, for each choice', async (
     [{ max_tokens: null }, 500],
   ];
   for (const [body, most] of rows) {
-    const { mostOutputTokens } = await askingOfModel({ maxOutput: 500 }, chat, { ...user('x'), ...body });
+    const { mostOutputTokens } = await estimateOfModel({ maxOutput: 500 }, chat, { ...user('x'), ...body });
     assert.equal(mostOutputTokens, most, JSON.stringify(body));
   }
   assert.equal((await asking(chat, user('x'))).mostOutputTokens, 131_072);
@@ -249,7 +249,7 @@ test('a conversation of text alone is bounded by its bytes, and by what the mode
   const { mostInputTokens, likelyInputTokens, items, unbounded } = await asking(chat, body);
   assert.deepEqual([mostInputTokens, items, unbounded], [JSON.stringify(body).length + 256, 1, undefined]);
   assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
-  assert.equal((await askingOfModel({ context: 500 }, chat, body)).mostInputTokens, 500);
+  assert.equal((await estimateOfModel({ context: 500 }, chat, body)).mostInputTokens, 500);
 });
 
 test('what is no text counts up to what the model can hold, and without that has no bound', async () => {
@@ -262,7 +262,7 @@ test('what is no text counts up to what the model can hold, and without that has
   ] as const) {
     const body = user([{ type: 'text', text: 'what is it?' }, part]);
     assert.equal((await asking(chat, body)).unbounded, name);
-    const { mostInputTokens, unbounded } = await askingOfModel({ context: 128_000 }, chat, body);
+    const { mostInputTokens, unbounded } = await estimateOfModel({ context: 128_000 }, chat, body);
     assert.deepEqual([mostInputTokens, unbounded], [128_000, undefined]);
   }
   const { likelyInputTokens } = await asking(chat, user([{ type: 'image_url', image_url: { url } }]));
@@ -290,7 +290,7 @@ test('a name of a part is found however it is spelled, and a text that says it i
 });
 
 test('tools that the upstream runs have no bound where it does not tell of them, whatever the model can hold', async () => {
-  const withTools = (tools: unknown) => askingOfModel({ context: 1_000 }, chat, { ...user('x'), tools });
+  const withTools = (tools: unknown) => estimateOfModel({ context: 1_000 }, chat, { ...user('x'), tools });
   assert.equal((await withTools([{ type: 'function', function: { name: 'f' } }])).unbounded, undefined);
   assert.equal((await withTools(null)).unbounded, undefined);
   assert.equal(
@@ -298,7 +298,7 @@ test('tools that the upstream runs have no bound where it does not tell of them,
     'tools',
   );
   const unboundedBy = async (more: object) =>
-    (await askingOfModel({ context: 1_000 }, chat, { ...user('x'), ...more })).unbounded;
+    (await estimateOfModel({ context: 1_000 }, chat, { ...user('x'), ...more })).unbounded;
   assert.equal(await unboundedBy({ Web_Search_Options: {} }), 'web_search_options');
   assert.equal(await unboundedBy({ Tools: [{ type: 'web_search' }] }), 'tools');
   assert.equal(await unboundedBy({ plugins: [{ id: 'web' }] }), 'plugins');
@@ -306,12 +306,12 @@ test('tools that the upstream runs have no bound where it does not tell of them,
   assert.equal(await unboundedBy({ enable_search: true }), 'enable_search');
   assert.equal(await unboundedBy({ enable_search: false, plugins: null }), undefined);
   const servers = { ...user('x'), max_tokens: 1, mcp_servers: [{ url: 'https://example.com' }] };
-  assert.equal((await askingOfModel({ context: 1_000 }, '/v1/messages', servers)).unbounded, 'mcp_servers');
+  assert.equal((await estimateOfModel({ context: 1_000 }, '/v1/messages', servers)).unbounded, 'mcp_servers');
 });
 
 test('tools that the upstream runs and tells of are bounded by what the request or the model says, and by what the model holds', async () => {
   const told = async (model: object, path: '/v1/responses' | '/v1/messages' | typeof chat, body: object) => {
-    const { tools, unbounded, mostInputTokens } = await askingOfModel(model, path, body);
+    const { tools, unbounded, mostInputTokens } = await estimateOfModel(model, path, body);
     return [tools?.kinds, tools?.most, unbounded, mostInputTokens];
   };
   const search = [{ type: 'web_search_preview_2025_03_11' }, { type: 'function' }, { type: 'code_interpreter' }];
@@ -340,14 +340,14 @@ test('tools that the upstream runs and tells of are bounded by what the request 
 
 test('text that is foretold, thought beyond an answer, and a summary of what was said are output as well', async () => {
   const most = async (path: '/v1/messages' | typeof chat, body: object, model = {}) =>
-    (await askingOfModel(model, path, { ...user('x'), ...body })).mostOutputTokens;
+    (await estimateOfModel(model, path, { ...user('x'), ...body })).mostOutputTokens;
   const prediction = { type: 'content', content: 'y'.repeat(1_000) };
   assert.equal(await most(chat, { max_tokens: 5, n: 2, prediction }), 10 + 2 * JSON.stringify(prediction).length);
   assert.equal(await most('/v1/messages', { max_tokens: 50, thinking: { type: 'enabled', budget_tokens: 20 } }), 50);
   assert.equal(await most('/v1/messages', { max_tokens: 50, thinking: { type: 'enabled', budget_tokens: 70 } }), 120);
   const shorter = { max_tokens: 50, context_management: { edits: [{ type: 'compact_20260112' }] } };
   assert.equal(await most('/v1/messages', shorter, { context: 500, maxOutput: 90 }), 140);
-  const unbounded = await askingOfModel({ context: 500 }, '/v1/messages', { ...user('x'), ...shorter });
+  const unbounded = await estimateOfModel({ context: 500 }, '/v1/messages', { ...user('x'), ...shorter });
   assert.equal(unbounded.unbounded, 'context_management');
 });
 

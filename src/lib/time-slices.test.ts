@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { atOnce, inTurns, isTurnOver, nextTurn } from './turns.ts';
+import { atOnce, isSliceOver, nextSlice, timeSliced } from './time-slices.ts';
 
 /** Until the clock shows that the slice is used up: what time is for here. */
 function useUpSlice(): void {
-  while (!isTurnOver());
+  while (!isSliceOver());
 }
 
 test('of all who work long, one goes on in a turn of the event loop, and each in its order', async () => {
@@ -17,7 +17,7 @@ test('of all who work long, one goes on in a turn of the event loop, and each in
   const seen: { who: number; turn: number }[] = [];
   async function work(who: number): Promise<void> {
     for (let piece = 0; piece < 4; piece += 1) {
-      await nextTurn();
+      await nextSlice();
       seen.push({ who, turn });
       useUpSlice();
     }
@@ -42,11 +42,11 @@ test('short work is not held up, and long work stops where its slice ends', asyn
     }
     return pieces;
   }
-  const short = inTurns(work(1));
+  const short = timeSliced(work(1));
   assert.equal(steps, 1);
   assert.equal(await short, 1);
   steps = 0;
-  const long = inTurns(work(5));
+  const long = timeSliced(work(5));
   assert.ok(steps < 5);
   assert.equal(await long, 5);
   assert.equal(steps, 5);

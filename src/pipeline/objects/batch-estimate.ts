@@ -1,8 +1,8 @@
 /** What the requests of a batch ask for together. */
 
-import type { Asking, HostedTools } from '../../core/accounting/price.ts';
+import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
 
-export function addAsking(sum: Asking, one: Asking): Asking {
+export function addEstimate(sum: RequestEstimate, one: RequestEstimate): RequestEstimate {
   const unbounded = sum.unbounded ?? one.unbounded;
   const tools = addTools(sum.tools, one.tools);
   return {
@@ -26,11 +26,11 @@ function addTools(sum: HostedTools | undefined, one: HostedTools | undefined): H
 }
 
 /** Of which nobody can tell from an answer whether its request asked for them: all lines of a batch must ask for the same. */
-export const sureToolsOf = ({ tools }: Asking): string =>
+export const sureToolsOf = ({ tools }: RequestEstimate): string =>
   tools?.areSure === true ? tools.kinds.toSorted().join(' ') : '';
 
 /** That of one of its lines, as far as it is known when it was answered: `no` of all, from 0, so that all together have what the batch has. */
-export function askingOfLine(whole: Asking, lines: number, no: number, path: string): Asking {
+export function estimateOfLine(whole: RequestEstimate, lines: number, no: number, path: string): RequestEstimate {
   const share = (all: number): number => Math.floor(((no + 1) * all) / lines) - Math.floor((no * all) / lines);
   return {
     items: share(whole.items),

@@ -1,7 +1,7 @@
 /** What a request asks for, as far as its body tells beforehand: items, and what they may count. See docs/reference/prices.md. */
 
 import { Buffer } from 'node:buffer';
-import type { Asking, PriceUnit } from '../../core/accounting/price.ts';
+import type { PriceUnit, RequestEstimate } from '../../core/accounting/price.ts';
 import type { CustomRoute } from '../../core/custom-route.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
@@ -9,7 +9,7 @@ import type { Route } from '../../core/route.ts';
 import { countItems, type ItemCount } from '../../lib/json/json-items.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
 import { numberOf } from '../../lib/json/json-text.ts';
-import { atOnce, inTurns } from '../../lib/turns.ts';
+import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { Question } from '../question.ts';
 import { forContents } from './contents.ts';
 import { type Conversation, conversationIn, templateTokens, toolsIn, toolsTokens } from './conversation.ts';
@@ -52,7 +52,7 @@ function forAnything(
   { path }: Route,
   { most: { output, units } }: CustomRoute,
   { maxOutput }: Asked['model'],
-): Asking {
+): RequestEstimate {
   const bytes = form?.bytes ?? body.length;
   const mostOutputTokens = output ?? maxOutput;
   const unbounded: PriceUnit[] = [];
@@ -77,46 +77,56 @@ type Asked = Pick<Course, 'tiers'> & {
 };
 
 /** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream records. */
-export function askingOf(question: Question, route: Route, course: Asked, refersBy?: string): Asking | Promise<Asking> {
+export function estimateOf(
+  question: Question,
+  route: Route,
+  course: Asked,
+  refersBy?: string,
+): RequestEstimate | Promise<RequestEstimate> {
   const { tiers } = course;
   if (route.row.counting === 'messages' || route.row.counting === 'contents') {
-    return askingOfMessages(question, route, course, refersBy);
+    return estimateOfMessages(question, route, course, refersBy);
   }
   if (route.own !== undefined) return forAnything(question, route, route.own, course.model);
   if (route.row.counting === 'images') return forImages(question, course.model);
   if (route.row.counting === 'speech') return forSpeech(question, course.model);
   if (route.row.counting === 'recording') return forRecording(question, course.model);
   const list = listIn(question, route);
-  if (list?.kind !== 'array') return withAdded(toAsking(question, route, tiers, list, one, 0), tiers);
+  if (list?.kind !== 'array') return withAdded(toRequestEstimate(question, route, tiers, list, one, 0), tiers);
   const counted = countItems(question.body, list);
   const images = mayHoldImages(route, list) ? imagesIn(question.body, list) : undefined;
   return counted instanceof Promise
-    ? askingInTurns(question, route, tiers, list, counted, images)
-    : withAdded(toAsking(question, route, tiers, list, counted, images === undefined ? 0 : atOnce(images)), tiers);
+    ? estimateSliced(question, route, tiers, list, counted, images)
+    : withAdded(
+        toRequestEstimate(question, route, tiers, list, counted, images === undefined ? 0 : atOnce(images)),
+        tiers,
+      );
 }
 
 /** Longer than this, it is looked through in turns. */
-const oneTurnBytes = 512 * 1024;
+const oneSliceBytes = 512 * 1024;
 
-function askingOfMessages(
+function estimateOfMessages(
   question: Question,
   route: Route,
   course: Asked,
   refersBy: string | undefined,
-): Asking | Promise<Asking> {
+): RequestEstimate | Promise<RequestEstimate> {
   const { row } = route;
   if (!row.billedBy.includes('input')) return forNothing;
   const looking = conversationIn(question.body, row.beyondText ?? []);
-  const toAsking = (looked: Conversation): Asking => {
+  const toRequestEstimate = (looked: Conversation): RequestEstimate => {
     const found = refersBy === undefined ? looked : { ...looked, beyond: refersBy };
     if (row.counting === 'contents') return forContents(question, route, course.model, found);
     return forMessages(question, row, course, found);
   };
-  return question.body.length <= oneTurnBytes ? toAsking(atOnce(looking)) : inTurns(looking).then(toAsking);
+  return question.body.length <= oneSliceBytes
+    ? toRequestEstimate(atOnce(looking))
+    : timeSliced(looking).then(toRequestEstimate);
 }
 
 /** Where nothing of it is counted by anyone. */
-const forNothing: Asking = Object.freeze({
+const forNothing: RequestEstimate = Object.freeze({
   items: 1,
   images: 0,
   likelyInputTokens: 0,
@@ -126,21 +136,21 @@ const forNothing: Asking = Object.freeze({
   isStream: false,
 });
 
-async function askingInTurns(
+async function estimateSliced(
   question: Question,
   route: Route,
   tiers: Tiers,
   list: JsonField,
   counted: Promise<ItemCount>,
   images: ReturnType<typeof imagesIn> | undefined,
-): Promise<Asking> {
+): Promise<RequestEstimate> {
   const count = await counted;
-  const imageCount = images === undefined ? 0 : await inTurns(images);
-  return withAdded(toAsking(question, route, tiers, list, count, imageCount), tiers);
+  const imageCount = images === undefined ? 0 : await timeSliced(images);
+  return withAdded(toRequestEstimate(question, route, tiers, list, count, imageCount), tiers);
 }
 
 /** With what those who may be asked add to each item. */
-function withAdded(asking: Asking, tiers: Tiers): Asking {
+function withAdded(asking: RequestEstimate, tiers: Tiers): RequestEstimate {
   let input = 0;
   let output = 0;
   for (const tier of tiers) {
@@ -158,14 +168,14 @@ function withAdded(asking: Asking, tiers: Tiers): Asking {
   };
 }
 
-function toAsking(
+function toRequestEstimate(
   question: Question,
   route: Route,
   tiers: Tiers,
   list: JsonField | undefined,
   count: ItemCount,
   images: number,
-): Asking {
+): RequestEstimate {
   switch (route.row.counting) {
     case 'prompts':
       return forPrompts(question, tiers, list, count);
@@ -201,7 +211,7 @@ function forMessages(
   row: OperationRow,
   { tiers, model }: Asked,
   { media, mediaBytes, beyond }: Conversation,
-): Asking {
+): RequestEstimate {
   const { body } = question;
   const { context, maxOutput } = model;
   const choices = choicesIn(question, choiceNames);
@@ -210,7 +220,7 @@ function forMessages(
   const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens, row.mostBy);
   const most = Math.min(written, maxOutput ?? mostTokens);
   const terms = termsIn(question);
-  const asking: Asking = {
+  const asking: RequestEstimate = {
     items: 1,
     images: 0,
     likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
@@ -228,7 +238,7 @@ function forMessages(
   return withMore(question, withTools(asking, tools.told, field, model), model);
 }
 
-function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): Asking {
+function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): RequestEstimate {
   // An empty list may be a prompt without tokens.
   const items = Math.max(itemsIn(list, count), 1);
   const choices = choicesIn(question, [...choiceNames, 'best_of']);
@@ -280,7 +290,7 @@ function unaskedLimitOf({ offer, target: { defaults } }: Candidate): number {
 }
 
 /** An edit is about as long as what it was made of; a model that converses writes what it is told. */
-function forEdit(question: Question, tiers: Tiers): Asking {
+function forEdit(question: Question, tiers: Tiers): RequestEstimate {
   const { length } = question.body;
   const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
   const most = Math.max(mostTokensEach(question, tiers, length), length);
@@ -296,7 +306,7 @@ function forEdit(question: Question, tiers: Tiers): Asking {
 }
 
 /** A reranker reads the query with each document. */
-function forDocuments({ body, scan }: Question, list: JsonField | undefined, { elements }: ItemCount): Asking {
+function forDocuments({ body, scan }: Question, list: JsonField | undefined, { elements }: ItemCount): RequestEstimate {
   const queryBytes = sizeOf(scan.fields.get('query'));
   const documentBytes = sizeOf(list);
   const partTokens = Math.max(tokensPerPart - queryBytes, fewestTokensPerPart);
@@ -312,7 +322,7 @@ function forDocuments({ body, scan }: Question, list: JsonField | undefined, { e
   };
 }
 
-function forInputs(question: Question, list: JsonField | undefined, count: ItemCount, images: number): Asking {
+function forInputs(question: Question, list: JsonField | undefined, count: ItemCount, images: number): RequestEstimate {
   const { body } = question;
   return {
     items: itemsIn(list, count),
@@ -357,7 +367,7 @@ function sizeOf(field: JsonField | undefined): number {
 type ModelBounds = Pick<Course['model'], 'context' | 'maxOutput'>;
 
 /** Adds output billed beyond what bounds an answer: predicted text, thinking beyond it, and the summary of a compacted conversation. */
-function withMore(question: Question, asking: Asking, { context, maxOutput }: ModelBounds): Asking {
+function withMore(question: Question, asking: RequestEstimate, { context, maxOutput }: ModelBounds): RequestEstimate {
   const foretold = lengthOf(question, 'prediction') * (asking.choices ?? 1);
   // Between calls of tools a model may think for more than one answer is long; it is not bounded by that then.
   const thought = numberIn(question, 'thinking.budget_tokens') ?? 0;

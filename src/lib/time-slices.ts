@@ -1,4 +1,4 @@
-/** Long work in turns: all of it together gets a slice of each turn of the event loop, so that everybody else goes on meanwhile. */
+/** Time slicing: all long work together gets one slice of each turn of the event loop, so that other work goes on meanwhile. */
 
 import { performance } from 'node:perf_hooks';
 
@@ -7,37 +7,37 @@ const sliceMs = 4;
 
 /** When the slice of this turn began; undefined while nobody works long. */
 let sliceStartMs: number | undefined;
-/** Whose turn comes, in the order in which they gave up theirs. */
+/** Work that waits for a slice, in the order in which it yielded. */
 const waiting: (() => void)[] = [];
 
-/** To be asked between two pieces of work, each of them small: whether the next one has to wait. */
-export function isTurnOver(): boolean {
+/** Whether the slice is used up; call it between two small pieces of work. */
+export function isSliceOver(): boolean {
   if (sliceStartMs !== undefined) return performance.now() - sliceStartMs >= sliceMs;
   sliceStartMs = performance.now();
-  setImmediate(beginTurn);
+  setImmediate(beginSlice);
   return false;
 }
 
 /** Resolves in a later turn of the event loop, in which this work has the slice to itself. */
-export function nextTurn(): Promise<void> {
+export function nextSlice(): Promise<void> {
   if (sliceStartMs === undefined) {
     sliceStartMs = performance.now();
-    setImmediate(beginTurn);
+    setImmediate(beginSlice);
   }
   return new Promise((resolve) => waiting.push(resolve));
 }
 
 /** Resolves at once while there is time left in this turn. */
-export async function turnIfOver(): Promise<void> {
-  if (isTurnOver()) await nextTurn();
+export async function sliceIfOver(): Promise<void> {
+  if (isSliceOver()) await nextSlice();
 }
 
 /** Does all of it; every `yield` is a place to stop at. */
-export async function inTurns<T>(work: Generator<undefined, T, undefined>): Promise<T> {
+export async function timeSliced<T>(work: Generator<undefined, T, undefined>): Promise<T> {
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;
-    if (isTurnOver()) await nextTurn();
+    if (isSliceOver()) await nextSlice();
   }
 }
 
@@ -50,13 +50,13 @@ export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
 }
 
 /** Once in each turn. What goes on runs as soon as this returns, before anything else of the event loop. */
-function beginTurn(): void {
+function beginSlice(): void {
   const goOn = waiting.shift();
   if (goOn === undefined) {
     sliceStartMs = undefined;
     return;
   }
   sliceStartMs = performance.now();
-  setImmediate(beginTurn);
+  setImmediate(beginSlice);
   goOn();
 }
