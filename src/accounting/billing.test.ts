@@ -39,7 +39,7 @@ interface Case
   readonly operation?: Operation;
   readonly price?: Price | undefined;
   readonly usage?: Partial<Usage> | null;
-  readonly asking?: Partial<RequestEstimate>;
+  readonly estimate?: Partial<RequestEstimate>;
   readonly tries?: readonly string[];
 }
 
@@ -47,14 +47,14 @@ function billOf({
   operation = 'embeddings',
   price,
   usage = null,
-  asking = {},
+  estimate = {},
   tries = [],
   ...rest
 }: Case): Bill | null {
   const exchange = new Exchange('id', undefined, {} as Snapshot, 0, 0);
   exchange.route = { operation, row: operationRows[operation] } as Route;
   exchange.target = { price } as Target;
-  exchange.asking = { ...asked, ...asking };
+  exchange.estimate = { ...asked, ...estimate };
   exchange.usage = usage && { ...unsaid, ...usage };
   exchange.status = 200;
   exchange.outcome = 'ok';
@@ -92,13 +92,13 @@ test('of a total alone, what is no output is input', () => {
 
 test('cached tokens are among those of the input, whatever an upstream says', () => {
   const usage = { promptTokens: 10, completionTokens: 1, cachedTokens: 4_000 };
-  assert.equal(billOf({ operation: 'chat', price: perMillion, usage, asking: { items: 1 } })?.cachedTokens, 10);
+  assert.equal(billOf({ operation: 'chat', price: perMillion, usage, estimate: { items: 1 } })?.cachedTokens, 10);
 });
 
 test('whoever leaves in the middle of its pictures has asked for all of them', () => {
   const made = (count: number, outcome: Exchange['outcome']) => {
     const pictures = { count, size: undefined, quality: undefined };
-    return billOf({ operation: 'images', price: { ...nothing, image: 5 }, asking: { images: 4 }, outcome, pictures });
+    return billOf({ operation: 'images', price: { ...nothing, image: 5 }, estimate: { images: 4 }, outcome, pictures });
   };
   assert.deepEqual([made(3, 'ok')?.images, made(3, 'ok')?.costNanos], [3, 15]);
   for (const outcome of ['aborted', 'cut'] as const) {
@@ -110,11 +110,11 @@ test('whoever leaves in the middle of its pictures has asked for all of them', (
 test('what a total holds beyond input and output was thought, and is output; of what is no text it is nothing', () => {
   const usage = { promptTokens: 23, completionTokens: 9, totalTokens: 334 };
   const price = { ...nothing, input: 1_000_000, output: 1_000_000 };
-  const chat = billOf({ operation: 'chat', price, usage, asking: { items: 1 } });
+  const chat = billOf({ operation: 'chat', price, usage, estimate: { items: 1 } });
   assert.deepEqual([chat?.inputTokens, chat?.outputTokens, chat?.isEstimated], [23, 311, false]);
-  const fewer = billOf({ operation: 'chat', price, usage: { ...usage, totalTokens: 9 }, asking: { items: 1 } });
+  const fewer = billOf({ operation: 'chat', price, usage: { ...usage, totalTokens: 9 }, estimate: { items: 1 } });
   assert.deepEqual([fewer?.inputTokens, fewer?.outputTokens], [23, 9]);
-  assert.equal(billOf({ operation: 'embeddings', price, usage, asking: { items: 1 } })?.outputTokens, 9);
+  assert.equal(billOf({ operation: 'embeddings', price, usage, estimate: { items: 1 } })?.outputTokens, 9);
 });
 
 test('tokens that the upstream had in its cache cost what the price says of them, or as much as others', () => {
@@ -126,7 +126,7 @@ test('tokens that the upstream had in its cache cost what the price says of them
 
 test('search units, requests, items and images cost each', () => {
   const price = { ...nothing, searchUnit: 2_000_000, request: 7, item: 11, image: 13 };
-  const row = billOf({ operation: 'rerank', price, usage: { searchUnits: 3 }, asking: { images: 2 } });
+  const row = billOf({ operation: 'rerank', price, usage: { searchUnits: 3 }, estimate: { images: 2 } });
   assert.equal(row?.costNanos, 6_000_000 + 7 + 33 + 26);
   assert.equal(row?.isEstimated, false);
   assert.equal(row?.inputTokens, 0);
@@ -139,7 +139,7 @@ test('what the upstream did not say is estimated, and marked', () => {
   assert.deepEqual([embeddings?.inputTokens, embeddings?.costNanos, embeddings?.isEstimated], [40, 800, true]);
   const plain = billOf({ operation: 'completions', price: perMillion, responseBytes: 101 });
   assert.deepEqual([plain?.outputTokens, plain?.isEstimated], [26, true]);
-  const streamed = { operation: 'completions', price: perMillion, asking: { isStream: true } } as const;
+  const streamed = { operation: 'completions', price: perMillion, estimate: { isStream: true } } as const;
   assert.equal(billOf({ ...streamed, responseBytes: 2001 })?.outputTokens, 11);
   assert.equal(billOf({ ...streamed, responseBytes: 1_000_000 })?.outputTokens, asked.mostOutputTokens);
   assert.equal(billOf({ ...streamed, usage: { promptTokens: 4, completionTokens: 2 } })?.isEstimated, false);
@@ -156,7 +156,7 @@ test('of the lines of a batch the share is paid that the price says, each rounde
   const batch = { path: '/v1/chat/completions', lines: 1 };
   const usage = { promptTokens: 1, completionTokens: 0 };
   const cost = (price: Partial<Price>) =>
-    billOf({ operation: 'chat', price: { ...nothing, ...price }, usage, asking: { items: 1, batch } })?.costNanos;
+    billOf({ operation: 'chat', price: { ...nothing, ...price }, usage, estimate: { items: 1, batch } })?.costNanos;
   assert.equal(cost({ input: 20_000_000, batchPercent: 50 }), 10);
   assert.equal(cost({ input: 21_000_000, batchPercent: 50 }), 11);
   assert.equal(cost({ input: 20_000_000 }), 20);
@@ -191,7 +191,7 @@ test('a client that leaves, and an answer that breaks off, are billed by what wa
 
 test('is rounded once, half up', () => {
   const cost = (input: number, output: number, promptTokens: number, completionTokens: number) =>
-    billOf({ price: { ...nothing, input, output }, usage: { promptTokens, completionTokens }, asking: { items: 1 } })
+    billOf({ price: { ...nothing, input, output }, usage: { promptTokens, completionTokens }, estimate: { items: 1 } })
       ?.costNanos;
   assert.equal(cost(499_999, 0, 1, 0), 0);
   assert.equal(cost(500_000, 0, 1, 0), 1);
@@ -223,8 +223,8 @@ const quantities = fc.record({ input: count, output: count, units: fc.nat(10_000
 
 test('a compressed answer is estimated by what it is without its compression', () => {
   const price: Price = { ...nothing, output: 1_000_000 };
-  const asking = { mostOutputTokens: 1_000, isStream: true };
-  const answer: Case = { operation: 'completions', price, asking, responseBytes: 1_000 };
+  const estimate = { mostOutputTokens: 1_000, isStream: true };
+  const answer: Case = { operation: 'completions', price, estimate, responseBytes: 1_000 };
   assert.equal(billOf(answer)?.outputTokens, 5);
   assert.equal(billOf({ ...answer, decodedBytes: 20_000 })?.outputTokens, 100);
   assert.equal(billOf({ ...answer, decodedBytes: 20_000_000 })?.outputTokens, 1_000);
@@ -260,7 +260,7 @@ test('tokens of sound, of images and for an hour in the cache cost what the pric
       imageOutputTokens: 2,
     },
   };
-  const costs = (price: Price) => billOf({ operation: 'chat', price, usage, asking: { items: 1 } })?.costNanos;
+  const costs = (price: Price) => billOf({ operation: 'chat', price, usage, estimate: { items: 1 } })?.costNanos;
   assert.equal(costs(parted), 40 * 1 + 10 * 2 + 10 * 3 + 20 * 5 + 15 * 7 + 5 * 11 + 40 * 13 + 8 * 17 + 2 * 19);
   assert.equal(costs({ ...nothing, input: million, output: 13 * million }), 100 + 50 * 13);
   assert.equal(costs({ ...nothing, input: million, cacheWrite: 3 * million }), 70 + 30 * 3);
@@ -268,7 +268,8 @@ test('tokens of sound, of images and for an hour in the cache cost what the pric
 
 test('sound that nobody tells apart is all of what is counted', () => {
   const usage = { promptTokens: 20, completionTokens: 9 };
-  const costs = (operation: Operation) => billOf({ operation, price: parted, usage, asking: { items: 1 } })?.costNanos;
+  const costs = (operation: Operation) =>
+    billOf({ operation, price: parted, usage, estimate: { items: 1 } })?.costNanos;
   assert.equal(costs('speech'), 20 + 9 * 17);
   assert.equal(costs('images'), 20 + 9 * 19);
   assert.equal(costs('transcriptions'), 20 * 7 + 9 * 13);
@@ -285,7 +286,7 @@ test('the tier of the answer multiplies what tokens cost, and nothing else', () 
       operation: 'chat',
       price,
       usage,
-      asking: { items: 1, ...(asked !== undefined && { terms: { serviceTier: asked } }) },
+      estimate: { items: 1, ...(asked !== undefined && { terms: { serviceTier: asked } }) },
     });
   };
   assert.equal(costs('priority')?.costNanos, 118);
@@ -332,8 +333,8 @@ test('calls of tools cost what the price says of each kind; where nobody came to
   const tools = { kinds: ['web_search', 'file_search'], most: 4 };
   const costs = (toolCalls: Readonly<Record<string, number>> | undefined, more: Partial<Case> = {}) => {
     const usage = { promptTokens: 1, completionTokens: 1, ...(toolCalls && { units: { toolCalls } }) };
-    const { asking, ...rest } = more;
-    const made = billOf({ operation: 'responses', price, usage, asking: { items: 1, tools, ...asking }, ...rest });
+    const { estimate, ...rest } = more;
+    const made = billOf({ operation: 'responses', price, usage, estimate: { items: 1, tools, ...estimate }, ...rest });
     return [made?.costNanos, made?.isEstimated];
   };
   assert.deepEqual(costs({ web_search: 2, file_search: 1 }), [208, false]);
@@ -342,7 +343,7 @@ test('calls of tools cost what the price says of each kind; where nobody came to
   assert.deepEqual(costs(undefined, { outcome: 'cut' }), [401, true]);
   assert.deepEqual(costs({ web_search: 1 }, { outcome: 'cut' }), [101, true]);
   const sure = { kinds: ['web_search'], most: 1, areSure: true } as const;
-  assert.deepEqual(costs(undefined, { operation: 'chat', asking: { tools: sure } }), [101, false]);
+  assert.deepEqual(costs(undefined, { operation: 'chat', estimate: { tools: sure } }), [101, false]);
   assert.equal(worstCostNanos(price, { ...asked, tools }), 160 + 400);
   const unpriced = { ...price, tools: { web_search: 100 } };
   assert.deepEqual(unpricedIn(unpriced, { ...asked, tools }), { param: 'tools', setting: 'price.tools.file_search' });
@@ -367,7 +368,7 @@ test('is exact to the nano-dollar at any size', () => {
           cacheWriteTokens: put,
           searchUnits: units,
         };
-        const got = billOf({ operation: 'rerank', price, usage, asking: { items, images } })?.costNanos;
+        const got = billOf({ operation: 'rerank', price, usage, estimate: { items, images } })?.costNanos;
         const at = (one: number | undefined): bigint => BigInt(one ?? 0);
         const tokens =
           BigInt(input - cached - put) * at(price.input) +
@@ -391,7 +392,7 @@ test('the worst case is never less than what comes of it', () => {
   fc.assert(
     fc.property(prices, quantities, fc.double({ min: 0, max: 1, noNaN: true }), (price, most, share) => {
       const part = (whole: number): number => Math.floor(whole * share);
-      const asking: RequestEstimate = {
+      const estimate: RequestEstimate = {
         items: most.items,
         images: most.images,
         likelyInputTokens: part(most.input),
@@ -406,8 +407,8 @@ test('the worst case is never less than what comes of it', () => {
         cacheWriteTokens: part(most.input),
         searchUnits: part(most.units),
       };
-      const cost = billOf({ operation: 'rerank', price, usage, asking })?.costNanos ?? 0;
-      assert.ok(worstCostNanos(price, asking) >= cost);
+      const cost = billOf({ operation: 'rerank', price, usage, estimate })?.costNanos ?? 0;
+      assert.ok(worstCostNanos(price, estimate) >= cost);
     }),
     { numRuns: 1000 },
   );
@@ -427,10 +428,10 @@ test('of pictures the dearest that may come is held, whichever row of the price 
         const price = { ...nothing, image: Math.max(...rows.map(({ each }) => each)), pictures: rows };
         // The service leaves as it is what it was asked for, or says nothing of it.
         const pictures = { count, size: asks.size ?? says.size, quality: asks.quality ?? says.quality };
-        const asking = { images: count, picture: asks };
+        const estimate = { images: count, picture: asks };
         for (const seen of [pictures, { count, size: undefined, quality: undefined }, undefined]) {
-          const got = billOf({ operation: 'images', price, asking, pictures: seen })?.costNanos ?? 0;
-          assert.ok(got <= worstCostNanos(price, { ...asked, ...asking }));
+          const got = billOf({ operation: 'images', price, estimate, pictures: seen })?.costNanos ?? 0;
+          assert.ok(got <= worstCostNanos(price, { ...asked, ...estimate }));
         }
       },
     ),

@@ -23,53 +23,53 @@ const bytesPerSpokenSecond = 15;
 const mostCounted = 1_000_000_000;
 
 /** Whatever its tokenizer and its answer, and whichever of the models that it names answers; 0 where the price is not known. */
-export function worstCostNanos(price: Price | undefined, asking: RequestEstimate): number {
-  const own = worstCostAt(price, asking);
-  return asking.others === undefined
+export function worstCostNanos(price: Price | undefined, estimate: RequestEstimate): number {
+  const own = worstCostAt(price, estimate);
+  return estimate.others === undefined
     ? own
-    : asking.others.reduce((most, other) => Math.max(most, worstCostAt(other.price, asking)), own);
+    : estimate.others.reduce((most, other) => Math.max(most, worstCostAt(other.price, estimate)), own);
 }
 
-function worstCostAt(price: Price | undefined, asking: RequestEstimate): number {
-  if (price === undefined || asking.isRemembered === true) return 0;
-  const lines = asking.batch?.lines ?? 1;
+function worstCostAt(price: Price | undefined, estimate: RequestEstimate): number {
+  if (price === undefined || estimate.isRemembered === true) return 0;
+  const lines = estimate.batch?.lines ?? 1;
   const dearest = atDearest(price);
   const quantities = {
     ...noParts,
     requests: lines,
-    inputTokens: asking.mostInputTokens,
-    outputTokens: asking.mostOutputTokens,
-    searchUnits: asking.mostSearchUnits,
-    items: asking.items,
-    images: asking.images,
-    imageNanos: dearestPicture(price, asking),
-    characters: asking.characters ?? 0,
-    seconds: asking.mostSeconds ?? 0,
-    toolNanos: asking.tools === undefined ? 0 : worstToolNanos(price, asking.tools),
+    inputTokens: estimate.mostInputTokens,
+    outputTokens: estimate.mostOutputTokens,
+    searchUnits: estimate.mostSearchUnits,
+    items: estimate.items,
+    images: estimate.images,
+    imageNanos: dearestPicture(price, estimate),
+    characters: estimate.characters ?? 0,
+    seconds: estimate.mostSeconds ?? 0,
+    toolNanos: estimate.tools === undefined ? 0 : worstToolNanos(price, estimate.tools),
   };
-  const nanos = costNanos(dearest, quantities, dearestFactor(price, asking));
+  const nanos = costNanos(dearest, quantities, dearestFactor(price, estimate));
   // Each line of a batch is rounded when it is billed.
-  return asking.batch === undefined ? nanos : Math.min(inBatch(nanos, price) + lines, mostNanos);
+  return estimate.batch === undefined ? nanos : Math.min(inBatch(nanos, price) + lines, mostNanos);
 }
 
 /** What a request asks for that this price says nothing of, though it may well make it cost more; undefined where nothing is charged for. */
-export function unpricedIn(price: Price | undefined, asking: RequestEstimate): Unpriced | undefined {
-  for (const other of asking.others ?? []) {
+export function unpricedIn(price: Price | undefined, estimate: RequestEstimate): Unpriced | undefined {
+  for (const other of estimate.others ?? []) {
     if (other.price === undefined) return { param: other.param, setting: 'models[].price of what it names' };
-    const found = unpricedAt(other.price, asking);
+    const found = unpricedAt(other.price, estimate);
     if (found !== undefined) return found;
   }
-  return unpricedAt(price, asking);
+  return unpricedAt(price, estimate);
 }
 
-function unpricedAt(price: Price | undefined, asking: RequestEstimate): Unpriced | undefined {
-  if (price === undefined || (asking.terms === undefined && asking.tools === undefined)) return undefined;
-  if (worstCostAt(price, asking) === 0) return undefined;
-  const tool = unpricedTool(price, asking);
+function unpricedAt(price: Price | undefined, estimate: RequestEstimate): Unpriced | undefined {
+  if (price === undefined || (estimate.terms === undefined && estimate.tools === undefined)) return undefined;
+  if (worstCostAt(price, estimate) === 0) return undefined;
+  const tool = unpricedTool(price, estimate);
   if (tool !== undefined) {
-    return { param: asking.tools?.areSure === true ? 'web_search_options' : 'tools', setting: `price.tools.${tool}` };
+    return { param: estimate.tools?.areSure === true ? 'web_search_options' : 'tools', setting: `price.tools.${tool}` };
   }
-  const term = unpricedTerm(price, asking.terms);
+  const term = unpricedTerm(price, estimate.terms);
   return term === undefined ? undefined : { param: term, setting: `price.factors.${term}` };
 }
 
@@ -121,18 +121,18 @@ export function bill(exchange: Exchange): void {
 }
 
 function billOfAnswer(exchange: Exchange): Bill | null {
-  const { asking, target } = exchange;
-  return asking === undefined || target === undefined || !isOwed(exchange)
+  const { estimate, target } = exchange;
+  return estimate === undefined || target === undefined || !isOwed(exchange)
     ? null
-    : toBill(exchange, asking, target.price);
+    : toBill(exchange, estimate, target.price);
 }
 
 /** What was answered well is owed, whatever became of the rest; what was not waited for, by an estimate. */
 function billOfPart(part: Exchange): Bill[] {
-  const { asking, target } = part;
-  if (asking === undefined || target === undefined) return [];
+  const { estimate, target } = part;
+  if (estimate === undefined || target === undefined) return [];
   part.outcome ??= 'ok';
-  part.bill = sumOf([toBill(part, asking, target.price), ...(part.owed?.flatMap(billOfPart) ?? [])]);
+  part.bill = sumOf([toBill(part, estimate, target.price), ...(part.owed?.flatMap(billOfPart) ?? [])]);
   return [part.bill];
 }
 
@@ -142,7 +142,7 @@ function withSaved(bill: Bill, { parts = [], saved }: Exchange): Bill {
   if (parts.length !== 1) units.calls = parts.length;
   if (saved !== undefined) {
     const [spared] = billOfPart(saved);
-    units.savedItems = saved.asking?.items ?? 0;
+    units.savedItems = saved.estimate?.items ?? 0;
     if (spared !== undefined && spared.inputTokens > 0) units.savedTokens = spared.inputTokens;
     if (spared?.costNanos !== null && spared !== undefined && spared.costNanos > 0) units.savedNanos = spared.costNanos;
   }
@@ -191,16 +191,16 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
 type Counted = Omit<Bill, 'isEstimated' | 'costNanos' | 'units'>;
 
 /** Where other models may have taken part, all of it is charged at the dearest price: no answer says reliably whose work was what. */
-function toBill(exchange: Exchange, asking: RequestEstimate, price: Price | undefined): Bill {
-  const own = billAt(exchange, asking, price);
-  if (asking.others === undefined) return own;
-  const bills = asking.others.map((other) => billAt(exchange, asking, other.price));
+function toBill(exchange: Exchange, estimate: RequestEstimate, price: Price | undefined): Bill {
+  const own = billAt(exchange, estimate, price);
+  if (estimate.others === undefined) return own;
+  const bills = estimate.others.map((other) => billAt(exchange, estimate, other.price));
   const dearest = bills.reduce((most, one) => ((one.costNanos ?? -1) > (most.costNanos ?? -1) ? one : most), own);
   const isSure = bills.every(({ costNanos }) => costNanos === own.costNanos);
   return isSure ? own : { ...dearest, isEstimated: true };
 }
 
-function billAt(exchange: Exchange, asking: RequestEstimate, price: Price | undefined): Bill {
+function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
   const row = exchange.route?.row;
   const { inputTokens: input, outputTokens: output } = believableIn(exchange);
@@ -216,15 +216,15 @@ function billAt(exchange: Exchange, asking: RequestEstimate, price: Price | unde
     row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia && !isByMinute && !isAnything));
   const needsOutput = isMedia || isAnything ? chargesOutput : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
-  const inputTokens = atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0));
+  const inputTokens = atMost(input ?? (needsTokens ? estimate.likelyInputTokens : 0));
   const counted: Counted = {
     inputTokens,
     // They are among those.
     cachedTokens: Math.min(usage?.cachedTokens ?? 0, inputTokens),
-    outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, asking, isMedia) : 0)),
-    searchUnits: atMost(units ?? (needsUnits ? asking.mostSearchUnits : 0)),
-    items: asking.items,
-    images: imagesIn(exchange, asking.images),
+    outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, estimate, isMedia) : 0)),
+    searchUnits: atMost(units ?? (needsUnits ? estimate.mostSearchUnits : 0)),
+    items: estimate.items,
+    images: imagesIn(exchange, estimate.images),
   };
   const seconds = usage?.seconds ?? null;
   const needsSeconds = isByMinute && isCharged(price?.minute);
@@ -239,8 +239,8 @@ function billAt(exchange: Exchange, asking: RequestEstimate, price: Price | unde
   const parts = partsOf(exchange, counted);
   const beside = {
     cacheWriteTokens: atMost(usage?.cacheWriteTokens ?? 0),
-    seconds: atMost(seconds ?? likelySeconds(exchange, asking)),
-    characters: asking.characters ?? 0,
+    seconds: atMost(seconds ?? likelySeconds(exchange, estimate)),
+    characters: estimate.characters ?? 0,
   };
   const kept = unitsOf(beside, counted.images, calls === undefined ? parts : { ...parts, toolCalls: calls }, exchange);
   const said: Omit<Bill, 'costNanos'> = {
@@ -256,7 +256,7 @@ function billAt(exchange: Exchange, asking: RequestEstimate, price: Price | unde
       outcome !== 'ok',
   };
   if (price === undefined) return { ...said, costNanos: null };
-  const imageNanos = picturePrice(price, asking, exchange.pictures);
+  const imageNanos = picturePrice(price, estimate, exchange.pictures);
   const quantities = {
     requests: 1,
     inputTokens,
@@ -274,15 +274,15 @@ function billAt(exchange: Exchange, asking: RequestEstimate, price: Price | unde
     imageNanos,
     characters: beside.characters,
     seconds: beside.seconds,
-    toolNanos: calls === undefined ? 0 : toolNanosOf(price, calls, asking.tools, areCallsGuessed),
+    toolNanos: calls === undefined ? 0 : toolNanosOf(price, calls, estimate.tools, areCallsGuessed),
   };
-  const nanos = costNanos(price, quantities, factorOf(price, asking, usage?.units));
-  return { ...said, costNanos: asking.batch === undefined ? nanos : inBatch(nanos, price) };
+  const nanos = costNanos(price, quantities, factorOf(price, estimate, usage?.units));
+  return { ...said, costNanos: estimate.batch === undefined ? nanos : inBatch(nanos, price) };
 }
 
 /** By the size of the recording, or by how much was said in it: a low bit rate makes nothing shorter. */
-function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, asking: RequestEstimate): number {
-  const { likelySeconds: byFile, mostSeconds = 0, unboundedBy } = asking;
+function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, estimate: RequestEstimate): number {
+  const { likelySeconds: byFile, mostSeconds = 0, unboundedBy } = estimate;
   if (byFile === undefined) return 0;
   const likely = Math.max(byFile, Math.ceil(Math.max(responseBytes, decodedBytes) / bytesPerSpokenSecond));
   return unboundedBy?.includes('minute') === true ? likely : Math.min(likely, mostSeconds);
@@ -315,11 +315,11 @@ const mayBe = (row: string | undefined, asked: string | undefined): boolean =>
   row === undefined || asked === undefined || row === asked;
 
 /** By what the service says, else by what it was asked for; of several that fit, the first. One that is in no row is as dear as it can be. */
-function picturePrice(price: Price, asking: RequestEstimate, seen: Pictures | undefined): number {
-  const size = seen?.size ?? asking.picture?.size;
-  const quality = seen?.quality ?? asking.picture?.quality;
+function picturePrice(price: Price, estimate: RequestEstimate, seen: Pictures | undefined): number {
+  const size = seen?.size ?? estimate.picture?.size;
+  const quality = seen?.quality ?? estimate.picture?.quality;
   const found = price.pictures?.find((row) => mayBe(row.size, size) && mayBe(row.quality, quality));
-  return found?.each ?? dearestPicture(price, asking);
+  return found?.each ?? dearestPicture(price, estimate);
 }
 
 /** Of an answer of which the end did not come, those that were asked for were made all the same. */

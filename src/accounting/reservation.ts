@@ -14,7 +14,7 @@ export interface ReservationDeps {
   readonly limiter: Limiter;
   readonly budgets: Budgets;
   readonly index: CappedIndex;
-  worstCost(price: Price | undefined, asking: RequestEstimate): number;
+  worstCost(price: Price | undefined, estimate: RequestEstimate): number;
 }
 
 /** What was taken beforehand. */
@@ -45,7 +45,7 @@ export class HeldReservation implements Reservation {
   readonly nanos: number;
   readonly #deps: ReservationDeps;
   readonly #course: Course;
-  readonly #asking: RequestEstimate;
+  readonly #estimate: RequestEstimate;
   readonly #amounts: Amounts;
   /** What an upstream counts of it: a batch is one call. */
   readonly #callAmounts: Amounts;
@@ -58,15 +58,15 @@ export class HeldReservation implements Reservation {
   constructor(
     deps: ReservationDeps,
     course: Course,
-    asking: RequestEstimate,
+    estimate: RequestEstimate,
     amounts: Amounts,
     beforehand: Beforehand,
   ) {
     this.#deps = deps;
     this.#course = course;
-    this.#asking = asking;
+    this.#estimate = estimate;
     this.#amounts = amounts;
-    this.#callAmounts = asking.batch === undefined ? amounts : onlyTheRequest;
+    this.#callAmounts = estimate.batch === undefined ? amounts : onlyTheRequest;
     this.#beforehand = beforehand;
     this.headers = beforehand.taken?.headers() ?? [];
     this.nanos = beforehand.nanos;
@@ -85,7 +85,7 @@ export class HeldReservation implements Reservation {
     if (capped.limited.length === 0 && capped.budgeted.length === 0) return undefined;
     const about = { upstream, part };
     if (capped.limited.length === 0) return this.#enterBudgets(about, capped, undefined);
-    const answer = this.#deps.limiter.reserve(capped.limited, amountsOf(part?.asking) ?? this.#callAmounts);
+    const answer = this.#deps.limiter.reserve(capped.limited, amountsOf(part?.estimate) ?? this.#callAmounts);
     if (answer instanceof Promise) return answer.then((decision) => this.#enterBudgets(about, capped, decision));
     return this.#enterBudgets(about, capped, answer);
   }
@@ -106,7 +106,7 @@ export class HeldReservation implements Reservation {
       const { part, taken, hold } = entry;
       const isAnswered = this.#answered.includes(entry);
       const billed = part ?? exchange;
-      const items = part?.asking?.items ?? this.#amounts.items;
+      const items = part?.estimate?.items ?? this.#amounts.items;
       taken?.settle(isAnswered ? usedBy(billed, items) : onlyTheRequest);
       hold?.settle(isAnswered ? (billed.bill?.costNanos ?? 0) : 0);
     }
@@ -156,19 +156,19 @@ export class HeldReservation implements Reservation {
   }
 
   #worstAt({ upstream, part }: Pick<Entry, 'upstream' | 'part'>): number {
-    const asking = part?.asking ?? this.#asking;
+    const estimate = part?.estimate ?? this.#estimate;
     let most = 0;
     for (const tier of this.#course.tiers) {
       for (const { target } of tier) {
-        if (target.upstream === upstream) most = Math.max(most, this.#deps.worstCost(target.price, asking));
+        if (target.upstream === upstream) most = Math.max(most, this.#deps.worstCost(target.price, estimate));
       }
     }
     return most;
   }
 }
 
-function amountsOf(asking: RequestEstimate | undefined): Amounts | undefined {
-  return asking && { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
+function amountsOf(estimate: RequestEstimate | undefined): Amounts | undefined {
+  return estimate && { requests: 1, tokens: Math.ceil(estimate.likelyInputTokens), items: estimate.items };
 }
 
 /** Nothing is owed: all is given back but the request itself. Of a list, what was asked for on its account counts. */
@@ -184,7 +184,7 @@ function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
 function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: Course): Amounts {
   if (saved === undefined || bill === null || cache?.countsForLimits !== true) return used;
   const { requests, tokens, items } = used;
-  return { requests, tokens: tokens + (saved.usage?.totalTokens ?? 0), items: items + (saved.asking?.items ?? 0) };
+  return { requests, tokens: tokens + (saved.usage?.totalTokens ?? 0), items: items + (saved.estimate?.items ?? 0) };
 }
 
 function sumOf(prompt: number | null | undefined, completion: number | null | undefined): number | undefined {

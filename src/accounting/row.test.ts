@@ -30,7 +30,7 @@ function exchangeOf(more: Partial<Exchange> = {}, snapshot = snapshotWith(false)
     route,
     target,
     modelId: 'embed',
-    asking: { items: 3 },
+    estimate: { items: 3 },
     requestBytes: 40,
     clientAddress: '203.0.113.7',
     attempts: 1,
@@ -125,7 +125,7 @@ test('what was refused before anything was known costs nothing and names nothing
   const refused = exchangeOf({
     target: undefined,
     modelId: undefined,
-    asking: undefined,
+    estimate: undefined,
     usage: null,
     bill: null,
     attempts: 0,

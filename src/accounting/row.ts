@@ -116,7 +116,7 @@ export class RowWriter implements RowItem {
     this.#name(this.#key(exchange.key));
     this.#name(this.#route(exchange.route));
     this.#name(modelId === undefined ? undefined : this.#model(modelId.slice(0, longestModel)));
-    this.#count('items', exchange.asking?.items ?? 0);
+    this.#count('items', exchange.estimate?.items ?? 0);
     this.#count('requestBytes', exchange.requestBytes);
     if (clientRequestId !== undefined) this.#say('clientRequestId', clientRequestId);
     if (clientAddress !== undefined && snapshot.server.logClientAddress) this.#say('clientAddress', clientAddress);

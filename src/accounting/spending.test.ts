@@ -16,7 +16,7 @@ import { createMemoryLimiter } from '../limits/memory-limiter.ts';
 import type { Limiter } from '../limits/port.ts';
 import { createSpending } from './spending.ts';
 
-const asking: RequestEstimate = {
+const estimate: RequestEstimate = {
   items: 3,
   images: 0,
   likelyInputTokens: 40,
@@ -108,7 +108,7 @@ function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks 
     return exchange;
   };
   const reserve = (): Reservation | Promise<Reservation> =>
-    spending.reserve(makeExchange(), course, { ...asking, ...asks });
+    spending.reserve(makeExchange(), course, { ...estimate, ...asks });
   return {
     fakeBudgets,
     upstreams: them,
@@ -338,11 +338,11 @@ test('a key whose project is not known is let through by nobody: its limits and 
   const exchange = new Exchange('id', undefined, { projects: new Map() } as unknown as Snapshot, 0, 0);
   exchange.key = toKeyRecord({ project: 'gone' });
   assert.throws(
-    () => spending.reserve(exchange, course, asking),
+    () => spending.reserve(exchange, course, estimate),
     (error) => error instanceof GatewayError && error.code === 'store_unavailable' && /"gone"/.test(error.message),
   );
   exchange.key = toKeyRecord({ project: undefined });
-  assert.ok(spending.reserve(exchange, course, asking));
+  assert.ok(spending.reserve(exchange, course, estimate));
 });
 
 test('a project that got other caps counts with them from the next request on', () => {
@@ -365,7 +365,7 @@ test('a project that got other caps counts with them from the next request on', 
     const projects = new Map([['team', project]]);
     const exchange = new Exchange('id', undefined, { projects } as unknown as Snapshot, 0, 0);
     exchange.key = key;
-    return spending.reserve(exchange, course, asking);
+    return spending.reserve(exchange, course, estimate);
   };
   reserve(1);
   assert.equal(refusalOf(() => reserve(1)).code, 'rate_limit_exceeded');

@@ -23,15 +23,15 @@ export interface SpendingDeps {
   readonly limiter: Limiter;
   readonly budgets: Budgets;
   /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
-  worstCost(price: Price | undefined, asking: RequestEstimate): number;
+  worstCost(price: Price | undefined, estimate: RequestEstimate): number;
   /** What a request asks for that a price says nothing of, though it may well make it cost more. */
-  unpricedIn?(price: Price | undefined, asking: RequestEstimate): Unpriced | undefined;
+  unpricedIn?(price: Price | undefined, estimate: RequestEstimate): Unpriced | undefined;
   readonly hits?: Hits | undefined;
 }
 
 /** What an exchange asks for, and when it began. */
 interface Wanted {
-  readonly asking: RequestEstimate;
+  readonly estimate: RequestEstimate;
   readonly amounts: Amounts;
   readonly beganAtMs: number;
 }
@@ -41,13 +41,13 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
 
   function reservation(
     course: Course,
-    { asking, amounts, beganAtMs }: Wanted,
+    { estimate, amounts, beganAtMs }: Wanted,
     taken: Taken | undefined,
     hold: BudgetHold | undefined,
     nanos: number,
   ): Reservation {
     const beforehand = { taken, hold, nanos, beganAtMs };
-    return new HeldReservation({ limiter, budgets, worstCost, index }, course, asking, amounts, beforehand);
+    return new HeldReservation({ limiter, budgets, worstCost, index }, course, estimate, amounts, beforehand);
   }
 
   async function reserveLater(
@@ -70,8 +70,8 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
       hits?.limitHit(answer.holder, answer.measure);
       throw tooMany(answer);
     }
-    const nanos = worstOf(course, wanted.asking, worstCost);
-    if (budgeted.length === 0 || wanted.asking.isRemembered === true) {
+    const nanos = worstOf(course, wanted.estimate, worstCost);
+    if (budgeted.length === 0 || wanted.estimate.isRemembered === true) {
       return reservation(course, wanted, answer, undefined, nanos);
     }
     try {
@@ -104,23 +104,23 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
     reserve(
       exchange: Exchange,
       course: Course,
-      asking: RequestEstimate,
+      estimate: RequestEstimate,
       { isCounted = false }: { readonly isCounted?: boolean } = {},
     ) {
       const { key, snapshot } = exchange;
       if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
       const capped = index.exchange(key, snapshot.projects, course.model);
-      if (capped.isFree) return toFree(worstOf(course, asking, worstCost));
-      if (asking.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, asking, worstCost)) {
-        throw unbounded(asking.unbounded, exchange.modelId ?? '');
+      if (capped.isFree) return toFree(worstOf(course, estimate, worstCost));
+      if (estimate.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, estimate, worstCost)) {
+        throw unbounded(estimate.unbounded, exchange.modelId ?? '');
       }
-      const unpricedBy = capped.isBudgeted ? firstUnpriced(course, asking, unpricedIn) : undefined;
+      const unpricedBy = capped.isBudgeted ? firstUnpriced(course, estimate, unpricedIn) : undefined;
       if (unpricedBy !== undefined) throw unpriced(unpricedBy, exchange.modelId ?? '');
-      const requests = asking.batch?.lines ?? 1;
+      const requests = estimate.batch?.lines ?? 1;
       // What is remembered counts for rates where the operator says so.
-      const counted = course.model.cache?.countsForLimits === true ? (exchange.asking ?? asking) : asking;
+      const counted = course.model.cache?.countsForLimits === true ? (exchange.estimate ?? estimate) : estimate;
       const amounts = { requests, tokens: Math.ceil(counted.likelyInputTokens), items: counted.items };
-      const wanted = { asking, amounts, beganAtMs: exchange.startedAtMs };
+      const wanted = { estimate, amounts, beganAtMs: exchange.startedAtMs };
       if (capped.limited.length === 0 || isCounted) return withBudgets(undefined, capped, course, wanted);
       const answer = limiter.reserve(capped.limited, amounts);
       if (answer instanceof Promise) return reserveLater(answer, capped, course, wanted);
@@ -139,12 +139,12 @@ function unbounded(param: string, modelId: string): GatewayError {
 
 function firstUnpriced(
   { tiers }: Course,
-  asking: RequestEstimate,
+  estimate: RequestEstimate,
   unpricedIn: SpendingDeps['unpricedIn'] = () => undefined,
 ): Unpriced | undefined {
   for (const tier of tiers) {
     for (const { target } of tier) {
-      const found = unpricedIn(target.price, asking);
+      const found = unpricedIn(target.price, estimate);
       if (found !== undefined) return found;
     }
   }
@@ -188,12 +188,12 @@ const free: Reservation = Object.freeze(new FreeReservation(0));
 const toFree = (nanos: number): Reservation => (nanos === 0 ? free : new FreeReservation(nanos));
 
 /** Whether any of the targets bills by what has no bound. */
-function mayBoundNothing(course: Course, asking: RequestEstimate, worstCost: SpendingDeps['worstCost']): boolean {
-  const { unboundedBy } = asking;
-  if (unboundedBy === undefined) return worstOf(course, asking, worstCost) > 0;
+function mayBoundNothing(course: Course, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): boolean {
+  const { unboundedBy } = estimate;
+  if (unboundedBy === undefined) return worstOf(course, estimate, worstCost) > 0;
   return course.tiers.some((tier) =>
     tier.some(({ target: { price } }) =>
-      [price, ...(asking.others ?? []).map((other) => other.price)].some((one) =>
+      [price, ...(estimate.others ?? []).map((other) => other.price)].some((one) =>
         unboundedBy.some((unit) => (one?.[unit] ?? 0) > 0),
       ),
     ),
@@ -201,10 +201,10 @@ function mayBoundNothing(course: Course, asking: RequestEstimate, worstCost: Spe
 }
 
 /** Whoever of the targets answers. */
-function worstOf({ tiers }: Course, asking: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
+function worstOf({ tiers }: Course, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
   let most = 0;
   for (const tier of tiers) {
-    for (const { target } of tier) most = Math.max(most, worstCost(target.price, asking));
+    for (const { target } of tier) most = Math.max(most, worstCost(target.price, estimate));
   }
   return most;
 }

@@ -6,12 +6,12 @@ import type { Exchange } from '../core/exchange.ts';
 type Calls = Readonly<Record<string, number>>;
 
 /** As the service says; where it did not come to that, as many as there may have been. */
-export function toolCallsOf({ usage, asking, outcome }: Exchange): {
+export function toolCallsOf({ usage, estimate, outcome }: Exchange): {
   readonly calls: Calls | undefined;
   readonly isGuessed: boolean;
 } {
   const seen = usage?.units?.toolCalls;
-  const tools = asking?.tools;
+  const tools = estimate?.tools;
   if (tools === undefined || (seen !== undefined && Object.keys(seen).length > 0))
     return { calls: seen, isGuessed: false };
   if (tools.areSure === true)

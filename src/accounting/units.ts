@@ -26,20 +26,20 @@ export function unitsOf(
   { seconds, characters, cacheWriteTokens }: Counted,
   images: number,
   parts: Units | undefined,
-  { asking, pictures }: Exchange,
+  { estimate, pictures }: Exchange,
 ): Units | undefined {
-  if (parts === undefined && asking?.terms === undefined && images + seconds + characters + cacheWriteTokens === 0) {
+  if (parts === undefined && estimate?.terms === undefined && images + seconds + characters + cacheWriteTokens === 0) {
     return undefined;
   }
   return readUnits({
-    ...notableOf({ ...asking?.terms, ...parts }),
+    ...notableOf({ ...estimate?.terms, ...parts }),
     cacheWriteTokens,
     seconds,
     characters,
     ...(images > 0 && {
       images,
-      imageSize: pictures?.size ?? asking?.picture?.size,
-      imageQuality: pictures?.quality ?? asking?.picture?.quality,
+      imageSize: pictures?.size ?? estimate?.picture?.size,
+      imageQuality: pictures?.quality ?? estimate?.picture?.quality,
     }),
   });
 }

@@ -19,21 +19,21 @@ interface Believable {
 export const countsCharacters = (options: Readonly<Record<string, string>> | undefined): boolean =>
   options?.usage_unit === 'characters';
 
-export function believableIn({ usage, asking, target, written, route }: Exchange): Believable {
+export function believableIn({ usage, estimate, target, written, route }: Exchange): Believable {
   if (usage === null) return { inputTokens: null, outputTokens: null };
   const { family, options } = target?.upstream ?? {};
   if (countsCharacters(options)) return { inputTokens: null, outputTokens: null };
   const input = inputTokensIn(usage);
   const output = outputTokensIn(usage, route?.row.yields === 'text');
   const countsOne = family?.countsOneChoice === true && route?.operation === 'completions';
-  const isInputWrong = input !== null && asking !== undefined && isTooFewOf(asking, input, countsOne);
+  const isInputWrong = input !== null && estimate !== undefined && isTooFewOf(estimate, input, countsOne);
   const isOutputWrong = output !== null && written !== undefined && isTooFewFor(written, output, countsOne);
   return { inputTokens: isInputWrong ? null : input, outputTokens: isOutputWrong ? null : output };
 }
 
 /** Each prompt has one at least; a list of empty texts has none, and is as short as one. */
 function isTooFewOf(
-  { items, images, likelyInputTokens }: NonNullable<Exchange['asking']>,
+  { items, images, likelyInputTokens }: NonNullable<Exchange['estimate']>,
   tokens: number,
   countsOne: boolean,
 ): boolean {

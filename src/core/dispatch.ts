@@ -61,7 +61,7 @@ export interface Pacing {
 }
 
 /** Whose call it is. */
-export type Caller = Pick<Exchange, 'lane' | 'key' | 'asking'>;
+export type Caller = Pick<Exchange, 'lane' | 'key' | 'estimate'>;
 
 /** What is done for a caller, and may have to wait. It keeps no body. */
 export class CallerCall implements WaitingCall {
@@ -85,8 +85,8 @@ export class CallerCall implements WaitingCall {
   }
 
   get work(): number {
-    const { asking } = this.caller;
-    return Math.max(1, asking === undefined ? 1 : asking.likelyInputTokens || asking.items);
+    const { estimate } = this.caller;
+    return Math.max(1, estimate === undefined ? 1 : estimate.likelyInputTokens || estimate.items);
   }
 }
 

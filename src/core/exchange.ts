@@ -57,7 +57,7 @@ export class Exchange {
   /** What answers hold that are read to be translated, until the client has what was made of them. */
   answerLease: MemoryLease | undefined = undefined;
   /** What it asks for, once its body was read. */
-  asking: RequestEstimate | undefined = undefined;
+  estimate: RequestEstimate | undefined = undefined;
   target: Target | undefined = undefined;
   /** Its upstream goes on with it in the background: what it costs is settled by whoever follows that. */
   goesOn = false;

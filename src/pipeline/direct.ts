@@ -170,15 +170,15 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       this.#leave(question.body, question);
       return;
     }
-    const asking = estimateOf(question, route, course);
-    if (asking instanceof Promise)
-      asking.then((one) => this.#count(question, resolved, course, one)).catch(this.#failed);
-    else this.#count(question, resolved, course, asking);
+    const estimate = estimateOf(question, route, course);
+    if (estimate instanceof Promise)
+      estimate.then((one) => this.#count(question, resolved, course, one)).catch(this.#failed);
+    else this.#count(question, resolved, course, estimate);
   }
 
-  #count(question: Question, resolved: ResolvedModel, course: Course, asking: RequestEstimate): void {
+  #count(question: Question, resolved: ResolvedModel, course: Course, estimate: RequestEstimate): void {
     const { exchange, route } = this.#asked;
-    exchange.asking = asking;
+    exchange.estimate = estimate;
     if (!fitsOneCall({ exchange, question, route, resolved, course })) {
       this.#leave(question.body, question);
       return;
@@ -186,11 +186,11 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#question = question;
     this.#resolved = resolved;
     this.#course = course;
-    this.#reserve(course, asking);
+    this.#reserve(course, estimate);
   }
 
-  #reserve(course: Course, asking: RequestEstimate): void {
-    const reserved = this.#deps.spending.reserve(this.#asked.exchange, course, asking);
+  #reserve(course: Course, estimate: RequestEstimate): void {
+    const reserved = this.#deps.spending.reserve(this.#asked.exchange, course, estimate);
     if (reserved instanceof Promise) {
       reserved.then((one) => this.#reserved(one)).catch(this.#failed);
     } else this.#reserved(reserved);

@@ -200,7 +200,7 @@ export function courseWith(course: Course, others: readonly OtherModel[]): Cours
 
 /** With the prices of all that may take part in it. */
 export function estimateWith(
-  asking: RequestEstimate,
+  estimate: RequestEstimate,
   { tiers }: Course,
   others: readonly OtherModel[],
 ): RequestEstimate {
@@ -210,7 +210,7 @@ export function estimateWith(
       return at === target ? [] : [{ param: other.param, price: at?.price }];
     }),
   );
-  return prices.length === 0 ? asking : { ...asking, others: prices };
+  return prices.length === 0 ? estimate : { ...estimate, others: prices };
 }
 
 interface Patch extends JsonSpan {

@@ -257,15 +257,15 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
     const counted = estimateOf(question, route, course, location?.param);
     const counts = counted instanceof Promise ? await counted : counted;
-    const asking = others === undefined ? counts : estimateWith(counts, course, others);
-    exchange.asking = asking;
+    const estimate = others === undefined ? counts : estimateWith(counts, course, others);
+    exchange.estimate = estimate;
 
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
     const remembered =
       course.model.cache === undefined
         ? undefined
         : await rememberedOf({ exchange, route, question, resolved, course, clientHeaders }, deps.lists);
-    const payable = remembered === undefined ? asking : missingOf(asking, remembered);
+    const payable = remembered === undefined ? estimate : missingOf(estimate, remembered);
     const reserved = spending.reserve(exchange, course, payable);
     const reservation = reserved instanceof Promise ? await reserved : reserved;
     settling.reserved(reservation);

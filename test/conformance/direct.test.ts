@@ -156,7 +156,7 @@ function accountOf(exchange: Exchange): unknown {
     exchange.target?.model,
     exchange.credential?.id,
     exchange.shape,
-    exchange.asking,
+    exchange.estimate,
     exchange.captured?.requestBytes,
   ];
   const line = lines.write(exchange, 'POST', '', performance.now());

@@ -313,6 +313,6 @@ test('counting tokens costs nothing, embeddings what they are long, and a hidden
   const hidden = await rig.post(at('embedContent'), { content: { parts: [{ text: 'a' }] } });
   assert.deepEqual([hidden.status, errorIn(hidden).details[0].reason], [404, 'MODEL_NOT_FOUND']);
   await rig.post(at('batchEmbedContents', 'same'), { requests: [{ content: {} }, { content: {} }] });
-  const { asking, route } = await rig.exchange(3);
+  const { estimate: asking, route } = await rig.exchange(3);
   assert.deepEqual([asking?.items, route?.operation, route?.label], [2, 'embeddings', 'gemini']);
 });

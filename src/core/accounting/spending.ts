@@ -61,7 +61,7 @@ export interface Spending {
   reserve(
     exchange: Exchange,
     course: Course,
-    asking: RequestEstimate,
+    estimate: RequestEstimate,
     before?: { readonly isCounted?: boolean },
   ): Reservation | Promise<Reservation>;
 }

@@ -221,14 +221,14 @@ export function observerOf(exchange: Exchange, { status, headers }: Answer): Usa
     headerList(headers, 'content-encoding'),
     textsOf(exchange),
     exchange.route?.row,
-    exchange.asking?.tools !== undefined,
+    exchange.estimate?.tools !== undefined,
   );
 }
 
-function textsOf({ route, asking }: Exchange): Texts | undefined {
+function textsOf({ route, estimate }: Exchange): Texts | undefined {
   if (route?.row.yields === 'images') return { names: 'pictures' };
   const names = route?.row.written;
-  return names && { names, areMany: (asking?.choices ?? 1) > 1 };
+  return names && { names, areMany: (estimate?.choices ?? 1) > 1 };
 }
 
 function hasNoBody({ status }: Answer): boolean {

@@ -147,7 +147,7 @@ function countResults(bytes: Buffer, lists: readonly string[]): number | undefin
 
 /** How many results there have to be at least; 0 where nobody can tell. */
 function wantedOf({ exchange, question, route }: Plan): number {
-  const items = exchange.asking?.items ?? 0;
+  const items = exchange.estimate?.items ?? 0;
   if (route.operation === 'rerank')
     return Math.min(items, ...[topIn(question.scan.fields.get('top_n')), topIn(question.scan.fields.get('top_k'))]);
   // Parts of one input, such as a text and a picture.

@@ -456,7 +456,7 @@ class Attempts {
     if (failure.elsewhere === undefined) this.#noteReached(turn);
     if (failure.served !== undefined) {
       this.#exchange.usage = failure.served;
-      const call = shareOf(this.#exchange, { items: this.#exchange.asking?.items ?? 1 }, failure.served, 1);
+      const call = shareOf(this.#exchange, { items: this.#exchange.estimate?.items ?? 1 }, failure.served, 1);
       // What was owed before is owed beside it.
       call.owed = undefined;
       this.#exchange.owed = [...(this.#exchange.owed ?? []), call];

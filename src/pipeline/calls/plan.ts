@@ -261,7 +261,7 @@ export function writeCall(asked: Plan, turn: Turn, client: Listening, isPlain = 
 function formOf({ route, question, exchange, judge }: Plan): AnswerForm | undefined {
   const { row } = route;
   if (route.own !== undefined || judge !== undefined || row.answers.includes('audio')) return undefined;
-  const isStream = row.mayStream && (route.streams !== undefined || exchange.asking?.isStream === true);
+  const isStream = row.mayStream && (route.streams !== undefined || exchange.estimate?.isStream === true);
   if (isStream) return 'json or events';
   return row.answers.includes('text') ? transcriptForm(question) : 'json';
 }

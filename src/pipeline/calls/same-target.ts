@@ -93,7 +93,7 @@ function unheardCall(whole: Exchange, target: Target): Exchange {
   call.lane = whole.lane;
   call.route = whole.route;
   call.key = whole.key;
-  call.asking = whole.asking;
+  call.estimate = whole.estimate;
   call.target = target;
   call.outcome = 'cut';
   return call;

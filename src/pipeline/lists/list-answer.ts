@@ -88,20 +88,23 @@ export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Reme
   const { exchange, question, route, resolved, clientHeaders } = seeking;
   if (!listOperations.has(route.operation)) return undefined;
   const list = listIn(question, route);
-  const items = exchange.asking?.items ?? 1;
+  const items = exchange.estimate?.items ?? 1;
   if (list === undefined || items > mostItems || freshnessIn(clientHeaders) !== undefined) return undefined;
   new ParsingMemory(exchange.requestLease).take(items);
   return lists.lookUp({ exchange, resolved, body: question.body, list, identity: identityOf(seeking) });
 }
 
 /** What is reserved for: the items that are not remembered. */
-export function missingOf(asking: RequestEstimate, { missing, knownBytes, missingShare }: Remembered): RequestEstimate {
-  if (missing === 0) return { ...asking, items: 0, images: 0, likelyInputTokens: 0, isRemembered: true };
+export function missingOf(
+  estimate: RequestEstimate,
+  { missing, knownBytes, missingShare }: Remembered,
+): RequestEstimate {
+  if (missing === 0) return { ...estimate, items: 0, images: 0, likelyInputTokens: 0, isRemembered: true };
   return {
-    ...asking,
+    ...estimate,
     items: missing,
-    likelyInputTokens: asking.likelyInputTokens * missingShare,
-    mostInputTokens: Math.max(asking.mostInputTokens - knownBytes, 0),
+    likelyInputTokens: estimate.likelyInputTokens * missingShare,
+    mostInputTokens: Math.max(estimate.mostInputTokens - knownBytes, 0),
   };
 }
 
@@ -122,7 +125,7 @@ export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps
 /** Whether whoever may be asked takes all of it as it is. */
 export function fitsOneCall(plan: Listed): boolean {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
-  const count = plan.exchange.asking?.items ?? 1;
+  const count = plan.exchange.estimate?.items ?? 1;
   const isTooMany = count > 1 && count > items;
   return !isNone && !mayBeCut(plan.course, plan.route) && !isTooMany && bytesToRead(plan, count) <= bodyBytes;
 }
@@ -137,7 +140,7 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
   const { exchange, question, route, resolved, course } = plan;
   const list = listIn(question, route);
   if (list === undefined) return attempt(plan, deps);
-  const items = exchange.asking?.items ?? 1;
+  const items = exchange.estimate?.items ?? 1;
   if (items > mostItems) return attempt({ ...plan, course: unbounded(plan, items) }, deps);
   const { remembered } = plan;
   if (remembered === undefined) new ParsingMemory(exchange.requestLease).take(items);
@@ -315,16 +318,16 @@ const unitPaths = ['meta.billed_units.search_units', 'usage.search_units'];
 
 /** Undefined where everything was asked for. `counts`: what each item counted when somebody was. */
 function savedIn(whole: Exchange, counts: readonly ReadonlyMap<string, string>[]): Exchange | undefined {
-  const { asking } = whole;
-  if (counts.length === 0 || asking === undefined) return undefined;
+  const { estimate } = whole;
+  if (counts.length === 0 || estimate === undefined) return undefined;
   const saved = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
   saved.route = whole.route;
   saved.key = whole.key;
   saved.target = whole.target;
   const tokens = sumAt(tokenPaths, counts);
   const units = sumAt(unitPaths, counts);
-  saved.asking = {
-    ...asking,
+  saved.estimate = {
+    ...estimate,
     items: counts.length,
     images: 0,
     likelyInputTokens: tokens ?? 0,

@@ -47,8 +47,8 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     const question = await read(body);
     const open = courseOf(resolved, route);
     const course = only === undefined ? open : withOnly(open, ({ target }) => isSame(target, only));
-    exchange.asking = await estimateOf(question, route, course);
-    const reservation = await deps.spending.reserve(exchange, course, exchange.asking);
+    exchange.estimate = await estimateOf(question, route, course);
+    const reservation = await deps.spending.reserve(exchange, course, exchange.estimate);
     settling.reserved(reservation);
     await deps.ledger.open(exchange, reservation);
     const answer = await answerFrom(

@@ -95,8 +95,8 @@ export class PartCall implements PartWork {
     const course = withOnly(open, (candidate) => this.#part.fits(candidate));
     const { others: named } = this.#plan;
     const others = named && (await sameIn(question, route, named));
-    const asking = await estimateOf(question, route, course);
-    exchange.asking = others === undefined ? asking : estimateWith(asking, course, others);
+    const estimate = await estimateOf(question, route, course);
+    exchange.estimate = others === undefined ? estimate : estimateWith(estimate, course, others);
     const width =
       route.operation === 'embeddings'
         ? widthFor({ question, resolved: this.#plan.resolved, isPart: true })

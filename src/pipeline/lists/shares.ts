@@ -20,7 +20,7 @@ export function shareOf(
   usage: Usage | null,
   sharers: number,
 ): Exchange {
-  const { asking } = whole;
+  const { estimate } = whole;
   const share = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
   share.route = whole.route;
   share.key = whole.key;
@@ -29,12 +29,12 @@ export function shareOf(
   share.outcome = whole.outcome;
   share.usage = usage;
   share.owed = whole.owed?.map((call) => shareOf(call, { items }, null, sharers));
-  const ofTokens = (tokens: number): number => Math.ceil((tokens * items) / Math.max(1, asking?.items ?? items));
-  share.asking = asking && {
-    ...asking,
+  const ofTokens = (tokens: number): number => Math.ceil((tokens * items) / Math.max(1, estimate?.items ?? items));
+  share.estimate = estimate && {
+    ...estimate,
     items,
-    likelyInputTokens: ofTokens(asking.likelyInputTokens),
-    mostSearchUnits: Math.ceil(asking.mostSearchUnits / sharers),
+    likelyInputTokens: ofTokens(estimate.likelyInputTokens),
+    mostSearchUnits: Math.ceil(estimate.mostSearchUnits / sharers),
   };
   return share;
 }

@@ -78,7 +78,7 @@ export class BatchCount {
     one.modelId = whole.modelId;
     one.target = whole.target;
     // How long its own request was is not known: what was counted is not held against it.
-    one.asking = usage === null ? asking : { ...asking, likelyInputTokens: 0 };
+    one.estimate = usage === null ? asking : { ...asking, likelyInputTokens: 0 };
     one.usage = usage;
     one.status = 200;
     one.attempts = 1;

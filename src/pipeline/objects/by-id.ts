@@ -118,7 +118,7 @@ export async function openWith(
   asking: RequestEstimate,
   settling: Settling,
 ): Promise<Reservation> {
-  exchange.asking = asking;
+  exchange.estimate = asking;
   const reservation = await spending.reserve(exchange, course, asking);
   settling.reserved(reservation);
   await ledger.open(exchange, reservation);

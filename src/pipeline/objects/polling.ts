@@ -97,7 +97,7 @@ export class Poller<End extends object> {
 
   /** Before its client sees it. */
   async begin(exchange: Exchange, id: string): Promise<void> {
-    const { key, target, credential, modelId = '', asking } = exchange;
+    const { key, target, credential, modelId = '', estimate: asking } = exchange;
     if (key === undefined || target === undefined || credential === undefined || asking === undefined) {
       throw new TypeError('what is made in the background was asked for');
     }
@@ -276,7 +276,7 @@ export class Poller<End extends object> {
     exchange.key = { ...((await findKey(id)) ?? strangerWith(id)), project, captureMs: undefined };
     exchange.route = this.#what.routeOf(answer);
     exchange.modelId = model;
-    exchange.asking = asking;
+    exchange.estimate = asking;
     exchange.status = 200;
     exchange.attempts = 1;
     const targets = exchange.snapshot.models.resolve(model)?.model.targets ?? [];

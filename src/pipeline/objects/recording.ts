@@ -71,5 +71,5 @@ export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answe
   });
   exchange.client.work = found;
   const begun = found.begin();
-  return (exchange.asking?.isStream === true ? orAfter(begun, beginningMs) : begun).then(() => found);
+  return (exchange.estimate?.isStream === true ? orAfter(begun, beginningMs) : begun).then(() => found);
 }

@@ -45,7 +45,7 @@ export function forContents(
   const around = writes ? templateTokens + (question.scan.fields.get('tools') === undefined ? 0 : toolsTokens) : 0;
   const terms = writes ? termsIn(question) : undefined;
   const { hosted, told } = writes ? hostedToolsIn(question) : noTools;
-  const asking: RequestEstimate = {
+  const estimate: RequestEstimate = {
     items: itemsIn(question, row.items),
     images: 0,
     likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
@@ -58,7 +58,7 @@ export function forContents(
     ...(hosted !== undefined && { unbounded: hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
-  return withTools(asking, told, 'tools', model);
+  return withTools(estimate, told, 'tools', model);
 }
 
 /** The largest of what is said for each, wherever that stands. */

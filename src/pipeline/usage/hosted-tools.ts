@@ -10,18 +10,18 @@ const mostTokens = 1_000_000_000;
 
 /** `field`: by which they are asked for. */
 export function withTools(
-  asking: RequestEstimate,
+  estimate: RequestEstimate,
   told: HostedTools | undefined,
   field: string,
   model: Model,
 ): RequestEstimate {
-  if (told === undefined) return asking;
+  if (told === undefined) return estimate;
   const most = leastOf(told.most, told.areSure === true ? undefined : model.maxToolCalls);
   const tools: HostedTools = { ...told, most };
   if (most === undefined || model.context === undefined) {
-    return { ...asking, tools, unbounded: asking.unbounded ?? field };
+    return { ...estimate, tools, unbounded: estimate.unbounded ?? field };
   }
-  return { ...asking, tools, mostInputTokens: Math.min(model.context * (most + 1), mostTokens) };
+  return { ...estimate, tools, mostInputTokens: Math.min(model.context * (most + 1), mostTokens) };
 }
 
 function leastOf(one: number | undefined, other: number | undefined): number | undefined {

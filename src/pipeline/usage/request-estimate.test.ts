@@ -23,7 +23,7 @@ interface Served {
   readonly defaults?: Readonly<Record<string, Json>>;
 }
 
-const asking = (path: string, body: object | string, ...served: readonly Served[]): Promise<RequestEstimate> =>
+const estimate = (path: string, body: object | string, ...served: readonly Served[]): Promise<RequestEstimate> =>
   estimateOfModel({}, path, body, ...served);
 
 async function estimateOfModel(
@@ -56,13 +56,13 @@ test('items are what stands in the list, and one where it is none', async () => 
     ['/v1/edits', { input: 'a', instruction: 'b' }, 1],
   ];
   for (const [path, body, items] of rows) {
-    assert.equal((await asking(path, { model: 'm', ...body })).items, items, JSON.stringify(body));
+    assert.equal((await estimate(path, { model: 'm', ...body })).items, items, JSON.stringify(body));
   }
 });
 
 test('tokens are counted where they come as such, and else told from the size of the text', async () => {
   const input = async (value: unknown) =>
-    (await asking('/v1/embeddings', { model: 'm', input: value })).likelyInputTokens;
+    (await estimate('/v1/embeddings', { model: 'm', input: value })).likelyInputTokens;
   assert.equal(await input('x'.repeat(400)), 100);
   assert.equal(await input([1, 22, 333]), 3);
   assert.equal(await input(Array(5000).fill(12_345)), 5000);
@@ -72,12 +72,12 @@ test('tokens are counted where they come as such, and else told from the size of
 
 test('no tokenizer makes more tokens of a body than it has bytes', async () => {
   const body = JSON.stringify({ model: 'm', input: 'é'.repeat(50) });
-  assert.equal((await asking('/v1/embeddings', body)).mostInputTokens, Buffer.byteLength(body));
+  assert.equal((await estimate('/v1/embeddings', body)).mostInputTokens, Buffer.byteLength(body));
 });
 
 test('a reranker reads the query with each document', async () => {
   const body = { model: 'm', query: 'q'.repeat(40), documents: Array(10).fill('d'.repeat(98)) };
-  const { likelyInputTokens, mostInputTokens } = await asking('/v1/rerank', body);
+  const { likelyInputTokens, mostInputTokens } = await estimate('/v1/rerank', body);
   const size = Buffer.byteLength(JSON.stringify(body));
   assert.equal(likelyInputTokens, Math.ceil((10 * 100 + 9) / 4) + 10 * 10);
   assert.equal(mostInputTokens, size + 10 * 40);
@@ -85,7 +85,7 @@ test('a reranker reads the query with each document', async () => {
 
 test('a search is a query with a hundred documents, and each further part of a long one is a document', async () => {
   const units = async (count: number, length: number, query = 'q') =>
-    (await asking('/v1/rerank', { model: 'm', query, documents: Array(count).fill('d'.repeat(length)) }))
+    (await estimate('/v1/rerank', { model: 'm', query, documents: Array(count).fill('d'.repeat(length)) }))
       .mostSearchUnits;
   assert.equal(await units(1, 1), 1);
   assert.equal(await units(100, 1), 1);
@@ -97,7 +97,7 @@ test('a search is a query with a hundred documents, and each further part of a l
 test('an answer to prompts is bounded by max_tokens, for each choice of each prompt', async () => {
   const most = async (fields: object | string) =>
     (
-      await asking(
+      await estimate(
         '/v1/completions',
         typeof fields === 'string'
           ? `{"model":"m","prompt":"x",${fields}}`
@@ -120,12 +120,12 @@ test('an answer to prompts is bounded by max_tokens, for each choice of each pro
   for (const name of ['n', 'best_of']) assert.equal(await most(`"max_tokens":7,"${name}":"9"`), 70_000);
   // vLLM and llama.cpp take it for no limit at all.
   assert.equal(await most({ max_tokens: null }), 2 * 131_072);
-  assert.equal((await asking('/v1/completions', { model: 'm', prompt: [] })).mostOutputTokens, 16);
+  assert.equal((await estimate('/v1/completions', { model: 'm', prompt: [] })).mostOutputTokens, 16);
 });
 
 test('another name for max_tokens may raise what an answer can cost, and never lowers it', async () => {
   const most = async (fields: object) =>
-    (await asking('/v1/completions', { model: 'm', prompt: 'x', ...fields })).mostOutputTokens;
+    (await estimate('/v1/completions', { model: 'm', prompt: 'x', ...fields })).mostOutputTokens;
   assert.equal(await most({ max_tokens: 5, n_predict: 100 }), 100);
   assert.equal(await most({ max_tokens: 5, n_predict: -1 }), 131_072);
   assert.equal(await most({ max_tokens: 5, max_completion_tokens: 70 }), 70);
@@ -139,7 +139,7 @@ test('where an upstream sets no limit by itself, an answer without max_tokens ca
   const chat: Served = { offer: { isUnlimited: true } };
   const bounded: Served = { ...chat, defaults: { max_tokens: new JsonNumber('256') } };
   const most = async (path: string, body: object, ...served: Served[]) =>
-    (await asking(path, { model: 'm', ...body }, ...served)).mostOutputTokens;
+    (await estimate(path, { model: 'm', ...body }, ...served)).mostOutputTokens;
   const completion = { prompt: 'x' };
   assert.equal(await most('/v1/completions', completion, plain), 16);
   assert.equal(await most('/v1/completions', completion, plain, chat), 131_072);
@@ -157,8 +157,8 @@ test('where an upstream sets no limit by itself, an answer without max_tokens ca
 test('what a translation puts around each item counts as well', async () => {
   const guard: Served = { offer: { addedTokens: { input: 2_000, output: 100 } } };
   const body = { model: 'm', input: ['a', 'b', 'c'] };
-  const plain = await asking('/v1/moderations', body);
-  const { mostInputTokens, mostOutputTokens } = await asking('/v1/moderations', body, {}, guard);
+  const plain = await estimate('/v1/moderations', body);
+  const { mostInputTokens, mostOutputTokens } = await estimate('/v1/moderations', body, {}, guard);
   assert.deepEqual([mostInputTokens, mostOutputTokens], [plain.mostInputTokens + 6_000, 300]);
 });
 
@@ -169,20 +169,20 @@ test('knows a stream when it is asked for', async () => {
     ['null', false],
     ['"true"', false],
   ] as const) {
-    assert.equal((await asking('/v1/completions', `{"model":"m","prompt":"x","stream":${stream}}`)).isStream, is);
+    assert.equal((await estimate('/v1/completions', `{"model":"m","prompt":"x","stream":${stream}}`)).isStream, is);
   }
-  assert.equal((await asking('/v1/completions', '{"model":"m","prompt":"x"}')).isStream, false);
+  assert.equal((await estimate('/v1/completions', '{"model":"m","prompt":"x"}')).isStream, false);
 });
 
 test('an edit is as long as what it is made of, for each choice', async () => {
   const body = { model: 'm', input: 'some text', instruction: 'do', n: 3 };
-  assert.equal((await asking('/v1/edits', body)).mostOutputTokens, 3 * JSON.stringify(body).length);
+  assert.equal((await estimate('/v1/edits', body)).mostOutputTokens, 3 * JSON.stringify(body).length);
 });
 
 test('images are counted, and not taken for text', async () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } };
   const text = { type: 'text', text: 'an "image_url": one' };
-  const { images, items, likelyInputTokens } = await asking('/v1/moderations', {
+  const { images, items, likelyInputTokens } = await estimate('/v1/moderations', {
     model: 'm',
     input: [text, image, image],
   });
@@ -190,7 +190,7 @@ test('images are counted, and not taken for text', async () => {
 });
 
 test('a long list is counted in turns, to the same', async () => {
-  const { items } = await asking('/v1/embeddings', {
+  const { items } = await estimate('/v1/embeddings', {
     model: 'm',
     input: Array(20_000).fill('some text of some length, and "more"'),
   });
@@ -202,7 +202,7 @@ const user = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', con
 
 test('characters are counted as Unicode has them, escapes undone; of a long text in turns, to the same', async (t) => {
   const count = async (input: string): Promise<number | undefined> =>
-    (await asking('/v1/audio/speech', `{"model":"m","input":${input}}`)).characters;
+    (await estimate('/v1/audio/speech', `{"model":"m","input":${input}}`)).characters;
   const piece = 'aé🚀\\u00e9\\ud83d\\ude80\\n\\"\\\\\\ud83d\\u0041\\ude80\\ud83dx';
   const characters = [...JSON.parse(`"${piece}"`)].length;
   assert.equal(characters, 13);
@@ -241,12 +241,12 @@ test('a conversation counts what it may write at most, for each choice', async (
     const { mostOutputTokens } = await estimateOfModel({ maxOutput: 500 }, chat, { ...user('x'), ...body });
     assert.equal(mostOutputTokens, most, JSON.stringify(body));
   }
-  assert.equal((await asking(chat, user('x'))).mostOutputTokens, 131_072);
+  assert.equal((await estimate(chat, user('x'))).mostOutputTokens, 131_072);
 });
 
 test('a conversation of text alone is bounded by its bytes, and by what the model can hold', async () => {
   const body = { ...user('x'.repeat(4_000)), max_tokens: 1 };
-  const { mostInputTokens, likelyInputTokens, items, unbounded } = await asking(chat, body);
+  const { mostInputTokens, likelyInputTokens, items, unbounded } = await estimate(chat, body);
   assert.deepEqual([mostInputTokens, items, unbounded], [JSON.stringify(body).length + 256, 1, undefined]);
   assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
   assert.equal((await estimateOfModel({ context: 500 }, chat, body)).mostInputTokens, 500);
@@ -261,16 +261,16 @@ test('what is no text counts up to what the model can hold, and without that has
     [{ type: 'file', file: { file_id: 'f' } }, 'file'],
   ] as const) {
     const body = user([{ type: 'text', text: 'what is it?' }, part]);
-    assert.equal((await asking(chat, body)).unbounded, name);
+    assert.equal((await estimate(chat, body)).unbounded, name);
     const { mostInputTokens, unbounded } = await estimateOfModel({ context: 128_000 }, chat, body);
     assert.deepEqual([mostInputTokens, unbounded], [128_000, undefined]);
   }
-  const { likelyInputTokens } = await asking(chat, user([{ type: 'image_url', image_url: { url } }]));
+  const { likelyInputTokens } = await estimate(chat, user([{ type: 'image_url', image_url: { url } }]));
   assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
 });
 
 test('a name of a part is found however it is spelled, and a text that says it is none', async () => {
-  const bounded = async (text: string) => (await asking(chat, text)).unbounded;
+  const bounded = async (text: string) => (await estimate(chat, text)).unbounded;
   assert.equal(
     await bounded('{"model":"m","messages":[{"content":[{"image\\u005furl":{"url":"https://h"}}]}]}'),
     'messages',
@@ -354,7 +354,7 @@ test('text that is foretold, thought beyond an answer, and a summary of what was
 test('what services say of tools counts as well: what they are, and each that only they can describe', async () => {
   const around = async (tools: readonly object[]): Promise<number> => {
     const body = JSON.stringify({ ...user('x'), max_tokens: 1, tools });
-    return (await asking('/v1/messages', body)).mostInputTokens - body.length;
+    return (await estimate('/v1/messages', body)).mostInputTokens - body.length;
   };
   assert.equal(await around([]), 256);
   assert.equal(await around([{ name: 'f', input_schema: {} }]), 256 + 1_024);

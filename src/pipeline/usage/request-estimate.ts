@@ -150,7 +150,7 @@ async function estimateSliced(
 }
 
 /** With what those who may be asked add to each item. */
-function withAdded(asking: RequestEstimate, tiers: Tiers): RequestEstimate {
+function withAdded(estimate: RequestEstimate, tiers: Tiers): RequestEstimate {
   let input = 0;
   let output = 0;
   for (const tier of tiers) {
@@ -160,11 +160,11 @@ function withAdded(asking: RequestEstimate, tiers: Tiers): RequestEstimate {
       output = Math.max(output, offer.addedTokens.output);
     }
   }
-  if (input === 0 && output === 0) return asking;
+  if (input === 0 && output === 0) return estimate;
   return {
-    ...asking,
-    mostInputTokens: asking.mostInputTokens + input * asking.items,
-    mostOutputTokens: Math.min(asking.mostOutputTokens + output * asking.items, mostTokens),
+    ...estimate,
+    mostInputTokens: estimate.mostInputTokens + input * estimate.items,
+    mostOutputTokens: Math.min(estimate.mostOutputTokens + output * estimate.items, mostTokens),
   };
 }
 
@@ -220,7 +220,7 @@ function forMessages(
   const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens, row.mostBy);
   const most = Math.min(written, maxOutput ?? mostTokens);
   const terms = termsIn(question);
-  const asking: RequestEstimate = {
+  const estimate: RequestEstimate = {
     items: 1,
     images: 0,
     likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
@@ -235,7 +235,7 @@ function forMessages(
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
   const field = tools.told?.areSure === true ? (row.searchedBy ?? 'tools') : 'tools';
-  return withMore(question, withTools(asking, tools.told, field, model), model);
+  return withMore(question, withTools(estimate, tools.told, field, model), model);
 }
 
 function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): RequestEstimate {
@@ -367,13 +367,15 @@ function sizeOf(field: JsonField | undefined): number {
 type ModelBounds = Pick<Course['model'], 'context' | 'maxOutput'>;
 
 /** Adds output billed beyond what bounds an answer: predicted text, thinking beyond it, and the summary of a compacted conversation. */
-function withMore(question: Question, asking: RequestEstimate, { context, maxOutput }: ModelBounds): RequestEstimate {
-  const foretold = lengthOf(question, 'prediction') * (asking.choices ?? 1);
+function withMore(question: Question, estimate: RequestEstimate, { context, maxOutput }: ModelBounds): RequestEstimate {
+  const foretold = lengthOf(question, 'prediction') * (estimate.choices ?? 1);
   // Between calls of tools a model may think for more than one answer is long; it is not bounded by that then.
   const thought = numberIn(question, 'thinking.budget_tokens') ?? 0;
-  const beyond = foretold + (thought >= asking.mostOutputTokens ? thought : 0);
+  const beyond = foretold + (thought >= estimate.mostOutputTokens ? thought : 0);
   const more =
-    beyond === 0 ? asking : { ...asking, mostOutputTokens: Math.min(asking.mostOutputTokens + beyond, mostTokens) };
+    beyond === 0
+      ? estimate
+      : { ...estimate, mostOutputTokens: Math.min(estimate.mostOutputTokens + beyond, mostTokens) };
   if (lengthOf(question, 'context_management') === 0) return more;
   // All is read once more, and written as a summary.
   if (maxOutput === undefined) return { ...more, unbounded: more.unbounded ?? 'context_management' };

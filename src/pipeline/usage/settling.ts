@@ -122,13 +122,13 @@ export class Settling {
 /** What is counted is looked at where it is nothing, or of several choices. */
 function isTextWorthReading(exchange: Exchange): boolean {
   const { outputTokens } = believableIn(exchange);
-  return outputTokens === null || outputTokens === 0 || exchange.asking?.choices !== undefined;
+  return outputTokens === null || outputTokens === 0 || exchange.estimate?.choices !== undefined;
 }
 
 /** Where nobody counted the output, or not so that it can be right, and the events of a stream are no tokens. */
 function needsTokens(exchange: Exchange, { texts, bytes }: Written, { translated }: Answer): boolean {
   if (texts === 0 || exchange.status >= 400 || believableIn(exchange).outputTokens !== null) return false;
-  if (exchange.asking?.isStream !== true || translated !== undefined) return true;
+  if (exchange.estimate?.isStream !== true || translated !== undefined) return true;
   const { streamEvents } = exchange.target?.upstream.family ?? {};
   return streamEvents === 'any' || bytes > texts * mostBytesPerEvent;
 }

@@ -26,7 +26,7 @@ export function asksUsage(plan: Plan, target: Target): boolean {
   // Who counts elsewhere does so unasked.
   if (route.row.written === undefined || route.row.countsIn !== undefined) return false;
   const isWanted = course.model.asksUsage || plan.isCountRead === true;
-  if (!isWanted || exchange.asking?.isStream !== true) return false;
+  if (!isWanted || exchange.estimate?.isStream !== true) return false;
   const refusedUntilMs = refusals.get(target)?.get(nameAt(target, resolved)) ?? 0;
   return refusedUntilMs <= performance.now() && askedIn(question, question.body) !== undefined;
 }
