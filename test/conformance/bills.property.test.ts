@@ -50,7 +50,7 @@ const nothing: Price = {
   ...{ request: undefined, item: undefined, image: undefined },
 };
 
-async function askingFor({ body }: Served, route: Route): Promise<RequestEstimate> {
+async function estimateFor({ body }: Served, route: Route): Promise<RequestEstimate> {
   const tiers = [[{ target: { defaults: {} } as Target, offer: { path: '/' }, lifted: false } as Candidate]];
   const question = await compileQuestionReader(route)(Buffer.from(JSON.stringify(body)));
   return estimateOf(question, route, { tiers, model });
@@ -59,14 +59,14 @@ async function askingFor({ body }: Served, route: Route): Promise<RequestEstimat
 async function billOf(
   { answer, isStream }: Served,
   route: Route,
-  asking: RequestEstimate,
+  estimate: RequestEstimate,
   price: Price,
 ): Promise<Bill> {
   const type = isStream ? 'text/event-stream' : 'application/json';
-  const observer = createUsageObserver(type, undefined, undefined, route.row, asking.tools !== undefined);
+  const observer = createUsageObserver(type, undefined, undefined, route.row, estimate.tools !== undefined);
   for (let at = 0; at < answer.length; at += 97) observer.push(Buffer.from(answer.slice(at, at + 97)));
   const exchange = new Exchange('id', undefined, {} as Snapshot, 0, 0);
-  Object.assign(exchange, { route, asking, status: 200, outcome: 'ok', attempts: 1 });
+  Object.assign(exchange, { route, estimate, status: 200, outcome: 'ok', attempts: 1 });
   exchange.target = { price, upstream: { family: {}, options: {} } } as Target;
   exchange.usage = await observer.finish();
   bill(exchange);
@@ -110,14 +110,14 @@ test('a bill is what the service counted, and the worst case is no less', async 
     fc.asyncProperty(served, fc.oneof(allPrices, onePrice), async (one, price) => {
       const route = routes.find(({ operation }) => operation === one.operation);
       assert.ok(route);
-      const asking = await askingFor(one, route);
-      const made = await billOf(one, route, asking, price);
+      const estimate = await estimateFor(one, route);
+      const made = await billOf(one, route, estimate, price);
       const cost = costOf(one.journal, one.operation, price);
       assert.equal(BigInt(made.costNanos ?? -1), cost);
       assert.equal(made.isEstimated, false);
-      if (asking.unbounded !== undefined || unpricedIn(price, asking) !== undefined) return;
+      if (estimate.unbounded !== undefined || unpricedIn(price, estimate) !== undefined) return;
       bounded += 1;
-      assert.ok(worstCostNanos(price, asking) >= (made.costNanos ?? 0), 'it costs more than was reserved');
+      assert.ok(worstCostNanos(price, estimate) >= (made.costNanos ?? 0), 'it costs more than was reserved');
     }),
     { numRuns: 1_500 },
   );

@@ -73,7 +73,7 @@ function exchangeOf(of: LedgerRow): Exchange {
         ? undefined
         : kept(`target ${upstream} ${model}`, () => ({ upstream: { id: upstream }, model })),
     modelId: of.model ?? undefined,
-    asking: { items: of.items },
+    estimate: { items: of.items },
     requestBytes: of.requestBytes,
     clientAddress: of.clientAddress ?? undefined,
     trace: of.traceId === null ? undefined : { traceId: of.traceId },
