@@ -4,20 +4,23 @@ import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 
 const randomBytesPerId = 10;
-const pool = Buffer.allocUnsafe(randomBytesPerId * 512);
-let used = pool.length;
+const digitsPerId = 2 * randomBytesPerId;
+const pool = Buffer.allocUnsafe(randomBytesPerId * 64);
+/** The pool as hex digits. An ID is a slice of it, and keeps all of it: it is no longer for that. */
+let digits = '';
+let used = 0;
 
 /** Of the latest time: many IDs are made in the same millisecond. */
 let timeMs = -1;
 let timeText = '';
 
 export function createId(nowMs: number): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
+  if (used === digits.length) {
+    digits = randomFillSync(pool).toString('hex');
     used = 0;
   }
-  const chance = pool.toString('hex', used, used + randomBytesPerId);
-  used += randomBytesPerId;
+  const chance = digits.slice(used, used + digitsPerId);
+  used += digitsPerId;
   if (nowMs !== timeMs) {
     timeMs = nowMs;
     timeText = nowMs.toString(16).padStart(12, '0');

@@ -221,7 +221,8 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
 
   #send(): void {
     const { exchange } = this.#asked;
-    const plan = this.#toPlan();
+    this.#startedMs = performance.now();
+    const plan = this.#toPlan(this.#startedMs);
     this.#plan = plan;
     const tried = new Tried(plan.question.body, exchange);
     this.#tried = tried;
@@ -251,11 +252,10 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     exchange.target = turn.candidate.target;
     exchange.attempts += 1;
     tried.sent += 1;
-    this.#startedMs = performance.now();
     this.#deps.call(call, this);
   }
 
-  #toPlan(): Plan {
+  #toPlan(nowMs: number): Plan {
     const { exchange, route, request } = this.#asked;
     const question = this.#question;
     const resolved = this.#resolved;
@@ -272,7 +272,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       course,
       credential: undefined,
       query: noQuery,
-      deadlineMs: performance.now() + course.totalMs,
+      deadlineMs: nowMs + course.totalMs,
       reservation,
       records: undefined,
       inBackground: false,

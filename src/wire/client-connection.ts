@@ -113,7 +113,7 @@ export class ClientConnection implements CallHolder, Timed {
   /** It was opened, or is free again, and nobody wants it now. */
   rest(): void {
     this.#socket.unref();
-    const untilMs = performance.now() + (this.#served ? this.#keepAliveMs : this.#options.keepAliveMs);
+    const untilMs = this.#served ? this.#freeAtMs + this.#keepAliveMs : performance.now() + this.#options.keepAliveMs;
     this.dueMs = Math.min(this.#agesAtMs, untilMs);
     this.#options.wheel.add(this);
   }
@@ -345,11 +345,12 @@ export class ClientConnection implements CallHolder, Timed {
     this.#chunks = undefined;
     this.#served = true;
     // What comes unasked, a body that was not wanted whole, and an old connection end it; the answer stands.
-    if (moreBytes > 0 || this.#isSending || this.#keepAliveMs === 0 || performance.now() >= this.#agesAtMs) {
+    const nowMs = performance.now();
+    if (moreBytes > 0 || this.#isSending || this.#keepAliveMs === 0 || nowMs >= this.#agesAtMs) {
       this.#close();
     } else {
       this.#phase = 'idle';
-      this.#freeAtMs = performance.now();
+      this.#freeAtMs = nowMs;
       this.resume();
       this.#owner.onFree(this);
     }

@@ -57,6 +57,8 @@ export class HeadMemo {
   #last: KnownHead | undefined = undefined;
   /** It came with this connection, and nobody knows it yet. */
   #isNew = false;
+  /** The last request had another head than the one before. */
+  #changes = false;
 
   constructor(shared: SharedHeads) {
     this.#shared = shared;
@@ -66,7 +68,7 @@ export class HeadMemo {
   read(bytes: Buffer, endsAt: number, limits: FieldLimits): RequestHead | WireFault {
     const last = this.#last;
     if (last !== undefined && last.limits === limits) {
-      const found = headOf(last, bytes, endsAt) ?? this.#readShared(last, bytes, endsAt);
+      const found = this.#find(last, bytes, endsAt);
       if (found !== undefined) {
         found.fields.index();
         return found;
@@ -75,6 +77,15 @@ export class HeadMemo {
     const head = readRequestHead(bytes, endsAt, limits);
     if (!('kind' in head)) this.#keep(head, bytes, endsAt, limits);
     return head;
+  }
+
+  /** Where the last one was another, this is likely another one, too: requests of many clients come over one connection of a proxy. */
+  #find(last: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
+    if (this.#changes) return this.#readShared(last, bytes, endsAt) ?? headOf(last, bytes, endsAt);
+    const same = headOf(last, bytes, endsAt);
+    if (same !== undefined) return same;
+    this.#changes = true;
+    return this.#readShared(last, bytes, endsAt);
   }
 
   close(): void {
@@ -89,6 +100,7 @@ export class HeadMemo {
     if (known === undefined || known.limits !== limits) return undefined;
     const found = headOf(known, bytes, endsAt);
     if (found === undefined) return undefined;
+    this.#changes = known !== this.#last;
     this.#last = known;
     this.#isNew = false;
     return found;
