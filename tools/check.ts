@@ -33,6 +33,7 @@ const steps: readonly Step[] = [
     'bench/path.ts',
     '--check',
   ],
+  ['words of the field', 'node', '--disable-warning=ExperimentalWarning', 'tools/words.ts'],
   ['lines and files', 'node', '--disable-warning=ExperimentalWarning', 'tools/shape.ts', '--check'],
   ['waiting changesets', 'node', 'tools/release.ts', '--check'],
   ['runtime as written down', 'node', 'tools/runtime.ts'],

@@ -8,7 +8,7 @@ import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { mostNanos } from '../lib/money.ts';
 import { costNanos } from './cost.ts';
-import { dearestFactor, factorOf, unpricedTerm } from './terms.ts';
+import { dearestFactor, factorOf, unpricedTerm } from './price-factors.ts';
 import { isOffPriceList, toolCallsOf, toolNanosOf, unpricedTool, worstToolNanos } from './tools.ts';
 import { unitsOf } from './units.ts';
 

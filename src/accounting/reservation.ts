@@ -1,13 +1,13 @@
 /** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
 
-import type { BudgetHold, Budgets } from '../budgets/port.ts';
+import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Upstream } from '../core/snapshot.ts';
-import type { Amounts, Limiter, Refused, Taken } from '../limits/port.ts';
+import type { Amounts, Limiter, Refused, Taken } from '../limits/limiter.ts';
 import type { Capped, CappedIndex } from './capped.ts';
 
 export interface ReservationDeps {

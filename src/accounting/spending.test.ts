@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toKeyRecord } from '../../test/support/gateways/keys.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { toUpstream } from '../../test/support/upstreams/upstream.ts';
-import type { BudgetHold, Budgets } from '../budgets/port.ts';
+import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
 import type { Bill, Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import { type Caps, type Holder, noCaps, type Rate } from '../core/caps.ts';
@@ -12,8 +12,8 @@ import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Project } from '../core/key.ts';
 import type { Model, Snapshot, Target, Upstream } from '../core/snapshot.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { createMemoryLimiter } from '../limits/memory-limiter.ts';
-import type { Limiter } from '../limits/port.ts';
 import { createSpending } from './spending.ts';
 
 const estimate: RequestEstimate = {

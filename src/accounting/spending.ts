@@ -1,6 +1,6 @@
 /** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
 
-import type { BudgetHold, Budgets } from '../budgets/port.ts';
+import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';
@@ -9,7 +9,7 @@ import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Amounts, Limiter, Refused, Taken } from '../limits/port.ts';
+import type { Amounts, Limiter, Refused, Taken } from '../limits/limiter.ts';
 import { type CappedExchange, CappedIndex } from './capped.ts';
 import { HeldReservation } from './reservation.ts';
 

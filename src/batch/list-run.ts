@@ -17,7 +17,7 @@ import { tops } from './codecs/ranks.ts';
 import { cut } from './cut.ts';
 import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
-import { groupOf } from './keys.ts';
+import { groupOf } from './item-keys.ts';
 import { declaredWidthOf, KnownItems, type LookUpDeps, ofDeclaredWidth, type ReadList } from './known-items.ts';
 import type { ListEntry } from './list-entry.ts';
 import { merge, type Placed } from './merge.ts';

@@ -14,7 +14,7 @@ import { vectors } from './codecs/vectors.ts';
 import { verdicts } from './codecs/verdicts.ts';
 import { cutIn } from './cut.ts';
 import { InFlight } from './in-flight.ts';
-import { keysFor } from './keys.ts';
+import { keysFor } from './item-keys.ts';
 import { KnownItems, lookUpItems, type ReadList } from './known-items.ts';
 import { ListRun, type RunDeps } from './list-run.ts';
 import { toListRequest } from './request.ts';

@@ -6,9 +6,9 @@ import { GatewayError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { BudgetAccount, BudgetAccountStore } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { BudgetHold, Budgets } from './budget-hold.ts';
 import { type AllowanceDeps, LocalAllowance } from './local-allowance.ts';
 import { NodeLease } from './node-lease.ts';
-import type { BudgetHold, Budgets } from './port.ts';
 import { createStoreWatch } from './store-watch.ts';
 
 const lookIntervalMs = 50;

@@ -9,7 +9,7 @@ import {
   type RateWindow,
   rateWindowMs,
 } from '../core/caps.ts';
-import type { Amounts } from './port.ts';
+import type { Amounts } from './limiter.ts';
 import { Window } from './window.ts';
 
 /** Looked at in each millisecond in which a request comes, to find those that nobody needs any more. */

@@ -3,8 +3,8 @@
 import type { Holder } from '../core/caps.ts';
 import type { SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Amounts, Refused, Taken } from './limiter.ts';
 import { createMemoryLimiter } from './memory-limiter.ts';
-import type { Amounts, Refused, Taken } from './port.ts';
 import { SlotPools } from './slot-pools.ts';
 
 /** What a worker asks, with a number of its own for what is answered or settled. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Caps, type Holder, noCaps } from '../core/caps.ts';
 import { Counters } from './counters.ts';
+import type { Begun } from './limiter.ts';
 import { begin, obstacleTo } from './local-judgement.ts';
-import type { Begun } from './port.ts';
 
 const one = { requests: 1, tokens: 0, items: 0 };
 const keyOf = (caps: Partial<Caps>): Holder[] => [{ kind: 'key', id: 'dev', caps: { ...noCaps, ...caps } }];

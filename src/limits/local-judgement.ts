@@ -2,7 +2,7 @@
 
 import type { Plan, PlannedRate } from './counters.ts';
 import { inWords, messageFor, type Obstacle, retryAfterSOf } from './limit-words.ts';
-import type { Amounts, Begun, Refused } from './port.ts';
+import type { Amounts, Begun, Refused } from './limiter.ts';
 import { type RateState, toRateHeaders } from './rate-headers.ts';
 
 /** When an exchange of others ends cannot be known. */

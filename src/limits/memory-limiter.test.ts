@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { type Caps, type Holder, type HolderKind, noCaps, type Rate } from '../core/caps.ts';
+import type { Amounts, Taken } from './limiter.ts';
 import { createMemoryLimiter } from './memory-limiter.ts';
-import type { Amounts, Taken } from './port.ts';
 
 const minuteMs = 60_000;
 const one: Amounts = { requests: 1, tokens: 0, items: 0 };

@@ -3,8 +3,8 @@
 import type { Holder } from '../core/caps.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Counters, type Plan } from './counters.ts';
+import type { Amounts, Limiter, Refused, Taken } from './limiter.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
-import type { Amounts, Limiter, Refused, Taken } from './port.ts';
 
 export interface MemoryLimiter extends Limiter {
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused;

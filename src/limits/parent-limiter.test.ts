@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Holder, noCaps } from '../core/caps.ts';
 import { createLimitServer, type ParentAnswer, type WorkerQuestion } from './limit-server.ts';
+import type { Refused, Taken } from './limiter.ts';
 import { createParentLimiter } from './parent-limiter.ts';
-import type { Refused, Taken } from './port.ts';
 
 const one = { requests: 1, tokens: 0, items: 0 };
 const clock = { monotonicMs: () => performance.now() };

@@ -6,8 +6,8 @@ import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Counters, type Plan } from './counters.ts';
 import type { ParentAnswer, WorkerQuestion } from './limit-server.ts';
+import type { Amounts, Begun, Limiter, Refused, Taken } from './limiter.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
-import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
 import { TickBatches } from './reading-time.ts';
 
 /** The parent runs on the same machine: without an answer for so long it is stuck. */

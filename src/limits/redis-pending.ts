@@ -2,8 +2,8 @@
 
 import type { Plan } from './counters.ts';
 import type { Obstacle } from './limit-words.ts';
+import type { Amounts, Refused, Taken } from './limiter.ts';
 import { crowdObstacle, localRateHeaders, refusalOf } from './local-judgement.ts';
-import type { Amounts, Refused, Taken } from './port.ts';
 import { type RateState, toRateHeaders } from './rate-headers.ts';
 import type { RedisLink } from './redis-link.ts';
 import { reserveScript } from './redis-scripts.ts';

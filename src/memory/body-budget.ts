@@ -4,7 +4,7 @@
  */
 
 import type { MemoryLease } from '../core/memory-lease.ts';
-import { FairQueue, type Obstacle } from './fair-queue.ts';
+import { LeaseQueue, type Obstacle } from './lease-queue.ts';
 
 export interface BudgetLimits {
   readonly totalBytes: number;
@@ -37,8 +37,8 @@ export class BodyBudget {
   #shares = new Map<string, Share>();
   /** So many of them, and those that hold nothing go. */
   #forgetsAt = fewestShares;
-  readonly #small = new FairQueue<LeaseWaiter>();
-  readonly #large = new FairQueue<LeaseWaiter>();
+  readonly #small = new LeaseQueue<LeaseWaiter>();
+  readonly #large = new LeaseQueue<LeaseWaiter>();
 
   /** Told of what a released lease held. */
   readonly #onReleased: ((bytes: number) => void) | undefined;
@@ -121,7 +121,7 @@ export class BodyBudget {
     return this.#obstacleTo(share, lease, wanted) === 'none';
   }
 
-  #queueFor(bytes: number): FairQueue<LeaseWaiter> {
+  #queueFor(bytes: number): LeaseQueue<LeaseWaiter> {
     return bytes <= smallBytes ? this.#small : this.#large;
   }
 
@@ -184,7 +184,7 @@ export class BodyBudget {
     if (this.#large.size > 0 && (this.#large.isBlocked || this.#large.has(key))) this.#letIn(this.#large);
   }
 
-  #letIn(queue: FairQueue<LeaseWaiter>): void {
+  #letIn(queue: LeaseQueue<LeaseWaiter>): void {
     for (;;) {
       const waiter = queue.next(this.#obstacleToWaiter);
       if (waiter === undefined) return;

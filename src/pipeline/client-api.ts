@@ -163,7 +163,7 @@ export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body:
     headers: [],
     sentAtMs: nowMs,
     firstByteAtMs: nowMs,
-    body: await writeJsonSliced((await entrance.write(toDoorAnswer(exchange, body))).body),
+    body: await writeJsonSliced((await entrance.write(toApiAnswer(exchange, body))).body),
     translated: undefined,
     countedApart: none,
   });
@@ -245,14 +245,14 @@ async function read(exchange: Exchange, entrance: Entrance, bytes: Buffer): Prom
   const document = await toDocument(bytes);
   if (document instanceof Unfit) throw toError(toFailure(document));
   try {
-    return await entrance.write(toDoorAnswer(exchange, document));
+    return await entrance.write(toApiAnswer(exchange, document));
   } catch (error) {
     if (error instanceof Unfit) throw toError(toFailure(error));
     throw error;
   }
 }
 
-function toDoorAnswer({ id, modelId = '', startedAtMs, startedMs }: Exchange, body: Json): ApiAnswer {
+function toApiAnswer({ id, modelId = '', startedAtMs, startedMs }: Exchange, body: Json): ApiAnswer {
   const tookMs = performance.now() - startedMs;
   return { body, model: modelId, id, nowMs: startedAtMs + tookMs, tookMs };
 }

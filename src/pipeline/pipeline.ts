@@ -51,8 +51,8 @@ import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-a
 import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, locationOf } from './objects/object-location.ts';
+import { ownerOf } from './objects/object-registry.ts';
 import { isInBackground, type RecordingDeps, recorded, recordsOf } from './objects/recording.ts';
-import { ownerOf } from './objects/registry.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
 import { courseWith, estimateWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
 import { ownHeaders } from './own-headers.ts';

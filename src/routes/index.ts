@@ -154,7 +154,7 @@ function pathsOf({ path, aliases, shapedPaths = {}, clientApiPaths = {} }: Route
 }
 
 /** What other clients call: of each mapping and fixed endpoint all paths, that with its prefix for those that have none. */
-function pathsAtDoors(): TakenPath[] {
+function pathsOfClientApis(): TakenPath[] {
   const all = clientApis.flatMap((clientApi) => [
     ...clientApi.mappings.map(({ paths }) => ({ clientApi, paths: pathsUnder(clientApi, paths) })),
     ...clientApi.fixedEndpoints.map(({ paths }) => ({ clientApi, paths: pathsUnder(clientApi, paths) })),
@@ -169,4 +169,4 @@ function pathsAtDoors(): TakenPath[] {
 const isUnprefixed = (path: string): boolean => /^\/[^/{]+$/.test(path);
 
 /** Every path that means something already, as routes spell them. */
-export const takenPaths: readonly TakenPath[] = [...reservedPaths.map((path) => ({ path })), ...pathsAtDoors()];
+export const takenPaths: readonly TakenPath[] = [...reservedPaths.map((path) => ({ path })), ...pathsOfClientApis()];

@@ -28,8 +28,8 @@ import { checkAddress, checkKey, checkRoute, mayUseModel, unauthorized, unknownK
 import { anthropicPaging, findForAnthropic, listForAnthropic } from '../keys/anthropic-models.ts';
 import { readCredential } from '../keys/credentials.ts';
 import { viewOf } from '../keys/endpoint-view.ts';
-import { createKeyDirectory, type KeyDirectory } from '../keys/keys.ts';
 import { findModel, listModels } from '../keys/model-list.ts';
+import { createKeyDirectory, type KeyDirectory } from '../keys/store-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { timeSliced } from '../lib/time-slices.ts';
@@ -46,7 +46,7 @@ import { createBatches } from '../pipeline/objects/batch-polling.ts';
 import { createBatchPipeline } from '../pipeline/objects/batches.ts';
 import { createObjectPipeline } from '../pipeline/objects/by-id.ts';
 import { createFilePipeline } from '../pipeline/objects/files.ts';
-import { createObjectRegistry } from '../pipeline/objects/registry.ts';
+import { createObjectRegistry } from '../pipeline/objects/object-registry.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { batchRoutes, lineRoutes, objectRoutes, responses, routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Caps, type Holder, type HolderKind, noCaps, type Rate } from '../../src/core/caps.ts';
-import type { Amounts, Limiter, Refused, Taken } from '../../src/limits/port.ts';
+import type { Amounts, Limiter, Refused, Taken } from '../../src/limits/limiter.ts';
 import { createRedisLimiter, type RedisLimiter } from '../../src/limits/redis-limiter.ts';
 import { startOwnRedis, startRedis } from '../support/servers/redis.ts';
 
@@ -330,7 +330,7 @@ test('late answers are decided by what was left a moment ago, and only several i
   await until('both are back', () => nodes.every((node) => node.isShared));
 });
 
-for (const [why, refuse, mend] of [
+for (const [why, refuse, fix] of [
   ['it is out of memory', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
   ['it became a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
 ] as const) {
@@ -346,7 +346,7 @@ for (const [why, refuse, mend] of [
     assert.equal(refusing.taken.length, 15);
     await wait(1_000);
     assert.equal(node.isShared, false);
-    await redis.send(...mend);
+    await redis.send(...fix);
     await until('it is back', () => node.isShared);
     assert.equal((await reserve(node, list, 5)).taken.length, 0);
     assert.equal(node.lines.filter(({ level }) => level === 'warn').length, 1);

@@ -82,10 +82,10 @@ export function readTexts(fields: Fields, name: string, wanted: string, maxItems
 }
 
 /** Token ids mean nothing to a model that reads text, whether one list of them or a list of lists. */
-export function refuseTokens(value: Json | undefined, param: string, mend: string): void {
+export function refuseTokens(value: Json | undefined, param: string, fix: string): void {
   const isOfTokens = isJsonList(value) && value.some((item) => item instanceof JsonNumber || isList(item));
   if (!(isOfTokens || value instanceof JsonNumbers)) return;
-  throw new Refusal('invalid_type', param, `"${param}" holds token ids, and this model reads text; ${mend}.`);
+  throw new Refusal('invalid_type', param, `"${param}" holds token ids, and this model reads text; ${fix}.`);
 }
 
 const isList = (value: Json | undefined): boolean => isJsonList(value) || value instanceof JsonNumbers;

@@ -9,9 +9,9 @@ import { type BackgroundEnd, type BackgroundStore, backgroundStatuses } from '..
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createUsageObserver } from '../usage/usage.ts';
 import type { ObjectLocation } from './object-location.ts';
+import { inTime } from './object-registry.ts';
 import { callForOurselves, type OwnCallDeps, wholeOf } from './own-call.ts';
 import { Poller, type PollingDeps, type Reading } from './polling.ts';
-import { inTime } from './registry.ts';
 
 export interface BackgroundDeps extends OwnCallDeps, PollingDeps {
   readonly store: BackgroundStore;

@@ -2,8 +2,8 @@
 
 import { isStoredId, type StoredObject } from '../../core/store/stored-objects.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { ObjectRegistry } from './object-registry.ts';
 import type { Said } from './object-service.ts';
-import type { ObjectRegistry } from './registry.ts';
 
 const fields = ['output_file_id', 'error_file_id'] as const;
 

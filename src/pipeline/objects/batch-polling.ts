@@ -12,10 +12,10 @@ import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 import { BatchCount } from './batch-count.ts';
 import { recordOutputs } from './batch-outputs.ts';
 import type { ObjectLocation } from './object-location.ts';
+import { type ObjectRegistry, ownerOf } from './object-registry.ts';
 import { type Said, saidIn, toDocument } from './object-service.ts';
 import { BrokenOff, callForOurselves, chunksOf, type OwnCallDeps, wholeOf } from './own-call.ts';
 import { Poller, type PollingDeps, type Reading } from './polling.ts';
-import { type ObjectRegistry, ownerOf } from './registry.ts';
 
 export interface BatchPollingDeps extends PollingDeps, OwnCallDeps {
   readonly store: BackgroundStore;

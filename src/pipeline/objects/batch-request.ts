@@ -15,7 +15,7 @@ import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader 
 import { estimateOf } from '../usage/request-estimate.ts';
 import { namedObjectsIn } from './named-objects.ts';
 import { courseAt, locationOf, type ObjectLocation } from './object-location.ts';
-import { type ObjectRegistry, ownerOf } from './registry.ts';
+import { type ObjectRegistry, ownerOf } from './object-registry.ts';
 
 export interface RequestJudge {
   readonly objects: ObjectRegistry;

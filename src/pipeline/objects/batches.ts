@@ -24,6 +24,7 @@ import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAb
 import { compileFields, needed, readFields } from './known-fields.ts';
 import { notStored } from './named-objects.ts';
 import { courseAt, locationOfObject, type ObjectLocation } from './object-location.ts';
+import { inTime, ownerOf } from './object-registry.ts';
 import {
   type AnsweredThere,
   type AskedThere,
@@ -35,7 +36,6 @@ import {
   wayTo,
 } from './object-service.ts';
 import { callForOurselves, type OwnCallDeps } from './own-call.ts';
-import { inTime, ownerOf } from './registry.ts';
 
 type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
   Pick<OwnCallDeps, 'installation'> & {

@@ -25,8 +25,8 @@ import type { Question } from '../question.ts';
 import { Settling } from '../usage/settling.ts';
 import type { Background } from './background.ts';
 import { courseAt, locationOfObject } from './object-location.ts';
+import { ownerOf } from './object-registry.ts';
 import { recorded } from './recording.ts';
-import { ownerOf } from './registry.ts';
 
 export type ObjectPipeline = (
   exchange: Exchange,

@@ -21,6 +21,7 @@ import type { BatchInputJudge } from './batch-input.ts';
 import { outputsIn } from './batch-outputs.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { locationOfObject } from './object-location.ts';
+import { inTime, ownerOf } from './object-registry.ts';
 import {
   type AnsweredThere,
   type AskedThere,
@@ -32,7 +33,6 @@ import {
   type Way,
   wayTo,
 } from './object-service.ts';
-import { inTime, ownerOf } from './registry.ts';
 
 type Deps = Omit<PipelineDeps, 'routes' | 'mayUseModel'> & {
   readonly files: Pick<StoredObjectStore, 'page' | 'find'>;

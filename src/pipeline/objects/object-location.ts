@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Credential, Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type StoredObject, storedKinds } from '../../core/store/stored-objects.ts';
 import { type NamedObjects, type Naming, notStored } from './named-objects.ts';
-import type { ObjectRegistry } from './registry.ts';
+import type { ObjectRegistry } from './object-registry.ts';
 
 /** One account at one upstream. */
 export interface ObjectLocation {

@@ -25,7 +25,7 @@ import { relay } from '../answers/relay.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import { Settling, type SettlingDeps } from '../usage/settling.ts';
 import type { ObjectPipeline } from './by-id.ts';
-import { inTime } from './registry.ts';
+import { inTime } from './object-registry.ts';
 
 /** The one that the operator names for the key's project; where there is none, there are no such paths. */
 function upstreamOf({ snapshot }: Exchange, { project }: KeyRecord): Upstream {

@@ -20,7 +20,7 @@ import { createId } from '../../lib/ids.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { courseOf } from '../calls/plan.ts';
 import { courseAt, locationOfObject, type ObjectLocation } from './object-location.ts';
-import { inTime } from './registry.ts';
+import { inTime } from './object-registry.ts';
 
 /** `unknown`: nobody can say just now. `gone`: nobody ever will. */
 export type Reading<End> = End | 'running' | 'gone' | 'unknown';

@@ -9,8 +9,8 @@ import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { Plan } from '../calls/plan.ts';
 import type { Question } from '../question.ts';
 import type { Background } from './background.ts';
+import { type ObjectRegistry, ownerOf } from './object-registry.ts';
 import { RecordedAnswer } from './recorded-answer.ts';
-import { type ObjectRegistry, ownerOf } from './registry.ts';
 import { storedIdsIn } from './stored-ids.ts';
 
 export interface RecordingDeps {

@@ -9,7 +9,7 @@ import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
 import { duplicate, type Question } from '../question.ts';
 import { type Conversation, templateTokens, toolsTokens } from './conversation.ts';
 import { withTools } from './hosted-tools.ts';
-import { termsIn } from './terms.ts';
+import { termsIn } from './request-terms.ts';
 
 const bytesPerToken = 4;
 const tokensPerImage = 1000;

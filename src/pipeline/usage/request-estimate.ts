@@ -16,7 +16,7 @@ import { type Conversation, conversationIn, templateTokens, toolsIn, toolsTokens
 import { withTools } from './hosted-tools.ts';
 import { forImages, forRecording, forSpeech } from './media.ts';
 import { numberIn } from './number-in.ts';
-import { termsIn } from './terms.ts';
+import { termsIn } from './request-terms.ts';
 
 /** Of text in most languages and vocabularies. */
 const bytesPerToken = 4;

@@ -16,7 +16,7 @@ import { compileWatchedKeys, type JsonObjectScan, scanJson } from '../../lib/jso
 import { headerValue } from '../../lib/raw-headers.ts';
 import { Excerpt } from '../answers/excerpt.ts';
 import { PictureReader } from './pictures.ts';
-import { withTier } from './terms.ts';
+import { withTier } from './request-terms.ts';
 import { type CallReader, createCallReader } from './tool-calls.ts';
 import {
   readChunkUsage,

@@ -142,8 +142,8 @@ function toDefaults(
   // What is null is not there.
   const entries = Object.entries(defaults).filter(([, value]) => value !== null);
   for (const [name] of entries) {
-    const mend = mendOf(name.toLowerCase());
-    if (mend !== undefined) faults.add([...path, 'defaults', name], `can have no default: ${mend}`);
+    const fix = fixFor(name.toLowerCase());
+    if (fix !== undefined) faults.add([...path, 'defaults', name], `can have no default: ${fix}`);
   }
   if (entries.length > 0 && !isTranslated(offers, served)) {
     warnings.push(`${toPathText([...path, 'defaults'])} has no effect, as the bytes of a request pass as they came`);
@@ -169,7 +169,7 @@ function warnOfTokenIds(
 const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages', 'images']);
 
 /** What to do in place of a default that every request would break on, or that would answer another question. */
-function mendOf(parameter: string): string | undefined {
+function fixFor(parameter: string): string | undefined {
   if (parameter === 'model') return "leave it out, and write the upstream's name for the model in the target's model";
   if (parameter === 'stream') return 'leave it out; the client says whether it wants a stream';
   if (questions.has(parameter)) return 'leave it out; it is what the client asks';

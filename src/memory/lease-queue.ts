@@ -7,7 +7,7 @@ interface Waiting {
   readonly key: string;
 }
 
-export class FairQueue<T extends Waiting> {
+export class LeaseQueue<T extends Waiting> {
   /** In the order in which keys have their turn. */
   readonly #keys = new Map<string, Set<T>>();
   size = 0;

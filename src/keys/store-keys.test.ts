@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toKeyRecord } from '../../test/support/gateways/keys.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import type { KeyRecord } from '../core/key.ts';
-import { createKeyDirectory, type KeyDirectoryDeps } from './keys.ts';
+import { createKeyDirectory, type KeyDirectoryDeps } from './store-keys.ts';
 
 const record = (id: string, revokedAtMs?: number): KeyRecord => toKeyRecord({ id, revokedAtMs });
 

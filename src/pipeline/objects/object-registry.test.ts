@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StoredObject } from '../../core/store/stored-objects.ts';
 import { openStore } from '../../store/open-store.ts';
-import { createObjectRegistry } from './registry.ts';
+import { createObjectRegistry } from './object-registry.ts';
 
 const stored = (more: Partial<StoredObject> = {}): StoredObject => ({
   kind: 'response',

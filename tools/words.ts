@@ -1,0 +1,84 @@
+/**
+ * Words that only this project used for something that the field has a name for. They are refused in identifiers, in names of files and
+ * folders, and in `docs/` (decisions apart: they are history). Files of the same name in two modules are refused as well.
+ */
+
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+/** In the singular and in lower case, each with what to say. */
+const banned: ReadonlyMap<string, string> = new Map([
+  ['desk', 'what it does: editor, limit server'],
+  ['door', 'client API, or listener'],
+  ['keeper', 'the thing itself: budgets, memory pool'],
+  ['leftover', 'fallback response'],
+  ['mend', 'fix'],
+  ['purse', 'local allowance'],
+  ['seat', 'connection quota'],
+  ['shelf', 'shared cache'],
+  ['whoever', 'the service, request or person that is meant'],
+]);
+
+/** One file a row or a feature: the same subject has a file in each of them. */
+const bySubject = /^src\/(admin|apis|cli|config|core|families|routes|store)\//;
+
+const words = [...banned.keys()];
+const anyWord = new RegExp(words.join('|'), 'i');
+const anyWholeWord = new RegExp(`\\b(${words.join('|')})s?\\b`, 'gi');
+let faults = 0;
+
+function refuse(where: string, word: string): void {
+  faults += 1;
+  console.error(`${where}: not "${word}"; say: ${banned.get(word)} (tools/words.ts)`);
+}
+
+/** The words of a name in camel case, or with hyphens: each that is banned. */
+function bannedIn(name: string): readonly string[] {
+  const parts = name.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? [];
+  return parts.map((part) => part.toLowerCase().replace(/s$/, '')).filter((word) => banned.has(word));
+}
+
+function checkCode(path: string): void {
+  const text = readFileSync(path, 'utf8');
+  // Hardly a file has such letters: the others need not be parsed.
+  if (!anyWord.test(text)) return;
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+      for (const word of bannedIn(node.text)) refuse(`${path}:${line + 1}`, word);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+function checkProse(path: string): void {
+  for (const [index, line] of readFileSync(path, 'utf8').split('\n').entries()) {
+    // What stands in backticks is a name that programs read.
+    const prose = line.replace(/`[^`]*`/g, '');
+    for (const [, word = ''] of prose.matchAll(anyWholeWord)) refuse(`${path}:${index + 1}`, word.toLowerCase());
+  }
+}
+
+const code = globSync(['{src,test,bench,tools}/**/*.ts', 'console/src/**/*.{ts,tsx}'], {
+  exclude: ['test/clients/**'],
+});
+for (const path of code) {
+  for (const word of new Set(bannedIn(path))) refuse(path, word);
+  checkCode(path);
+}
+for (const path of globSync(['docs/**/*.md', 'README.md', 'CONTRIBUTING.md'], { exclude: ['docs/adr/**'] }))
+  checkProse(path);
+
+const modules = Map.groupBy(
+  code.filter((path) => path.startsWith('src/') && !bySubject.test(path)),
+  (path) => path.slice(path.lastIndexOf('/') + 1),
+);
+for (const [name, paths] of modules) {
+  if (new Set(paths.map((path) => path.split('/')[1])).size === 1) continue;
+  faults += 1;
+  console.error(`${name} is the name of a file in several modules: ${paths.join(', ')}; say in each what it is`);
+}
+
+process.exitCode = faults === 0 ? 0 : 1;
