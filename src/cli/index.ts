@@ -16,6 +16,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   secrets: async () => (await import('./resources/secrets.ts')).secrets,
   prices: async () => (await import('./prices/prices.ts')).prices,
   models: async () => (await import('./models.ts')).models,
+  top: async () => (await import('./top.ts')).top,
   cache: async () => (await import('./cache.ts')).cache,
   drift: async () => (await import('./drift.ts')).drift,
   migrate: async () => (await import('./migrate.ts')).migrate,

@@ -63,6 +63,11 @@ export const words = {
     summary: 'Lists what is served, by whom, visible or not, healthy or not.',
     usage: 'models [--config F] [--json]',
   },
+  top: {
+    name: 'top',
+    summary: 'Shows the upstreams of a running gateway each second: lanes, who waits, latency.',
+    usage: 'top [--once] [--json] [--url http://127.0.0.1:4001] [--config F]',
+  },
   cache: {
     name: 'cache',
     summary: 'Has every node forget what it remembers of the items of a model (models[].cache).',
