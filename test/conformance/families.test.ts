@@ -96,7 +96,10 @@ for (const family of overTheWire) {
 /** A family without one fails here. */
 async function fixtureOf({ id }: Family): Promise<FamilyFixture> {
   const file = new URL(`../families/${id}.ts`, import.meta.url);
-  assert.ok(existsSync(file), `family ${id} has no fixture: add test/families/${id}.ts`);
+  assert.ok(
+    existsSync(file),
+    `family ${id} has no fixture, test/families/${id}.ts: copy one beside it, or see what "npm run new:family example" writes; test/families/fixture.ts says what each field is`,
+  );
   const { default: fixture }: { default: FamilyFixture } = await import(file.href);
   assert.equal(fixture.family, id);
   return fixture;

@@ -55,6 +55,13 @@ test('puts every path where the options say, that of chat included', () => {
   );
 });
 
+test('offers chat where there are completions or the family says so, and nowhere else', () => {
+  const embeddings = { facts: '' };
+  assert.equal(openaiCompatible({ ...row, embeddings }).chat, undefined);
+  assert.equal(typeof openaiCompatible({ ...row, embeddings, hasChat: true }).chat, 'function');
+  assert.equal(typeof openaiCompatible({ ...row, completions: { facts: '' } }).chat, 'function');
+});
+
 test('takes what a family offers in shapes of its own beside its rows', () => {
   const own = { rerank: { path: '/ranking' } };
   assert.deepEqual(Object.keys(offered({ ...row, embeddings: { facts: '' }, own: () => own })), [

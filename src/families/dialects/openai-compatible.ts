@@ -20,6 +20,8 @@ interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | '
   readonly completions?: OpenaiCompletionFacts & Said;
   readonly embeddings?: OpenaiEmbeddingFacts & Said;
   readonly rerank?: StandardRerankFacts & Said;
+  /** It has chat without completions; one with completions has chat as well. */
+  readonly hasChat?: true;
   /** What it offers in shapes of its own. */
   own?(options: Options): Readonly<Partial<Record<Operation, Offer>>>;
   /** Under other labels. */
@@ -31,6 +33,7 @@ export function openaiCompatible({
   completions,
   embeddings,
   rerank,
+  hasChat,
   own,
   others,
   ...rest
@@ -55,7 +58,9 @@ export function openaiCompatible({
     errors: {},
     failureIn,
     ...rest,
-    chat: (options) => at('/chat/completions', options),
+    ...((hasChat === true || completions !== undefined) && {
+      chat: (options: Options) => at('/chat/completions', options),
+    }),
     offers,
   });
 }
