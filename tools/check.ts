@@ -35,6 +35,7 @@ const steps: readonly Step[] = [
   ],
   ['words of the field', 'node', '--disable-warning=ExperimentalWarning', 'tools/words.ts'],
   ['lines and files', 'node', '--disable-warning=ExperimentalWarning', 'tools/shape.ts', '--check'],
+  ['subjects of new commits', 'node', 'tools/commits.ts'],
   ['waiting changesets', 'node', 'tools/release.ts', '--check'],
   ['runtime as written down', 'node', 'tools/runtime.ts'],
   ['docs in step with code', 'node', '--disable-warning=ExperimentalWarning', 'tools/docs.ts'],
