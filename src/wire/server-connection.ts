@@ -243,7 +243,8 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   takeWhole(request: ServerRequest): Buffer | undefined {
     const held = this.#held.bytes;
-    if (request !== this.#request || this.#isPaused) return undefined;
+    // A client that waits to be asked hears of it, though it may have sent its body unasked.
+    if (request !== this.#request || request.expectsContinue || this.#isPaused) return undefined;
     const whole = this.#body?.takeWhole(held);
     if (whole === undefined) return undefined;
     this.#held.take();
