@@ -24,55 +24,84 @@ export const boundOf = (bucket: number): number => smallest * gamma ** bucket;
 /** Buckets and their counts in turn, in any order, a bucket more than once or not. */
 export type Pairs = number[];
 
-/** The counts of pairs by bucket, for one look at a time. */
-export class Counts {
-  readonly #counts = new Float64Array(bucketCount);
-  first = bucketCount;
-  last = -1;
-  total = 0;
+/** From here on a count for each bucket takes less time than a list. */
+const mostListed = 128;
 
-  add(pairs: readonly number[]): void {
-    for (let at = 0; at + 1 < pairs.length; at += 2) this.#addTo(pairs[at] ?? 0, pairs[at + 1] ?? 0);
+/** The sum of sketches: a list of pairs while it is short, and a count for each bucket then. */
+export class Sketch {
+  #pairs: Pairs = [];
+  #counts: Float64Array | undefined = undefined;
+
+  /** The first `length` numbers of pairs. */
+  add(pairs: ArrayLike<number>, length: number): void {
+    if (this.#counts !== undefined) {
+      for (let at = 0; at < length; at += 2) this.#addTo(this.#counts, pairs[at] ?? 0, pairs[at + 1] ?? 0);
+      return;
+    }
+    for (let at = 0; at < length; at++) this.#pairs.push(pairs[at] ?? 0);
+    if (this.#pairs.length > mostListed) this.#spread();
   }
 
-  #addTo(bucket: number, count: number): void {
-    this.#counts[bucket] = this.of(bucket) + count;
-    this.total += count;
-    if (bucket < this.first) this.first = bucket;
-    if (bucket > this.last) this.last = bucket;
+  #addTo(counts: Float64Array, bucket: number, count: number): void {
+    counts[bucket] = (counts[bucket] ?? 0) + count;
   }
 
-  of(bucket: number): number {
-    return this.#counts[bucket] ?? 0;
+  #spread(): Float64Array {
+    const counts = new Float64Array(bucketCount);
+    for (let at = 0; at < this.#pairs.length; at += 2)
+      this.#addTo(counts, this.#pairs[at] ?? 0, this.#pairs[at + 1] ?? 0);
+    this.#pairs = [];
+    this.#counts = counts;
+    return counts;
+  }
+
+  get isEmpty(): boolean {
+    return this.#counts === undefined && this.#pairs.length === 0;
   }
 
   /** In rising order, each once. */
   toPairs(): Pairs {
-    const pairs: Pairs = [];
-    for (let bucket = this.first; bucket <= this.last; bucket++) {
-      const count = this.of(bucket);
-      if (count > 0) pairs.push(bucket, count);
-    }
+    const pairs = this.#counts === undefined ? inOrder(this.#pairs) : [];
+    for (const [bucket, count] of this.#counts?.entries() ?? []) if (count > 0) pairs.push(bucket, count);
     return pairs;
   }
 
-  /** By nearest rank; `shares` rise. */
-  quantiles(shares: readonly number[]): number[] {
-    const found: number[] = [];
-    let seen = 0;
-    let bucket = this.first - 1;
-    for (const share of shares) {
-      const rank = Math.max(1, Math.ceil(this.total * share));
-      while (seen < rank && bucket < this.last) seen += this.of(++bucket);
-      found.push(middleOf(bucket));
-    }
-    return found;
-  }
-
   clear(): void {
-    if (this.last >= this.first) this.#counts.fill(0, this.first, this.last + 1);
-    this.first = bucketCount;
-    this.last = -1;
-    this.total = 0;
+    this.#pairs.length = 0;
+    this.#counts = undefined;
   }
+}
+
+/** By insertion: few as they are, and mostly in order. */
+export function inOrder(pairs: Pairs): Pairs {
+  const sorted: Pairs = [];
+  for (let at = 0; at < pairs.length; at += 2) {
+    const [bucket = 0, count = 0] = [pairs[at], pairs[at + 1]];
+    let place = sorted.length;
+    while (place > 0 && (sorted[place - 2] ?? 0) > bucket) place -= 2;
+    if (place > 0 && sorted[place - 2] === bucket) sorted[place - 1] = (sorted[place - 1] ?? 0) + count;
+    else sorted.splice(place, 0, bucket, count);
+  }
+  return sorted;
+}
+
+/** By nearest rank, of pairs in rising order; `shares` rise. */
+export function quantilesOf(
+  pairs: Pairs,
+  shares: readonly number[],
+): { readonly count: number; readonly values: number[] } {
+  let count = 0;
+  for (let at = 1; at < pairs.length; at += 2) count += pairs[at] ?? 0;
+  const values: number[] = [];
+  let seen = 0;
+  let at = -2;
+  for (const share of shares) {
+    const rank = Math.max(1, Math.ceil(count * share));
+    while (seen < rank && at + 2 < pairs.length) {
+      at += 2;
+      seen += pairs[at + 1] ?? 0;
+    }
+    values.push(middleOf(pairs[at] ?? 0));
+  }
+  return { count, values };
 }

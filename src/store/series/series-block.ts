@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import { Counts, type Pairs } from '../../lib/sketch.ts';
+import { bucketCount, inOrder, type Pairs, Sketch } from '../../lib/sketch.ts';
 
 /** A request, or a call to an upstream that was not the only one of its request and answered well. */
 export const cellKinds = { request: 0, attempt: 1 } as const;
@@ -129,7 +129,6 @@ class Writer {
 /** Kept from one block to the next. */
 const whole = new Writer();
 const inner = new Writer();
-const sums = new Counts();
 
 export function writeBlock(cells: readonly Cell[]): Buffer {
   const texts = new Map<string, number>();
@@ -166,12 +165,7 @@ function writeFigures({ counts, sketches }: Cell): void {
 }
 
 function writeSketch(pairs: Pairs): void {
-  let sorted = pairs;
-  if (pairs.length > 2) {
-    sums.add(pairs);
-    sorted = sums.toPairs();
-    sums.clear();
-  }
+  const sorted = pairs.length > 2 ? sumOf(pairs) : pairs;
   inner.varint(sorted.length / 2);
   let before = 0;
   for (let at = 0; at + 1 < sorted.length; at += 2) {
@@ -182,11 +176,25 @@ function writeSketch(pairs: Pairs): void {
   }
 }
 
+const longestList = 64;
+
+function sumOf(pairs: Pairs): Pairs {
+  if (pairs.length <= longestList) return inOrder(pairs);
+  const sum = new Sketch();
+  sum.add(pairs, pairs.length);
+  return sum.toPairs();
+}
+
+/** What a reader has read last: of all of them, one at a time. */
+const ofCell = sketched.map(() => new Float64Array(2 * bucketCount));
+
 /** Goes through a block, cell by cell. What is not asked for is not read. */
 export class BlockReader {
   readonly #bytes: Buffer;
   #at = 0;
   #end = 0;
+  /** Where the figures of the cell begin. */
+  #body = 0;
   readonly #first: number;
   readonly #count: number;
   #left: number;
@@ -196,7 +204,9 @@ export class BlockReader {
   /** Of the cell, by number: see `text` and `find`. */
   readonly names: number[] = new Array(cellNames.length).fill(noName);
   readonly counts = new Float64Array(counted.length);
-  readonly sketches: readonly Pairs[] = sketched.map(() => []);
+  /** Pairs of each sketch, and how many numbers they are. */
+  readonly sketches = ofCell;
+  readonly lengths: number[] = sketched.map(() => 0);
 
   constructor(data: Uint8Array) {
     this.#bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
@@ -259,39 +269,56 @@ export class BlockReader {
     this.kind = this.#varint();
     for (let index = 0; index < cellNames.length; index++) this.names[index] = this.#varint();
     const bytes = this.#varint();
+    this.#body = this.#at;
     this.#end = this.#at + bytes;
     return true;
   }
 
-  /** Once for each cell, before its sketches. */
+  /** Of the cell. */
+  readFigures(): void {
+    let mask = this.#readCounts();
+    for (let index = 0; index < sketched.length; index++, mask >>>= 1) {
+      const sketch = this.sketches[index];
+      this.lengths[index] = (mask & 1) === 1 && sketch !== undefined ? this.#readSketch(sketch) : 0;
+    }
+  }
+
+  /** The same without its sketches. */
   readCounts(): void {
+    this.#readCounts();
+  }
+
+  #readCounts(): number {
+    this.#at = this.#body;
     let mask = this.#varint();
     for (let index = 0; index < counted.length; index++, mask >>>= 1) {
       this.counts[index] = (mask & 1) === 1 ? this.#varint() : 0;
     }
-    for (const pairs of this.sketches) {
-      pairs.length = 0;
-      if ((mask & 1) === 1) this.#readSketch(pairs);
-      mask >>>= 1;
-    }
+    return mask;
   }
 
-  #readSketch(pairs: Pairs): void {
+  #readSketch(sketch: Float64Array): number {
     let bucket = 0;
+    let at = 0;
     for (let left = this.#varint(); left > 0; left--) {
       bucket += this.#varint();
-      pairs.push(bucket, this.#varint());
+      sketch[at++] = bucket;
+      sketch[at++] = this.#varint();
     }
+    return at;
   }
 
   toCell(): Cell {
-    this.readCounts();
+    this.readFigures();
     const cell = new Cell(
       this.kind,
       this.names.map((name) => this.text(name)),
     );
     for (const [index, count] of this.counts.entries()) cell.counts[index] = count;
-    for (const [index, pairs] of this.sketches.entries()) cell.sketches[index]?.push(...pairs);
+    for (const [index, length] of this.lengths.entries()) {
+      const own = cell.sketches[index];
+      for (let at = 0; at < length; at++) own?.push(this.sketches[index]?.[at] ?? 0);
+    }
     return cell;
   }
 

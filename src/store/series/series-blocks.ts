@@ -85,7 +85,7 @@ async function readBlocks(db: Kysely<Schema>, { intervals, section }: SeriesPlan
   return rows;
 }
 
-/** Blocks of that length, and shorter ones that are in none of them yet. */
+/** Blocks of that length, and shorter ones that are in none of them yet: by their own index, which has few. */
 function selectsOf({ level, fromMs, toMs }: Interval, section: number) {
   const isWithin = sql`at >= ${fromMs} and at < ${toMs}`;
   const finer = [levels.minute, levels.hour].filter((one) => one < levels[level]);
@@ -93,7 +93,7 @@ function selectsOf({ level, fromMs, toMs }: Interval, section: number) {
     sql`select at, data from series_blocks where level = ${sql.lit(levels[level])} and section = ${sql.lit(section)} and ${isWithin}`,
     ...finer.map(
       (one) =>
-        sql`select at, data from series_blocks where rolled = 0 and level = ${sql.lit(one)} and section = ${sql.lit(section)} and ${isWithin}`,
+        sql`select at, data from series_blocks where rolled = 0 and level = ${sql.lit(one)} and +section = ${sql.lit(section)} and ${isWithin}`,
     ),
     sql`select at, data from series_blocks where rolled = 0 and level = ${sql.lit(levels.raw)} and ${isWithin}`,
   ];

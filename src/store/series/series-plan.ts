@@ -42,6 +42,8 @@ const steps = [
 ] as const;
 /** Beyond, hours with all their names are too many to go through: days are. */
 const longestOfDetailMs = 4 * dayMs;
+/** Where all keys of all models are asked for; beyond, minutes are too many. */
+const longestOfWideMs = 12 * hourMs;
 /** Beyond, steps are days in UTC. */
 const longestOfHoursMs = 33 * dayMs;
 
@@ -61,7 +63,8 @@ export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   const isLongDetail = section === 'detail' && lengthMs > longestOfDetailMs;
   const suited = steps.find(({ upToMs }) => lengthMs <= upToMs)?.stepMs ?? ceilTo(lengthMs / mostOfDays, dayMs);
   const isOfDays = lengthMs > longestOfHoursMs || isLongDetail;
-  const leastMs = isOfDays ? dayMs : Math.max(endMs, minuteMs);
+  const isWide = section === 'detail' && filtered.length === 0 && lengthMs > longestOfWideMs;
+  const leastMs = isOfDays ? dayMs : isWide ? hourMs : endMs;
   const stepMs = Math.max(query.stepMs ?? suited, leastMs);
   const isByZone = !isOfDays && stepMs >= 6 * hourMs;
   const zoneMs = isByZone ? Math.round(query.zoneMs / hourMs) * hourMs : 0;

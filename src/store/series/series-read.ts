@@ -13,7 +13,7 @@ import {
   type SeriesQuery,
   seriesCounts,
 } from '../../core/store/series.ts';
-import { boundOf, Counts, type Pairs } from '../../lib/sketch.ts';
+import { boundOf, type Pairs, quantilesOf, Sketch } from '../../lib/sketch.ts';
 import { BlockReader, type CellName, cellKinds, cellNames, counted, noName, others, sketched } from './series-block.ts';
 import { isFailedAttempt } from './series-cells.ts';
 import type { SeriesPlan } from './series-plan.ts';
@@ -23,41 +23,108 @@ export interface StoredBlock {
   readonly data: Uint8Array;
 }
 
-const slot = Object.fromEntries(seriesCounts.map((name, index) => [name, index])) as Record<SeriesCount, number>;
-const own = Object.fromEntries(counted.map((name, index) => [name, index])) as Record<(typeof counted)[number], number>;
+/** Where a count is in a cell, and where it is shown. Written out: it is looked up for each cell. */
+const cellAt = {
+  requests: counted.indexOf('requests'),
+  attempts: counted.indexOf('attempts'),
+  failedAttempts: counted.indexOf('failedAttempts'),
+  direct: counted.indexOf('direct'),
+  directFailed: counted.indexOf('directFailed'),
+  costNanos: counted.indexOf('costNanos'),
+};
+const shownAt = {
+  attempts: seriesCounts.indexOf('attempts'),
+  failedAttempts: seriesCounts.indexOf('failedAttempts'),
+  cached: seriesCounts.indexOf('cached'),
+};
+const pointAt = (name: SeriesCount): number => seriesCounts.indexOf(name);
+
+function addTo(sums: Float64Array, at: number, amount: number): void {
+  sums[at] = (sums[at] ?? 0) + amount;
+}
+
 const nameAt = Object.fromEntries(cellNames.map((name, index) => [name, index])) as Record<CellName, number>;
-/** Those that a cell has as they are shown. */
+/** Those that a cell has as they are shown: its own, and where they are added. */
 const copied = seriesCounts.flatMap((name, to) => {
   const from = (counted as readonly string[]).indexOf(name);
   return from === -1 || name === 'attempts' || name === 'failedAttempts' ? [] : [[from, to] as const];
 });
 
+/** Lists of numbers: to take pairs apart takes several times as long, for each cell. */
+const copiedFrom = Uint8Array.from(copied, ([from]) => from);
+const copiedTo = Uint8Array.from(copied, ([, to]) => to);
+
 const mostCodes = 10;
 const shares = [0.5, 0.95, 0.99];
 const heatmapRows = 30;
+/** What has a value for each step. */
 const pointCounts = [
   ...['requests', 'succeeded', 'failed', 'refused', 'cancelled', 'attempts', 'failedAttempts'],
   ...['inputTokens', 'outputTokens', 'items', 'costNanos'],
 ] as SeriesCount[];
 
-/** What is added up for one line, or for all. */
+/** What is added up for one line, or for all; step by step, in the order of time. */
 class Line {
   readonly names: readonly string[];
   readonly isOthers: boolean;
   readonly sums = new Float64Array(seriesCounts.length);
-  readonly sketches: readonly Pairs[] = sketched.map(() => []);
-  readonly points: { readonly counts: Float64Array[]; readonly sketches: Pairs[] } | undefined;
+  readonly sketches = sketched.map(() => new Sketch());
+  /** Of the step that is added up now. */
+  readonly stepSums = new Float64Array(seriesCounts.length);
+  readonly #stepSketch = new Sketch();
+  readonly counts: readonly Float64Array[];
+  readonly percentiles: (Percentiles | undefined)[];
+  /** For a heat map. */
+  readonly pairs: Pairs[] = [];
+  readonly #keepsPairs: boolean;
 
-  constructor(names: readonly string[], isOthers: boolean, steps: number) {
+  constructor(names: readonly string[], isOthers: boolean, steps: number, keepsPairs = false) {
     this.names = names;
     this.isOthers = isOthers;
-    this.points =
-      steps === 0
-        ? undefined
-        : {
-            counts: pointCounts.map(() => new Float64Array(steps)),
-            sketches: Array.from({ length: steps }, () => []),
-          };
+    this.counts = steps === 0 ? [] : pointCounts.map(() => new Float64Array(steps));
+    this.percentiles = Array.from({ length: steps }, () => undefined);
+    this.#keepsPairs = keepsPairs;
+  }
+
+  take(selection: Selection, isByTarget: boolean, latency: number): void {
+    const { reader } = selection;
+    const { counts } = reader;
+    const sums = this.stepSums;
+    const requests = counts[cellAt.requests] ?? 0;
+    if (selection.isAttempt) {
+      addTo(sums, shownAt.attempts, requests);
+      if (selection.isFailure) addTo(sums, shownAt.failedAttempts, requests);
+      return;
+    }
+    for (let at = 0; at < copiedTo.length; at++) addTo(sums, copiedTo[at] ?? 0, counts[copiedFrom[at] ?? 0] ?? 0);
+    if (selection.result >= 0) addTo(sums, selection.result, requests);
+    if (selection.isCached) addTo(sums, shownAt.cached, requests);
+    addTo(sums, shownAt.attempts, counts[isByTarget ? cellAt.direct : cellAt.attempts] ?? 0);
+    addTo(sums, shownAt.failedAttempts, counts[isByTarget ? cellAt.directFailed : cellAt.failedAttempts] ?? 0);
+    if (!selection.isMeasured) return;
+    for (let at = 0; at < this.sketches.length; at++) this.#addSketch(reader, at, this.sketches[at]);
+    if (this.counts.length > 0) this.#addSketch(reader, latency, this.#stepSketch);
+  }
+
+  #addSketch({ sketches, lengths }: BlockReader, at: number, to: Sketch | undefined): void {
+    const pairs = sketches[at];
+    const length = lengths[at] ?? 0;
+    if (length > 0 && pairs !== undefined) to?.add(pairs, length);
+  }
+
+  /** All of the step has been added. */
+  endStep(step: number): void {
+    const { sums, stepSums } = this;
+    for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (stepSums[at] ?? 0);
+    for (const [index, list] of this.counts.entries())
+      list[step] = stepSums[pointAt(pointCounts[index] ?? 'requests')] ?? 0;
+    stepSums.fill(0);
+    if (this.counts.length === 0) return;
+    if (this.#stepSketch.isEmpty) return;
+    const pairs = this.#stepSketch.toPairs();
+    this.#stepSketch.clear();
+    this.percentiles[step] = toPercentiles(pairs);
+    if (this.#keepsPairs) this.pairs[step] = pairs;
   }
 }
 
@@ -67,26 +134,26 @@ export function readSeries(
   blocks: readonly StoredBlock[],
   sinceMs: number,
 ): SeriesAnswer {
-  const { by } = query;
-  const readers = blocks.map(({ at, data }) => new Selection(query, at, new BlockReader(data)));
+  const selections = blocks
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ at, data }) => new Selection(query, at, new BlockReader(data)));
   const steps = query.wantsPoints ? plan.steps : 0;
-  const total = new Line([], false, steps);
-  const tally = new Tally();
+  const total = new Line([], false, steps, query.wantsHeatmap);
   const isByTarget = isByTargetIn(query);
-  const groups = by.length === 0 ? undefined : chooseLines(query, readers, steps);
+  const lines = query.by.length === 0 ? undefined : new Lines(query, selections, steps);
+  const all = [total, ...(lines?.all ?? [])];
+  const tally = new Tally();
   const latency = latencyKinds.indexOf(query.latency);
-  for (const selection of readers) {
-    const step = Math.floor((selection.at - plan.firstMs) / plan.stepMs);
-    selection.rewind();
-    while (selection.next()) {
-      tally.add(selection);
-      if (selection.isAttempt && !isByTarget) continue;
-      addTo(total, selection, { step, latency, isByTarget });
-      const line = groups?.lineOf(selection);
-      if (line !== undefined) addTo(line, selection, { step, latency, isByTarget });
+  let step = 0;
+  for (const selection of selections) {
+    const ofBlock = steps === 0 ? 0 : Math.floor((selection.at - plan.firstMs) / plan.stepMs);
+    if (ofBlock !== step) {
+      for (const line of all) line.endStep(step);
+      step = ofBlock;
     }
+    addBlock(selection, { total, lines, tally, isByTarget, latency });
   }
-  const lines = groups?.lines ?? [];
+  for (const line of all) line.endStep(step);
   return {
     fromMs: plan.fromMs,
     toMs: plan.toMs,
@@ -94,11 +161,34 @@ export function readSeries(
     timesMs: Array.from({ length: plan.steps }, (_, at) => Math.max(plan.fromMs, plan.firstMs + at * plan.stepMs)),
     sinceMs,
     total: toLine(total),
-    lines: lines.filter(({ sums, isOthers }) => !isOthers || sums.some((sum) => sum > 0)).map(toLine),
-    heatmap: query.wantsHeatmap && total.points !== undefined ? toHeatmap(total.points.sketches) : undefined,
+    lines: (lines?.all ?? []).filter(({ sums, isOthers }) => !isOthers || sums.some((sum) => sum > 0)).map(toLine),
+    heatmap:
+      query.wantsHeatmap && steps > 0
+        ? toHeatmap(Array.from({ length: steps }, (_, at) => total.pairs[at] ?? []))
+        : undefined,
     codes: tally.codes(),
     attemptErrors: tally.attemptErrors(),
   };
+}
+
+interface Adding {
+  readonly total: Line;
+  readonly lines: Lines | undefined;
+  readonly tally: Tally;
+  readonly isByTarget: boolean;
+  readonly latency: number;
+}
+
+/** A function of its own, as is `rankBlock`: a loop in a loop would be compiled anew for each block. */
+function addBlock(selection: Selection, { total, lines, tally, isByTarget, latency }: Adding): void {
+  selection.rewind();
+  while (selection.next()) {
+    tally.count(selection);
+    if (selection.isAttempt && !isByTarget) continue;
+    selection.reader.readFigures();
+    total.take(selection, isByTarget, latency);
+    lines?.lineOf(selection).take(selection, isByTarget, latency);
+  }
 }
 
 /** Whether calls count for the upstream that they went to, and not for that of their request. */
@@ -109,59 +199,22 @@ const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
   filter.cache === undefined &&
   !by.some((name) => name === 'outcome' || name === 'code' || name === 'cache');
 
-interface Adding {
-  readonly step: number;
-  readonly latency: number;
-  readonly isByTarget: boolean;
-}
-
-function addTo(
-  line: Line,
-  { reader, isAttempt, outcome, isFailure, isMeasured, isCached }: Selection,
-  adding: Adding,
-): void {
-  const { counts, sketches } = reader;
-  const { sums, points } = line;
-  const { step, latency, isByTarget } = adding;
-  const of = (index: number): number => counts[index] ?? 0;
-  const add = (name: SeriesCount, amount: number): void => {
-    if (amount === 0) return;
-    const to = slot[name];
-    sums[to] = (sums[to] ?? 0) + amount;
-    const list = points?.counts[pointCounts.indexOf(name)];
-    if (list !== undefined) list[step] = (list[step] ?? 0) + amount;
-  };
-  if (isAttempt) {
-    add('attempts', of(own.requests));
-    if (isFailure) add('failedAttempts', of(own.requests));
-    return;
-  }
-  for (const [from, to] of copied) add(seriesCounts[to] ?? 'requests', of(from));
-  if (outcome !== undefined) add(resultOf[outcome], of(own.requests));
-  if (isCached) add('cached', of(own.requests));
-  add('attempts', of(isByTarget ? own.direct : own.attempts));
-  add('failedAttempts', of(isByTarget ? own.directFailed : own.failedAttempts));
-  if (!isMeasured) return;
-  for (const [index, pairs] of sketches.entries()) {
-    const all = line.sketches[index];
-    if (all !== undefined) for (const number of pairs) all.push(number);
-  }
-  const ofStep = points?.sketches[step];
-  if (ofStep !== undefined) for (const number of sketches[latency] ?? []) ofStep.push(number);
-}
-
 /** The cells of a block that fit a question, one after the other. */
 class Selection {
   readonly at: number;
   readonly reader: BlockReader;
-  readonly #filters: { readonly index: number; readonly name: number | undefined; readonly isOfRow: boolean }[];
+  /** In turn: which of the names, and its number; -1 where the block has no such name. */
+  readonly #filters: readonly number[];
   readonly #outcomes: ReadonlySet<RowOutcome> | undefined;
   readonly #hasRowFilter: boolean;
   /** What the number of a name says of an outcome; looked up once. */
   readonly #known = new Map<number, RowOutcome | undefined>();
   readonly #failures = new Map<number, boolean>();
+  readonly #hits = new Map<number, boolean>();
   isAttempt = false;
-  outcome: RowOutcome | undefined;
+  outcome: RowOutcome | undefined = undefined;
+  /** Where it is shown; -1 where nobody knows. */
+  result = -1;
   isFailure = false;
   isMeasured = false;
   isCached = false;
@@ -171,12 +224,10 @@ class Selection {
     this.reader = reader;
     const { outcomes, ...names } = filter;
     this.#outcomes = outcomes === undefined ? undefined : new Set(outcomes);
-    this.#filters = Object.entries(names).flatMap(([name, value]) => {
-      if (value === undefined) return [];
-      const isOfRow = name === 'code' || name === 'cache';
-      return { index: nameAt[name as CellName], name: reader.find(value), isOfRow };
-    });
-    this.#hasRowFilter = outcomes !== undefined || this.#filters.some(({ isOfRow }) => isOfRow);
+    this.#hasRowFilter = outcomes !== undefined || names.code !== undefined || names.cache !== undefined;
+    this.#filters = Object.entries(names).flatMap(([name, value]) =>
+      value === undefined ? [] : [nameAt[name as CellName], reader.find(value) ?? -1],
+    );
   }
 
   rewind(): void {
@@ -186,130 +237,153 @@ class Selection {
   next(): boolean {
     const { reader } = this;
     while (reader.next()) {
+      if (!this.#fits()) continue;
       this.isAttempt = reader.kind === cellKinds.attempt;
-      if (this.isAttempt && this.#hasRowFilter) continue;
-      if (!this.#filters.every(({ index, name }) => reader.names[index] === name)) continue;
-      if (this.isAttempt) this.isFailure = this.#isFailure(reader.names[nameAt.outcome] ?? 0);
-      else {
-        this.outcome = this.#outcomeOf(reader.names[nameAt.outcome] ?? 0);
-        if (this.#outcomes !== undefined && (this.outcome === undefined || !this.#outcomes.has(this.outcome))) continue;
-        this.isMeasured = this.#outcomes !== undefined || (this.outcome !== 'refused' && this.outcome !== 'aborted');
-        const cache = reader.names[nameAt.cache] ?? noName;
-        this.isCached = cache !== noName && reader.text(cache) !== 'miss';
+      const outcome = reader.names[nameAt.outcome] ?? noName;
+      if (this.isAttempt) {
+        if (this.#hasRowFilter) continue;
+        this.isFailure = lookUp(this.#failures, outcome, () => isFailedAttempt(reader.text(outcome)));
+        return true;
       }
-      reader.readCounts();
+      this.outcome = lookUp(this.#known, outcome, () => toOutcome(reader.text(outcome)));
+      this.result = this.outcome === undefined ? -1 : pointAt(resultOf[this.outcome]);
+      if (this.#outcomes !== undefined && (this.outcome === undefined || !this.#outcomes.has(this.outcome))) continue;
+      this.isMeasured = this.#outcomes !== undefined || (this.outcome !== 'refused' && this.outcome !== 'aborted');
+      const cache = reader.names[nameAt.cache] ?? noName;
+      this.isCached = cache !== noName && lookUp(this.#hits, cache, () => reader.text(cache) !== 'miss');
       return true;
     }
     return false;
   }
 
-  #outcomeOf(name: number): RowOutcome | undefined {
-    if (!this.#known.has(name)) {
-      const text = this.reader.text(name);
-      this.#known.set(
-        name,
-        rowOutcomes.find((one) => one === text),
-      );
+  #fits(): boolean {
+    const filters = this.#filters;
+    for (let at = 0; at < filters.length; at += 2) {
+      if (this.reader.names[filters[at] ?? 0] !== filters[at + 1]) return false;
     }
-    return this.#known.get(name);
-  }
-
-  #isFailure(name: number): boolean {
-    let isFailure = this.#failures.get(name);
-    if (isFailure === undefined) {
-      isFailure = isFailedAttempt(this.reader.text(name));
-      this.#failures.set(name, isFailure);
-    }
-    return isFailure;
+    return true;
   }
 }
 
-interface Lines {
-  readonly lines: readonly Line[];
-  /** Undefined where it is in none: where lines are given. */
-  lineOf(selection: Selection): Line | undefined;
+const toOutcome = (text: string): RowOutcome | undefined => rowOutcomes.find((one) => one === text);
+
+function lookUp<T>(known: Map<number, T>, name: number, find: () => T): T {
+  const before = known.get(name);
+  if (before !== undefined || known.has(name)) return before as T;
+  const found = find();
+  known.set(name, found);
+  return found;
 }
 
 const separator = '\0';
 
 /** The first lines by the order that is asked for, and one for all others; or those that are given. */
-function chooseLines(query: SeriesQuery, selections: readonly Selection[], steps: number): Lines {
-  const indexes = query.by.map((name) => nameAt[name]);
-  const keyOf = createKeys(indexes);
-  const given = query.lines?.map((names) => new Line(names, false, steps));
-  const lines = given ?? rank(query, selections, keyOf, steps);
-  const byKey = new Map(lines.map((line) => [line.names.join(separator), line]));
-  const rest = new Line(
-    indexes.map(() => ''),
-    true,
-    steps,
-  );
-  return {
-    lines: [...lines, rest],
-    lineOf: (selection) => byKey.get(keyOf(selection.reader)) ?? rest,
-  };
+class Lines {
+  readonly all: readonly Line[];
+  readonly #byKey: ReadonlyMap<string, Line>;
+  readonly #rest: Line;
+  readonly #indexes: readonly number[];
+  #block: Selection | undefined = undefined;
+  /** Of the block that is read now. */
+  readonly #known = new Map<number, Line>();
+
+  constructor(query: SeriesQuery, selections: readonly Selection[], steps: number) {
+    this.#indexes = query.by.map((name) => nameAt[name]);
+    const names = query.lines ?? rank(query, selections, this.#indexes);
+    const lines = names.map((one) => new Line(one, false, steps));
+    this.#byKey = new Map(lines.map((line) => [line.names.join(separator), line]));
+    this.#rest = new Line(
+      query.by.map(() => ''),
+      true,
+      steps,
+    );
+    this.all = [...lines, this.#rest];
+  }
+
+  lineOf(selection: Selection): Line {
+    if (this.#block !== selection) {
+      this.#block = selection;
+      this.#known.clear();
+    }
+    const { reader } = selection;
+    return lookUp(
+      this.#known,
+      numberOf(reader, this.#indexes),
+      () => this.#byKey.get(keyOf(reader, this.#indexes)) ?? this.#rest,
+    );
+  }
 }
 
-/** The text of a cell's names; made once for each that a block has. */
-function createKeys(indexes: readonly number[]): (reader: BlockReader) => string {
-  const known = new WeakMap<BlockReader, Map<number, string>>();
-  const [first = 0, second] = indexes;
-  return (reader) => {
-    let ofBlock = known.get(reader);
-    if (ofBlock === undefined) {
-      ofBlock = new Map();
-      known.set(reader, ofBlock);
-    }
-    const one = reader.names[first] ?? noName;
-    const other = second === undefined ? noName : (reader.names[second] ?? noName);
-    const number = one * reader.nameCount + other;
-    let key = ofBlock.get(number);
-    if (key === undefined) {
-      key = second === undefined ? reader.text(one) : `${reader.text(one)}${separator}${reader.text(other)}`;
-      ofBlock.set(number, key);
-    }
-    return key;
-  };
+function numberOf({ names, nameCount }: BlockReader, indexes: readonly number[]): number {
+  const one = names[indexes[0] ?? 0] ?? noName;
+  const second = indexes[1];
+  return second === undefined ? one : one * nameCount + (names[second] ?? noName);
 }
 
-function rank(
-  query: SeriesQuery,
-  selections: readonly Selection[],
-  keyOf: (reader: BlockReader) => string,
-  steps: number,
-): Line[] {
-  const { order, top, by } = query;
+function keyOf(reader: BlockReader, indexes: readonly number[]): string {
+  const first = indexes[0] ?? 0;
+  const second = indexes[1];
+  const one = reader.text(reader.names[first] ?? noName);
+  return second === undefined ? one : `${one}${separator}${reader.text(reader.names[second] ?? noName)}`;
+}
+
+interface Weight {
+  weight: number;
+  readonly sketch: Sketch;
+}
+
+/** The names of the first lines. */
+function rank(query: SeriesQuery, selections: readonly Selection[], indexes: readonly number[]): (readonly string[])[] {
+  const { order, top } = query;
   const isByTarget = isByTargetIn(query);
-  const weights = new Map<string, { weight: number; readonly pairs: Pairs }>();
-  for (const selection of selections) {
-    selection.rewind();
-    while (selection.next()) {
-      if (selection.isAttempt && !isByTarget) continue;
-      const { reader, outcome, isMeasured } = selection;
-      const key = keyOf(reader);
-      let group = weights.get(key);
-      if (group === undefined) {
-        group = { weight: 0, pairs: [] };
-        weights.set(key, group);
-      }
-      if (selection.isAttempt) continue;
-      const requests = reader.counts[own.requests] ?? 0;
-      if (order === 'requests') group.weight += requests;
-      else if (order === 'cost') group.weight += reader.counts[own.costNanos] ?? 0;
-      else if (order === 'p95') {
-        if (isMeasured) for (const number of reader.sketches[0] ?? []) group.pairs.push(number);
-      } else if (outcome !== undefined && resultOf[outcome] === order) group.weight += requests;
-    }
-  }
+  const weights = new Map<string, Weight>();
+  for (const selection of selections) rankBlock(selection, { order, isByTarget, indexes, weights });
   if (order === 'p95') {
-    for (const group of weights.values()) group.weight = toPercentiles(group.pairs)?.p95 ?? 0;
+    for (const group of weights.values()) group.weight = toPercentiles(group.sketch.toPairs())?.p95 ?? 0;
   }
-  const folded = by.map(() => others);
   return [...weights]
-    .filter(([key]) => !key.split(separator).some((name) => folded.includes(name)))
+    .filter(([key]) => !key.split(separator).includes(others))
     .sort(([a, one], [b, other]) => other.weight - one.weight || (a < b ? -1 : 1))
     .slice(0, top)
-    .map(([key]) => new Line(key.split(separator), false, steps));
+    .map(([key]) => key.split(separator));
+}
+
+interface Ranking {
+  readonly order: SeriesQuery['order'];
+  readonly isByTarget: boolean;
+  readonly indexes: readonly number[];
+  readonly weights: Map<string, Weight>;
+}
+
+function rankBlock(selection: Selection, { order, isByTarget, indexes, weights }: Ranking): void {
+  const { reader } = selection;
+  const known = new Map<number, Weight>();
+  selection.rewind();
+  while (selection.next()) {
+    if (selection.isAttempt && !isByTarget) continue;
+    const group = lookUp(known, numberOf(reader, indexes), () => groupOf(weights, keyOf(reader, indexes)));
+    if (selection.isAttempt) continue;
+    if (order === 'p95') {
+      reader.readFigures();
+      if (selection.isMeasured) group.sketch.add(reader.sketches[0] ?? [], reader.lengths[0] ?? 0);
+      continue;
+    }
+    reader.readCounts();
+    const { outcome } = selection;
+    if (order === 'cost') group.weight += reader.counts[cellAt.costNanos] ?? 0;
+    else if (order === 'requests' || (outcome !== undefined && resultOf[outcome] === order)) {
+      group.weight += reader.counts[cellAt.requests] ?? 0;
+    }
+  }
+}
+
+function groupOf(weights: Map<string, Weight>, key: string): Weight {
+  let group = weights.get(key);
+  if (group === undefined) {
+    group = { weight: 0, sketch: new Sketch() };
+    weights.set(key, group);
+  }
+  return group;
 }
 
 /** How requests ended otherwise than well, and calls. */
@@ -317,15 +391,16 @@ class Tally {
   readonly #codes = new Map<string, number>();
   readonly #attempts = new Map<string, number>();
 
-  add({ reader, isAttempt, isFailure, outcome }: Selection): void {
+  count({ reader, isAttempt, isFailure, outcome }: Selection): void {
     if (isAttempt ? !isFailure : outcome === 'ok') return;
+    reader.readCounts();
     const code = reader.text(reader.names[nameAt.code] ?? noName);
     const kind = reader.text(reader.names[nameAt.outcome] ?? noName);
     const key = isAttempt
       ? `${reader.text(reader.names[nameAt.upstream] ?? noName)}${separator}${kind}${separator}${code}`
       : `${kind}${separator}${code}`;
     const sums = isAttempt ? this.#attempts : this.#codes;
-    sums.set(key, (sums.get(key) ?? 0) + (reader.counts[own.requests] ?? 0));
+    sums.set(key, (sums.get(key) ?? 0) + (reader.counts[cellAt.requests] ?? 0));
   }
 
   codes(): SeriesAnswer['codes'] {
@@ -347,27 +422,26 @@ class Tally {
 const mostOf = (sums: ReadonlyMap<string, number>): [string, number][] =>
   [...sums].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).slice(0, mostCodes);
 
-const scratch = new Counts();
-
 function toPercentiles(pairs: Pairs): Percentiles | undefined {
   if (pairs.length === 0) return undefined;
-  scratch.add(pairs);
-  const [p50 = 0, p95 = 0, p99 = 0] = scratch.quantiles(shares);
-  const count = scratch.total;
-  scratch.clear();
+  const { count, values } = quantilesOf(pairs, shares);
+  const [p50 = 0, p95 = 0, p99 = 0] = values;
   return { count, p50, p95, p99 };
 }
 
-function toLine({ names, isOthers, sums, sketches, points }: Line): SeriesLine {
+function toLine({ names, isOthers, sums, sketches, counts: ofSteps, percentiles }: Line): SeriesLine {
   const counts = Object.fromEntries(seriesCounts.map((name, index) => [name, sums[index] ?? 0]));
-  const times = Object.fromEntries(latencyKinds.map((kind, index) => [kind, toPercentiles(sketches[index] ?? [])]));
-  return { names, isOthers, figures: { ...counts, ...times } as SeriesFigures, points: toPoints(points) };
-}
-
-function toPoints(points: Line['points']): SeriesPoints {
-  if (points === undefined) return { counts: {}, percentiles: [] };
-  const counts = Object.fromEntries(pointCounts.map((name, index) => [name, [...(points.counts[index] ?? [])]]));
-  return { counts, percentiles: points.sketches.map(toPercentiles) };
+  const times = Object.fromEntries(
+    latencyKinds.map((kind, index) => [kind, toPercentiles(sketches[index]?.toPairs() ?? [])]),
+  );
+  const points: SeriesPoints =
+    ofSteps.length === 0
+      ? { counts: {}, percentiles: [] }
+      : {
+          counts: Object.fromEntries(pointCounts.map((name, index) => [name, [...(ofSteps[index] ?? [])]])),
+          percentiles,
+        };
+  return { names, isOthers, figures: { ...counts, ...times } as SeriesFigures, points };
 }
 
 function toHeatmap(steps: readonly Pairs[]): NonNullable<SeriesAnswer['heatmap']> {
