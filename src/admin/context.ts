@@ -11,6 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
 import type { OidcSignIn } from './access/oidc.ts';
 import type { Passkeys } from './access/passkeys.ts';
+import type { AlertDesk } from './alerts/watch.ts';
 import type { EventStreams } from './api/event-stream.ts';
 import type { LedgerTail } from './ledger/tail.ts';
 import type { LiveSource } from './overview/live/sampler.ts';
@@ -33,6 +34,7 @@ export interface AdminContext {
   readonly keyTerms: KeyJudge;
   /** Tries what an upstream is like from here. */
   readonly probe: UpstreamProbe;
+  readonly alerts: AlertDesk;
   readonly streams: EventStreams;
   readonly live: LiveSource;
   readonly instance: InstanceFacts;
@@ -63,8 +65,20 @@ export interface ConfigurationView {
   /** Absolute; undefined where there is no file and the embedded configuration holds. */
   file(): string | undefined;
   warnings(): readonly string[];
+  /** How the file is refused as it is now; undefined where it is in force. */
+  refused(): RefusedConfiguration | undefined;
   /** Secrets of services that stand where none belongs, by the masks that are shown in their place. */
   misplacedSecrets(): ReadonlyMap<string, string>;
+}
+
+/** A change of the configuration file that is not in force. */
+export interface RefusedConfiguration {
+  readonly atMs: number;
+  readonly faults: readonly {
+    readonly file: string | undefined;
+    readonly line: number | undefined;
+    readonly message: string;
+  }[];
 }
 
 interface ProbeProblem {

@@ -19,7 +19,7 @@ interface Posted {
 
 function rig(
   webhooks: readonly AlertWebhook[] = [
-    { url: 'https://hooks.test/s3cret-path?k=s3cret', secret, addresses: undefined },
+    { url: 'https://hooks.test/s3cret-path?k=s3cret', secret, addresses: undefined, format: 'postern' },
   ],
 ) {
   const posted: Posted[] = [];
@@ -86,7 +86,9 @@ test('a webhook gets the threshold as JSON, signed so that its receiver can chec
 });
 
 test('without a secret nothing is signed', async () => {
-  const { start, posted, calm } = rig([{ url: 'http://hooks.test/', secret: undefined, addresses: undefined }]);
+  const { start, posted, calm } = rig([
+    { url: 'http://hooks.test/', secret: undefined, addresses: undefined, format: 'postern' },
+  ]);
   start().reached(account, budget, 80, 1);
   await calm();
   assert.equal(posted[0]?.headers['postern-signature'], undefined);
@@ -94,8 +96,8 @@ test('without a secret nothing is signed', async () => {
 
 test('each threshold of an account is told once, over all nodes, in the log and to every webhook', async () => {
   const { start, posted, log, calm } = rig([
-    { url: 'https://one.test/', secret, addresses: undefined },
-    { url: 'https://two.test/', secret, addresses: undefined },
+    { url: 'https://one.test/', secret, addresses: undefined, format: 'postern' },
+    { url: 'https://two.test/', secret, addresses: undefined, format: 'postern' },
   ]);
   const nodes = [start(), start(), start()];
   for (const percent of [80, 80, 100]) for (const node of nodes) node.reached(account, budget, percent, 1);
@@ -186,7 +188,7 @@ test('where the store stays away, a threshold is told when it is reached the nex
 test('a gateway that ends waits for no webhook that is away', async () => {
   const { posted, calm, claimed } = rig();
   const alerts = createBudgetAlerts({
-    settings: () => ({ webhooks: [{ url: 'https://hooks.test/', secret, addresses: undefined }] }),
+    settings: () => ({ webhooks: [{ url: 'https://hooks.test/', secret, addresses: undefined, format: 'postern' }] }),
     claim: async (name) => claimed.size < claimed.add(name).size,
     async post({ url }, headers, body) {
       posted.push({ url, headers, body });

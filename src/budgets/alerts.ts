@@ -39,7 +39,7 @@ interface BudgetAlert {
 
 export interface BudgetAlertsDeps {
   /** As configured now. */
-  readonly settings: () => AlertSettings;
+  readonly settings: () => Pick<AlertSettings, 'webhooks'>;
   /** Of all nodes that ask for one name, one hears yes, once and for all. */
   readonly claim: (name: string) => Promise<boolean>;
   /** Gives back the status of the answer. Follows no redirects, and ends by itself within seconds. */
@@ -84,8 +84,11 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts 
       log.warn('too many alerts are under way: this one goes to no webhook', { account, percent });
       return;
     }
-    const body = withMasks(JSON.stringify(alert));
-    await Promise.all(settings().webhooks.map((webhook) => deliver(webhook, alert, body)));
+    const bodies = {
+      postern: withMasks(JSON.stringify(alert)),
+      slack: withMasks(JSON.stringify({ text: wordsFor(alert) })),
+    };
+    await Promise.all(settings().webhooks.map((webhook) => deliver(webhook, alert, bodies[webhook.format])));
   }
 
   async function isOurs(name: string): Promise<boolean> {
@@ -141,8 +144,12 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts 
   };
 }
 
+function wordsFor({ holder, period, percent, amount, spent, id }: BudgetAlert): string {
+  return `The budget of ${holder.kind} ${holder.id} (${period}, $${amount}) is spent to ${percent} %: $${spent}. [${id}]`;
+}
+
 /** `t=1764547200,v1=…`: HMAC-SHA256 over the time, a full stop and the body, in hex. */
-function sign(secret: string, timestampS: number, body: string): string {
+export function sign(secret: string, timestampS: number, body: string): string {
   const digest = createHmac('sha256', secret).update(`${timestampS}.${body}`).digest('hex');
   return `t=${timestampS},v1=${digest}`;
 }
@@ -175,7 +182,7 @@ function toAlert(
 }
 
 /** Such as ECONNREFUSED. Messages name addresses, which may hold secrets. */
-function wordsOf(error: unknown): string {
+export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no error';
   return codeOf(error) ?? error.name;
 }

@@ -14,6 +14,7 @@ const anywhere = (addresses: AlertWebhook['addresses'], timeoutMs: number) => {
 const to = (url: string, addresses?: AlertWebhook['addresses']): AlertWebhook => ({
   url,
   secret: undefined,
+  format: 'postern',
   addresses,
 });
 

@@ -16,6 +16,7 @@ import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { Role } from './role.ts';
 import type { ScoreScale, TargetScores } from './scores.ts';
+import type { AlertRule } from './store/alerts.ts';
 import type { RerankShape, TokenIds, Unsupported } from './translation.ts';
 
 export interface Timeouts {
@@ -366,17 +367,35 @@ export interface OidcSettings {
   readonly trustsEmail: boolean;
 }
 
-/** Where operators are told of budgets that run out. */
+/** Which alerts there are, and who is told of them. */
 export interface AlertSettings {
   readonly webhooks: readonly AlertWebhook[];
+  readonly smtp: AlertMail | undefined;
+  /** More requests that fail are too many. */
+  readonly errorShare: number;
+  /** A longer p95 is too long; undefined where any may be. */
+  readonly p95Ms: number | undefined;
+  /** Rules that open none. */
+  readonly off: readonly AlertRule[];
 }
+
+/** Fields as JSON, or a text as Slack and its like take it. */
+export const alertFormats = ['postern', 'slack'] as const;
 
 export interface AlertWebhook {
   readonly url: string;
   /** The body is signed with it. */
   readonly secret: string | undefined;
+  readonly format: (typeof alertFormats)[number];
   /** Where the connection may lead; anywhere where undefined, as for those that the file declares. */
   readonly addresses: AddressRule | undefined;
+}
+
+export interface AlertMail {
+  /** `smtp:` or `smtps:`, with user and password where the server wants them. */
+  readonly url: string;
+  readonly from: string;
+  readonly to: readonly string[];
 }
 
 /** A socket of this machine that clients are served at. */

@@ -1,5 +1,6 @@
 /** Opens the admin listener, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
 
+import type { RefusedConfiguration } from '../admin/context.ts';
 import {
   type AdminListener,
   type AdminListenerDeps,
@@ -34,6 +35,8 @@ interface AdminListeningDeps {
   readonly configuration: Pick<OpenConfiguration, 'loaded' | 'store'>;
   /** The configuration in force. */
   current(): LoadedConfiguration;
+  /** How the file is refused as it is now. */
+  refused(): RefusedConfiguration | undefined;
   /** The metrics of all that serve; all of them, or those that are wanted. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
   /** Where clients are served. */
@@ -41,7 +44,7 @@ interface AdminListeningDeps {
 }
 
 export async function openAdminListener(
-  { configuration, current, read, clientUrl }: AdminListeningDeps,
+  { configuration, current, refused, read, clientUrl }: AdminListeningDeps,
   log: Log,
   surroundings: Surroundings,
 ): Promise<AdminListening> {
@@ -54,6 +57,7 @@ export async function openAdminListener(
     families: surroundings.families,
     installation: await store.settings.installation(),
     current,
+    refused,
     changing: toChanging(surroundings, loaded),
     read,
     clientUrl,

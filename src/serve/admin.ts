@@ -7,15 +7,19 @@ import { fileURLToPath } from 'node:url';
 import { createAccess } from '../admin/access/access.ts';
 import { createOidcSignIn } from '../admin/access/oidc.ts';
 import { createPasskeys } from '../admin/access/passkeys.ts';
+import type { Watched } from '../admin/alerts/rules.ts';
+import { type AlertWays, createAlertWatch } from '../admin/alerts/watch.ts';
 import { createAdminApi } from '../admin/api/api.ts';
 import { createEventStreams } from '../admin/api/event-stream.ts';
-import type { AdminContext, ConfigurationView, InstanceFacts } from '../admin/context.ts';
+import type { AdminContext, ConfigurationView, InstanceFacts, RefusedConfiguration } from '../admin/context.ts';
 import { endpoints } from '../admin/endpoints.ts';
 import { createLedgerTail } from '../admin/ledger/tail.ts';
 import { createFetchListener } from '../admin/listener/fetch-listener.ts';
 import { createSite } from '../admin/listener/site.ts';
 import { createSampler } from '../admin/overview/live/sampler.ts';
 import { createConsoleKey, createGatewayCalls } from '../admin/playground/gateway-calls.ts';
+import { sign } from '../budgets/alerts.ts';
+import { createAlertPost } from '../budgets/post-alert.ts';
 import { createKeyJudge } from '../config/elements/key/judge.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { createResourceEditor, type ResourceEditorDeps } from '../config/store/resource-editor.ts';
@@ -25,11 +29,14 @@ import type { Log } from '../core/log.ts';
 import type { Store } from '../core/store/store.ts';
 import { toClientAddress } from '../http/address.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
 import { traceOf } from '../lib/thrown.ts';
 import { parseStoreUrl, storeBytes } from '../store/open-store.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
+import { createConnector } from '../upstream/connections/connection.ts';
 import { createOwnProbe } from '../upstream/probes/own-probe.ts';
+import { sendMail } from '../wire/smtp.ts';
 import { createSeriesThread, type SeriesThread } from './threads/series-thread-host.ts';
 
 export interface AdminDeps {
@@ -42,6 +49,8 @@ export interface AdminDeps {
   readonly installation: string;
   /** The configuration in force. */
   current(): LoadedConfiguration;
+  /** How the file is refused as it is now. */
+  refused(): RefusedConfiguration | undefined;
   /** The metrics of all that serve; all of them, or those that are wanted. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
   /** How the configuration is read with a change in it, before that is written. */
@@ -80,14 +89,14 @@ export function openAdmin(deps: AdminDeps): Admin {
     installation: deps.installation,
   });
   const series = openSeries(deps);
-  const context: AdminContext = {
+  const watched: Watched = {
     store: deps.store,
     series,
     clock: deps.clock,
     log: deps.log,
     version: deps.version,
     families: deps.families,
-    configuration: viewOf(deps.current),
+    configuration: viewOf(deps),
     access: createAccess({ store: deps.store, clock: deps.clock, url: () => deps.current().snapshot.console.url }),
     oidc: createOidcSignIn(() => deps.current().snapshot.console.oidc, deps.clock.nowMs),
     passkeys: createPasskeys(deps.store, deps.clock),
@@ -101,6 +110,12 @@ export function openAdmin(deps: AdminDeps): Admin {
     resources: createResourceEditor({ ...deps, ...deps.changing }),
     clientUrl: deps.clientUrl,
   };
+  const alerts = createAlertWatch({
+    context: watched,
+    ways: openAlertWays(deps.clock),
+    node: `${hostname()}/${createId(deps.clock.nowMs())}`,
+  });
+  const context: AdminContext = { ...watched, alerts };
   const site = createSite({ directory: siteDirectory });
   const api = createAdminApi(endpoints, context);
   /** Behind a proxy that the operator trusts, as the proxy says: else all who guess would be one. */
@@ -122,10 +137,24 @@ export function openAdmin(deps: AdminDeps): Admin {
     close: async () => {
       streams.close();
       live.close();
+      await alerts.close();
       await series.close();
       await gatewayCalls.close();
       await probe.close();
     },
+  };
+}
+
+/** Webhooks that the store holds lead where upstreams of the store may; a mail server is the file's. */
+function openAlertWays(clock: Clock): AlertWays {
+  const { post, close } = createAlertPost((addresses, connectMs) =>
+    createConnector({ secure: true, connectMs, tls: undefined, proxy: undefined, lookup: undefined, addresses }),
+  );
+  return {
+    post,
+    close,
+    sign,
+    mail: ({ url, ...mail }, message) => sendMail({ url }, { ...mail, ...message, atMs: clock.nowMs() }),
   };
 }
 
@@ -137,12 +166,13 @@ function openSeries({ store, current, changing }: AdminDeps): SeriesThread {
   return { read: store.series.read, close: async () => undefined };
 }
 
-function viewOf(current: () => LoadedConfiguration): ConfigurationView {
+function viewOf({ current, refused }: AdminDeps): ConfigurationView {
   return {
     snapshot: () => current().snapshot,
     file: () => current().file,
     warnings: () => current().warnings,
     misplacedSecrets: () => current().misplacedSecrets,
+    refused,
   };
 }
 

@@ -8,6 +8,7 @@ import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
+import type { ReloadHistory } from './reload-history.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export function startReloading(
@@ -15,7 +16,8 @@ export function startReloading(
   { app, accounting, metrics }: Gateway,
   log: Log,
   surroundings: Surroundings,
-  onSwap: (next: LoadedConfiguration) => void = () => undefined,
+  onSwap: (next: LoadedConfiguration) => void,
+  history?: ReloadHistory,
 ): ConfigurationFeed {
   /** What was remembered of lists before their cache was cleared. */
   async function forget(): Promise<void> {
@@ -39,13 +41,17 @@ export function startReloading(
       if (reasons.length > 0) return reasons;
       accounting.follow(next.snapshot);
       onSwap(next);
+      history?.swapped(next);
       return [];
     },
     keys: app.keys,
     onSettings(names) {
       if (names === undefined || names.includes(clearedCaches)) void forget();
     },
-    onReload: metrics.reloaded,
+    onReload(faults) {
+      metrics.reloaded(faults === undefined);
+      history?.reloaded(faults);
+    },
   });
   metrics.observe({ configRevision: () => feed.revision });
   return feed;
@@ -57,6 +63,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 export function startFollowing(
   configuration: OpenConfiguration,
   surroundings: Surroundings,
+  history: ReloadHistory,
   onSwap: (next: LoadedConfiguration) => void,
 ): ConfigurationFeed {
   let { snapshot } = configuration.loaded;
@@ -72,8 +79,10 @@ export function startFollowing(
       if (reasons.length > 0) return reasons;
       snapshot = next.snapshot;
       onSwap(next);
+      history.swapped(next);
       return [];
     },
+    onReload: (faults) => history.reloaded(faults),
     keys: { changed: () => undefined, confirmed: () => undefined },
   });
 }

@@ -1,5 +1,6 @@
 /** Serves until it is told to stop: alone, as one of several workers, or as the process that watches over those. */
 
+import type { LoadedConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 import { openLog } from '../telemetry/log.ts';
@@ -8,6 +9,7 @@ import type { OpenConfiguration } from './configuration.ts';
 import { openGateway } from './gateway.ts';
 import { sayReady } from './ready.ts';
 import { startReloading } from './reload.ts';
+import { createReloadHistory } from './reload-history.ts';
 import { endAtNextSignal, nextSignal, ReloadSignals } from './stop.ts';
 import type { Surroundings } from './surroundings.ts';
 import { toClientUrl } from './to-url.ts';
@@ -44,11 +46,13 @@ async function serveAlone(
   const { app, metrics, listening } = gateway;
   const closers: { close(): Promise<void> }[] = [gateway];
   let current = loaded;
+  const history = createReloadHistory({ store, loaded, log, nowMs: Date.now });
   try {
     const admin = await openAdminListener(
       {
         configuration,
         current: () => current,
+        refused: history.refused,
         read: (only) => timeSliced(metrics.reading(only)),
         clientUrl: () => toClientUrl(loaded.snapshot, listening),
       },
@@ -61,10 +65,11 @@ async function serveAlone(
     for (const one of closers) await one.close();
     throw error;
   }
-  const reloading = startReloading(configuration, gateway, log, surroundings, (next) => {
+  const onSwap = (next: LoadedConfiguration): void => {
     current = next;
     log.follow(next.snapshot.log);
-  });
+  };
+  const reloading = startReloading(configuration, gateway, log, surroundings, onSwap, history);
   reloads.follow({
     reload() {
       log.reopen();

@@ -29,6 +29,8 @@ export interface Schema {
   readonly usage_all_unit_days: UnitUsageTable;
   readonly series_blocks: SeriesBlockTable;
   readonly series_since: SeriesSinceTable;
+  readonly alerts: AlertTable;
+  readonly alert_lease: AlertLeaseTable;
   readonly captures: CaptureTable;
   readonly journals: JournalTable;
   readonly pruning: PruningTable;
@@ -269,6 +271,29 @@ interface SeriesSinceTable {
   readonly id: number;
   /** There are blocks of all rows that began at this time or later. */
   readonly at: number;
+}
+
+interface AlertTable {
+  readonly id: string;
+  readonly rule: string;
+  readonly kind: string;
+  readonly subject: string;
+  readonly severity: string;
+  readonly cause: string;
+  /** JSON. */
+  readonly explore: string | null;
+  readonly opened_at: number;
+  readonly closed_at: number | null;
+  readonly silenced_until: number | null;
+  /** A JSON list; null where everybody was told. */
+  readonly untold: string | null;
+}
+
+/** One row, with the ID 1. */
+interface AlertLeaseTable {
+  readonly id: number;
+  readonly holder: string;
+  readonly until: number;
 }
 
 interface CaptureTable {

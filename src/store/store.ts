@@ -3,6 +3,7 @@
 import type { Kysely } from 'kysely';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createAlertStore } from './alerts.ts';
 import { createBackgroundStore } from './background-answers.ts';
 import { createBudgetAccountStore } from './budgets.ts';
 import { createHealthStore } from './health.ts';
@@ -45,6 +46,7 @@ export function createStore({ db, quick, money, loose, clock, signal, secure, cl
     settings: createSettingStore(db, recorder, clock),
     ledger: createLedgerStore(db, clock, secure),
     series: createSeriesStore(db, clock),
+    alerts: createAlertStore(db, clock),
     budgets: createBudgetAccountStore(money, clock),
     members: createMemberStore(db, recorder, clock),
     sessions: createSessionStore(db, clock),

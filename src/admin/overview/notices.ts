@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
-import { type Holder, holderKinds } from '../../core/caps.ts';
+import { type Budget, type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
 import { sliceIfOver, timeSliced } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
@@ -16,7 +16,7 @@ export type Notice = z.input<typeof notice>;
 const dayMs = 86_400_000;
 const expiresSoonMs = 7 * dayMs;
 /** Of a budget: from here on one wants to know. */
-const budgetShare = 0.8;
+export const budgetShare = 0.8;
 /** Rows reach the store within a second where all is well. */
 const journalBehindMs = 10_000;
 /** The mark of time is moved every hour. */
@@ -158,8 +158,20 @@ async function readRetention({ store, clock }: AdminContext): Promise<Notice[]> 
 const rowsWait = (rows: number | undefined): string =>
   rows === undefined || rows === 0 ? '' : `: ${rows.toLocaleString('en')} ${rows === 1 ? 'row waits' : 'rows wait'}`;
 
+type Spent = Pick<AdminContext, 'store' | 'clock' | 'configuration'>;
+
+/** A budget, and how much of it is spent. */
+export interface SpentBudget {
+  readonly holder: NamedHolder;
+  readonly budget: Budget;
+  readonly spentNanos: number;
+  readonly share: number;
+  /** When it begins anew; undefined where it never does. */
+  readonly endsAtMs: number | undefined;
+}
+
 /** By the sums of the ledger, a question for each period and kind of holder, however many there are. */
-async function readBudgets(context: AdminContext): Promise<Notice[]> {
+export async function readSpentBudgets(context: Spent): Promise<SpentBudget[]> {
   const { store, clock, configuration } = context;
   const nowMs = clock.nowMs();
   const sums = new Map<string, Promise<ReadonlyMap<string, UsageSums>>>();
@@ -170,31 +182,35 @@ async function readBudgets(context: AdminContext): Promise<Notice[]> {
     return known;
   };
   const holders = [...toHolders(configuration.snapshot()), ...(await storedHolders(context))];
-  const nameOf = ({ kind, id, name = '' }: NamedHolder): string => `${kind} ${name || id}`;
-  const notices: Notice[] = [];
+  const found: SpentBudget[] = [];
   for (const holder of holders) {
     if (holder.caps.budgets.length === 0) continue;
     await sliceIfOver();
     for (const budget of holder.caps.budgets) {
       const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
-      const spent = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);
-      const share = budget.nanos === 0 ? 1 : spent / budget.nanos;
-      if (share < budgetShare) continue;
-      notices.push({
-        id: `budget ${holder.kind} ${holder.id} ${budget.period}`,
-        kind: 'budget',
-        severity: share >= 1 ? 'bad' : 'warning',
-        title:
-          share >= 1
-            ? `The budget of ${nameOf(holder)} is used up`
-            : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
-        detail: `Its ${periodWords[budget.period]}; what goes beyond is refused.`,
-        about: { kind: holder.kind, id: holder.id },
-        at: Number.isFinite(endsAtMs) ? toInstant(endsAtMs) : null,
-      });
+      const spentNanos = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);
+      const share = budget.nanos === 0 ? 1 : spentNanos / budget.nanos;
+      found.push({ holder, budget, spentNanos, share, endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : undefined });
     }
   }
-  return notices;
+  return found;
+}
+
+async function readBudgets(context: AdminContext): Promise<Notice[]> {
+  const nameOf = ({ kind, id, name = '' }: NamedHolder): string => `${kind} ${name || id}`;
+  const near = (await readSpentBudgets(context)).filter(({ share }) => share >= budgetShare);
+  return near.map(({ holder, budget, share, endsAtMs }) => ({
+    id: `budget ${holder.kind} ${holder.id} ${budget.period}`,
+    kind: 'budget',
+    severity: share >= 1 ? 'bad' : 'warning',
+    title:
+      share >= 1
+        ? `The budget of ${nameOf(holder)} is used up`
+        : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
+    detail: `Its ${periodWords[budget.period]}; what goes beyond is refused.`,
+    about: { kind: holder.kind, id: holder.id },
+    at: endsAtMs === undefined ? null : toInstant(endsAtMs),
+  }));
 }
 
 const periodWords = {
@@ -224,7 +240,7 @@ function toHolders(snapshot: ReturnType<AdminContext['configuration']['snapshot'
   return holderKinds.flatMap((kind) => lists[kind].map(({ id, caps }) => ({ kind, id, caps })));
 }
 
-async function storedHolders({ store }: AdminContext): Promise<NamedHolder[]> {
+async function storedHolders({ store }: Pick<AdminContext, 'store'>): Promise<NamedHolder[]> {
   const keys = await store.keys.list();
   return keys
     .filter(({ revokedAtMs }) => revokedAtMs === undefined)

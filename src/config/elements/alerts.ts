@@ -1,9 +1,10 @@
-/** The section `alerts`: who is told of budgets that run out. */
+/** The section `alerts`: which rules there are beside budgets, and who is told. */
 
 import type * as z from 'zod';
-import type { AlertSettings } from '../../core/snapshot.ts';
+import { type AlertSettings, alertFormats } from '../../core/snapshot.ts';
+import { alertRules } from '../../core/store/alerts.ts';
 import type { AddressRule } from '../../lib/addresses/address-rule.ts';
-import { is, list, mapping, secretFile, text } from './fields.ts';
+import { duration, is, list, mapping, oneOf, secretFile, share, text } from './fields.ts';
 
 const webhookFields = {
   url: text('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
@@ -15,6 +16,9 @@ const webhookFields = {
   secret: text('at least 16 visible ASCII characters, without spaces', /^[\x21-\x7e]{16,512}$/)
     .optional()
     .meta(is('Secret that signs the body.', { secret: true })),
+  format: oneOf(alertFormats)
+    .default('postern')
+    .meta(is('Body: `postern` is JSON with fields, `slack` a text that Slack and its like show.')),
 };
 
 function hasUser(url: string): boolean {
@@ -27,18 +31,50 @@ export const webhooksField = () => webhookList(mapping(webhookFields));
 
 const webhookList = <T extends z.ZodType>(webhook: T) => list(webhook).max(20, { error: 'at most 20 webhooks' });
 
+const address = text('an address such as ops@example.com', /^[^\s<>@,;:"()[\]\\]+@[^\s<>@,;:"()[\]\\]+$/);
+
+/** In the file alone. */
+const smtpFields = mapping({
+  url: text('an smtp:// or smtps:// URL', /^smtps?:\/\/[^/\\\s]+\/?$/i)
+    .refine((url) => URL.canParse(url), { error: 'a valid URL' })
+    .meta(
+      is('The server, such as `smtp://user:password@mail.example.com:587`; TLS is asked for.', {
+        kind: 'URL',
+        secret: true,
+      }),
+    ),
+  url_file: secretFile('url'),
+  from: address.meta(is('The sender.')),
+  to: list(address)
+    .min(1, { error: 'at least one address' })
+    .max(20, { error: 'at most 20 addresses' })
+    .meta(is('The recipients.')),
+});
+
 export const alertsSchema = mapping({
   webhooks: webhookList(mapping({ ...webhookFields, url_file: secretFile('url'), secret_file: secretFile('secret') }))
     .default([])
     .meta(is('Webhooks.')),
+  smtp: smtpFields.optional().meta(is('A mail server that alerts are sent by.')),
+  error_rate: share(1)
+    .default({ percent: 5 })
+    .meta(is('Opens an alert where more of the requests of ten minutes fail.', { defaultText: '`5%`' })),
+  p95: duration(1).optional().meta(is('Opens an alert where the p95 of ten minutes is longer.')),
+  off: list(oneOf(alertRules)).default([]).meta(is('Rules that open no alert.')),
 });
 
 /** `addresses`: where those may lead that the store holds; undefined for those of the file. */
 export function toAlertSettings(
-  { webhooks }: z.output<typeof alertsSchema>,
+  { webhooks, smtp, error_rate: errorRate, p95, off }: z.output<typeof alertsSchema>,
   addresses: AddressRule | undefined,
 ): AlertSettings {
   return Object.freeze({
-    webhooks: Object.freeze(webhooks.map(({ url, secret }) => Object.freeze({ url, secret, addresses }))),
+    webhooks: Object.freeze(
+      webhooks.map(({ url, secret, format }) => Object.freeze({ url, secret, format, addresses })),
+    ),
+    smtp: smtp && Object.freeze({ url: smtp.url, from: smtp.from, to: Object.freeze(smtp.to) }),
+    errorShare: errorRate.percent / 100,
+    p95Ms: p95,
+    off: Object.freeze(off),
   });
 }

@@ -18,7 +18,7 @@ test('console, ledger and alerts have their defaults', async (t) => {
     retentionMs: 90 * 86_400_000,
     hiddenFields: [],
   });
-  assert.deepEqual(snapshot.alerts, { webhooks: [] });
+  assert.deepEqual(snapshot.alerts, { webhooks: [], smtp: undefined, errorShare: 0.05, p95Ms: undefined, off: [] });
   assert.equal(snapshot.redis, undefined);
 });
 
@@ -47,8 +47,8 @@ store: postgresql://u:p@host/db`,
     hiddenFields: [],
   });
   assert.deepEqual(snapshot.alerts.webhooks, [
-    { url: 'https://hooks.example/x', secret: 'a-secret-of-16-c', addresses: undefined },
-    { url: 'http://127.0.0.1:9', secret: undefined, addresses: undefined },
+    { url: 'https://hooks.example/x', secret: 'a-secret-of-16-c', addresses: undefined, format: 'postern' },
+    { url: 'http://127.0.0.1:9', secret: undefined, addresses: undefined, format: 'postern' },
   ]);
   assert.equal(snapshot.redis, 'rediss://u:p@host:6380/1');
   assert.equal(snapshot.store, 'postgresql://u:p@host/db');

@@ -45,7 +45,7 @@ async function startFeed(
       return [];
     },
     keys: { changed: (ids = ['all']) => keys.push(...ids), confirmed: () => keys.push('confirmed') },
-    onReload: (inForce) => reloads.push(inForce),
+    onReload: (refused) => reloads.push(refused === undefined),
     fileIntervalMs: 2,
     storeIntervalMs: 2,
     ...more,

@@ -12,6 +12,7 @@ import { isRestart, type Restart } from '../elements/fields.ts';
 import { settingsSchema } from '../elements/schema.ts';
 import { bare } from '../elements/schema-lookup.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
+import type { Fault } from '../read/faults.ts';
 import { watchChanges } from './change-watch.ts';
 import { watchConfiguration } from './watch.ts';
 
@@ -27,8 +28,8 @@ export interface ConfigurationFeedOptions {
   readonly keys: KeyListener;
   /** Told of settings in the store that have changed, by their names; undefined: any may have. */
   readonly onSettings?: (names: readonly string[] | undefined) => void;
-  /** Told of each reload: whether it is in force. */
-  readonly onReload?: (inForce: boolean) => void;
+  /** Told of each reload: what is wrong with it; undefined where it is in force. */
+  readonly onReload?: (faults: readonly Fault[] | undefined) => void;
   /** How often files are looked at. */
   readonly fileIntervalMs?: number;
   /** How often the store is asked. */
@@ -89,7 +90,7 @@ export function createConfigurationFeed({
     isQueued = true;
     reloading = reloading.then(reloadNow).catch((error: unknown) => {
       log.error('configuration not reloaded: the running one stays in force', { why: reasonOf(error) });
-      onReload(false);
+      onReload([{ path: '', message: reasonOf(error) }]);
     });
   }
 
@@ -100,13 +101,13 @@ export function createConfigurationFeed({
     if (isClosed) return;
     if (!next.ok) {
       log.error('configuration not reloaded: the running one stays in force', { faults: next.faults });
-      onReload(false);
+      onReload(next.faults);
       return;
     }
     const reasons = swap(next);
     if (reasons.length > 0) {
       log.error('configuration not reloaded: restart to change these settings', { settings: reasons });
-      onReload(false);
+      onReload([{ path: '', message: `restart to change these settings: ${reasons.join(', ')}` }]);
       return;
     }
     files = next.files;
@@ -115,7 +116,7 @@ export function createConfigurationFeed({
       log.warn(warning);
       await sliceIfOver();
     }
-    onReload(true);
+    onReload(undefined);
   }
 
   /** False where the store is out: once it answers again, all of this is done again. */

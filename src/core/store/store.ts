@@ -1,5 +1,6 @@
 /** All ports of a store in one; which database answers is the store's own business. */
 
+import type { AlertStore } from './alerts.ts';
 import type { AuditStore } from './audit.ts';
 import type { BackgroundStore } from './background-answers.ts';
 import type { BudgetAccountStore } from './budgets.ts';
@@ -22,6 +23,7 @@ export interface Store {
   readonly settings: SettingStore;
   readonly ledger: LedgerStore;
   readonly series: SeriesStore;
+  readonly alerts: AlertStore;
   readonly budgets: BudgetAccountStore;
   readonly members: MemberStore;
   readonly sessions: SessionStore;

@@ -13,6 +13,7 @@ import type { OpenConfiguration } from '../configuration.ts';
 import { clearSocket } from '../listen-fault.ts';
 import { sayReady } from '../ready.ts';
 import { startFollowing } from '../reload.ts';
+import { createReloadHistory } from '../reload-history.ts';
 import { endAtNextSignal, nextSignal, type ReloadSignals } from '../stop.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { toClientUrl } from '../to-url.ts';
@@ -77,13 +78,20 @@ async function startAll(
   // Opened by this process first, so that it is made and brought up to date once, and one key is made for all.
   closers.unshift(store);
   let current = loaded;
-  const following = startFollowing(configuration, surroundings, (next) => {
+  const history = createReloadHistory({ store, loaded, log, nowMs: Date.now });
+  const following = startFollowing(configuration, surroundings, history, (next) => {
     current = next;
     log.follow(next.snapshot.log);
   });
   closers.unshift(following);
   let clientUrl = '';
-  const followed = { configuration, current: () => current, read, clientUrl: () => clientUrl };
+  const followed = {
+    configuration,
+    current: () => current,
+    refused: history.refused,
+    read,
+    clientUrl: () => clientUrl,
+  };
   const admin = await openAdminListener(followed, log, surroundings);
   closers.unshift(admin);
   const { socket } = loaded.snapshot.server;

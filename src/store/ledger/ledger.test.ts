@@ -120,7 +120,7 @@ test('rows that are gone although nothing was pruned are found even where no old
 const dropSetAside = `INSERT INTO kysely_migration SELECT name, timestamp FROM migrations_set_aside; DELETE FROM migrations_set_aside;
   DROP TABLE ledger_rows; DROP TABLE ledger_places;
   DROP VIEW usage_all_days; DROP VIEW usage_all_key_days; DROP VIEW usage_all_unit_days;
-  DROP TABLE usage_rollup; DROP TABLE series_blocks; DROP TABLE series_since`;
+  DROP TABLE usage_rollup; DROP TABLE series_blocks; DROP TABLE series_since; DROP TABLE alerts; DROP TABLE alert_lease`;
 const dropSecretKeys = 'ALTER TABLE node_reports DROP COLUMN secret_keys';
 const dropQueue = 'ALTER TABLE ledger DROP COLUMN queue_ms';
 const dropUnitSums = `${dropSetAside}; ${dropQueue}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;

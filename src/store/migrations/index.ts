@@ -2,7 +2,7 @@
 
 import type { Migration } from 'kysely/migration';
 import { released } from './0001-to-0013.ts';
-import { later } from './0014-to-0027.ts';
+import { later } from './0014-to-0028.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = { ...released, ...later };
 
@@ -31,4 +31,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   '0025-key-lanes',
   seriesStep,
   '0027-ledger-queue',
+  '0028-alerts',
 ]);

@@ -131,13 +131,17 @@ function triesIn(text: string): Try[] {
     if (!isMapping(one) || typeof one.upstream !== 'string' || typeof one.outcome !== 'string') return [];
     if (one.outcome === notCalled) return [];
     const { upstream, outcome, detail, durationMs } = one;
-    const code = typeof detail === 'number' || typeof detail === 'string' ? String(detail).slice(0, longestCode) : '';
+    const code = typeof detail === 'number' ? String(detail) : typeof detail === 'string' ? codeIn(detail) : '';
     return [{ upstream, outcome, code, durationMs: typeof durationMs === 'number' ? durationMs : 0 }];
   });
 }
 
-/** What a service says in words goes on and on. */
 const longestCode = 64;
+/** Of the system or of TLS, such as ECONNREFUSED, ERR_TLS_CERT_ALTNAME_INVALID, DEPTH_ZERO_SELF_SIGNED_CERT. */
+const systemCode = /\b(?:E[A-Z]{4,}|[A-Z]{2,}(?:_[A-Z]+)+)\b/;
+
+/** Words that name addresses would be a cell for each of them. */
+const codeIn = (detail: string): string => systemCode.exec(detail)?.[0] ?? detail.slice(0, longestCode);
 
 const failedIn = (text: string): number => triesIn(text).filter(({ outcome }) => isFailedAttempt(outcome)).length;
 

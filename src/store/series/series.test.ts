@@ -150,3 +150,25 @@ test('says from when on there are series: from the first row on, or since the st
   t.after(() => again.close());
   assert.ok((await again.series.read(all)).sinceMs >= beforeMs);
 });
+
+test('a call that failed counts under the code of the system, and not under words that name addresses', async (t) => {
+  const store = await openStore('sqlite::memory:', { cwd: '/nowhere' });
+  t.after(() => store.close());
+  const details = [
+    'Error ECONNREFUSED: connect ECONNREFUSED 10.0.0.7:80',
+    'Error: unable (CERT_HAS_EXPIRED)',
+    'no answer',
+    503,
+  ];
+  const tries = details.map((detail) => {
+    return { upstream: 'u', model: 'm', credential: undefined, outcome: 'failed', detail, durationMs: 1 };
+  });
+  await store.ledger.import('j', [imported({ attempts: 4, tries })], { segment: 1, offset: 1 });
+  const { attemptErrors } = await store.series.read(all);
+  assert.deepEqual(attemptErrors.map(({ code }) => code).toSorted(), [
+    '503',
+    'CERT_HAS_EXPIRED',
+    'ECONNREFUSED',
+    'no answer',
+  ]);
+});

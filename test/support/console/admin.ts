@@ -7,10 +7,12 @@ import type { TestContext } from 'node:test';
 import { createAccess } from '../../../src/admin/access/access.ts';
 import { createOidcSignIn } from '../../../src/admin/access/oidc.ts';
 import { createPasskeys } from '../../../src/admin/access/passkeys.ts';
+import type { Watched } from '../../../src/admin/alerts/rules.ts';
+import { createAlertWatch } from '../../../src/admin/alerts/watch.ts';
 import { createAdminApi } from '../../../src/admin/api/api.ts';
 import { createEventStreams } from '../../../src/admin/api/event-stream.ts';
 import type { Caller } from '../../../src/admin/caller.ts';
-import type { AdminContext } from '../../../src/admin/context.ts';
+import type { AdminContext, RefusedConfiguration } from '../../../src/admin/context.ts';
 import { endpoints } from '../../../src/admin/endpoints.ts';
 import { createLedgerTail } from '../../../src/admin/ledger/tail.ts';
 import { createSampler } from '../../../src/admin/overview/live/sampler.ts';
@@ -91,8 +93,10 @@ export async function openAdmin(
     url: () => loaded.snapshot.console.url,
     cost: { cost: 16, blockSize: 1, parallelization: 1 },
   });
+  let refused: RefusedConfiguration | undefined;
+  let webhookStatus = 204;
   let caller = toCaller(signsIn ? null : role);
-  const context: AdminContext = {
+  const watched: Watched = {
     store,
     series: store.series,
     clock: systemClock,
@@ -104,6 +108,7 @@ export async function openAdmin(
       file: () => loaded.file,
       warnings: () => loaded.warnings,
       misplacedSecrets: () => loaded.misplacedSecrets,
+      refused: () => refused,
     },
     access: signsIn ? access : { ...access, identify: async () => asProved(caller) },
     oidc: createOidcSignIn(() => loaded.snapshot.console.oidc, systemClock.nowMs),
@@ -118,6 +123,25 @@ export async function openAdmin(
     resources: createResourceEditor({ store, current: () => loaded, load, secrets: { env, cwd }, log }),
     clientUrl: () => clientUrl,
   };
+  const told: { readonly to: string; readonly body: string }[] = [];
+  const alerts = createAlertWatch({
+    context: watched,
+    node: 'test-node',
+    everyMs: 3_600_000,
+    ways: {
+      async post({ url }, _, body) {
+        told.push({ to: url, body });
+        return webhookStatus;
+      },
+      async mail({ to }, { subject, text }) {
+        told.push({ to: to.join(), body: `${subject}\n${text}` });
+      },
+      sign: () => 'signed',
+      close: async () => undefined,
+    },
+  });
+  t.after(() => alerts.close());
+  const context: AdminContext = { ...watched, alerts };
   const api = createAdminApi(endpoints, context);
 
   async function ask(
@@ -146,6 +170,16 @@ export async function openAdmin(
     store,
     context,
     cwd,
+    /** What alerts were told to whom, in place of a webhook and a mail server. */
+    told,
+    /** What webhooks answer from now on. */
+    answerWebhooks(status: number): void {
+      webhookStatus = status;
+    },
+    /** As if the file had been changed so that it has this fault. */
+    refuse(next: RefusedConfiguration | undefined): void {
+      refused = next;
+    },
     /** What the running gateway does by itself: goes by what the store holds now. */
     async follow(): Promise<void> {
       const next = await load(await store.resources.list());

@@ -1,22 +1,11 @@
 /** Alerts: what is open, what was, how operators are told, and what is silenced. */
 
 import * as z from 'zod';
+import { alertRules, alertSubjects } from '../../../core/store/alerts.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { instant, pageOf, pageQuery } from '../../shapes/common.ts';
 
 const alertEndpoint = endpointsOf('Alerts');
-
-export const alertRules = [
-  'error_rate',
-  'latency',
-  'upstream_degraded',
-  'upstream_down',
-  'budget',
-  'ledger_lag',
-  'drift',
-  'certificate',
-  'reload_refused',
-] as const;
 
 const channelKinds = ['webhook', 'slack', 'smtp'] as const;
 
@@ -26,7 +15,7 @@ export const alert = z.object({
   rule: z.enum(alertRules),
   subject: z
     .object({
-      kind: z.enum(['gateway', 'upstream', 'model', 'key', 'project', 'configuration']),
+      kind: z.enum(alertSubjects),
       id: z.string().nullable(),
     })
     .meta({ description: 'What it is about.' }),
@@ -42,7 +31,7 @@ export const alert = z.object({
 });
 
 export const listAlerts = alertEndpoint('GET /api/alerts', 'viewer', {
-  summary: 'List alerts, those that are open first, then the newest',
+  summary: 'List alerts, those that are open and those that were, the newest first',
   query: pageQuery.extend({ state: z.enum(['open', 'closed', 'all']).default('all') }),
   answer: pageOf(alert),
 });

@@ -110,6 +110,25 @@ export const getAbout = implement(
   },
 );
 
+export const getConfiguration = implement(contract.getConfiguration, ({ context: { configuration } }) => {
+  const refused = configuration.refused();
+  return {
+    file: configuration.file() ?? null,
+    readAt: toInstant(configuration.snapshot().createdAtS * 1000),
+    refused:
+      refused === undefined
+        ? null
+        : {
+            at: toInstant(refused.atMs),
+            faults: refused.faults.map(({ file, line, message }) => ({
+              file: file ?? null,
+              line: line ?? null,
+              message,
+            })),
+          },
+  };
+});
+
 export const getNotices = implement(contract.getNotices, async ({ context, caller }) => {
   const items = await recentlyOf(context)('notices', () => readNotices(context));
   const isOwner = caller.kind !== 'nobody' && caller.role === 'owner';

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
+import { holderKinds } from '../../../core/caps.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { latencyKinds, requestResults, seriesDimensions, seriesOrders } from '../../../core/store/series.ts';
 import { targetStates } from '../../../core/target-state.ts';
@@ -191,8 +192,21 @@ export const getSeries = seriesEndpoint('GET /api/series', 'viewer', {
 /** How a target or an upstream does. */
 export const shownStates = ['failing', 'cooldown', 'degraded', 'healthy', 'untested'] as const;
 
+/** When a target is degraded or failing. */
+export const stateRule = {
+  windowMs: 600_000,
+  leastAttempts: 10,
+  /** Below it, it is degraded; at the other or below, it fails. */
+  successShare: 0.95,
+  failingShare: 0.5,
+  /** So many times the p95 of its week. */
+  slower: 2,
+  leastMeasured: 20,
+  leastOfWeek: 100,
+} as const;
+
 const evidence = z.object({
-  attempts: count.meta({ description: 'Of the last ten minutes, as are the next four.' }),
+  attempts: count.meta({ description: 'Calls of the last ten minutes, as are the next five.' }),
   failedAttempts: count,
   successShare: z.number().nullable(),
   p95Ms: z.number().nullable(),
@@ -200,8 +214,8 @@ const evidence = z.object({
     .object({ kind: z.string(), code: z.string(), attempts: count })
     .nullable()
     .meta({ description: 'The failure that was most frequent.' }),
-  weekP95Ms: z.number().nullable().meta({ description: 'Of the seven days before.' }),
-  requestsPerSecond: z.number().meta({ description: 'Of the last five minutes.' }),
+  requestsPerSecond: z.number(),
+  weekP95Ms: z.number().nullable().meta({ description: 'Of the seven days before; null where too little was called.' }),
   since: instant
     .nullable()
     .meta({ description: 'Since when it is so, to the minute; null where it is healthy or untested.' }),
@@ -242,7 +256,7 @@ export const listStates = seriesEndpoint('GET /api/states', 'viewer', {
 });
 
 const nearBudget = z.object({
-  kind: z.enum(['key', 'project']),
+  kind: z.enum(holderKinds),
   id: z.string(),
   name: z.string(),
   period: z.string(),

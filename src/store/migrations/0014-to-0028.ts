@@ -241,4 +241,19 @@ export const later: Readonly<Record<string, Migration>> = {
       await db.schema.alterTable('ledger').addColumn('queue_ms', 'double precision').execute();
     },
   },
+  /** Alerts that are open or were, and the lease of the node that watches for all. */
+  '0028-alerts': {
+    async up(db: Kysely<unknown>) {
+      await sql`
+        create table alerts (
+          id text primary key not null, rule text not null, kind text not null, subject text not null,
+          severity text not null, cause text not null, explore text, opened_at bigint not null, closed_at bigint,
+          silenced_until bigint, untold text)`.execute(db);
+      await sql`create index alerts_untold on alerts (id) where untold is not null`.execute(db);
+      await sql`create index alerts_open on alerts (id) where closed_at is null`.execute(db);
+      await sql`create table alert_lease (id bigint primary key not null, holder text not null, until bigint not null)`.execute(
+        db,
+      );
+    },
+  },
 };

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { imported } from '../../../../test/support/ledger/ledger-rows.ts';
+import { createAlertWatch } from '../watch.ts';
+
+const hooks = {
+  webhooks: [{ url: 'https://hooks.example/a' }, { url: 'https://hooks.slack.example/b', format: 'slack' }],
+};
+const fault = { atMs: Date.now(), faults: [{ file: '/etc/postern.yaml', line: 7, message: 'keyz: unknown key' }] };
+
+const kindOf = ({ body }: { readonly body: string }): string =>
+  JSON.parse(body).type ?? JSON.parse(body).text.split(':')[0];
+
+test('an alert opens when it was so twice, is told once to each channel, and closes', async (t) => {
+  const { ask, context, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
+  refuse(fault);
+  await context.alerts.look();
+  assert.equal(told.length, 0);
+  await context.alerts.look();
+  await context.alerts.look();
+  assert.deepEqual(told.map(kindOf), ['alert.opened', 'Alert']);
+  const body = JSON.parse(told[0]?.body ?? '');
+  assert.equal(body.cause, 'The changed configuration is not in force: /etc/postern.yaml line 7: keyz: unknown key');
+  const { json } = await ask('GET', '/api/alerts?state=open');
+  assert.deepEqual(
+    json.items.map(({ id, rule, closedAt }: Record<string, unknown>) => [id, rule, closedAt]),
+    [[body.id, 'reload_refused', null]],
+  );
+  refuse(undefined);
+  for (let look = 0; look < 3; look++) await context.alerts.look();
+  assert.deepEqual(told.slice(2).map(kindOf), ['alert.closed', 'Closed']);
+  assert.equal(JSON.parse(told[2]?.body ?? '').id, body.id);
+  assert.deepEqual((await ask('GET', '/api/alerts?state=open')).json.items, []);
+  assert.equal((await ask('GET', '/api/alerts')).json.items.length, 1);
+});
+
+test('what a webhook did not take is told again, with the same ID', async (t) => {
+  const { context, told, refuse, answerWebhooks } = await openAdmin(t, { configuration: { alerts: hooks } });
+  refuse(fault);
+  answerWebhooks(500);
+  for (let look = 0; look < 3; look++) await context.alerts.look();
+  answerWebhooks(204);
+  await context.alerts.look();
+  await context.alerts.look();
+  const own = told.filter(({ to }) => to === 'https://hooks.example/a').map(({ body }) => JSON.parse(body).id);
+  assert.equal(own.length, 3);
+  assert.equal(new Set(own).size, 1);
+});
+
+test('of several nodes one watches, and after its lease another one goes on with what it began', async (t) => {
+  const { context, store, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
+  refuse(fault);
+  let looks = 0;
+  const ways = {
+    post: async () => {
+      looks += 1;
+      return 204;
+    },
+    mail: async () => undefined,
+    sign: () => '',
+    close: async () => undefined,
+  };
+  const other = createAlertWatch({ context, ways, node: 'another', everyMs: 3_600_000 });
+  t.after(() => other.close());
+  for (let look = 0; look < 3; look++) {
+    await context.alerts.look();
+    await other.look();
+  }
+  assert.deepEqual([told.length, looks], [2, 0]);
+  // The first one says no more: its time is over.
+  await store.alerts.lease('test-node', Date.now() - 1);
+  await other.look();
+  assert.equal((await store.alerts.page({ isOpen: true, limit: 9 })).length, 1);
+  assert.equal(looks, 0);
+});
+
+test('a silenced alert is told to nobody, also when it comes again', async (t) => {
+  const { ask, context, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
+  refuse(fault);
+  await context.alerts.look();
+  await context.alerts.look();
+  const [open] = (await ask('GET', '/api/alerts')).json.items;
+  const silenced = await ask('PUT', `/api/alerts/${open.id}/silence`, { minutes: 60 });
+  assert.ok(Date.parse(silenced.json.silencedUntil) > Date.now());
+  refuse(undefined);
+  for (let look = 0; look < 3; look++) await context.alerts.look();
+  refuse(fault);
+  for (let look = 0; look < 3; look++) await context.alerts.look();
+  assert.equal(told.length, 2);
+  const [again] = (await ask('GET', '/api/alerts?state=open')).json.items;
+  assert.notEqual(again.id, open.id);
+  assert.equal(again.silencedUntil, silenced.json.silencedUntil);
+  assert.equal((await ask('DELETE', `/api/alerts/${again.id}/silence`)).status, 204);
+  assert.equal((await ask('GET', '/api/alerts?state=open')).json.items[0].silencedUntil, null);
+  assert.equal((await ask('DELETE', '/api/alerts/none/silence')).status, 404);
+});
+
+test('a test goes to every channel, or to one, and says what came of it', async (t) => {
+  const smtp = { url: 'smtp://mail.example:25', from: 'a@example.com', to: ['b@example.com'] };
+  const { ask, told, answerWebhooks } = await openAdmin(t, { configuration: { alerts: { ...hooks, smtp } } });
+  const { json } = await ask('POST', '/api/alerts/test', {});
+  assert.deepEqual(
+    json.results.map(({ channel, ok }: { channel: { id: string }; ok: boolean }) => [channel.id, ok]),
+    [
+      ['webhook-1', true],
+      ['slack-2', true],
+      ['smtp', true],
+    ],
+  );
+  assert.match(told.find(({ to }) => to === 'b@example.com')?.body ?? '', /^Test: error rate\nThis is a test/);
+  answerWebhooks(410);
+  const one = await ask('POST', '/api/alerts/test', { channel: 'webhook-1' });
+  assert.deepEqual(
+    one.json.results.map(({ ok, detail }: Record<string, unknown>) => [ok, detail]),
+    [[false, 'status 410']],
+  );
+  assert.equal((await ask('POST', '/api/alerts/test', { channel: 'pager' })).status, 404);
+});
+
+test('rules are listed with their thresholds, and those that are off open nothing', async (t) => {
+  const alerts = { ...hooks, error_rate: '20%', off: ['reload_refused'] };
+  const { ask, context, refuse } = await openAdmin(t, { configuration: { alerts } });
+  refuse(fault);
+  for (let look = 0; look < 3; look++) await context.alerts.look();
+  assert.deepEqual((await ask('GET', '/api/alerts')).json.items, []);
+  const { json } = await ask('GET', '/api/alerts/rules');
+  const isOn = new Map(json.rules.map((one: Record<string, unknown>) => [one.rule, one.isOn]));
+  assert.deepEqual([isOn.get('reload_refused'), isOn.get('error_rate'), isOn.get('latency')], [false, true, false]);
+  assert.match(json.rules[0].words, /^More than 20 % /);
+  assert.equal(json.channels.length, 2);
+});
+
+test('requests that fail, and an upstream that fails, open alerts that say what and since when', async (t) => {
+  const { ask, store, context } = await openAdmin(t, {
+    configuration: {
+      upstreams: [{ id: 'eu-spare', family: 'openai', api_key: 'sk-0123456789' }],
+      models: [{ id: 'rerank-best', operations: ['rerank'], targets: [{ upstream: 'eu-spare', model: 'r' }] }],
+    },
+  });
+  const nowMs = Date.now();
+  const rows = Array.from({ length: 200 }, (_, at) => {
+    const failed = at % 3 === 0;
+    const tries = failed
+      ? [{ upstream: 'eu-spare', model: 'r', credential: undefined, outcome: 'failed', detail: 503, durationMs: 5 }]
+      : [];
+    return imported({
+      startedAtMs: nowMs - 60_000 - at * 1_000,
+      ...{
+        model: 'rerank-best',
+        upstream: 'eu-spare',
+        tries,
+        outcome: failed ? 'error' : 'ok',
+        status: failed ? 503 : 200,
+      },
+    });
+  });
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  await context.alerts.look();
+  await context.alerts.look();
+  const { json } = await ask('GET', '/api/now');
+  const causes = new Map(json.alerts.map((one: Record<string, unknown>) => [one.rule, one.cause]));
+  assert.equal(causes.get('error_rate'), '33.5 % of the requests of ten minutes failed: 67 of 200');
+  assert.match(
+    String(causes.get('upstream_degraded')),
+    /^eu-spare: 34 % of calls fail, mostly 503 since \d\d:\d\d UTC; affects rerank-best$/,
+  );
+  const [upstream] = json.upstreams;
+  assert.deepEqual([upstream.id, upstream.state, upstream.evidence.attempts], ['eu-spare', 'degraded', 200]);
+  assert.deepEqual(upstream.evidence.topCode, { kind: 'failed', code: '503', attempts: 67 });
+  const states = await ask('GET', '/api/states?model=rerank-best');
+  assert.deepEqual(
+    states.json.items.map(({ state, cause }: Record<string, unknown>) => [state, cause]),
+    [['degraded', '34 % of calls fail, mostly 503']],
+  );
+  assert.deepEqual((await ask('GET', '/api/states?state=failing')).json.items, []);
+});

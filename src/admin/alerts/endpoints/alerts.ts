@@ -1,0 +1,87 @@
+/** Alerts for people: what is open and what was, rules and channels, tests, and silence. */
+
+import type * as z from 'zod';
+import { alertRules, type StoredAlert } from '../../../core/store/alerts.ts';
+import type { AdminContext } from '../../context.ts';
+import { implement } from '../../implement.ts';
+import { Problem } from '../../problem.ts';
+import { toInstant } from '../../shapes/common.ts';
+import type { alert } from '../contract/alerts.ts';
+import * as contract from '../contract/alerts.ts';
+import { wordsOfRules } from '../rules.ts';
+
+const minuteMs = 60_000;
+/** Around an alert, so that one sees how it was before. */
+const marginMs = 30 * minuteMs;
+const mostOpen = 100;
+
+export function toShownAlert(stored: StoredAlert): z.input<typeof alert> {
+  const { id, rule, kind, subject, severity, cause, explore, openedAtMs, closedAtMs, silencedUntilMs } = stored;
+  const from = toInstant(openedAtMs - marginMs);
+  return {
+    ...{ id, rule, severity, cause },
+    subject: { kind, id: subject === '' ? null : subject },
+    openedAt: toInstant(openedAtMs),
+    closedAt: closedAtMs === undefined ? null : toInstant(closedAtMs),
+    silencedUntil: silencedUntilMs === undefined ? null : toInstant(silencedUntilMs),
+    explore:
+      explore === undefined
+        ? null
+        : { ...explore, from, ...(closedAtMs !== undefined && { to: toInstant(closedAtMs + marginMs) }) },
+  };
+}
+
+export async function readOpenAlerts({ store }: AdminContext): Promise<z.input<typeof alert>[]> {
+  return (await store.alerts.page({ isOpen: true, limit: mostOpen })).map(toShownAlert);
+}
+
+export const listAlerts = implement(
+  contract.listAlerts,
+  async ({ query: { state, before, limit }, context: { store } }) => {
+    const isOpen = state === 'all' ? undefined : state === 'open';
+    const found = await store.alerts.page({ isOpen, before, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    return { items: page.map(toShownAlert), next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+  },
+);
+
+export const getAlertRules = implement(contract.getAlertRules, ({ context: { alerts, configuration } }) => {
+  const settings = configuration.snapshot().alerts;
+  const words = wordsOfRules(settings);
+  return {
+    rules: alertRules.map((rule) => ({
+      rule,
+      isOn: !settings.off.includes(rule) && (rule !== 'latency' || settings.p95Ms !== undefined),
+      words: words[rule],
+    })),
+    channels: [...alerts.channels()],
+  };
+});
+
+export const testAlert = implement(contract.testAlert, async ({ body: { channel }, context: { alerts } }) => {
+  const results = await alerts.test(channel);
+  if (channel !== undefined && results.length === 0) {
+    throw new Problem('not_found', { detail: 'There is no such channel; GET /api/alerts/rules lists them.' });
+  }
+  return { results: [...results] };
+});
+
+export const silenceAlert = implement(
+  contract.silenceAlert,
+  async ({ params: { id }, body: { minutes }, context: { store, clock } }) => {
+    const silenced = { ...(await find(store, id)), silencedUntilMs: clock.nowMs() + minutes * minuteMs };
+    await store.alerts.put(silenced);
+    return toShownAlert(silenced);
+  },
+);
+
+export const endSilence = implement(contract.endSilence, async ({ params: { id }, context: { store } }) => {
+  await store.alerts.put({ ...(await find(store, id)), silencedUntilMs: undefined });
+  return undefined;
+});
+
+async function find(store: AdminContext['store'], id: string): Promise<StoredAlert> {
+  const found = await store.alerts.get(id);
+  if (found === undefined) throw new Problem('not_found', { detail: 'There is no alert with this ID.' });
+  return found;
+}

@@ -1,0 +1,183 @@
+/** The rules of alerts: what each finds now, with a sentence of cause. */
+
+import { X509Certificate } from 'node:crypto';
+import type { AlertFacts, AlertRule } from '../../core/store/alerts.ts';
+import type { SeriesQuery } from '../../core/store/series.ts';
+import type { AdminContext } from '../context.ts';
+import { readSpentBudgets } from '../overview/notices.ts';
+import { stateRule } from '../series/contract/series.ts';
+import { readStates } from '../series/states.ts';
+import { toInstant } from '../shapes/common.ts';
+import { readTargetReports } from '../target-index.ts';
+
+export type Watched = Omit<AdminContext, 'alerts'>;
+
+const dayMs = 86_400_000;
+const leastRequests = 50;
+const behindMs = 60_000;
+const certificateMs = 14 * dayMs;
+const mostOfARule = 50;
+
+const query: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
+  zoneMs: 0,
+  filter: {},
+  by: [],
+  top: 1,
+  order: 'requests',
+  latency: 'duration',
+  wantsHeatmap: false,
+  wantsPoints: false,
+};
+
+const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
+
+const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly AlertFacts[]>>> = {
+  async error_rate(context) {
+    const { succeeded, failed } = (await readRecent(context)).figures;
+    const { errorShare } = context.configuration.snapshot().alerts;
+    const judged = succeeded + failed;
+    if (judged < leastRequests || failed / judged <= errorShare) return [];
+    const cause = `${percent(failed / judged)} of the requests of ten minutes failed: ${failed} of ${judged}`;
+    return [ofGateway('error_rate', 'bad', cause, { outcome: 'failed', by: 'model' })];
+  },
+
+  async latency(context) {
+    const { p95Ms } = context.configuration.snapshot().alerts;
+    const { duration } = (await readRecent(context)).figures;
+    if (p95Ms === undefined || duration === undefined || duration.count < leastRequests || duration.p95 <= p95Ms)
+      return [];
+    const cause = `The p95 of ten minutes is ${Math.round(duration.p95)} ms, and should be ${p95Ms} ms at most`;
+    return [ofGateway('latency', 'warning', cause, { order: 'p95', by: 'model' })];
+  },
+
+  upstream_degraded: async (context) => ofUpstreams(context, 'upstream_degraded', ['degraded']),
+  upstream_down: async (context) => ofUpstreams(context, 'upstream_down', ['failing', 'cooldown']),
+
+  async budget(context) {
+    const budgets = await readSpentBudgets(context);
+    const spent = budgets.filter(
+      ({ share, holder: { kind } }) => share >= 1 && kind !== 'model' && kind !== 'upstream',
+    );
+    return spent.map(({ holder: { kind, id, name }, budget }): AlertFacts => {
+      const cause = `The budget of ${kind} ${name || id} for a ${budget.period} is used up: what it sends is refused`;
+      const facts = {
+        rule: 'budget',
+        severity: 'warning',
+        cause,
+        explore: { [kind]: id, outcome: 'refused' },
+      } as const;
+      return { ...facts, kind: kind === 'project' ? 'project' : 'key', subject: id };
+    });
+  },
+
+  async ledger_lag({ live }) {
+    const { journalOldestMs = 0, journalRows = 0 } = await live.state();
+    if (journalOldestMs <= behindMs) return [];
+    const cause = `The ledger is ${Math.round(journalOldestMs / 1_000)} s behind: ${journalRows} rows wait for the store`;
+    return [{ ...ofGateway('ledger_lag', 'warning', cause), explore: undefined }];
+  },
+
+  async drift(context) {
+    const { all } = await readTargetReports(context);
+    const changed = all.flatMap(({ drift }) => drift?.canaries ?? []).filter(({ hasChanged }) => hasChanged);
+    return [...Map.groupBy(changed, ({ model }) => model)].map(([model, [first]]): AlertFacts => {
+      const cause = `${first?.upstream} has changed the model behind ${model}: the same texts have other vectors`;
+      return { rule: 'drift', kind: 'model', subject: model, severity: 'bad', cause, explore: { model } };
+    });
+  },
+
+  async certificate({ configuration, clock }) {
+    const { tls } = configuration.snapshot().server;
+    if (tls === undefined) return [];
+    const endsAtMs = Date.parse(new X509Certificate(tls.cert).validTo);
+    if (endsAtMs - clock.nowMs() > certificateMs) return [];
+    const cause = `The certificate of the gateway ends at ${toInstant(endsAtMs)}`;
+    return [{ ...ofGateway('certificate', 'warning', cause), explore: undefined }];
+  },
+
+  async reload_refused({ configuration }) {
+    const refused = configuration.refused();
+    if (refused === undefined) return [];
+    const [first] = refused.faults;
+    const where = first?.line === undefined ? (first?.file ?? '') : `${first.file} line ${first.line}`;
+    const cause = `The changed configuration is not in force: ${[where, first?.message].filter(Boolean).join(': ')}`;
+    return [{ rule: 'reload_refused', kind: 'configuration', subject: '', severity: 'warning', cause }];
+  },
+};
+
+async function readRecent({ series, clock }: Watched) {
+  const toMs = clock.nowMs();
+  return (await series.read({ ...query, fromMs: toMs - stateRule.windowMs, toMs })).total;
+}
+
+function ofGateway(
+  rule: AlertRule,
+  severity: AlertFacts['severity'],
+  cause: string,
+  explore: Record<string, string> = {},
+): AlertFacts {
+  return { rule, kind: 'gateway', subject: '', severity, cause, explore };
+}
+
+async function ofUpstreams(context: Watched, rule: AlertRule, states: readonly string[]): Promise<AlertFacts[]> {
+  const { upstreams } = await readStates(context);
+  return upstreams
+    .filter(({ state, cause }) => states.includes(state) && cause !== null)
+    .map(({ id, state, cause, models, evidence: { since } }) => {
+      const from = since === null || since === undefined ? '' : ` since ${since.slice(11, 16)} UTC`;
+      const affected = models.length === 0 ? '' : `; affects ${models.join(', ')}`;
+      return {
+        ...{ rule, kind: 'upstream', subject: id },
+        severity: state === 'degraded' ? 'warning' : 'bad',
+        cause: `${id}: ${cause}${from}${affected}`,
+        explore: { upstream: id, by: 'code' },
+      };
+    });
+}
+
+/** Of all rules that are on. What cannot be found out now is told of by `onFault`, and its rule is in `unknown`. */
+export async function findAlerts(
+  context: Watched,
+  onFault: (rule: AlertRule, thrown: unknown) => void,
+): Promise<{ readonly found: readonly AlertFacts[]; readonly unknown: ReadonlySet<string> }> {
+  const { off } = context.configuration.snapshot().alerts;
+  const rules = (Object.keys(finders) as AlertRule[]).filter((rule) => !off.includes(rule));
+  const unknown = new Set<string>();
+  const found = await Promise.all(
+    rules.map(async (rule) => {
+      try {
+        return (await finders[rule](context)).slice(0, mostOfARule);
+      } catch (thrown) {
+        onFault(rule, thrown);
+        unknown.add(rule);
+        return [];
+      }
+    }),
+  );
+  return { found: found.flat(), unknown };
+}
+
+/** When each rule opens an alert, for people. */
+export function wordsOfRules({
+  errorShare,
+  p95Ms,
+}: {
+  readonly errorShare: number;
+  readonly p95Ms: number | undefined;
+}) {
+  const words: Readonly<Record<AlertRule, string>> = {
+    error_rate: `More than ${percent(errorShare)} of the requests of ten minutes failed, of ${leastRequests} at least.`,
+    latency:
+      p95Ms === undefined
+        ? 'Set alerts.p95 to use it.'
+        : `The p95 of the requests of ten minutes is above ${p95Ms} ms.`,
+    upstream_degraded: `Less than ${percent(stateRule.successShare)} of the calls to an upstream succeed, or its p95 is over ${stateRule.slower} times that of its week.`,
+    upstream_down: 'An upstream answers at most half of its calls, or is in cooldown.',
+    budget: 'A budget of a key or a project is used up.',
+    ledger_lag: `Requests wait for more than ${behindMs / 1_000} s to reach the store.`,
+    drift: 'A model behind a canary has changed.',
+    certificate: `The certificate of the gateway ends within ${certificateMs / dayMs} days.`,
+    reload_refused: 'The configuration file was changed, and the change cannot be put in force.',
+  };
+  return words;
+}

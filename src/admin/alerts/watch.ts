@@ -1,0 +1,288 @@
+/**
+ * Watches the rules of alerts for all nodes: one of them at a time, by a lease in the store. An alert is written down with who is to be
+ * told before anybody is, and crossed out after: each is told at least once, and repetitions have its ID.
+ */
+
+import type { AlertMail, AlertWebhook } from '../../core/snapshot.ts';
+import type { AlertFacts, StoredAlert } from '../../core/store/alerts.ts';
+import { createId } from '../../lib/ids.ts';
+import { withMasks } from '../../lib/secrets/secret-shapes.ts';
+import { reasonOf } from '../../lib/thrown.ts';
+import { toInstant } from '../shapes/common.ts';
+import { findAlerts, type Watched } from './rules.ts';
+
+/** How an alert leaves; each rejects or gives back what came of it. */
+export interface AlertWays {
+  /** Gives back the status. */
+  post(webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
+  mail(
+    mail: AlertMail,
+    message: { readonly subject: string; readonly text: string; readonly id: string },
+  ): Promise<void>;
+  sign(secret: string, timestampS: number, body: string): string;
+  close(): Promise<void>;
+}
+
+export interface AlertChannel {
+  readonly id: string;
+  readonly kind: 'webhook' | 'slack' | 'smtp';
+  readonly host: string;
+}
+
+export interface AlertDesk {
+  channels(): readonly AlertChannel[];
+  /** What came of a test, for each channel or for one. */
+  test(channel: string | undefined): Promise<readonly { channel: AlertChannel; ok: boolean; detail: string }[]>;
+  /** Looks once, where the lease is ours. */
+  look(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AlertWatchDeps {
+  readonly context: Watched;
+  readonly ways: AlertWays;
+  /** Of this process. */
+  readonly node: string;
+  readonly everyMs?: number | undefined;
+}
+
+const standardEveryMs = 30_000;
+const leaseLooks = 3;
+/** In a row: a single minute opens and closes nothing. */
+const looksToOpen = 2;
+const looksToClose = 3;
+/** What nobody took for so long is told no more. */
+const tellWithinMs = 24 * 3_600_000;
+const keptMs = 90 * 86_400_000;
+const mostOpen = 1_000;
+
+const nameOf = ({ rule, kind, subject }: AlertFacts): string => `${rule} ${kind} ${subject}`;
+
+export function createAlertWatch({ context, ways, node, everyMs = standardEveryMs }: AlertWatchDeps): AlertDesk {
+  const { store, clock, log, configuration } = context;
+  /** For how many looks it has been so, or not any more. */
+  const seen = new Map<string, number>();
+  const gone = new Map<string, number>();
+  let isClosed = false;
+  let looking: Promise<void> = Promise.resolve();
+
+  interface Way extends AlertChannel {
+    tell(event: string, alert: StoredAlert): Promise<string>;
+  }
+
+  function listWays(): Way[] {
+    const { webhooks, smtp } = configuration.snapshot().alerts;
+    const posts = webhooks.map((webhook, index): Way => {
+      const kind = webhook.format === 'slack' ? 'slack' : 'webhook';
+      return {
+        id: `${kind}-${index + 1}`,
+        kind,
+        host: new URL(webhook.url).host,
+        tell: (...what) => post(webhook, ...what),
+      };
+    });
+    if (smtp === undefined) return posts;
+    return [
+      ...posts,
+      { id: 'smtp', kind: 'smtp', host: new URL(smtp.url).host, tell: (...what) => mail(smtp, ...what) },
+    ];
+  }
+
+  async function post(webhook: AlertWebhook, event: string, alert: StoredAlert): Promise<string> {
+    const said =
+      webhook.format === 'slack'
+        ? { text: `${headOf(event, alert)}\n${alert.cause}. [${alert.id}]` }
+        : toBody(event, alert);
+    const body = withMasks(JSON.stringify(said));
+    const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'postern' };
+    if (webhook.secret !== undefined) {
+      headers['postern-signature'] = ways.sign(webhook.secret, Math.floor(clock.nowMs() / 1_000), body);
+    }
+    const status = await ways.post(webhook, headers, body);
+    if (status < 200 || status >= 300) throw new Error(`status ${status}`);
+    return `status ${status}`;
+  }
+
+  async function mail(smtp: AlertMail, event: string, alert: StoredAlert): Promise<string> {
+    const opened = `Opened: ${toInstant(alert.openedAtMs)}`;
+    const closed = alert.closedAtMs === undefined ? [] : [`Closed: ${toInstant(alert.closedAtMs)}`];
+    const text = [`${alert.cause}.`, '', `Rule: ${alert.rule}`, opened, ...closed, `ID: ${alert.id}`].join('\n');
+    await ways.mail(smtp, {
+      subject: withMasks(headOf(event, alert)),
+      text: withMasks(text),
+      id: `${alert.id}.${event}`,
+    });
+    return 'taken by the server';
+  }
+
+  /** Webhooks are told of budgets as they fill up, each threshold once. */
+  const isTold = (alert: AlertFacts, { kind }: AlertChannel): boolean => alert.rule !== 'budget' || kind === 'smtp';
+
+  async function look(): Promise<void> {
+    const nowMs = clock.nowMs();
+    if (!(await store.alerts.lease(node, nowMs + leaseLooks * everyMs))) {
+      seen.clear();
+      gone.clear();
+      return;
+    }
+    const { found, unknown } = await findAlerts(context, (rule, thrown) =>
+      log.warn('alert rule not evaluated', { rule, reason: reasonOf(thrown) }),
+    );
+    const open = await store.alerts.page({ isOpen: true, limit: mostOpen });
+    const byName = new Map(open.map((alert) => [nameOf(alert), alert]));
+    for (const facts of found) await foundOne(facts, byName.get(nameOf(facts)), nowMs);
+    const there = new Set(found.map(nameOf));
+    for (const name of seen.keys()) if (!there.has(name)) seen.delete(name);
+    for (const alert of open) {
+      if (!there.has(nameOf(alert)) && !unknown.has(alert.rule)) await missedOne(alert, nowMs);
+    }
+    await tellAll(nowMs);
+    await store.alerts.prune(nowMs - keptMs);
+  }
+
+  async function foundOne(facts: AlertFacts, open: StoredAlert | undefined, nowMs: number): Promise<void> {
+    const name = nameOf(facts);
+    gone.delete(name);
+    if (open !== undefined) {
+      if (open.cause !== facts.cause || open.severity !== facts.severity) await store.alerts.put({ ...open, ...facts });
+      return;
+    }
+    const looks = (seen.get(name) ?? 0) + 1;
+    seen.set(name, looks);
+    if (looks < looksToOpen) return;
+    seen.delete(name);
+    const alert: StoredAlert = {
+      ...facts,
+      id: createId(nowMs),
+      openedAtMs: nowMs,
+      closedAtMs: undefined,
+      silencedUntilMs: await silenceOf(name, nowMs),
+      untold: listWays().flatMap((way) => (isTold(facts, way) ? `opened:${way.id}` : [])),
+    };
+    await store.alerts.put(alert);
+    log.warn('alert opened', {
+      rule: alert.rule,
+      kind: alert.kind,
+      subject: alert.subject,
+      cause: alert.cause,
+      alert: alert.id,
+    });
+  }
+
+  /** What somebody silenced before stays so, when it comes again. */
+  async function silenceOf(name: string, nowMs: number): Promise<number | undefined> {
+    const before = await store.alerts.page({ isOpen: false, limit: mostOpen });
+    const last = before.find((alert) => nameOf(alert) === name);
+    return (last?.silencedUntilMs ?? 0) > nowMs ? last?.silencedUntilMs : undefined;
+  }
+
+  async function missedOne(alert: StoredAlert, nowMs: number): Promise<void> {
+    const name = nameOf(alert);
+    const looks = (gone.get(name) ?? 0) + 1;
+    gone.set(name, looks);
+    if (looks < looksToClose) return;
+    gone.delete(name);
+    const untold = listWays().flatMap((way) => (isTold(alert, way) ? `closed:${way.id}` : []));
+    await store.alerts.put({ ...alert, closedAtMs: nowMs, untold: [...alert.untold, ...untold] });
+    log.info('alert closed', { rule: alert.rule, kind: alert.kind, subject: alert.subject, alert: alert.id });
+  }
+
+  async function tellAll(nowMs: number): Promise<void> {
+    for (const alert of await store.alerts.untold()) {
+      const isSilenced = (alert.silencedUntilMs ?? 0) > nowMs;
+      const isOld = nowMs - (alert.closedAtMs ?? alert.openedAtMs) > tellWithinMs;
+      const left =
+        isSilenced || isOld ? [] : (await Promise.all(alert.untold.map((one) => tellOne(one, alert)))).flat();
+      if (left.length === alert.untold.length) continue;
+      // Somebody may have silenced it meanwhile.
+      await store.alerts.put({
+        ...alert,
+        silencedUntilMs: (await store.alerts.get(alert.id))?.silencedUntilMs,
+        untold: left,
+      });
+    }
+  }
+
+  /** Gives back what is left to tell. */
+  async function tellOne(untold: string, alert: StoredAlert): Promise<string[]> {
+    const [event = '', id = ''] = untold.split(':', 2);
+    const way = listWays().find((one) => one.id === id);
+    if (way === undefined) return [];
+    try {
+      await way.tell(event, alert);
+      return [];
+    } catch (thrown) {
+      log.warn('alert not taken', { alert: alert.id, channel: id, host: way.host, failure: failureOf(thrown) });
+      return [untold];
+    }
+  }
+
+  function lookAgain(): void {
+    looking = looking.then(async () => {
+      if (isClosed) return;
+      try {
+        await look();
+      } catch (thrown) {
+        log.warn('alerts not evaluated', { reason: reasonOf(thrown) });
+      }
+    });
+  }
+
+  const timer = setInterval(lookAgain, everyMs).unref();
+
+  return {
+    channels: () => listWays().map(({ id, kind, host }) => ({ id, kind, host })),
+    async test(channel) {
+      const alert: StoredAlert = {
+        ...{ rule: 'error_rate', kind: 'gateway', subject: '', severity: 'warning', explore: undefined },
+        ...{ cause: 'This is a test of alerts; nothing is wrong', id: createId(clock.nowMs()), untold: [] },
+        ...{ openedAtMs: clock.nowMs(), closedAtMs: undefined, silencedUntilMs: undefined },
+      };
+      const ways = listWays().filter(({ id }) => channel === undefined || id === channel);
+      return Promise.all(
+        ways.map(async ({ tell, id, kind, host }) => {
+          const shown = { id, kind, host };
+          try {
+            return { channel: shown, ok: true, detail: await tell('test', alert) };
+          } catch (thrown) {
+            return { channel: shown, ok: false, detail: failureOf(thrown) };
+          }
+        }),
+      );
+    },
+    look,
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await looking;
+      await ways.close();
+    },
+  };
+}
+
+/** Such as ECONNREFUSED, or a status: messages of others name addresses, which may hold secrets. */
+function failureOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'no error';
+  const code = Reflect.get(thrown, 'code');
+  if (typeof code === 'string') return code;
+  return /^(status \d+|the mail server )/.test(thrown.message) ? thrown.message : thrown.name;
+}
+
+const eventWords: Readonly<Record<string, string>> = { opened: 'Alert', closed: 'Closed', test: 'Test' };
+
+const headOf = (event: string, { rule, kind, subject }: AlertFacts): string =>
+  `${eventWords[event] ?? event}: ${rule.replaceAll('_', ' ')}${subject === '' ? '' : ` (${kind} ${subject})`}`;
+
+function toBody(event: string, alert: StoredAlert) {
+  const { id, rule, kind, subject, severity, cause, openedAtMs, closedAtMs } = alert;
+  return {
+    type: `alert.${event}`,
+    id,
+    rule,
+    subject: { kind, id: subject === '' ? null : subject },
+    severity,
+    cause,
+    opened_at: toInstant(openedAtMs),
+    closed_at: closedAtMs === undefined ? null : toInstant(closedAtMs),
+  };
+}

@@ -1,0 +1,300 @@
+/** How targets and upstreams do, from what came of their calls: by model and upstream, each with its evidence in numbers. */
+
+import type * as z from 'zod';
+import type { Snapshot } from '../../core/snapshot.ts';
+import type { SeriesAnswer, SeriesFigures, SeriesLine, SeriesQuery } from '../../core/store/series.ts';
+import { targetStates } from '../../core/target-state.ts';
+import { timeSliced } from '../../lib/time-slices.ts';
+import type { AdminContext } from '../context.ts';
+import { shownState } from '../known-state.ts';
+import { toInstant } from '../shapes/common.ts';
+import { readTargetReports, type TargetReports } from '../target-index.ts';
+import { type shownStates, type shownTarget, type shownUpstream, stateRule } from './contract/series.ts';
+
+export type ShownState = (typeof shownStates)[number];
+export type ShownTarget = z.input<typeof shownTarget>;
+export type ShownUpstream = z.input<typeof shownUpstream>;
+type Evidence = ShownTarget['evidence'];
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const weekMs = 7 * 24 * hourMs;
+/** So far back it is looked since when something is so. */
+const lookBackMs = 6 * hourMs;
+/** What a week was does not change soon. */
+const weekKeptMs = 10 * minuteMs;
+const keptMs = 5_000;
+const mostLines = 100_000;
+const mostExplained = 20;
+const mostNamed = 5;
+
+export interface States {
+  readonly atMs: number;
+  /** The worst first. */
+  readonly targets: readonly ShownTarget[];
+  readonly upstreams: readonly ShownUpstream[];
+}
+
+const rank: Readonly<Record<ShownState, number>> = { failing: 0, cooldown: 1, degraded: 2, untested: 3, healthy: 4 };
+
+type Stated = Pick<AdminContext, 'series' | 'store' | 'configuration' | 'clock'>;
+
+interface Known {
+  readonly atMs: number;
+  readonly states: Promise<States>;
+}
+
+const known = new WeakMap<object, Known>();
+const weeks = new WeakMap<object, { readonly atMs: number; readonly answer: Promise<SeriesAnswer> }>();
+
+/** Those of a few seconds ago, where somebody asked then. */
+export function readStates(context: Stated): Promise<States> {
+  const nowMs = context.clock.monotonicMs();
+  const before = known.get(context.series);
+  if (before !== undefined && nowMs - before.atMs < keptMs) return before.states;
+  const states = findStates(context);
+  known.set(context.series, { atMs: nowMs, states });
+  states.catch(() => known.delete(context.series));
+  return states;
+}
+
+const query: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
+  zoneMs: 0,
+  filter: {},
+  by: ['model', 'upstream'],
+  top: mostLines,
+  order: 'requests',
+  latency: 'duration',
+  wantsHeatmap: false,
+  wantsPoints: false,
+};
+
+async function findStates(context: Stated): Promise<States> {
+  const { series, clock, configuration } = context;
+  const atMs = clock.nowMs();
+  const fromMs = atMs - stateRule.windowMs;
+  const [recent, week, reports] = await Promise.all([
+    series.read({ ...query, fromMs, toMs: atMs }),
+    readWeek(context, fromMs),
+    readTargetReports(context),
+  ]);
+  const snapshot = configuration.snapshot();
+  const lines = await timeSliced(byTarget(snapshot, recent.lines));
+  const before = await timeSliced(byTarget(snapshot, week.lines));
+  const targets = await timeSliced(
+    stating(snapshot, { lines, before, reports, seconds: (atMs - recent.fromMs) / 1_000 }),
+  );
+  const upstreams = await timeSliced(stateUpstreams(snapshot, targets));
+  // Why, and since when: of the first of them alone, as each is a question of its own.
+  const explained = targets.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
+  await Promise.all(explained.map((target) => explain(context, target, atMs)));
+  const worst = upstreams.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
+  await Promise.all(worst.map((upstream) => explain(context, upstream, atMs)));
+  return { atMs, targets, upstreams };
+}
+
+function readWeek({ series, clock }: Stated, toMs: number): Promise<SeriesAnswer> {
+  const nowMs = clock.monotonicMs();
+  const before = weeks.get(series);
+  if (before !== undefined && nowMs - before.atMs < weekKeptMs) return before.answer;
+  const hour = Math.floor(toMs / hourMs) * hourMs;
+  const answer = series.read({ ...query, fromMs: hour - weekMs, toMs: hour });
+  weeks.set(series, { atMs: nowMs, answer });
+  answer.catch(() => weeks.delete(series));
+  return answer;
+}
+
+const nameOf = (model: string, upstream: string): string => `${model}\0${upstream}`;
+
+/** Of all the names that a pattern stood for, the one with the most requests says how long they take. */
+function* byTarget(
+  { models }: Snapshot,
+  lines: readonly SeriesLine[],
+): Generator<undefined, ReadonlyMap<string, SeriesFigures>, undefined> {
+  const found = new Map<string, SeriesFigures>();
+  for (const { names, isOthers, figures } of lines) {
+    yield;
+    const [model = '', upstream = ''] = names;
+    if (isOthers || upstream === '') continue;
+    const name = nameOf(models.resolve(model)?.model.id ?? model, upstream);
+    const other = found.get(name);
+    found.set(name, other === undefined ? figures : together(other, figures));
+  }
+  return found;
+}
+
+function together(one: SeriesFigures, other: SeriesFigures): SeriesFigures {
+  const busier = one.requests >= other.requests ? one : other;
+  return {
+    ...busier,
+    requests: one.requests + other.requests,
+    attempts: one.attempts + other.attempts,
+    failedAttempts: one.failedAttempts + other.failedAttempts,
+  };
+}
+
+interface Facts {
+  readonly lines: ReadonlyMap<string, SeriesFigures>;
+  readonly before: ReadonlyMap<string, SeriesFigures>;
+  readonly reports: TargetReports;
+  readonly seconds: number;
+}
+
+function* stating(
+  { models }: Snapshot,
+  { lines, before, reports, seconds }: Facts,
+): Generator<undefined, ShownTarget[], undefined> {
+  const targets: ShownTarget[] = [];
+  for (const { id, targets: own } of models.all) {
+    for (const { upstream, model, weight } of own) {
+      yield;
+      if (weight === 0) continue;
+      const name = nameOf(id, upstream.id);
+      const said = reports.of(upstream.id, model);
+      const reported = [...targetStates, 'unknown' as const].find((one) =>
+        said.some((each) => shownState(each) === one),
+      );
+      const evidence = toEvidence(lines.get(name), before.get(name), seconds);
+      const state = stateOf(evidence, lines.get(name)?.duration?.count ?? 0, reported);
+      targets.push({
+        ...{ model: id, upstream: upstream.id, upstreamModel: model, state },
+        reported: reported ?? 'unknown',
+        cooldownMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
+        cause: causeOf(state, evidence, said.find(({ why }) => why !== undefined)?.why),
+        evidence,
+      });
+    }
+  }
+  return targets.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
+}
+
+const noCalls = { attempts: 0, failedAttempts: 0, duration: undefined } as const;
+
+function toEvidence(
+  recent: Pick<SeriesFigures, 'attempts' | 'failedAttempts' | 'duration'> = noCalls,
+  before: Pick<SeriesFigures, 'duration'> = noCalls,
+  seconds: number,
+): Evidence {
+  const { attempts, failedAttempts, duration } = recent;
+  return {
+    attempts,
+    failedAttempts,
+    successShare: attempts === 0 ? null : 1 - failedAttempts / attempts,
+    p95Ms: duration?.p95 ?? null,
+    topCode: null,
+    weekP95Ms: (before.duration?.count ?? 0) >= stateRule.leastOfWeek ? (before.duration?.p95 ?? null) : null,
+    requestsPerSecond: attempts / seconds,
+    since: null,
+  };
+}
+
+function stateOf(evidence: Evidence, measured: number, reported: ShownTarget['reported'] | undefined): ShownState {
+  const { attempts, successShare, p95Ms, weekP95Ms } = evidence;
+  if (reported === 'resting') return 'cooldown';
+  if (reported === 'failing') return 'failing';
+  const isJudged = successShare !== null && attempts >= stateRule.leastAttempts;
+  if (isJudged && successShare <= stateRule.failingShare) return 'failing';
+  if (isJudged && successShare < stateRule.successShare) return 'degraded';
+  if (isSlow(p95Ms, weekP95Ms) && measured >= stateRule.leastMeasured) return 'degraded';
+  if (attempts > 0 || reported === 'healthy') return 'healthy';
+  return 'untested';
+}
+
+const isSlow = (p95Ms: number | null, weekP95Ms: number | null): boolean =>
+  p95Ms !== null && weekP95Ms !== null && p95Ms > weekP95Ms * stateRule.slower;
+
+function causeOf(state: ShownState, evidence: Evidence, why: string | undefined): string | null {
+  const { attempts, failedAttempts, successShare, p95Ms, weekP95Ms, topCode } = evidence;
+  if (state === 'healthy' || state === 'untested') return null;
+  if (successShare !== null && successShare < stateRule.successShare) {
+    const mostly = topCode === null ? '' : `, mostly ${wordsOf(topCode)}`;
+    return `${Math.round((failedAttempts / attempts) * 100)} % of calls fail${mostly}`;
+  }
+  if (isSlow(p95Ms, weekP95Ms))
+    return `p95 is ${toDuration(p95Ms)}, against ${toDuration(weekP95Ms)} over the week before`;
+  return why === undefined ? 'No call is answered' : `No call is made: ${why}`;
+}
+
+const wordsOf = ({ kind, code }: NonNullable<Evidence['topCode']>): string => code || kind;
+
+function toDuration(ms: number | null): string {
+  if (ms === null) return 'unknown';
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+}
+
+function* stateUpstreams(
+  { upstreams }: Snapshot,
+  targets: readonly ShownTarget[],
+): Generator<undefined, ShownUpstream[], undefined> {
+  const byUpstream = Map.groupBy(targets, ({ upstream }) => upstream);
+  const shown: ShownUpstream[] = [];
+  for (const id of upstreams.keys()) {
+    yield;
+    const own = byUpstream.get(id) ?? [];
+    // What nobody calls says nothing of one that others call.
+    const called = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);
+    const [worst = own[0]] = called;
+    const state = worst?.state ?? 'untested';
+    const evidence = sumOf(called);
+    const counts: ShownUpstream['targets'] = {};
+    for (const target of own) counts[target.state] = (counts[target.state] ?? 0) + 1;
+    shown.push({
+      ...{ id, state, cause: causeOf(state, evidence, undefined), targets: counts, evidence },
+      models: own.flatMap((target) => (target.state === state ? target.model : [])).slice(0, mostNamed),
+    });
+  }
+  return shown.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
+}
+
+/** Percentiles do not add up: those of the busiest target stand for all, until the upstream itself is asked for. */
+function sumOf(targets: readonly ShownTarget[]): Evidence {
+  const [busiest] = targets.toSorted((a, b) => b.evidence.attempts - a.evidence.attempts);
+  const sum = (name: 'attempts' | 'failedAttempts' | 'requestsPerSecond'): number =>
+    targets.reduce((total, { evidence }) => total + evidence[name], 0);
+  const [attempts, failedAttempts] = [sum('attempts'), sum('failedAttempts')];
+  return {
+    ...(busiest?.evidence ?? toEvidence(undefined, undefined, 1)),
+    attempts,
+    failedAttempts,
+    successShare: attempts === 0 ? null : 1 - failedAttempts / attempts,
+    requestsPerSecond: sum('requestsPerSecond'),
+  };
+}
+
+/** Adds since when it is so, and what most calls fail with. */
+async function explain({ series }: Stated, shown: ShownTarget | ShownUpstream, atMs: number): Promise<void> {
+  const isTarget = 'upstreamModel' in shown;
+  const filter = isTarget ? { model: shown.model, upstream: shown.upstream } : { upstream: shown.id };
+  const asked = { ...query, filter, by: [], toMs: atMs };
+  const [recent, long] = await Promise.all([
+    series.read({ ...asked, fromMs: atMs - stateRule.windowMs }),
+    series.read({ ...asked, fromMs: atMs - lookBackMs, stepMs: minuteMs, wantsPoints: true }),
+  ]);
+  const [top] = recent.attemptErrors;
+  const { evidence } = shown;
+  evidence.topCode = top === undefined ? null : { kind: top.kind, code: top.code, attempts: top.attempts };
+  if (!isTarget) evidence.p95Ms = recent.total.figures.duration?.p95 ?? null;
+  const sinceMs = beganMs(long, evidence);
+  evidence.since = sinceMs === undefined ? null : toInstant(sinceMs);
+  if (evidence.topCode !== null || !isTarget) shown.cause = causeOf(shown.state, evidence, undefined) ?? shown.cause;
+}
+
+/** How many minutes in a row without trouble end it. */
+const calmMinutes = 5;
+
+/** The first minute with trouble, of those that lead up to now. Undefined where there is none. */
+function beganMs({ timesMs, total }: SeriesAnswer, { weekP95Ms }: Evidence): number | undefined {
+  const { attempts = [], failedAttempts = [] } = total.points.counts;
+  let found: number | undefined;
+  let calm = 0;
+  for (let step = timesMs.length - 1; step >= 0 && calm < calmMinutes; step--) {
+    const calls = attempts[step] ?? 0;
+    if (calls === 0) continue;
+    const isFailing = (failedAttempts[step] ?? 0) / calls > 1 - stateRule.successShare;
+    if (isFailing || isSlow(total.points.percentiles[step]?.p95 ?? null, weekP95Ms)) {
+      found = timesMs[step];
+      calm = 0;
+    } else calm += 1;
+  }
+  return found;
+}
