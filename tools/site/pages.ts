@@ -53,7 +53,7 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
   ],
   [
     'Guides: keys, limits and money',
-    toDocs('guides', ['keys', 'limits', 'lanes', 'budgets', 'prices', 'opentelemetry']),
+    toDocs('guides', ['keys', 'limits', 'lanes', 'budgets', 'alerts', 'prices', 'opentelemetry']),
   ],
   [
     'Reference',
@@ -69,6 +69,7 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
       'metrics',
       'logging',
       'ledger',
+      'series',
       'prices',
       'admin-api',
       'moderations',
