@@ -28,7 +28,7 @@ export const resultOf: Readonly<Record<RowOutcome, RequestResult>> = {
   aborted: 'cancelled',
 };
 
-export const latencyKinds = ['duration', 'firstByte', 'overhead'] as const;
+export const latencyKinds = ['duration', 'firstByte', 'overhead', 'wait'] as const;
 export type LatencyKind = (typeof latencyKinds)[number];
 
 export const seriesOrders = ['requests', 'failed', 'refused', 'cost', 'p95'] as const;

@@ -38,7 +38,8 @@ export const counted = [
 ] as const;
 export type Counted = (typeof counted)[number];
 
-export const sketched = ['duration', 'firstByte', 'overhead'] as const;
+/** A block of a version that did not know the last ones has none of them. */
+export const sketched = ['duration', 'firstByte', 'overhead', 'wait'] as const;
 
 export class Cell {
   readonly kind: number;

@@ -36,7 +36,11 @@ const unpriced = at('unpriced');
 const savedItems = at('savedItems');
 const savedNanos = at('savedNanos');
 
-const [duration, firstByte, overhead] = sketched.map((_, index) => index) as [number, number, number];
+const ofSketch = (name: (typeof sketched)[number]): number => sketched.indexOf(name);
+const duration = ofSketch('duration');
+const firstByte = ofSketch('firstByte');
+const overhead = ofSketch('overhead');
+const wait = ofSketch('wait');
 
 /** What a try of a row says where nothing failed: it answered, or nobody wanted the answer any more. */
 const notFailed: ReadonlySet<string> = new Set(['answered', 'client-gone']);
@@ -103,6 +107,7 @@ function addRow(cell: Cell, row: LedgerTable, listed: number): void {
   // How long it took nobody knows.
   if (row.outcome === 'lost') return;
   cell.sketches[duration]?.push(bucketOf(row.duration_ms), 1);
+  if (row.queue_ms !== null) cell.sketches[wait]?.push(bucketOf(row.queue_ms), 1);
   if (row.first_byte_ms === null) return;
   cell.sketches[firstByte]?.push(bucketOf(row.first_byte_ms), 1);
   if (row.upstream_ms !== null && row.attempts === 1) {

@@ -66,7 +66,7 @@ test('a block comes back as it was, whatever its numbers and names', () => {
   assert.equal(reader.next(), true);
   const read = reader.toCell();
   assert.deepEqual([read.kind, read.names, read.counts], [0, cell.names, cell.counts]);
-  assert.deepEqual(read.sketches, [[3, 1, 700, 3], [], []]);
+  assert.deepEqual(read.sketches, [[3, 1, 700, 3], [], [], []]);
   assert.equal(reader.next(), true);
   assert.deepEqual(reader.toCell().names, namesOf('', others));
   assert.equal(reader.next(), false);

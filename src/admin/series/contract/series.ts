@@ -63,7 +63,7 @@ export const seriesQuery = z
     order: z.enum(seriesOrders).default('requests'),
     latency: z.enum(latencyKinds).default('duration').meta({
       description:
-        'Of which time the percentiles in points and the heat map are: of the request, to its first byte, or until it was sent.',
+        'Of which time the percentiles in points and the heat map are: of the request, to its first byte, until it was sent, or in a queue.',
     }),
     heatmap: z.stringbool().default(false),
     compare: z
@@ -111,6 +111,7 @@ const figures = z.object({
   duration: percentiles,
   firstByte: percentiles,
   overhead: percentiles.meta({ description: 'Until the call was sent, waits included; of requests with one call.' }),
+  wait: percentiles.meta({ description: 'In the queue of an upstream; of requests that waited.' }),
 });
 
 const numbers = z.array(z.number());

@@ -134,7 +134,7 @@ function toNames({ by }: Query, { names, isOthers }: SeriesLine): Pick<Shown['li
 }
 
 export function toFigures(figures: SeriesFigures): Shown['total']['figures'] {
-  const { costNanos, savedNanos, duration, firstByte, overhead, ...counts } = figures;
+  const { costNanos, savedNanos, duration, firstByte, overhead, wait, ...counts } = figures;
   return {
     ...counts,
     cost: toDollars(costNanos),
@@ -142,6 +142,7 @@ export function toFigures(figures: SeriesFigures): Shown['total']['figures'] {
     duration: toPercentiles(duration),
     firstByte: toPercentiles(firstByte),
     overhead: toPercentiles(overhead),
+    wait: toPercentiles(wait),
   };
 }
 
