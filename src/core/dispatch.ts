@@ -61,7 +61,7 @@ export interface Pacing {
 }
 
 /** Whose call it is. */
-export type Caller = Pick<Exchange, 'lane' | 'key' | 'estimate'>;
+export type Caller = Pick<Exchange, 'lane' | 'key' | 'estimate' | 'queuedMs'>;
 
 /** What is done for a caller, and may have to wait. It keeps no body. */
 export class CallerCall implements WaitingCall {

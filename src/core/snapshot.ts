@@ -256,6 +256,8 @@ export interface Model {
   /** Which service the clients that ask for it were written for, where neither they nor their key say. */
   readonly shape?: RerankShape | undefined;
   readonly lane?: Lane | undefined;
+  /** What nineteen of twenty interactive requests are promised to take no longer than, to the first byte. */
+  readonly interactiveMs?: number | undefined;
   /** In place of what its upstreams say. */
   readonly paceMs?: number | undefined;
   readonly balance: Balance;

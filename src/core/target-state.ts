@@ -40,6 +40,10 @@ export interface TargetState {
   readonly waiting: number;
   /** Of the upstream, by lane; a node of a former version says nothing. */
   readonly lanes?: Readonly<Record<Lane, LaneState>> | undefined;
+  /** The most bulk calls, where interactive calls are promised a latency and bulk has to make room for it. */
+  readonly bulkLimit?: number | undefined;
+  /** Interactive calls take longer than is promised, though bulk makes all the room that it can; undefined without a promise. */
+  readonly isSloMissed?: boolean | undefined;
   /** How many calls the upstream bears at a time, where that is learned. */
   readonly learnedLimit?: number | undefined;
   /** Of the upstream, where it has several. */

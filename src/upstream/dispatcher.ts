@@ -124,13 +124,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /** Undefined where a repetition would be one too many for the upstream. */
-  function begin(option: Option, { alone }: Course, tried: Tried, nowMs: number): Turn | undefined {
+  function begin(option: Option, course: Course, tried: Tried, nowMs: number): Turn | undefined {
     const { budget } = option.view.upstream;
     const isPaid = tried.sent > 0;
     if (isPaid && !budget.tryTake(nowMs)) return undefined;
     if (!tried.counted) budget.deposit();
     tried.counted = true;
-    return new TargetTurn(option, { alone, isPaid, caller: tried.caller }, deps, nowMs);
+    return new TargetTurn(option, { course, isPaid, caller: tried.caller }, deps, nowMs);
   }
 
   /** By weight among those that work; most targets have one. */

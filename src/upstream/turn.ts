@@ -1,12 +1,20 @@
 /** One turn at a target: its slot among the calls of the upstream, and what its end says of target and credential. */
 
 import { performance } from 'node:perf_hooks';
-import { type AnsweredFailure, type Caller, CallerCall, type Candidate, type Turn } from '../core/dispatch.ts';
+import {
+  type AnsweredFailure,
+  type Caller,
+  CallerCall,
+  type Candidate,
+  type Course,
+  type Turn,
+} from '../core/dispatch.ts';
 import type { Lane } from '../core/lane.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type AutoLimit, Baselines } from './slots/auto-limit.ts';
+import { Promised } from './slots/bulk-governor.ts';
 import type { SlotWaiter } from './slots/slots.ts';
 import type { Circuit } from './standing/circuit.ts';
 import type { KeyView, Option, TargetView } from './standing/standing.ts';
@@ -32,8 +40,7 @@ export interface TurnDeps {
 
 /** What a turn costs, and what it is the only one for. */
 export interface Terms {
-  /** It is called however it fails, as it has no alternative. */
-  readonly alone: boolean;
+  readonly course: Course;
   /** It was paid for with the retry budget. */
   readonly isPaid: boolean;
   readonly caller: Caller;
@@ -49,7 +56,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
   readonly credential: Credential;
   readonly #view: TargetView;
   readonly #key: KeyView;
-  readonly #alone: boolean;
+  readonly #course: Course;
   readonly #isPaid: boolean;
   readonly #deps: TurnDeps;
   readonly #ticket: number;
@@ -65,13 +72,13 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((entry: Entry) => void) | undefined = undefined;
 
-  constructor({ candidate, view, key }: Option, { alone, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
+  constructor({ candidate, view, key }: Option, { course, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
     super(caller);
     this.candidate = candidate;
     this.credential = key.credential;
     this.#view = view;
     this.#key = key;
-    this.#alone = alone;
+    this.#course = course;
     this.#isPaid = isPaid;
     this.#deps = deps;
     this.#ticket = view.standing.circuit.begin(nowMs);
@@ -158,6 +165,8 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     this.#view.standing.latency.record(firstByteMs, nowMs);
     const { auto } = this.#view.upstream.slots;
     if (auto !== undefined) this.#learn(auto, firstByteMs);
+    const { interactiveMs } = this.#course.model;
+    if (interactiveMs !== undefined && this.lane === 'interactive') this.#keepPromise(interactiveMs, firstByteMs);
     this.#view.standing.suspicion.clear();
     this.#view.standing.recent.add(nowMs, false);
     this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.standing.name, undefined);
@@ -170,6 +179,12 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     this.#watch(limit, name, this.credential.id, nowMs, () =>
       limit.restFor(restMs, nowMs, 'its rate limit is used up'),
     );
+  }
+
+  #keepPromise(goalMs: number, firstByteMs: number): void {
+    const { standing, upstream } = this.#view;
+    standing.promised ??= new Promised();
+    upstream.slots.promised(standing.promised, this.caller.queuedMs + firstByteMs, goalMs);
   }
 
   #learn(auto: AutoLimit, firstByteMs: number): void {
@@ -196,7 +211,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     const { suspicion, circuit } = this.#view.standing;
     if (isUnavailable) this.#view.upstream.slots.refused();
     // A probe is there to tell.
-    const weight = this.#ticket > 0 ? 1 : suspicion.weigh(bodyMark, isUnavailable && !this.#alone);
+    const weight = this.#ticket > 0 ? 1 : suspicion.weigh(bodyMark, isUnavailable && !this.#course.alone);
     this.#failedBody = bodyMark;
     this.#failedWeight = weight;
     const isOneBody = this.#ticket > 0 ? circuit.oneBody === bodyMark : suspicion.isOnly(bodyMark);
@@ -330,7 +345,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
       model,
       credential,
       rests: restsUntilMs > 0,
-      alone: this.#alone && circuit.bindingUntilMs <= nowMs,
+      alone: this.#course.alone && circuit.bindingUntilMs <= nowMs,
       why: circuit.why,
       forMs: Math.max(0, restsUntilMs - nowMs),
     });

@@ -196,3 +196,25 @@ test('with pace, calls that were refused together all wait, and are served one a
   const statuses = (await Promise.all(['a', 'b', 'c', 'd'].map((one) => ask(one)))).map(({ status }) => status);
   assert.deepEqual(statuses, [200, 200, 200, 200]);
 });
+
+test('a promised latency that cannot be kept is reported', async (t) => {
+  const upstream = await startFakeUpstream(async (request, reply) => {
+    await reply.sleep(20);
+    await atOnce200(request, reply);
+  });
+  t.after(() => upstream.close());
+  const document = toDocument(upstream.url, {}, {}, { slo: { interactive: { p95: '2ms' } } });
+  const rig = await startRig(t, { ...document, server: {}, keys: standardKeys });
+  const ask = (key: string) =>
+    rig.post('/v1/embeddings', '{"model":"m","input":"x"}', {
+      headers: [
+        ['Authorization', `Bearer ${secretOf(key)}`],
+        ['Content-Type', 'application/json'],
+      ],
+    });
+  for (let count = 0; count < 10; count += 1) assert.equal((await ask('index')).status, 200);
+  const stateNow = () => atOnce(rig.app.targets())[0]?.isSloMissed;
+  assert.equal(stateNow(), undefined, 'bulk is promised nothing');
+  for (let count = 0; count < 10; count += 1) assert.equal((await ask('search')).status, 200);
+  assert.equal(stateNow(), true);
+});

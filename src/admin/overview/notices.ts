@@ -28,6 +28,7 @@ const rank: Readonly<Record<Notice['severity'], number>> = { bad: 0, warning: 1,
 export async function readNotices(context: AdminContext): Promise<Notice[]> {
   const found = await Promise.all([
     readTargets(context),
+    readMissedPromises(context),
     readChangedModels(context),
     readProcess(context),
     readRetention(context),
@@ -58,6 +59,25 @@ async function readTargets(context: AdminContext): Promise<Notice[]> {
       about: { kind: 'upstream', id: upstream },
       at: null,
     };
+  });
+}
+
+async function readMissedPromises(context: AdminContext): Promise<Notice[]> {
+  const { targets } = await readTargetReports(context);
+  return targets.flatMap(([first, ...others]): Notice[] => {
+    if (![first, ...others].some(({ isSloMissed }) => isSloMissed === true)) return [];
+    const { upstream, model } = first;
+    return [
+      {
+        id: `slo ${upstream} ${model}`,
+        kind: 'slo',
+        severity: 'warning',
+        title: `Interactive requests take longer than promised at ${upstream}`,
+        detail: `More than one of ten requests for ${model} exceeds the latency in slo, although bulk has only one slot left. Give the upstream more capacity, or raise the latency.`,
+        about: { kind: 'upstream', id: upstream },
+        at: null,
+      },
+    ];
   });
 }
 

@@ -58,6 +58,13 @@ const table = {
     waitBuckets,
     ['upstream', 'lane'],
   ),
+  postern_bulk_limit: gauge('The most bulk calls, while they make room for a promised latency of interactive calls.', [
+    'upstream',
+  ]),
+  postern_slo_missed: gauge(
+    '1 where interactive calls take longer than is promised, though bulk makes room; with workers, how many of them see it so.',
+    ['upstream', 'model'],
+  ),
   postern_upstream_learned_limit: gauge('How many calls the upstream bears at a time, where that is learned.', [
     'upstream',
   ]),

@@ -202,6 +202,8 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
   const credentials: Series = {};
   const waiting: Series = {};
   const learned: Series = {};
+  const bulkLimit: Series = {};
+  const missed: Series = {};
   for (const target of targets) {
     yield;
     const names = [target.upstream, target.model];
@@ -214,6 +216,8 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
     credentials[labels] = target.restingCredentials.length;
     // Every target of an upstream says the same.
     waiting[toLabels(['upstream'], [target.upstream])] = target.waiting;
+    if (target.bulkLimit !== undefined) bulkLimit[toLabels(['upstream'], [target.upstream])] = target.bulkLimit;
+    if (target.isSloMissed !== undefined) missed[labels] = target.isSloMissed ? 1 : 0;
     if (target.learnedLimit !== undefined) learned[toLabels(['upstream'], [target.upstream])] = target.learnedLimit;
   }
   return {
@@ -225,5 +229,7 @@ function* readingTargets(targets: readonly TargetState[]): Generator<undefined, 
     postern_target_resting_credentials: credentials,
     postern_upstream_waiting: waiting,
     postern_upstream_learned_limit: learned,
+    postern_bulk_limit: bulkLimit,
+    postern_slo_missed: missed,
   };
 }

@@ -8,6 +8,7 @@ import type { Lane } from '../../core/lane.ts';
 import type { UpstreamLimits } from '../../core/snapshot.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { AutoLimit, type Baselines } from './auto-limit.ts';
+import { BulkGovernor, type Promised } from './bulk-governor.ts';
 import { BulkCredit, FairQueue } from './fair-queue.ts';
 
 /** A call that may have to wait. One of the two methods is called, once, unless it withdraws. Neither may throw. */
@@ -52,6 +53,8 @@ export class Slots {
   #reservedTimer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
   readonly #credit = new BulkCredit();
+  /** Where a latency is promised to interactive calls. */
+  #governor: BulkGovernor | undefined = undefined;
   #interactiveCount = 0;
   /** As the last bulk call found it, and when that had changed. */
   #seenCount = 0;
@@ -95,10 +98,20 @@ export class Slots {
     return this.#queueOf(lane).size;
   }
 
+  /** The most slots that bulk may have for the sake of interactive calls; infinite where nothing is promised to them. */
+  get bulkLimit(): number {
+    if (this.#governor === undefined || !this.#isInteractiveSeen()) return Number.POSITIVE_INFINITY;
+    return this.#governor.limit;
+  }
+
   /** A call of the lane could begin now. */
   isFree(lane: Lane): boolean {
     if (this.inFlight >= this.held || this.#interactive.size > 0) return false;
-    return lane === 'interactive' || (this.#bulk.size === 0 && this.inFlight < this.held - this.#reserved());
+    return lane === 'interactive' || (this.#bulk.size === 0 && this.#mayBulkEnter());
+  }
+
+  #mayBulkEnter(): boolean {
+    return this.inFlight < this.held - this.#reserved() && this.bulkInFlight < this.bulkLimit;
   }
 
   /** The call could begin now, or wait. A queue that one key has filled still has room for the calls of others. */
@@ -203,6 +216,13 @@ export class Slots {
     this.#learn();
   }
 
+  /** How long an interactive call took, its wait included, where less than `goalMs` is promised. */
+  promised(state: Promised, ms: number, goalMs: number): void {
+    this.#governor ??= new BulkGovernor();
+    this.#governor.count(state, ms, goalMs, this.bulkInFlight, this.held, this.#clock.monotonicMs());
+    if (this.#bulk.size > 0) this.#admit();
+  }
+
   #learn(): void {
     this.held = this.auto === undefined ? this.#granted : Math.min(this.#granted, this.auto.limit);
   }
@@ -219,13 +239,16 @@ export class Slots {
 
   /** Slots that bulk leaves free for the next interactive call. */
   #reserved(): number {
-    if (this.held < fewestToReserve) return 0;
+    return this.held >= fewestToReserve && this.#isInteractiveSeen() ? Math.ceil(this.held / slotsPerReserved) : 0;
+  }
+
+  #isInteractiveSeen(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (this.#interactiveCount !== this.#seenCount) {
       this.#seenCount = this.#interactiveCount;
       this.#seenAtMs = nowMs;
     }
-    return nowMs - this.#seenAtMs < interactiveSeenMs ? Math.ceil(this.held / slotsPerReserved) : 0;
+    return nowMs - this.#seenAtMs < interactiveSeenMs;
   }
 
   #admit(): void {
@@ -246,14 +269,15 @@ export class Slots {
     if (this.#bulk.size === 0) return this.#interactive.shift();
     if (this.#interactive.size === 0) {
       this.#credit.clear();
-      if (this.inFlight < this.held - this.#reserved()) return this.#bulk.shift();
+      if (this.#mayBulkEnter()) return this.#bulk.shift();
       this.#watchReserved();
       return undefined;
     }
     const share = this.#limits.bulkShare;
     this.#credit.add(share);
     // Long calls must not pile up beyond the share of the slots either.
-    const isOwed = this.#credit.isOwed && this.bulkInFlight < Math.max(1, Math.ceil(share * this.held));
+    const isOwed =
+      this.#credit.isOwed && this.bulkInFlight < Math.min(this.bulkLimit, Math.max(1, Math.ceil(share * this.held)));
     if (!isOwed) return this.#interactive.shift();
     this.#credit.clear();
     return this.#bulk.shift();
@@ -261,7 +285,7 @@ export class Slots {
 
   /** Bulk that only the reserved slots keep waiting goes on when no interactive call came for long enough. */
   #watchReserved(): void {
-    if (this.#reservedTimer !== undefined || this.inFlight >= this.held || this.#reserved() === 0) return;
+    if (this.#reservedTimer !== undefined || this.inFlight >= this.held || this.#mayBulkEnter()) return;
     const leftMs = this.#seenAtMs + interactiveSeenMs - this.#clock.monotonicMs();
     this.#reservedTimer = setTimeout(lookAtReserved, Math.max(1, Math.ceil(leftMs)), this).unref();
   }

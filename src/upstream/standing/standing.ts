@@ -6,6 +6,7 @@ import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot.ts';
 import type { LaneState } from '../../core/target-state.ts';
 import type { Baselines } from '../slots/auto-limit.ts';
+import type { Promised } from '../slots/bulk-governor.ts';
 import { Pacer } from '../slots/pacer.ts';
 import type { SharedSlots } from '../slots/shared-slots.ts';
 import { Slots } from '../slots/slots.ts';
@@ -26,6 +27,8 @@ export class TargetStanding {
   baselines: Baselines | undefined = undefined;
   /** Which credentials have called too often here, by fingerprint. */
   readonly limits = new Map<string, Circuit>();
+  /** Where a latency is promised to interactive calls. */
+  promised: Promised | undefined = undefined;
   inFlight = 0;
   /** The pattern that it was first called by; undefined where a configuration names it, so that it stays as long as that does. */
   pattern: string | undefined;

@@ -87,7 +87,7 @@ export function course(...tiers: Target[][]): Course {
 }
 
 /** Of a request with this body, which nobody was asked yet. */
-const caller = { lane: 'interactive', key: undefined, estimate: undefined } as const;
+const caller = { lane: 'interactive', key: undefined, estimate: undefined, queuedMs: 0 } as const;
 
 export const asking = (body = ''): Tried => new Tried(Buffer.from(body), caller);
 

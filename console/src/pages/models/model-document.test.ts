@@ -37,6 +37,7 @@ const written = {
   shape: 'voyage',
   lane: 'bulk',
   pace: '30s',
+  slo: { interactive: { p95: '150ms' } },
   context: 8192,
   max_output: 1024,
   max_tool_calls: 3,
@@ -162,11 +163,12 @@ test('a field that was emptied is not written', () => {
   values.shape = null;
   values.lane = null;
   values.pace = '';
+  values.slo = { p95: '' };
   values.usage = false;
   values.retry = { scope: null, attempts: '', sameTarget: '' };
   const document = toDocument(values);
   const emptied = [
-    ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'lane', 'pace', 'usage', 'retry'],
+    ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'lane', 'pace', 'slo', 'usage', 'retry'],
     ...['cache', 'coalesce', 'shadow', 'canary', 'dedupe', 'matryoshka', 'roles', 'context'],
   ];
   for (const key of emptied) assert.equal(key in document, false, key);

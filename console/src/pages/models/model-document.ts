@@ -88,6 +88,7 @@ export interface ModelValues {
   shape: string | null;
   lane: string | null;
   pace: string;
+  slo: { p95: string };
   targets: TargetValues[];
   balance: string | null;
   context: number | string;
@@ -123,7 +124,7 @@ const flags = ['accepts_messages', 'matryoshka', 'dedupe'] as const;
 /** All others that the form has. */
 const fuller = [
   ...['aliases', 'operations', 'visible', 'usage', 'targets', 'roles', 'cache', 'coalesce', 'shadow', 'canary'],
-  ...['retry', 'hedge', 'price', 'limits', 'budgets'],
+  ...['retry', 'hedge', 'slo', 'price', 'limits', 'budgets'],
 ];
 const shown = [...texts, ...choices, ...amounts, ...flags, ...fuller];
 
@@ -161,6 +162,7 @@ export function toValues(document: Document): ModelValues {
     canary: { texts: toTexts(toMapping(canary).texts), every: toText(toMapping(canary).every) },
     retry: toRetry(document.retry),
     hedge: pick(['after'], toMapping(document.hedge), toText),
+    slo: pick(['p95'], toMapping(toMapping(document.slo).interactive), toText),
     price: toPriceValues(document.price),
     limits: pick(limitNames, toMapping(document.limits), toAmount),
     budgets: toMappings(document.budgets).map((budget) => ({
@@ -239,6 +241,7 @@ export function toDocument(values: ModelValues): Document {
     ...(canary.texts.length > 0 && { canary: { texts: canary.texts, ...present({ every: canary.every }) } }),
     ...toRetryDocument(values.retry),
     ...section('hedge', present(hedge)),
+    ...section('slo', section('interactive', present(values.slo))),
     ...toPriceDocument(values.price),
     ...section('limits', present(values.limits)),
     ...(budgets.length > 0 && {

@@ -77,6 +77,12 @@ export const callingFields: readonly FieldRow[] = [
     description: 'How long a call may wait for a rate limit of an upstream, such as 30s. Empty: as the upstream says.',
   },
   {
+    path: 'slo.p95',
+    label: 'Promised p95 of interactive requests',
+    description: 'To the first byte, such as 150ms. Bulk requests get only what keeps interactive ones under it.',
+    faultAt: 'slo',
+  },
+  {
     path: 'accepts_messages',
     kind: 'check',
     label: 'Takes messages in place of input on the embeddings route, as vLLM does',

@@ -91,6 +91,7 @@ export const notice = z.object({
   kind: z.enum([
     'target',
     'changed-model',
+    'slo',
     'budget',
     'configuration',
     'journal',

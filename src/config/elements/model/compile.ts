@@ -155,6 +155,7 @@ function compileModel(
     asksUsage: value.usage === 'ask',
     lane: value.lane,
     paceMs: value.pace,
+    interactiveMs: value.slo?.interactive.p95,
     shape: value.shape,
     ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
     ...toListSettings(value, path, served, context),

@@ -231,6 +231,21 @@ export const modelSchema = mapping({
         '`ask`: streams are sent with `stream_options.include_usage`; the extra event is kept from clients that did not ask.',
       ),
     ),
+  slo: mapping({
+    interactive: mapping({
+      p95: duration(1, 600_000)
+        .optional()
+        .meta(
+          is('To the first byte, wait included. Bulk gets only what keeps 95% of interactive calls under it.', {
+            kind: 'time',
+          }),
+        ),
+    })
+      .prefault({})
+      .meta(is('Of interactive requests.')),
+  })
+    .optional()
+    .meta(is('Promised latency.')),
   pace: duration(10, 3_600_000)
     .optional()
     .meta(

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
+import { BulkGovernor, Promised } from './bulk-governor.ts';
+import { Slots, type SlotWaiter } from './slots.ts';
+
+const limits = { concurrency: 16, queue: 1_000, queueTimeoutMs: 60_000, bulkShare: 0.1 };
+const goalMs = 150;
+
+/** Ten interactive calls a second beside as much bulk as it gets, where each bulk call in flight makes an interactive one take longer. */
+function run(msOf: (bulkInFlight: number) => number, seconds: number) {
+  const governor = new BulkGovernor();
+  const promised = new Promised();
+  let [nowMs, over, bulkSum] = [0, 0, 0];
+  const calls = seconds * 10;
+  for (let call = 0; call < calls; call += 1) {
+    nowMs += 100;
+    const bulk = Math.min(16, governor.limit);
+    const ms = msOf(bulk);
+    governor.count(promised, ms, goalMs, bulk, 16, nowMs + ms);
+    if (call < calls / 2) continue;
+    bulkSum += bulk;
+    if (ms > goalMs) over += 1;
+  }
+  return { overShare: over / (calls / 2), meanBulk: bulkSum / (calls / 2), promised };
+}
+
+test('bulk gets what leaves about nineteen of twenty interactive calls under the promised latency', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 14 }), (most) => {
+      // Up to so many bulk calls interactive ones are fast enough.
+      const { overShare, meanBulk, promised } = run((bulk) => (bulk <= most ? 100 : 200), 600);
+      assert.ok(overShare <= 0.08, `${overShare} over`);
+      assert.ok(meanBulk >= most * 0.6 && meanBulk <= most + 1, `${meanBulk} of ${most}`);
+      assert.equal(promised.isMissed, false);
+    }),
+  );
+});
+
+test('a promise that is kept anyway takes nothing from bulk', () => {
+  assert.equal(run(() => 100, 60).meanBulk, 16);
+});
+
+test('where one bulk call is too much already, bulk keeps its last slot, and the promise is reported as missed', () => {
+  const { meanBulk, promised } = run(() => 200, 60);
+  assert.deepEqual([meanBulk, promised.isMissed], [1, true]);
+});
+
+test('slots hold bulk back while interactive calls take too long, and give it all ten seconds after the last one', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = createFakeClock();
+  const slots = new Slots(limits, clock);
+  const promised = new Promised();
+  const waiter = (lane: 'interactive' | 'bulk'): SlotWaiter => ({
+    ...{ lane, project: 'p', key: 'k', work: 1 },
+    entered() {},
+    timedOut() {},
+  });
+  for (let count = 0; count < 60; count += 1) slots.enter(waiter('bulk'));
+  assert.equal(slots.bulkInFlight, 16);
+  // Each interactive call takes the slot of a bulk call that has ended.
+  for (let call = 0; call < 10; call += 1) {
+    slots.enter(waiter('interactive'));
+    for (let ended = 0; ended < 3 && slots.bulkInFlight > 1; ended += 1) slots.leave('bulk');
+    clock.advance(400);
+    slots.promised(promised, 300, goalMs);
+    slots.leave('interactive');
+  }
+  assert.ok(slots.bulkInFlight <= 2, `${slots.bulkInFlight}`);
+  assert.ok(slots.bulkLimit <= 2);
+  clock.advance(11_000);
+  t.mock.timers.tick(11_000);
+  assert.equal(slots.bulkInFlight, 16);
+});

@@ -1,0 +1,54 @@
+/**
+ * Keeps a promise on the latency of interactive calls: bulk calls get as many slots as leave nineteen of twenty interactive calls under it.
+ * Each call that took longer lowers the number, each other one raises it a little.
+ */
+
+/** Of twenty calls one may take longer: nineteen small steps up are about one step down. */
+const lowered = 0.6;
+const raised = 1.03;
+const fewestSlots = 1;
+
+/** Of the latest calls, some fifty count. */
+const weight = 0.02;
+const missedShare = 0.1;
+const metShare = 0.05;
+
+/** How well the promise is kept at one target. */
+export class Promised {
+  /** The share of the latest interactive calls that took longer. */
+  overShare = 0;
+  /** They do so though bulk has no more than its last slot. */
+  isMissed = false;
+
+  count(isOver: boolean, isBulkAtLeast: boolean): void {
+    this.overShare += ((isOver ? 1 : 0) - this.overShare) * weight;
+    if (this.overShare > missedShare && isBulkAtLeast) this.isMissed = true;
+    else if (this.overShare < metShare || !isBulkAtLeast) this.isMissed = false;
+  }
+}
+
+export class BulkGovernor {
+  #limit = Number.POSITIVE_INFINITY;
+  #changedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** The most slots that bulk may have. */
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
+
+  /** An interactive call took so long, its wait included. */
+  count(promised: Promised, ms: number, goalMs: number, bulkInFlight: number, held: number, nowMs: number): void {
+    const isOver = ms > goalMs;
+    if (isOver) this.#lower(ms, bulkInFlight, held, nowMs);
+    else if (this.#limit * raised < held) this.#limit *= raised;
+    else this.#limit = Number.POSITIVE_INFINITY;
+    promised.count(isOver, bulkInFlight <= fewestSlots);
+  }
+
+  #lower(ms: number, bulkInFlight: number, held: number, nowMs: number): void {
+    // A call that began before the last change says nothing of it; and without bulk, bulk is not to blame.
+    if (nowMs - ms < this.#changedAtMs || bulkInFlight === 0) return;
+    this.#limit = Math.max(fewestSlots, Math.min(this.#limit, bulkInFlight, held) * lowered);
+    this.#changedAtMs = nowMs;
+  }
+}
