@@ -1,0 +1,71 @@
+/**
+ * `npm run sample-words [-- --seed 1]`: draws openers of files, names of tests, events of the log and paragraphs of the docs, and prints
+ * them, for somebody who does not know the project and says what each means. At most one in thirty may fail.
+ */
+
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { findLogEvents } from './log-events.ts';
+
+interface Sample {
+  readonly text: string;
+  readonly from: string;
+}
+
+const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' } } });
+const sources = globSync(['src/**/*.ts', 'console/src/**/*.{ts,tsx}']).toSorted();
+const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
+
+print('openers of files', 30, sources.filter((path) => !isTest(path)).flatMap(openerOf));
+print('names of tests', 30, [...sources.filter(isTest), ...globSync('test/**/*.test.ts').toSorted()].flatMap(testsIn));
+print(
+  'events of the log',
+  20,
+  findLogEvents('.').map(({ name, fields, file }) => ({ text: [name, ...fields].join('  '), from: file })),
+);
+print(
+  'paragraphs of the docs',
+  20,
+  globSync('docs/**/*.md', { exclude: ['docs/adr/**'] })
+    .toSorted()
+    .flatMap(paragraphsOf),
+);
+
+/** Those whose hash with the seed is the smallest: a new file moves few of the others. */
+function print(title: string, count: number, all: readonly Sample[]): void {
+  const rank = ({ text, from }: Sample): string =>
+    createHash('sha256').update(`${values.seed}\n${from}\n${text}`).digest('hex');
+  const drawn = all
+    .map((sample) => [rank(sample), sample] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  console.log(`\n## ${title}: ${count} of ${all.length}, seed ${values.seed}\n`);
+  for (const [index, [, { text, from }]] of drawn.slice(0, count).entries()) {
+    console.log(`${index + 1}. ${text}\n   (${from})`);
+  }
+}
+
+function openerOf(path: string): readonly Sample[] {
+  const [, comment] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(path, 'utf8')) ?? [];
+  return comment === undefined ? [] : [{ text: inOneLine(comment.replace(/^\s*\* ?/gm, '')), from: path }];
+}
+
+function testsIn(path: string): readonly Sample[] {
+  const names = readFileSync(path, 'utf8').matchAll(/^\s*(?:test|it)\(\s*'((?:[^'\\]|\\.)+)'/gm);
+  return names.map(([, name = '']) => ({ text: name.replaceAll("\\'", "'"), from: path })).toArray();
+}
+
+function paragraphsOf(path: string): readonly Sample[] {
+  const withoutBlocks = readFileSync(path, 'utf8')
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replace(/<!--[\s\S]*?-->/g, '');
+  return withoutBlocks
+    .split(/\n\s*\n/)
+    .map(inOneLine)
+    .filter((text) => /^[A-Z`*[-]/.test(text) && text.length >= 80)
+    .map((text) => ({ text, from: path }));
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
