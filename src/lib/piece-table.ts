@@ -1,7 +1,14 @@
 /** The pieces of a token vocabulary in a few arrays: one thread makes them, another takes them over without reading them. */
 
 import { Buffer } from 'node:buffer';
-import type { TiktokenBPE } from 'js-tiktoken/lite';
+
+/** As OpenAI's tokenizers have it. */
+interface WrittenPieces {
+  /** A line is a mark, the ID of its first piece, and the pieces from there on in base64. */
+  readonly bpe_ranks: string;
+  readonly special_tokens: Readonly<Record<string, number>>;
+  readonly pat_str: string;
+}
 
 export interface PackedPieces {
   /** Of all pieces, in the order of their IDs. */
@@ -23,8 +30,7 @@ export interface PieceTable {
   idOf(piece: string): number | undefined;
 }
 
-/** A line is a mark, the ID of its first piece, and the pieces from there on in base64. */
-export function packPieces({ bpe_ranks: lines, special_tokens: special, pat_str: words }: TiktokenBPE): PackedPieces {
+export function packPieces({ bpe_ranks: lines, special_tokens: special, pat_str: words }: WrittenPieces): PackedPieces {
   const pieces: (Buffer | undefined)[] = [];
   for (const line of lines.split('\n')) {
     const [, first, ...encoded] = line.split(' ');
