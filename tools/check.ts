@@ -34,6 +34,7 @@ const steps: readonly Step[] = [
     '--check',
   ],
   ['words of the field', 'node', '--disable-warning=ExperimentalWarning', 'tools/words.ts'],
+  ['weight of dependencies', 'node', '--disable-warning=ExperimentalWarning', 'tools/weight.ts', '--check'],
   ['lines and files', 'node', '--disable-warning=ExperimentalWarning', 'tools/shape.ts', '--check'],
   ['subjects of new commits', 'node', 'tools/commits.ts'],
   ['waiting changesets', 'node', 'tools/release.ts', '--check'],
