@@ -2,7 +2,8 @@
  * Interactive search beside bulk indexing, through one upstream that batches: `npm run bench -- --lanes`, or, drawn in the terminal while a
  * reindex starts and ends, `node bench/lanes.ts --draw`.
  *
- * The model server is scripted: a call takes the same time up to so many at once (the knee), and proportionally longer beyond.
+ * The model server is scripted: a call takes the same time up to so many at once (the knee), and proportionally longer beyond. Also with
+ * six endpoints of which one dies, and with two nodes that share slots in Redis.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,6 +16,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { freePort } from './children.ts';
+import { redisProgram } from './redis.ts';
 
 const knee = 8;
 const callMs = 100;
@@ -26,7 +29,7 @@ interface Told {
   readonly status: number;
 }
 
-export interface LaneFigures {
+interface LaneFigures {
   readonly aloneP95Ms: number;
   readonly besideP95Ms: number;
   readonly bulkAlone: number;
@@ -34,23 +37,52 @@ export interface LaneFigures {
   readonly refused: number;
 }
 
-function startModelServer(): Promise<Server> {
-  let inFlight = 0;
-  return listen((request, response) => {
-    inFlight += 1;
-    const ms = callMs * Math.max(1, inFlight / knee);
-    request.resume().on('end', () => {
-      setTimeout(() => {
-        inFlight -= 1;
-        response.setHeader('content-type', 'application/json');
-        response.end('{"data":[{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":3,"total_tokens":3}}');
-      }, ms);
-    });
-  });
+/** How the gateway is set up, and what happens to it. */
+interface Scenario {
+  readonly title: string;
+  /** Addresses of the model server; each runs so many calls at once. */
+  readonly endpoints: number;
+  readonly knee: number;
+  /** Gateways that share the slots in Redis; one has none. */
+  readonly nodes: number;
+  /** One endpoint ends in the middle of the reindex, and breaks off the calls that run on it. */
+  readonly isOneKilled: boolean;
 }
 
-async function listen(handler?: RequestListener): Promise<Server> {
-  const server = createServer(handler).listen(0, '127.0.0.1');
+const plain: Scenario = { title: 'one endpoint', endpoints: 1, knee, nodes: 1, isOneKilled: false };
+const scenarios: readonly Scenario[] = [
+  plain,
+  { title: 'six endpoints of which one dies', endpoints: 6, knee: 2, nodes: 1, isOneKilled: true },
+  // A process with fewer than 8 slots keeps none free.
+  { title: 'two nodes with Redis', endpoints: 1, knee: 2 * knee, nodes: 2, isOneKilled: false },
+];
+
+/** Called as fast at `knee` calls as at one, at each of its addresses. */
+async function startModelServers({ endpoints, knee: most }: Scenario): Promise<Server[]> {
+  const servers: Server[] = [];
+  let port = 0;
+  for (let index = 1; index <= endpoints; index += 1) {
+    let inFlight = 0;
+    const handler: RequestListener = (request, response) => {
+      inFlight += 1;
+      const ms = callMs * Math.max(1, inFlight / most);
+      request.resume().on('end', () => {
+        setTimeout(() => {
+          inFlight -= 1;
+          response.setHeader('content-type', 'application/json');
+          response.end('{"data":[{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":3,"total_tokens":3}}');
+        }, ms);
+      });
+    };
+    const server = await listen(handler, `127.0.0.${index}`, port);
+    port = portOf(server);
+    servers.push(server);
+  }
+  return servers;
+}
+
+async function listen(handler?: RequestListener, host = '127.0.0.1', port = 0): Promise<Server> {
+  const server = createServer(handler).listen(port, host);
   await once(server, 'listening');
   return server;
 }
@@ -67,8 +99,11 @@ class Gateway {
   readonly #child: ChildProcess;
   readonly #url: string;
 
-  constructor(upstreamPort: number, port: number) {
+  constructor(upstreamPort: number, port: number, { endpoints, knee: most, isOneKilled }: Scenario, redis?: string) {
+    const left = isOneKilled ? endpoints - 1 : endpoints;
     const config = {
+      ...(redis !== undefined && { redis }),
+      console: { port: 0 },
       store: 'sqlite::memory:',
       server: { host: '127.0.0.1', port },
       log: { file: join(this.#directory, 'log') },
@@ -78,7 +113,8 @@ class Gateway {
           family: 'openai',
           base_url: `http://127.0.0.1:${upstreamPort}/v1`,
           api_key: 'a-credential-of-the-server',
-          limits: { concurrency: knee, queue: 1_000 },
+          limits: { concurrency: left * most, queue: 1_000 },
+          ...(endpoints > 1 && { endpoints: Array.from({ length: endpoints }, (_, index) => `127.0.0.${index + 1}`) }),
         },
       ],
       models: [{ id: 'm', price: 'free', targets: [{ upstream: 'server' }] }],
@@ -123,9 +159,34 @@ class Gateway {
   }
 }
 
+/** Nodes behind a balancer that takes turns. */
+class Gateways {
+  readonly #all: readonly Gateway[];
+  #next = 0;
+
+  constructor(all: readonly Gateway[]) {
+    this.#all = all;
+  }
+
+  async ready(): Promise<void> {
+    for (const one of this.#all) await one.ready();
+  }
+
+  embed(key: keyof typeof secrets): Promise<Told> {
+    const gateway = this.#all[this.#next % this.#all.length];
+    this.#next += 1;
+    if (gateway === undefined) throw new Error('no gateway');
+    return gateway.embed(key);
+  }
+
+  close(): void {
+    for (const one of this.#all) one.close();
+  }
+}
+
 /** Searches at fixed times. */
 async function search(
-  gateway: Gateway,
+  gateway: Gateways,
   seconds: number,
   everyMs: number,
   onEach?: (told: Told) => void,
@@ -142,7 +203,7 @@ async function search(
 }
 
 /** As many workers as keep the upstream busy, each with one call at a time. */
-async function index(gateway: Gateway, seconds: number): Promise<Told[]> {
+async function index(gateway: Gateways, seconds: number): Promise<Told[]> {
   const all: Told[] = [];
   const untilMs = performance.now() + seconds * 1_000;
   const work = async (): Promise<void> => {
@@ -157,28 +218,59 @@ function p95(all: readonly Told[]): number {
   return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? Number.NaN;
 }
 
-async function withGateway<T>(use: (gateway: Gateway) => Promise<T>): Promise<T> {
-  const server = await startModelServer();
-  const spare = await listen();
-  const port = portOf(spare);
-  spare.close();
-  const gateway = new Gateway(portOf(server), port);
+interface Setting {
+  readonly gateways: Gateways;
+  /** The last endpoint ends at once. */
+  kill(): void;
+}
+
+async function withGateway<T>(scenario: Scenario, use: (setting: Setting) => Promise<T>): Promise<T> {
+  const servers = await startModelServers(scenario);
+  const [first] = servers;
+  if (first === undefined) throw new Error('no model server');
+  const redis = scenario.nodes > 1 ? await startRedis() : undefined;
+  const all: Gateway[] = [];
+  for (let node = 0; node < scenario.nodes; node += 1)
+    all.push(new Gateway(portOf(first), await freePort(), scenario, redis?.url));
+  const gateways = new Gateways(all);
+  const end = (server: Server | undefined): void => {
+    server?.close();
+    server?.closeAllConnections();
+  };
   try {
-    await gateway.ready();
-    return await use(gateway);
+    await gateways.ready();
+    return await use({ gateways, kill: () => end(servers.at(-1)) });
   } finally {
-    gateway.close();
-    server.close();
-    server.closeAllConnections();
+    gateways.close();
+    redis?.child.kill();
+    for (const server of servers) end(server);
   }
 }
 
-export function measureLanes(seconds: number): Promise<LaneFigures> {
-  return withGateway(async (gateway) => {
-    await search(gateway, 2, 100);
-    const alone = await search(gateway, seconds, 200);
-    const bulkAlone = await index(gateway, seconds);
-    const [beside, bulkBeside] = await Promise.all([search(gateway, seconds, 200), index(gateway, seconds)]);
+async function startRedis(): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+  if (redisProgram === undefined) throw new Error('there is no redis-server on the path');
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()];
+  const child = spawn(redisProgram, args, { stdio: 'ignore' });
+  await wait(500);
+  return { url: `redis://127.0.0.1:${port}`, child };
+}
+
+/** Each scenario that can be run here; `onEach` is told of it as soon as it is over. */
+export async function measureLanes(seconds: number, onEach: (text: string) => void): Promise<void> {
+  for (const scenario of scenarios) {
+    if (scenario.nodes > 1 && redisProgram === undefined) onEach(`${scenario.title}: no redis-server on the path`);
+    else onEach(`${scenario.title}\n${toText(await measure(scenario, seconds))}`);
+  }
+}
+
+function measure(scenario: Scenario, seconds: number): Promise<LaneFigures> {
+  return withGateway(scenario, async ({ gateways, kill }) => {
+    await search(gateways, 2, 100);
+    const alone = await search(gateways, seconds, 200);
+    const bulkAlone = await index(gateways, seconds);
+    if (scenario.isOneKilled) setTimeout(kill, seconds * 500);
+    const [beside, bulkBeside] = await Promise.all([search(gateways, seconds, 200), index(gateways, seconds)]);
     const refused = [...alone, ...beside, ...bulkAlone, ...bulkBeside].filter(({ status }) => status !== 200).length;
     return {
       aloneP95Ms: p95(alone),
@@ -190,7 +282,7 @@ export function measureLanes(seconds: number): Promise<LaneFigures> {
   });
 }
 
-export function toText({ aloneP95Ms, besideP95Ms, bulkAlone, bulkBeside, refused }: LaneFigures): string {
+function toText({ aloneP95Ms, besideP95Ms, bulkAlone, bulkBeside, refused }: LaneFigures): string {
   const times = (besideP95Ms / aloneP95Ms).toFixed(2);
   const share = ((bulkBeside / bulkAlone) * 100).toFixed(0);
   return [
@@ -204,7 +296,7 @@ const barMs = 10;
 
 /** A line for each search: calm, a reindex, calm again. */
 async function draw(): Promise<void> {
-  await withGateway(async (gateway) => {
+  await withGateway(plain, async ({ gateways: gateway }) => {
     let phase = '';
     const line = ({ ms }: Told): void => {
       const bar = '#'.repeat(Math.min(80, Math.round(ms / barMs)));
@@ -224,5 +316,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     options: { draw: { type: 'boolean', default: false }, seconds: { type: 'string', default: '10' } },
   });
   if (values.draw) await draw();
-  else process.stdout.write(`${toText(await measureLanes(Number(values.seconds)))}\n`);
+  else await measureLanes(Number(values.seconds), (text) => void process.stdout.write(`${text}\n\n`));
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Children, createChildren, type Placement } from './children.ts';
-import { measureLanes, toText } from './lanes.ts';
+import { measureLanes } from './lanes.ts';
 import { loadTool } from './load.ts';
 import type { Row } from './measurement.ts';
 import { type Payload, payloads } from './payloads.ts';
@@ -84,7 +84,7 @@ process.once('SIGTERM', () => process.exit(143));
 if (options.help) {
   console.log(usage);
 } else if (options.lanes) {
-  console.log(toText(await measureLanes(Number(options.seconds))));
+  await measureLanes(Number(options.seconds), (text) => console.log(`${text}\n`));
 } else {
   try {
     await main();
