@@ -10,6 +10,8 @@ import type { EndpointAddress } from './look-up.ts';
 
 /** An active check may fail once. */
 const failedChecksToRest = 2;
+/** Of no more than these the least busy one is found: at a few calls each, two random ones would be too uneven. */
+const fewEndpoints = 16;
 
 /** Endpoints that came and went, or one that enters or leaves its cooldown. */
 export type EndpointChange =
@@ -92,7 +94,7 @@ export class EndpointSet {
     this.#all = [];
   }
 
-  /** The less busy of two that work; where none works, the one whose cooldown ends first. `except`: asked already. */
+  /** A less busy one of those that work; where none works, the one whose cooldown ends first. `except`: asked already. */
   choose(except: readonly Endpoint[], nowMs: number): Endpoint | undefined {
     const left = except.length === 0 ? this.#all : this.#all.filter((one) => !except.includes(one));
     const usable = left.filter((one) => one.isUsable(nowMs));
@@ -100,11 +102,16 @@ export class EndpointSet {
     const near = this.#near === 0 ? usable : usable.filter(({ isNear }) => isNear);
     // Half of a zone may bear its traffic; fewer might not.
     const options = near.length > 0 && near.length * 2 >= this.#near ? near : usable;
-    const first = options[this.#index(options.length)];
-    if (options.length === 1 || first === undefined) return first;
-    const others = options.filter((one) => one !== first);
-    const second = others[this.#index(others.length)];
-    return second !== undefined && second.inFlight < first.inFlight ? second : first;
+    // Of many, a look at two is nearly as good as one at all.
+    const looks = options.length > fewEndpoints ? 2 : options.length;
+    const from = this.#index(options.length);
+    const step = looks === options.length ? 1 : 1 + this.#index(options.length - 1);
+    let best: Endpoint | undefined;
+    for (let look = 0; look < looks; look += 1) {
+      const one = options[(from + look * step) % options.length];
+      if (one !== undefined && (best === undefined || one.inFlight < best.inFlight)) best = one;
+    }
+    return best;
   }
 
   #index(count: number): number {

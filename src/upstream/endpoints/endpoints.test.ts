@@ -122,12 +122,25 @@ test('whatever fails and comes back, one that works is chosen while there is one
   );
 });
 
-test('of two endpoints the one with fewer calls in flight is chosen', () => {
-  const { set } = setOf(['10.0.0.1', '10.0.0.2'], Math.random);
-  const [busy, free] = set.all;
-  assert.ok(busy !== undefined && free !== undefined);
-  busy.inFlight = 2;
-  for (let count = 0; count < 20; count += 1) assert.equal(set.choose([], 0), free);
+test('of few endpoints the one with the fewest calls in flight is chosen, of many one of the less busy half', () => {
+  for (const [count, most] of [
+    [6, 10],
+    [40, 14],
+  ] as const) {
+    const { set } = setOf(
+      Array.from({ length: count }, (_, index) => `10.0.0.${index}`),
+      Math.random,
+    );
+    for (let call = 0; call < 10 * count; call += 1) {
+      const chosen = set.choose([], 0);
+      assert.ok(chosen !== undefined);
+      chosen.inFlight += 1;
+    }
+    assert.ok(
+      set.all.every(({ inFlight }) => inFlight <= most),
+      set.all.map(({ inFlight }) => inFlight).join(),
+    );
+  }
 });
 
 test('addresses that stay keep what is known of them', () => {
