@@ -84,10 +84,10 @@ module.exports = {
     {
       name: 'client-apis-are-data',
       comment:
-        "A client API is rows and small functions between a client's wire format and the operations' own forms, written with the tools of dialects: it knows no family and nothing that acts.",
+        "A client API is rows and small functions between a client's wire format and the operations' own forms, written with the tools of wire formats: it knows no family and nothing that acts.",
       severity: 'error',
       from: { path: '^src/apis/', pathNot: tests },
-      to: { path: '^src/', pathNot: '^src/(apis|core|lib|families/dialects)/' },
+      to: { path: '^src/', pathNot: '^src/(apis|core|lib|families/wire-formats)/' },
     },
     {
       name: 'prices-are-data',

@@ -21,8 +21,8 @@ const title = name
 
 const family = `/** ${title}, as a row of facts. */
 
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
   id: '${name}',

@@ -1,7 +1,7 @@
 /** What client APIs read of reranked documents: each score in the upstream's own digits, by the place of its document. */
 
 import { Unfit } from '../core/translation.ts';
-import { at, countIn, listIn } from '../families/dialects/reading.ts';
+import { at, countIn, listIn } from '../families/wire-formats/reading.ts';
 import { isJsonList, type Json, numberOf } from '../lib/json/json-text.ts';
 import { estimateTokens } from '../lib/token-ids.ts';
 

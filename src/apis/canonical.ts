@@ -1,8 +1,8 @@
 /** What client APIs read of an answer to embeddings: vectors in the order of the texts, in the upstream's own digits, and what was counted. */
 
 import { Unfit } from '../core/translation.ts';
-import { inFormat, widthOf } from '../families/dialects/embeddings/vectors.ts';
-import { at, byIndex, countIn, isVector, listIn, objectIn } from '../families/dialects/reading.ts';
+import { inFormat, widthOf } from '../families/wire-formats/embeddings/vectors.ts';
+import { at, byIndex, countIn, isVector, listIn, objectIn } from '../families/wire-formats/reading.ts';
 import { type Json, type JsonNumbers, numberOf } from '../lib/json/json-text.ts';
 import { estimateTokens } from '../lib/token-ids.ts';
 

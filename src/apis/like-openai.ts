@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { type Demand, type Entrance, refusedField } from '../core/client-api.ts';
 import type { Purpose } from '../core/translation.ts';
 import { Unfit, type VectorKind, vectorKinds } from '../core/translation.ts';
-import { isVector } from '../families/dialects/reading.ts';
+import { isVector } from '../families/wire-formats/reading.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
 

@@ -2,7 +2,7 @@
 
 import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
-import { at, listIn, objectIn, textIn } from '../families/dialects/reading.ts';
+import { at, listIn, objectIn, textIn } from '../families/wire-formats/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { asList, dataOf, entranceLikeOpenai, kindOf } from './like-openai.ts';
 

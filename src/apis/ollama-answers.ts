@@ -4,8 +4,8 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { ApiAnswer, ApiStream } from '../core/client-api.ts';
 import { Unfit } from '../core/translation.ts';
-import { finishReasonIn, textIn as saidIn } from '../families/dialects/completions/chat-answers.ts';
-import { at, countIn, listIn, objectIn, textIn } from '../families/dialects/reading.ts';
+import { finishReasonIn, textIn as saidIn } from '../families/wire-formats/completions/chat-answers.ts';
+import { at, countIn, listIn, objectIn, textIn } from '../families/wire-formats/reading.ts';
 import {
   isJsonList,
   isJsonObject,

@@ -4,8 +4,8 @@ import { type ApiMapping, type AskedModel, type Entrance, refusedField } from '.
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { Unfit } from '../core/translation.ts';
-import { limitNameFor } from '../families/dialects/completions/completions.ts';
-import { at, textIn } from '../families/dialects/reading.ts';
+import { limitNameFor } from '../families/wire-formats/completions/completions.ts';
+import { at, textIn } from '../families/wire-formats/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJson } from '../lib/json/json-text.ts';
 import {
   ChatReader,

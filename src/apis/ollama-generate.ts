@@ -2,7 +2,7 @@
 
 import type { ApiMapping, Entrance } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
-import { textIn } from '../families/dialects/reading.ts';
+import { textIn } from '../families/wire-formats/reading.ts';
 import type { WriteSaid } from './ollama-answers.ts';
 import { contentOf, entranceOverChat, entranceOverText, isEmpty, onlyCompletes, refuse } from './ollama-chat.ts';
 

@@ -2,7 +2,7 @@
 
 import { type ApiMapping, refusedField } from '../core/client-api.ts';
 import { Unfit } from '../core/translation.ts';
-import { at, listIn } from '../families/dialects/reading.ts';
+import { at, listIn } from '../families/wire-formats/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf } from '../lib/json/json-text.ts';
 
 const onlySingle = 'a pair of texts has no categories; send one text, or lists of one text each';

@@ -7,7 +7,7 @@ import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { Options } from './options.ts';
 import type { OfferedScores } from './scores.ts';
-import type { ErrorDialect, Translation, VectorKind } from './translation.ts';
+import type { ErrorWireFormat, Translation, VectorKind } from './translation.ts';
 
 export type { Options } from './options.ts';
 
@@ -160,7 +160,7 @@ export interface Family {
   readonly versions?: readonly string[];
   readonly options?: Readonly<Record<string, FamilyOption>>;
   /** Absent: OpenAI's, which pass as they come. */
-  readonly errors?: ErrorDialect;
+  readonly errors?: ErrorWireFormat;
   /** The path at which it speaks OpenAI's chat: what bridges go over. */
   readonly chat?: string | ((options: Options) => string);
   /** The path at which it keeps files in OpenAI's way. */

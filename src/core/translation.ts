@@ -205,7 +205,7 @@ export interface SaidError {
 }
 
 /** How a family speaks of errors, where it is not OpenAI's way. Every known spelling is read without being named here. */
-export interface ErrorDialect {
+export interface ErrorWireFormat {
   /** Statuses that no client knows, and what to answer instead. */
   readonly statuses?: Readonly<Record<number, number>>;
   /** The status that is meant by an answer that says 200. */

@@ -1,7 +1,7 @@
 /** Anthropic: messages in their own shape, and chat in OpenAI's; both pass as they come, errors too. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { listAt } from './dialects/model-lists.ts';
+import { listAt } from './wire-formats/model-lists.ts';
 
 export default defineFamily({
   id: 'anthropic',

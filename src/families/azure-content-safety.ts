@@ -3,9 +3,9 @@
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { azureCategories, categoriesOf } from './dialects/moderations/moderation-categories.ts';
-import { type Finding, translateModerations } from './dialects/moderations/moderations.ts';
-import { countIn, listIn, objectIn } from './dialects/reading.ts';
+import { azureCategories, categoriesOf } from './wire-formats/moderations/moderation-categories.ts';
+import { type Finding, translateModerations } from './wire-formats/moderations/moderations.ts';
+import { countIn, listIn, objectIn } from './wire-formats/reading.ts';
 
 const fourLevels = 'FourSeverityLevels';
 

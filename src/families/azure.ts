@@ -2,8 +2,8 @@
 
 import { bearer, type Options } from '../core/family.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { at } from './dialects/reading.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
+import { at } from './wire-formats/reading.ts';
 
 /** Where no header says it, a message may (unverified). */
 function retryAfterS(body: Json): number | undefined {

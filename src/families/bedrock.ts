@@ -2,23 +2,23 @@
 
 import { defineFamily, type Options, type Signer } from '../core/family.ts';
 import type { Asked, Conversation, Translation } from '../core/translation.ts';
-import { bedrockEmbeddings, tokensIn } from './dialects/embeddings/bedrock-embeddings.ts';
-import { translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
-import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 import { awsSigner } from './signing/aws.ts';
+import { bedrockEmbeddings, tokensIn } from './wire-formats/embeddings/bedrock-embeddings.ts';
+import { translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
+import { readStandardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 const embeddings: Translation = {
   hasRoles: true,
   limits: (model) => bedrockEmbeddings(model)?.limits ?? {},
   ask(asked) {
-    const dialect = bedrockEmbeddings(asked.model);
-    if (dialect === undefined) throw unknownModel(asked, 'embeds with Titan, Nova and Cohere');
-    return translateEmbeddings(dialect).ask(asked);
+    const wireFormat = bedrockEmbeddings(asked.model);
+    if (wireFormat === undefined) throw unknownModel(asked, 'embeds with Titan, Nova and Cohere');
+    return translateEmbeddings(wireFormat).ask(asked);
   },
 };
 
-const amazonRerank: RerankDialect = {
+const amazonRerank: RerankWireFormat = {
   limits: { items: 1000 },
   own: [],
   isStrict: true,
@@ -26,7 +26,7 @@ const amazonRerank: RerankDialect = {
   read: (answer, call) => ({ ...readStandardRerank(answer, call), promptTokens: tokensIn(answer.headers) }),
 };
 
-const cohereRerank: RerankDialect = {
+const cohereRerank: RerankWireFormat = {
   ...amazonRerank,
   write: ({ query, documents, topN }) => ({ body: { api_version: 2, query, documents, top_n: topN } }),
 };

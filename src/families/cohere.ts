@@ -3,18 +3,18 @@
 import { bearer, defineFamily, type Offer } from '../core/family.ts';
 import { type Asked, vectorKinds } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { cohereInputTypes } from './dialects/embeddings/cohere-input-types.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { listAt, operationsFor } from './dialects/model-lists.ts';
-import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
-import { standardRerank } from './dialects/rerank/standard-rerank.ts';
+import { cohereInputTypes } from './wire-formats/embeddings/cohere-input-types.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { listAt, operationsFor } from './wire-formats/model-lists.ts';
+import { at, countIn, listIn, objectIn } from './wire-formats/reading.ts';
+import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 /** Its second and third generation have one width each. */
 const ofOneWidth = /-v[23]\.\d/;
 
 const textsOnly = 'takes texts alone here, as "input"';
 
-const embeddings: EmbeddingDialect = {
+const embeddings: EmbeddingWireFormat = {
   limits: { items: 96 },
   hasDimensions: ({ model, options }) => options.api_version !== 'v1' && !ofOneWidth.test(model),
   own: ['input_type', 'truncate', 'max_tokens', 'priority', 'output_dtype'],

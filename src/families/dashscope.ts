@@ -1,18 +1,18 @@
 /** Alibaba's DashScope: OpenAI's shapes in its compatible mode, and reranking in its own. */
 
 import type { Json } from '../lib/json/json-text.ts';
-import { byModel } from './dialects/by-model.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { itemsInACall } from './dialects/options.ts';
-import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
+import { byModel } from './wire-formats/by-model.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
+import { itemsInACall } from './wire-formats/options.ts';
+import { at, countIn, listIn, objectIn, textIn } from './wire-formats/reading.ts';
+import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
 
 const compatible = '/compatible-mode/v1';
 
 /** Models that see take objects, such as `{image}` (unverified), and fewer of them. */
 const sees = (model: string): boolean => model.includes('-vl-');
 
-const ofTexts: RerankDialect = {
+const ofTexts: RerankWireFormat = {
   limits: (model) => ({ items: sees(model) ? 100 : 500, tokens: model.startsWith('gte-') ? 30_000 : 120_000 }),
   own: ['instruct'],
   // What the client wants back is at hand.

@@ -1,7 +1,7 @@
 /** DeepSeek, as a row of facts: completions of text around a gap, which only its beta speaks. */
 
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
   id: 'deepseek',

@@ -1,7 +1,7 @@
 /** Fireworks AI, as a row of facts. */
 
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
   id: 'fireworks',

@@ -1,7 +1,7 @@
 /** Google's Gemini API: one input by one method, several by another, and no count of tokens. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
 import {
   adaptFor,
   ofTheTask,
@@ -11,10 +11,10 @@ import {
   titleOf,
   toContent,
   vectorIn,
-} from './dialects/embeddings/google-embeddings.ts';
-import { googleErrors } from './dialects/google-errors.ts';
-import { listAt, operationsFor } from './dialects/model-lists.ts';
-import { listIn, objectIn } from './dialects/reading.ts';
+} from './wire-formats/embeddings/google-embeddings.ts';
+import { googleErrors } from './wire-formats/google-errors.ts';
+import { listAt, operationsFor } from './wire-formats/model-lists.ts';
+import { listIn, objectIn } from './wire-formats/reading.ts';
 
 /** Tuned models have a collection of their own. */
 const resourceOf = (name: string): string => (/^(?:models|tunedModels)\//.test(name) ? name : `models/${name}`);
@@ -22,7 +22,7 @@ const resourceOf = (name: string): string => (/^(?:models|tunedModels)\//.test(n
 /** A body may have 4 MiB; the rest is for what each input repeats. */
 const mostInputBytes = 4 * 1024 * 1024 - 128 * 1024;
 
-const embeddings: EmbeddingDialect = {
+const embeddings: EmbeddingWireFormat = {
   limits: { items: 100, bytes: mostInputBytes },
   hasDimensions: true,
   own: ofTheTask,

@@ -5,11 +5,11 @@ import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json/json-text.ts';
 import { sliceIfOver } from '../lib/time-slices.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { createLabelJudge, labelOptions } from './dialects/moderations/label-moderations.ts';
-import { translateModerations } from './dialects/moderations/moderations.ts';
-import { itemsInACall } from './dialects/options.ts';
-import { at, isVector, listIn } from './dialects/reading.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { createLabelJudge, labelOptions } from './wire-formats/moderations/label-moderations.ts';
+import { translateModerations } from './wire-formats/moderations/moderations.ts';
+import { itemsInACall } from './wire-formats/options.ts';
+import { at, isVector, listIn } from './wire-formats/reading.ts';
 
 /** Its models are called `owner/name`, and their two parts are two segments of its paths; few old ones have no owner. More is another path. */
 function modelPath(model: string): string {
@@ -20,7 +20,7 @@ function modelPath(model: string): string {
   return `/hf-inference/models/${segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/')}`;
 }
 
-const embeddings: EmbeddingDialect = {
+const embeddings: EmbeddingWireFormat = {
   limits: (_, { max_items: most }) => ({ items: Number(most) }),
   hasDimensions: false,
   own: ['normalize', 'prompt_name', 'truncate', 'truncation_direction', 'parameters', 'options'],

@@ -2,17 +2,17 @@
 
 import { bearer, defineFamily, type Options } from '../core/family.ts';
 import { isJsonObject } from '../lib/json/json-text.ts';
-import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import { listAt, operationsFor } from './dialects/model-lists.ts';
-import { createLabelJudge, labelOptions } from './dialects/moderations/label-moderations.ts';
-import { type ModerationDialect, translateModerations } from './dialects/moderations/moderations.ts';
-import { itemsInACall } from './dialects/options.ts';
-import { listIn, objectIn, textIn } from './dialects/reading.ts';
-import { standardRerank } from './dialects/rerank/standard-rerank.ts';
+import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import { listAt, operationsFor } from './wire-formats/model-lists.ts';
+import { createLabelJudge, labelOptions } from './wire-formats/moderations/label-moderations.ts';
+import { type ModerationWireFormat, translateModerations } from './wire-formats/moderations/moderations.ts';
+import { itemsInACall } from './wire-formats/options.ts';
+import { listIn, objectIn, textIn } from './wire-formats/reading.ts';
+import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 const mostItems = 2048;
 
-function classifierWith(options: Options): ModerationDialect {
+function classifierWith(options: Options): ModerationWireFormat {
   const judge = createLabelJudge(options);
   return {
     limits: { items: Number(options.max_items ?? mostItems) },

@@ -3,12 +3,12 @@
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Asked, VectorKind } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import type { VectorFormat } from './dialects/embeddings/vector-format.ts';
-import { standardRerank } from './dialects/rerank/standard-rerank.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import type { VectorFormat } from './wire-formats/embeddings/vector-format.ts';
+import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
-const embeddings: EmbeddingDialect = {
+const embeddings: EmbeddingWireFormat = {
   limits: { items: 2048 },
   hasDimensions: true,
   takes: 'objects',

@@ -1,8 +1,8 @@
 /** The server of llama.cpp: OpenAI's shapes, and a reranker in that of Jina. */
 
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { standardRerank } from './dialects/rerank/standard-rerank.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
+import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 export default openaiCompatible({
   id: 'llamacpp',

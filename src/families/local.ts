@@ -1,11 +1,11 @@
 /** Models that answer inside this process: no network, no key, the same bytes for the same request. */
 
 import { defineFamily } from '../core/family.ts';
-import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 import { rerankByBm25 } from './local/bm25.ts';
 import { chatByEcho, completeByEcho, editByInstruction } from './local/echo.ts';
 import { embedByHash } from './local/hash-embed.ts';
 import { moderateByWordlist } from './local/wordlist.ts';
+import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 export default defineFamily({
   id: 'local',

@@ -7,21 +7,25 @@ import { isMapping } from '../lib/is-mapping.ts';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
 import { bridgesOver } from './bridges/index.ts';
-import { ChatStream, readChatCompletion } from './dialects/completions/chat-completions.ts';
-import { asksForNothing, type CompletionDialect, translateCompletions } from './dialects/completions/completions.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import { hints } from './dialects/hints.ts';
-import { listAt } from './dialects/model-lists.ts';
-import { flaggedBy, mistralModerations } from './dialects/moderations/mistral-moderations.ts';
-import { itemsInACall } from './dialects/options.ts';
+import { ChatStream, readChatCompletion } from './wire-formats/completions/chat-completions.ts';
+import {
+  asksForNothing,
+  type CompletionWireFormat,
+  translateCompletions,
+} from './wire-formats/completions/completions.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import { hints } from './wire-formats/hints.ts';
+import { listAt } from './wire-formats/model-lists.ts';
+import { flaggedBy, mistralModerations } from './wire-formats/moderations/mistral-moderations.ts';
+import { itemsInACall } from './wire-formats/options.ts';
 
 const chat = '/v1/chat/completions';
 
 /** A call may have 16,000 tokens (unverified), whatever the number of its inputs. */
 const mostInputBytes = 48 * 1024;
 
-const embeddings: EmbeddingDialect = {
+const embeddings: EmbeddingWireFormat = {
   limits: (_, { max_items: most }) => ({ items: Number(most), bytes: mostInputBytes }),
   hasDimensions: true,
   own: ['output_dtype', 'metadata'],
@@ -54,7 +58,7 @@ const chatFacts: ChatFacts = {
 /** That completions refuse what they do not know is unverified. */
 const known = new Set([...sampling, 'suffix', 'min_tokens']);
 
-const completions: CompletionDialect = {
+const completions: CompletionWireFormat = {
   onePromptACall: true,
   oneChoice: true,
   parameters: fillParameters,

@@ -1,11 +1,11 @@
 /** Mixedbread: OpenAI's embeddings, and reranking under names of its own. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
-import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
+import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
+import { readStandardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
-const rerank: RerankDialect = {
+const rerank: RerankWireFormat = {
   own: [],
   cannot: {
     input: 'takes them as "documents" here',

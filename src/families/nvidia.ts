@@ -1,14 +1,14 @@
 /** NVIDIA NIM: OpenAI's embeddings with the side of a search that a text is on, and ranking in its own shape. */
 
 import type { Json } from '../lib/json/json-text.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
+import { at, countIn, listIn, objectIn } from './wire-formats/reading.ts';
+import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
 
-const embeddings: EmbeddingDialect = {
+const embeddings: EmbeddingWireFormat = {
   hasDimensions: true,
   own: ['input_type', 'truncate', 'user'],
   purposes: { name: 'input_type', words: { document: 'passage', query: 'query' } },
@@ -34,7 +34,7 @@ function endOf(truncate: Json): Json {
   return truncate ? 'END' : 'NONE';
 }
 
-const ranking: RerankDialect = {
+const ranking: RerankWireFormat = {
   limits: { items: 512 },
   own: ['truncate'],
   write: ({ query, documents, model, more: { truncate, ...more } }) => ({

@@ -1,12 +1,12 @@
 /** Ollama: OpenAI's shapes, or for embeddings its own, which knows what the other cannot say. */
 
 import type { Offer } from '../core/family.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
+import { at, countIn, listIn, objectIn, textIn } from './wire-formats/reading.ts';
 
-const native: EmbeddingDialect = {
+const native: EmbeddingWireFormat = {
   hasDimensions: true,
   own: ['truncate', 'options', 'keep_alive'],
   // A list always: one empty text by itself would be none.

@@ -1,10 +1,10 @@
 /** OpenAI, and every service that speaks its wire format: bytes out, bytes back. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import { openaiModelList } from './dialects/model-lists.ts';
-import { failureIn } from './dialects/openai-failure.ts';
-import { rerankOfAnyone } from './dialects/rerank/standard-rerank.ts';
+import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { failureIn } from './wire-formats/openai-failure.ts';
+import { rerankOfAnyone } from './wire-formats/rerank/standard-rerank.ts';
 
 export default defineFamily({
   id: 'openai',

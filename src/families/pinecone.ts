@@ -1,12 +1,12 @@
 /** Pinecone: reranking by the models that it hosts. */
 
 import { defineFamily } from '../core/family.ts';
-import { listAt, operationsFor } from './dialects/model-lists.ts';
-import { at, countIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
-import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
+import { listAt, operationsFor } from './wire-formats/model-lists.ts';
+import { at, countIn } from './wire-formats/reading.ts';
+import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
+import { readStandardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
-const rerank: RerankDialect = {
+const rerank: RerankWireFormat = {
   limits: { items: 100 },
   takesObjects: 'documents',
   own: ['rank_fields', 'parameters'],

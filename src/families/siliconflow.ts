@@ -1,7 +1,7 @@
 /** SiliconFlow, as a row of facts; abroad it is at api.siliconflow.com. */
 
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
   id: 'siliconflow',

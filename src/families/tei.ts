@@ -3,17 +3,17 @@
 import { bearer, defineFamily, type ModelList, type Offer, type Options } from '../core/family.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { headerValue } from '../lib/raw-headers.ts';
-import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import { operationsFor } from './dialects/model-lists.ts';
-import { createLabelJudge, labelOptions } from './dialects/moderations/label-moderations.ts';
-import { type ModerationDialect, translateModerations } from './dialects/moderations/moderations.ts';
-import { itemsInACall } from './dialects/options.ts';
-import { listIn, objectIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
+import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import { operationsFor } from './wire-formats/model-lists.ts';
+import { createLabelJudge, labelOptions } from './wire-formats/moderations/label-moderations.ts';
+import { type ModerationWireFormat, translateModerations } from './wire-formats/moderations/moderations.ts';
+import { itemsInACall } from './wire-formats/options.ts';
+import { listIn, objectIn } from './wire-formats/reading.ts';
+import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
 
 const mostItems = ({ max_items: most }: Options): number => Number(most);
 
-const rerank: RerankDialect = {
+const rerank: RerankWireFormat = {
   limits: (_, options) => ({ items: mostItems(options) }),
   own: ['truncate', 'truncation_direction', 'raw_scores'],
   write: ({ query, documents, more }) => ({ body: { ...more, query, texts: documents } }),
@@ -26,7 +26,7 @@ const rerank: RerankDialect = {
   }),
 };
 
-function moderationsWith(options: Options): ModerationDialect {
+function moderationsWith(options: Options): ModerationWireFormat {
   const judge = createLabelJudge(options);
   return {
     limits: { items: mostItems(options) },

@@ -1,7 +1,7 @@
 /** Together AI, as a row of facts. */
 
-import { listAt, operationsFor } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { listAt, operationsFor } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
   id: 'together',

@@ -1,8 +1,9 @@
 /** Google's Vertex AI: embeddings by one method of prediction, and by another one for newer models. */
 
 import { defineFamily, type Options } from '../core/family.ts';
-import { byModel } from './dialects/by-model.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { googleSigner } from './signing/google.ts';
+import { byModel } from './wire-formats/by-model.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
 import {
   adaptFor,
   ofTheTask,
@@ -12,17 +13,16 @@ import {
   titleOf,
   toContent,
   vectorIn,
-} from './dialects/embeddings/google-embeddings.ts';
-import { googleErrors } from './dialects/google-errors.ts';
-import { at, countIn, listIn, objectIn, sumOf } from './dialects/reading.ts';
-import { googleSigner } from './signing/google.ts';
+} from './wire-formats/embeddings/google-embeddings.ts';
+import { googleErrors } from './wire-formats/google-errors.ts';
+import { at, countIn, listIn, objectIn, sumOf } from './wire-formats/reading.ts';
 
 /** Models from the second generation on have a method of their own. */
 const embedsContent = (model: string): boolean => /gemini-embedding-(?!001)/.test(model);
 
 const models = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';
 
-const predict: EmbeddingDialect = {
+const predict: EmbeddingWireFormat = {
   limits: (model, options) => ({ items: mostInstances(model, options), tokens: 20_000 }),
   hasDimensions: true,
   own: [...ofTheTask, 'autoTruncate'],
@@ -49,7 +49,7 @@ const predict: EmbeddingDialect = {
   },
 };
 
-const embedContent: EmbeddingDialect = {
+const embedContent: EmbeddingWireFormat = {
   limits: { items: 1 },
   hasDimensions: true,
   own: [...ofTheTask, 'autoTruncate'],

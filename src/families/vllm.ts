@@ -2,9 +2,9 @@
 
 import type { Asked, Translation } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
-import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { type StandardRerankFacts, standardRerank } from './dialects/rerank/standard-rerank.ts';
+import { openaiModelList } from './wire-formats/model-lists.ts';
+import { openaiCompatible } from './wire-formats/openai-compatible.ts';
+import { type StandardRerankFacts, standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 const facts: StandardRerankFacts = {
   own: ['max_tokens_per_doc', 'max_tokens_per_query', 'priority'],

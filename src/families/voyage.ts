@@ -4,10 +4,10 @@ import { bearer, defineFamily } from '../core/family.ts';
 import { type Glance, vectorKinds } from '../core/translation.ts';
 import { kindBits } from '../lib/json/json-scan.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
-import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
-import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
+import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
+import { readStandardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 /** Tokens of all inputs of a call; the other models have the smallest number. */
 const embeddingTokens: readonly (readonly [models: RegExp, most: number])[] = [
@@ -16,7 +16,7 @@ const embeddingTokens: readonly (readonly [models: RegExp, most: number])[] = [
 ];
 const fewestEmbeddingTokens = 120_000;
 
-const embeddings: EmbeddingDialect = {
+const embeddings: EmbeddingWireFormat = {
   limits: (model) => ({
     items: 1_000,
     tokens: embeddingTokens.find(([models]) => models.test(model))?.[1] ?? fewestEmbeddingTokens,
@@ -42,7 +42,7 @@ const holdsFloats = (dtype: Json | undefined): boolean => dtype === undefined ||
 
 const firstRerankers = /^rerank-(?:lite-)?1$/;
 
-const rerank: RerankDialect = {
+const rerank: RerankWireFormat = {
   limits: (model) => ({ items: 1_000, tokens: firstRerankers.test(model) ? 300_000 : 600_000 }),
   own: ['truncation'],
   write: ({ query, documents, model, topN, more }) => ({

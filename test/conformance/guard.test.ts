@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { openaiCategories } from '../../src/families/dialects/moderations/moderation-categories.ts';
+import { openaiCategories } from '../../src/families/wire-formats/moderations/moderation-categories.ts';
 import { errorCases } from '../families/cases/errors.ts';
 import { moderationsCases } from '../families/cases/moderations.ts';
 import { openSetup, type Setup } from '../families/family-setup.ts';

@@ -3,7 +3,7 @@
 import {
   type OpenaiCategory,
   openaiCategories,
-} from '../../src/families/dialects/moderations/moderation-categories.ts';
+} from '../../src/families/wire-formats/moderations/moderation-categories.ts';
 
 /** What was looked for: whether it was found, and the score as it is written. */
 type Looked = Readonly<Partial<Record<OpenaiCategory, readonly [isFound: boolean, score: string]>>>;

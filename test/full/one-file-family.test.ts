@@ -19,8 +19,8 @@ const run = promisify(execFile);
 const acme = `/** Acme, for a test. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { listIn, objectIn } from './dialects/reading.ts';
-import { translateRerank } from './dialects/rerank/rerank.ts';
+import { listIn, objectIn } from './wire-formats/reading.ts';
+import { translateRerank } from './wire-formats/rerank/rerank.ts';
 
 export default defineFamily({
   id: 'acme',

@@ -200,7 +200,7 @@ export const layers: readonly Layer[] = [
         name: 'families',
         path: 'src/families',
         brief: 'kinds of upstreams',
-        owns: 'One file a family: facts and small functions; `dialects/` shared wire formats, `bridges/` emulation over chat, `local/` local models, `signing/` cloud credentials.',
+        owns: 'One file a family: facts and small functions; `wire-formats/` shared wire formats, `bridges/` emulation over chat, `local/` local models, `signing/` cloud credentials.',
         firstFile: 'cohere.ts',
       },
       {

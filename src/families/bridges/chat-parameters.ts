@@ -2,8 +2,8 @@
 
 import type { Asked } from '../../core/translation.ts';
 import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
-import { asksForNothing, choicesEach, limitNameFor } from '../dialects/completions/completions.ts';
-import { hints } from '../dialects/hints.ts';
+import { asksForNothing, choicesEach, limitNameFor } from '../wire-formats/completions/completions.ts';
+import { hints } from '../wire-formats/hints.ts';
 
 /** What a chat has that is nearly OpenAI's. */
 export interface ChatFacts {

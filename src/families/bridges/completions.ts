@@ -2,8 +2,8 @@
 
 import type { Asked, Translation } from '../../core/translation.ts';
 import { JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
-import { ChatStream, readChatCompletion } from '../dialects/completions/chat-completions.ts';
-import { asksForNothing, translateCompletions } from '../dialects/completions/completions.ts';
+import { ChatStream, readChatCompletion } from '../wire-formats/completions/chat-completions.ts';
+import { asksForNothing, translateCompletions } from '../wire-formats/completions/completions.ts';
 import { type ChatFacts, chatParameters, isKnown, refuseWhatChatLacks } from './chat-parameters.ts';
 
 const handled = new Set(['model', 'prompt', 'messages', 'best_of', 'suffix', 'echo', 'logprobs']);

@@ -3,10 +3,10 @@
 import { type Asked, type Reply, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
 import { isJsonObject, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
-import { type ChatAnswer, readChat } from '../dialects/completions/chat-answers.ts';
-import { asksForNothing, choicesEach } from '../dialects/completions/completions.ts';
-import { countIn } from '../dialects/reading.ts';
-import { toUsage } from '../dialects/token-usage.ts';
+import { type ChatAnswer, readChat } from '../wire-formats/completions/chat-answers.ts';
+import { asksForNothing, choicesEach } from '../wire-formats/completions/completions.ts';
+import { countIn } from '../wire-formats/reading.ts';
+import { toUsage } from '../wire-formats/token-usage.ts';
 import { type ChatFacts, chatParameters, refuseWhatChatLacks } from './chat-parameters.ts';
 
 /** As many as there ever were of one text. */

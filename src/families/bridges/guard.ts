@@ -8,9 +8,9 @@ import {
   llamaGuard1Categories,
   llamaGuard2Categories,
   llamaGuard3Categories,
-} from '../dialects/moderations/moderation-categories.ts';
-import { type Finding, type Judgement, translateModerations } from '../dialects/moderations/moderations.ts';
-import { at, listIn, objectIn, textIn } from '../dialects/reading.ts';
+} from '../wire-formats/moderations/moderation-categories.ts';
+import { type Finding, type Judgement, translateModerations } from '../wire-formats/moderations/moderations.ts';
+import { at, listIn, objectIn, textIn } from '../wire-formats/reading.ts';
 
 /** All codes there are, and some room. */
 const maxTokens = 100;

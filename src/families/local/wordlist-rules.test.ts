@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openaiCategories } from '../dialects/moderations/moderation-categories.ts';
+import { openaiCategories } from '../wire-formats/moderations/moderation-categories.ts';
 import { rules } from './wordlist-rules.ts';
 
 test('gives every rule a name of its own, patterns, and weights between 0 and 1', () => {

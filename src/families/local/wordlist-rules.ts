@@ -1,6 +1,6 @@
 /** The rules of `local/wordlist`: which words, in which order, speak for which category, and how strongly. English only. */
 
-import type { OpenaiCategory } from '../dialects/moderations/moderation-categories.ts';
+import type { OpenaiCategory } from '../wire-formats/moderations/moderation-categories.ts';
 
 export interface Rule {
   readonly id: string;

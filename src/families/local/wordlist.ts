@@ -1,7 +1,7 @@
 /** `local/wordlist`: texts judged by a list of rules that anyone can read, in the shape of OpenAI's moderations. */
 
 import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
-import { type OpenaiCategory, openaiCategories } from '../dialects/moderations/moderation-categories.ts';
+import { type OpenaiCategory, openaiCategories } from '../wire-formats/moderations/moderation-categories.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
 import { type Fields, readList, readText, readTexts } from './fields.ts';
 import { createMaker, listAnswer } from './maker.ts';

@@ -9,8 +9,8 @@ import type { Candidate } from '../../core/dispatch.ts';
 import { upstreamCodes } from '../../core/errors.ts';
 import { defineFamily } from '../../core/family.ts';
 import type { Answer } from '../../core/outcome.ts';
-import type { ErrorDialect } from '../../core/translation.ts';
-import { at, textIn } from '../../families/dialects/reading.ts';
+import type { ErrorWireFormat } from '../../core/translation.ts';
+import { at, textIn } from '../../families/wire-formats/reading.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { WholeMadeAnswer } from '../answers/made-answer.ts';
 import { type ErrorReader, inOurWords } from './foreign-error.ts';
@@ -27,7 +27,7 @@ const shape = z.strictObject({
   }),
 });
 
-function toCandidate(errors: ErrorDialect | undefined, isTranslated = true): Candidate {
+function toCandidate(errors: ErrorWireFormat | undefined, isTranslated = true): Candidate {
   const family = defineFamily({ id: 'f', title: 'F', offers: {}, ...(errors !== undefined && { errors }) });
   const upstream = toUpstream('http://127.0.0.1:1', { family });
   const offer = {
@@ -75,7 +75,7 @@ interface Spoken {
 }
 
 interface Speaking {
-  readonly dialect?: ErrorDialect | undefined;
+  readonly wireFormat?: ErrorWireFormat | undefined;
   readonly headers?: readonly string[];
   readonly reader?: ErrorReader;
 }
@@ -87,10 +87,10 @@ const direct: ErrorReader = { ...translated, isTranslated: false };
 async function speak(
   status: number,
   body: string | Buffer,
-  { dialect = {}, headers = [], reader = translated }: Speaking = {},
+  { wireFormat = {}, headers = [], reader = translated }: Speaking = {},
 ): Promise<Spoken> {
   const came = Promise.resolve(toAnswer(status, body, headers));
-  const answer = await inOurWords(came, status, toCandidate(dialect), reader);
+  const answer = await inOurWords(came, status, toCandidate(wireFormat), reader);
   return { status: answer.status, headers: answer.headers, text: Buffer.concat(answer.waiting).toString() };
 }
 
@@ -271,7 +271,7 @@ test('cuts what is too long, and never in the middle of a character', async () =
 test('on the direct way what is in our shape passes byte for byte, save what is withheld', async () => {
   const body = ' {"error":{"message":"m","type":"t","param":null,"code":null,"more":1.0}}';
   assert.equal((await speak(400, body, { reader: direct })).text, body);
-  const { text } = await speak(402, body, { dialect: { withheld: [402] }, reader: direct });
+  const { text } = await speak(402, body, { wireFormat: { withheld: [402] }, reader: direct });
   assert.deepEqual(JSON.parse(text), {
     error: {
       message:
@@ -314,40 +314,43 @@ test('what kind of error it is, its status says', async () => {
 });
 
 test('a status of its own becomes one that clients know, and is named where nothing else was said', async () => {
-  const spoken = await speak(499, '', { dialect: { statuses: { 499: 502 } } });
+  const spoken = await speak(499, '', { wireFormat: { statuses: { 499: 502 } } });
   assert.equal(spoken.status, 502);
   const { error } = shape.parse(JSON.parse(spoken.text));
   assert.equal(error.type, 'upstream_error');
   assert.match(error.message, /answered 499 with no message/);
 });
 
-test('a dialect has the first word, and the known spellings fill its gaps', async () => {
-  const dialect: ErrorDialect = {
+test('a wire format has the first word, and the known spellings fill its gaps', async () => {
+  const wireFormat: ErrorWireFormat = {
     read: (body, headers) => ({ param: textIn(at(body, 'reason')), message: headerValue(headers, 'x-error') }),
   };
   const headers = ['X-Error', 'Throttled'];
-  const error = await errorOf('{"message":"m","reason":"r","param":"p"}', { dialect, headers });
+  const error = await errorOf('{"message":"m","reason":"r","param":"p"}', { wireFormat, headers });
   assert.deepEqual([error.message, error.param], ['Throttled', 'r']);
-  const plain = await errorOf('{"message":"m","param":"p"}', { dialect });
+  const plain = await errorOf('{"message":"m","param":"p"}', { wireFormat });
   assert.deepEqual([plain.message, plain.param], ['m', 'p']);
-  assert.equal((await errorOf('not json', { dialect, headers })).message, 'Throttled');
+  assert.equal((await errorOf('not json', { wireFormat, headers })).message, 'Throttled');
 });
 
 test("an error about the operator's key is not the client's, whatever its status is", async () => {
-  const error = await errorOf('{}', { dialect: { read: () => ({ message: 'm', isOurKey: true }) } });
+  const error = await errorOf('{}', { wireFormat: { read: () => ({ message: 'm', isOurKey: true }) } });
   assert.deepEqual([error.type, error.code], ['upstream_error', 'upstream_denied']);
 });
 
 test('says when it may be asked again, where the head does not and the body does', async () => {
   const after = async (seconds: number | undefined, headers: readonly string[] = []) =>
-    headerValue((await speak(429, '{}', { dialect: { retryAfterS: () => seconds }, headers })).headers, 'retry-after');
+    headerValue(
+      (await speak(429, '{}', { wireFormat: { retryAfterS: () => seconds }, headers })).headers,
+      'retry-after',
+    );
   assert.equal(await after(1.2), '2');
   assert.equal(await after(0), '1');
   assert.equal(await after(-5), '1');
   assert.equal(await after(30, ['Retry-After', '7']), '7');
   for (const none of [undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e9]) assert.equal(await after(none), undefined);
   assert.equal(
-    headerValue((await speak(429, 'text', { dialect: { retryAfterS: () => 5 } })).headers, 'retry-after'),
+    headerValue((await speak(429, 'text', { wireFormat: { retryAfterS: () => 5 } })).headers, 'retry-after'),
     undefined,
   );
 });
@@ -367,7 +370,7 @@ test('leaves alone what is no error, and the errors of families that speak as Op
   assert.equal(await inOurWords(Promise.resolve(good), 200, toCandidate({}), translated), good);
   const plain = toAnswer(400, '{"message":"m"}');
   assert.equal(await inOurWords(Promise.resolve(plain), 400, toCandidate(undefined, false), direct), plain);
-  // A family without a dialect whose offer is another wire format, such as a bridge.
+  // A family without a wire format whose offer is another wire format, such as a bridge.
   const bridged = await inOurWords(
     Promise.resolve(toAnswer(400, '{"message":"m"}')),
     400,

@@ -5,7 +5,7 @@ import type { Candidate } from '../../core/dispatch.ts';
 import { besideError } from '../../core/error-shape.ts';
 import { upstreamError } from '../../core/errors.ts';
 import type { Answer } from '../../core/outcome.ts';
-import type { ErrorDialect, RerankShape, SaidError } from '../../core/translation.ts';
+import type { ErrorWireFormat, RerankShape, SaidError } from '../../core/translation.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -56,28 +56,28 @@ export async function inOurWords(
   // What is longer is no error message, and passes through the screen before it is known to be harmless.
   const whole = await readWhole(answer, new Allowance(heldBytes));
   const said = toSaid(meantStatus, answer.headers, 'body' in whole ? whole.body : undefined);
-  const dialect = family.errors ?? {};
-  const isOurs = isInOurShape(said.json) && !isWithheld(said, dialect) && (speaksAsWeDo || !reader.isTranslated);
-  return toOurs(answer, said, isOurs, dialect, offer.translatedBy ?? family.id, reader);
+  const wireFormat = family.errors ?? {};
+  const isOurs = isInOurShape(said.json) && !isWithheld(said, wireFormat) && (speaksAsWeDo || !reader.isTranslated);
+  return toOurs(answer, said, isOurs, wireFormat, offer.translatedBy ?? family.id, reader);
 }
 
 /** As it came, where its client is told so; what is the operator's alone is said anew, in the words of the client's API. */
 async function inItsOwnWords(
   answer: Answer,
   meantStatus: number,
-  dialect: ErrorDialect,
+  wireFormat: ErrorWireFormat,
   { write }: ErrorReader,
 ): Promise<Answer> {
   if (meantStatus < 400) return answer;
   const whole = await readWhole(answer, new Allowance(heldBytes));
   const said = toSaid(meantStatus, answer.headers, 'body' in whole ? whole.body : undefined);
   const { bytes, json, headers } = said;
-  const isOurKey = dialect.read?.(json, headers)?.isOurKey === true;
-  const isHidden = isOurKey || isWithheld(said, dialect) || bytes === undefined;
+  const isOurKey = wireFormat.read?.(json, headers)?.isOurKey === true;
+  const isHidden = isOurKey || isWithheld(said, wireFormat) || bytes === undefined;
   const passing = withoutBodyHeaders(answer.headers);
-  if (headerValue(passing, 'retry-after') === undefined) passing.push(...retryAfterIn(json, dialect));
+  if (headerValue(passing, 'retry-after') === undefined) passing.push(...retryAfterIn(json, wireFormat));
   const { sentAtMs, firstByteAtMs, statusText } = answer;
-  const message = messageInstead(said, dialect);
+  const message = messageInstead(said, wireFormat);
   return new WholeMadeAnswer({
     status: answer.status,
     statusText,
@@ -90,9 +90,9 @@ async function inItsOwnWords(
   });
 }
 
-function messageInstead(said: Said, dialect: ErrorDialect): string {
+function messageInstead(said: Said, wireFormat: ErrorWireFormat): string {
   if (said.bytes === undefined) return plainMessage(said);
-  const { isOurKey, message } = dialect.read?.(said.json, said.headers) ?? {};
+  const { isOurKey, message } = wireFormat.read?.(said.json, said.headers) ?? {};
   return isOurKey === true && message !== undefined ? message : withheldMessage(said.status);
 }
 
@@ -118,18 +118,18 @@ async function toOurs(
   answer: Answer,
   said: Said,
   isOurs: boolean,
-  dialect: ErrorDialect,
+  wireFormat: ErrorWireFormat,
   by: string,
   reader: ErrorReader,
 ): Promise<Answer> {
   const { sentAtMs, firstByteAtMs, statusText } = answer;
   const { bytes, json } = said;
   const { shape } = reader;
-  const status = dialect.statuses?.[said.status] ?? said.status;
+  const status = wireFormat.statuses?.[said.status] ?? said.status;
   const headers = withoutBodyHeaders(answer.headers);
-  if (headerValue(headers, 'retry-after') === undefined) headers.push(...retryAfterIn(json, dialect));
+  if (headerValue(headers, 'retry-after') === undefined) headers.push(...retryAfterIn(json, wireFormat));
   const passes = isOurs && shape === undefined && bytes !== undefined;
-  const words = isOurs && isJsonObject(json) ? json : { error: await toError(said, status, dialect, reader) };
+  const words = isOurs && isJsonObject(json) ? json : { error: await toError(said, status, wireFormat, reader) };
   return new WholeMadeAnswer({
     status,
     statusText: status === answer.status ? statusText : '',
@@ -146,8 +146,8 @@ function messageOf({ error }: JsonObject, said: Said): string {
 }
 
 /** When it may be asked again, where the body says so: as a header, or none. */
-export function retryAfterIn(body: Json | undefined, dialect: ErrorDialect): string[] {
-  const seconds = body === undefined ? undefined : dialect.retryAfterS?.(body);
+export function retryAfterIn(body: Json | undefined, wireFormat: ErrorWireFormat): string[] {
+  const seconds = body === undefined ? undefined : wireFormat.retryAfterS?.(body);
   const isTime = seconds !== undefined && seconds <= longestRetryS;
   return isTime ? ['retry-after', String(Math.max(1, Math.ceil(seconds)))] : [];
 }
@@ -161,16 +161,21 @@ export function streamErrorInOurWords(data: string): Json {
   };
 }
 
-function isWithheld({ status }: Said, { withheld = [] }: ErrorDialect): boolean {
+function isWithheld({ status }: Said, { withheld = [] }: ErrorWireFormat): boolean {
   return withheld.includes(status);
 }
 
-async function toError(said: Said, status: number, dialect: ErrorDialect, reader: ErrorReader): Promise<JsonObject> {
+async function toError(
+  said: Said,
+  status: number,
+  wireFormat: ErrorWireFormat,
+  reader: ErrorReader,
+): Promise<JsonObject> {
   const { json, headers } = said;
-  const { message, param, isOurKey } = withoutGaps(dialect.read?.(json, headers), readError(json));
+  const { message, param, isOurKey } = withoutGaps(wireFormat.read?.(json, headers), readError(json));
   const field = param === undefined ? undefined : await reader.fieldFor(param);
   const kind = kindOf(isOurKey ? 401 : status, field);
-  if (isWithheld(said, dialect)) {
+  if (isWithheld(said, wireFormat)) {
     return {
       message: withheldMessage(said.status),
       ...kind,

@@ -1,7 +1,7 @@
 /** What an upstream's answer says of the upstream: whether it goes to the client, or whether another one is asked. */
 
 import type { Answer, Failure } from '../../core/outcome.ts';
-import type { ErrorDialect } from '../../core/translation.ts';
+import type { ErrorWireFormat } from '../../core/translation.ts';
 import { JsonTextError, JsonTooMuch, parseJson } from '../../lib/json/json-text.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import { parseRetryAfterMs } from '../../lib/retry-after.ts';
@@ -41,7 +41,7 @@ export function verdictOn(
 }
 
 /** How long it asks to be left alone. */
-export function restAskedForMs(answer: Answer, nowEpochMs: number, errors?: ErrorDialect): number | undefined {
+export function restAskedForMs(answer: Answer, nowEpochMs: number, errors?: ErrorWireFormat): number | undefined {
   const inMs = headerValue(answer.headers, 'retry-after-ms');
   if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
   const inHeader = parseRetryAfterMs(headerValue(answer.headers, 'retry-after'), nowEpochMs);
@@ -51,7 +51,10 @@ export function restAskedForMs(answer: Answer, nowEpochMs: number, errors?: Erro
 /** An error that names a time to wait is shorter. */
 const mostBytes = 16 * 1024;
 
-function restInBodyMs({ ended, waiting, headers, status }: Answer, { retryAfterS }: ErrorDialect): number | undefined {
+function restInBodyMs(
+  { ended, waiting, headers, status }: Answer,
+  { retryAfterS }: ErrorWireFormat,
+): number | undefined {
   const [body] = waiting;
   const isRead = ended && waiting.length === 1 && (status === 429 || status === 503) && codingsOf(headers).length === 0;
   if (!isRead || body === undefined || body.length > mostBytes) return undefined;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import * as z from 'zod';
-import { openaiCategories } from '../../../src/families/dialects/moderations/moderation-categories.ts';
 import { families } from '../../../src/families/index.ts';
+import { openaiCategories } from '../../../src/families/wire-formats/moderations/moderation-categories.ts';
 import { testKey } from '../../support/gateways/rig.ts';
 import type { Setup } from '../family-setup.ts';
 import { isViolent } from '../wire.ts';

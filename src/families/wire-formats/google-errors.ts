@@ -1,10 +1,10 @@
 /** How Google's services speak of errors: details by kind, beside what others say. */
 
-import type { ErrorDialect } from '../../core/translation.ts';
+import type { ErrorWireFormat } from '../../core/translation.ts';
 import { isJsonList, type Json } from '../../lib/json/json-text.ts';
 import { at, textIn } from './reading.ts';
 
-export const googleErrors: ErrorDialect = {
+export const googleErrors: ErrorWireFormat = {
   // What else it says is where others have it.
   read(body) {
     const details = detailsOf(errorIn(body));

@@ -29,7 +29,7 @@ interface ModerationCall {
   /** There is one input, which came as no list of them. */
   readonly isSingle: boolean;
   readonly model: string;
-  /** The dialect's own parameters, and unknown ones where they may pass. */
+  /** The wire format's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
@@ -59,7 +59,7 @@ interface ModerationResult {
   readonly usage?: JsonObject | undefined;
 }
 
-export interface ModerationDialect {
+export interface ModerationWireFormat {
   /** What one call holds; without, the upstream is the judge. */
   readonly limits?: KnownLimits;
   /** Further parameters that it has a name for. */
@@ -73,16 +73,16 @@ export interface ModerationDialect {
   read(answer: WireAnswer, call: ModerationCall): ModerationResult;
 }
 
-export function translateModerations(dialect: ModerationDialect): Translation {
+export function translateModerations(wireFormat: ModerationWireFormat): Translation {
   return {
-    ...(dialect.limits !== undefined && { limits: dialect.limits }),
+    ...(wireFormat.limits !== undefined && { limits: wireFormat.limits }),
     ask(asked) {
-      const more = furtherOf(asked, dialect);
+      const more = furtherOf(asked, wireFormat);
       const { texts, isSingle } = textsOf(asked);
-      const { items: most } = limitsFor(dialect.limits, asked.model, asked.options);
+      const { items: most } = limitsFor(wireFormat.limits, asked.model, asked.options);
       if (texts.length === 0 && most === 1) throw asked.refusal('input', 'wants one text at the least');
       const call: ModerationCall = { texts, isSingle, model: asked.model, more, asked };
-      return toConversation(dialect.write(call), (answer) => toReply(readResult(dialect, call, answer), asked));
+      return toConversation(wireFormat.write(call), (answer) => toReply(readResult(wireFormat, call, answer), asked));
     },
   };
 }
@@ -94,7 +94,7 @@ export function scoreIn(value: Json | undefined): JsonNumber {
   throw new Unfit('a score is not between 0 and 1');
 }
 
-function furtherOf(asked: Asked, { own, isStrict = false, takesDefaults = false }: ModerationDialect): JsonObject {
+function furtherOf(asked: Asked, { own, isStrict = false, takesDefaults = false }: ModerationWireFormat): JsonObject {
   const set: JsonObject = takesDefaults ? asked.defaults : {};
   const more: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(asked.body)) {
@@ -130,8 +130,8 @@ function joinedText(parts: readonly Json[], asked: Asked): string {
   return texts.join('\n');
 }
 
-function readResult(dialect: ModerationDialect, call: ModerationCall, answer: WireAnswer): ModerationResult {
-  const result = dialect.read(answer, call);
+function readResult(wireFormat: ModerationWireFormat, call: ModerationCall, answer: WireAnswer): ModerationResult {
+  const result = wireFormat.read(answer, call);
   const { length } = result.judgements;
   if (length !== call.texts.length) throw new Unfit(`${length} results for ${call.texts.length} inputs`);
   return result;

@@ -111,7 +111,7 @@ test('names that every object has are names like any other', async () => {
 });
 
 test('usage stays as the upstream says it', async () => {
-  const dialect = translateModerations({
+  const wireFormat = translateModerations({
     own: [],
     write: () => ({ body: {} }),
     read: ({ body }, { texts }) => ({
@@ -120,7 +120,7 @@ test('usage stays as the upstream says it', async () => {
     }),
   });
   const answer = { body: read('{"prompt_tokens":2,"total_tokens":3,"x":1.0}'), headers: [] };
-  const made = await (await dialect.ask(asked({ input: ['a', 'b'] }))).read([answer]);
+  const made = await (await wireFormat.ask(asked({ input: ['a', 'b'] }))).read([answer]);
   assert.match(writeJson(made.body).toString(), /"usage":\{"prompt_tokens":2,"total_tokens":3,"x":1\.0\}\}$/);
   assert.deepEqual(made.usage, { promptTokens: 2, completionTokens: null, totalTokens: 3, searchUnits: null });
 });

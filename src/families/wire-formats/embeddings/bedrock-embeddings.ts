@@ -5,16 +5,16 @@ import type { Asked } from '../../../core/translation.ts';
 import { headerValue } from '../../../lib/raw-headers.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { cohereInputTypes } from './cohere-input-types.ts';
-import type { EmbeddingDialect } from './embeddings.ts';
+import type { EmbeddingWireFormat } from './embeddings.ts';
 
 /** The first generation has one width. */
 const titanHasDimensions = ({ model }: Asked): boolean => /titan-embed-(?:image|text-v(?!1\b))/.test(model);
 
-interface BedrockDialect extends EmbeddingDialect {
+interface BedrockWireFormat extends EmbeddingWireFormat {
   readonly limits: ListLimits;
 }
 
-const titan: BedrockDialect = {
+const titan: BedrockWireFormat = {
   limits: { items: 1 },
   hasDimensions: titanHasDimensions,
   own: ['normalize'],
@@ -33,7 +33,7 @@ const titan: BedrockDialect = {
   },
 };
 
-const nova: BedrockDialect = {
+const nova: BedrockWireFormat = {
   limits: { items: 1 },
   hasDimensions: true,
   own: ['embeddingPurpose', 'truncationMode'],
@@ -68,7 +68,7 @@ const nova: BedrockDialect = {
 /** Its third generation has one width, and answers without being told in which numbers. */
 const isThirdGeneration = (model: string): boolean => /cohere\.embed-[a-z-]+-v3/.test(model);
 
-const cohere: BedrockDialect = {
+const cohere: BedrockWireFormat = {
   limits: { items: 96 },
   hasDimensions: ({ model }) => !isThirdGeneration(model),
   own: ['input_type', 'truncate'],
@@ -101,7 +101,7 @@ export function tokensIn(headers: readonly string[]): number | undefined {
 }
 
 /** Undefined where the name is of no model that embeds. */
-export function bedrockEmbeddings(model: string): BedrockDialect | undefined {
+export function bedrockEmbeddings(model: string): BedrockWireFormat | undefined {
   if (model.includes('titan-embed')) return titan;
   if (model.includes('cohere.embed')) return cohere;
   return /nova.*embed/.test(model) ? nova : undefined;

@@ -40,7 +40,7 @@ export interface CompletionResult {
   readonly usage: Json | undefined;
 }
 
-export interface CompletionDialect {
+export interface CompletionWireFormat {
   /** A call takes one prompt; without, all that there are. */
   readonly onePromptACall?: boolean;
   /** It has no `n`. */
@@ -55,12 +55,12 @@ export interface CompletionDialect {
   stream(call: CompletionCall): StreamReader;
 }
 
-export function translateCompletions(dialect: CompletionDialect): Translation {
+export function translateCompletions(wireFormat: CompletionWireFormat): Translation {
   return {
     async ask(asked) {
-      const parameters = dialect.parameters(asked);
-      const prompts = await promptsOf(asked, dialect);
-      const n = dialect.oneChoice ? 1 : choicesEach(asked);
+      const parameters = wireFormat.parameters(asked);
+      const prompts = await promptsOf(asked, wireFormat);
+      const n = wireFormat.oneChoice ? 1 : choicesEach(asked);
       const calls = prompts.map(({ prompt, count }): CompletionCall => {
         return { prompt, choices: n === undefined ? undefined : n * count, parameters, asked };
       });
@@ -70,15 +70,15 @@ export function translateCompletions(dialect: CompletionDialect): Translation {
         throw asked.refusal('prompt', 'takes one prompt a call, so several make no one stream', 'send each by itself');
       }
       return {
-        requests: calls.map((call) => dialect.write(call)),
+        requests: calls.map((call) => wireFormat.write(call)),
         read: async (answers) =>
-          toReply(await readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)), asked),
+          toReply(await readEach(calls, answers, (answer, call) => readResult(wireFormat, call, answer)), asked),
         counted(answer, index) {
           const call = calls[index];
-          const usage = call && sumOfUsage([readResult(dialect, call, answer).usage]);
+          const usage = call && sumOfUsage([readResult(wireFormat, call, answer).usage]);
           return usage === undefined ? null : toUsage(usage);
         },
-        ...(isStream && first !== undefined && { stream: dialect.stream(first) }),
+        ...(isStream && first !== undefined && { stream: wireFormat.stream(first) }),
       };
     },
   };
@@ -139,7 +139,10 @@ interface Prompts {
 }
 
 /** What each call sends. A list of nothing is for the upstream to judge, where it takes lists. */
-async function promptsOf(asked: Asked, { onePromptACall = false, takesTokens }: CompletionDialect): Promise<Prompts[]> {
+async function promptsOf(
+  asked: Asked,
+  { onePromptACall = false, takesTokens }: CompletionWireFormat,
+): Promise<Prompts[]> {
   if (onePromptACall) checkCount(asked);
   const { items, isSingle } = takesTokens?.(asked) ? asTheyAre(asked) : await textsOf(asked);
   if (items.length === 0 || !(onePromptACall || isSingle)) return [{ prompt: items, count: items.length }];
@@ -175,8 +178,8 @@ function asTheyAre(asked: Asked): Items {
   throw asked.refusal('prompt', 'takes texts and token IDs only');
 }
 
-function readResult(dialect: CompletionDialect, call: CompletionCall, answer: WireAnswer): CompletionResult {
-  const result = dialect.read(answer, call);
+function readResult(wireFormat: CompletionWireFormat, call: CompletionCall, answer: WireAnswer): CompletionResult {
+  const result = wireFormat.read(answer, call);
   const { length } = result.choices;
   if (length === 0) throw new Unfit('there are no choices');
   if (call.choices !== undefined && length !== call.choices) {

@@ -3,10 +3,10 @@ import { describe, test } from 'node:test';
 import { Asked, type Conversation, type TokenIds, type Unsupported } from '../../../core/translation.ts';
 import { isJsonObject, parseJson, writeJson } from '../../../lib/json/json-text.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './embeddings.ts';
+import { type EmbeddingWireFormat, translateEmbeddings } from './embeddings.ts';
 
 /** A made-up service: `{"texts":[...]}` becomes `{"vectors":[...],"count":3}`. */
-const dialect: EmbeddingDialect = {
+const wireFormat: EmbeddingWireFormat = {
   hasDimensions: true,
   own: ['truncate'],
   write: ({ items, dimensions, more }) => ({ body: { ...more, texts: items, width: dimensions } }),
@@ -18,7 +18,7 @@ const dialect: EmbeddingDialect = {
 };
 
 interface Settings {
-  readonly dialect?: Partial<EmbeddingDialect>;
+  readonly wireFormat?: Partial<EmbeddingWireFormat>;
   readonly unsupported?: Unsupported;
   readonly tokenIds?: TokenIds;
   readonly publicModel?: string;
@@ -56,7 +56,7 @@ interface Talk {
 
 async function talk(text: string, settings: Settings = {}): Promise<Talk> {
   const asked = askedFor(text, settings);
-  const conversation = await translateEmbeddings({ ...dialect, ...settings.dialect }).ask(asked);
+  const conversation = await translateEmbeddings({ ...wireFormat, ...settings.wireFormat }).ask(asked);
   return { asked, conversation, written: conversation.requests.map(({ body }) => writeJson(body).toString()) };
 }
 
@@ -90,11 +90,11 @@ describe('inputs', () => {
       ['{"input":[]}', false, 0],
     ] as const) {
       const seen: [boolean, number][] = [];
-      const write: EmbeddingDialect['write'] = (call) => {
+      const write: EmbeddingWireFormat['write'] = (call) => {
         seen.push([call.isSingle, call.items.length]);
         return { body: {} };
       };
-      await talk(text, { dialect: { write } });
+      await talk(text, { wireFormat: { write } });
       assert.deepEqual(seen, [[isSingle, count]], text);
     }
   });
@@ -116,22 +116,22 @@ describe('inputs', () => {
     await assert.rejects(talk('{"input":[1]}', { tokenIds: 'pass' }), refused('input', /token IDs/));
   });
 
-  test('that are token IDs go as they are where the dialect takes them', async () => {
-    const settings = { dialect: { takesTokens: () => true } };
+  test('that are token IDs go as they are where the wire format takes them', async () => {
+    const settings = { wireFormat: { takesTokens: () => true } };
     assert.deepEqual((await talk('{"input":[[1,2],"x",[3]]}', settings)).written, ['{"texts":[[1,2],"x",[3]]}']);
   });
 
-  test('that are no text are refused, unless the dialect takes objects', async () => {
+  test('that are no text are refused, unless the wire format takes objects', async () => {
     for (const input of ['{"text":"a"}', '[{"text":"a"}]', '["a",null]', '[["a"]]', '[[]]', '["a",1]', '7', 'true']) {
       await assert.rejects(talk(`{"input":${input}}`), refused('input', /text only/), input);
     }
-    assert.deepEqual((await talk('{"input":[{"image":"b"},"a"]}', { dialect: { takes: 'objects' } })).written, [
+    assert.deepEqual((await talk('{"input":[{"image":"b"},"a"]}', { wireFormat: { takes: 'objects' } })).written, [
       '{"texts":[{"image":"b"},"a"]}',
     ]);
     for (const input of ['["a",null]', '[[]]', '[["a"]]', '[1,2,"x"]', '[true]', '7']) {
       const why = refused('input', /texts and objects only/);
-      await assert.rejects(talk(`{"input":${input}}`, { dialect: { takes: 'objects' } }), why, input);
-      const { written } = await talk(`{"input":${input}}`, { dialect: { takes: 'anything' } });
+      await assert.rejects(talk(`{"input":${input}}`, { wireFormat: { takes: 'objects' } }), why, input);
+      const { written } = await talk(`{"input":${input}}`, { wireFormat: { takes: 'anything' } });
       assert.deepEqual(written, [`{"texts":${input === '7' ? '[7]' : input}}`]);
     }
   });
@@ -139,13 +139,13 @@ describe('inputs', () => {
   test('must be there, and a conversation is none', async () => {
     await assert.rejects(talk('{}'), refused('input', /not there/));
     await assert.rejects(talk('{"messages":[{"role":"user","content":"a"}]}'), refused('messages', /conversation/));
-    const settings = { dialect: { takesTokens: () => true, takes: 'anything' }, unsupported: 'drop' } as const;
+    const settings = { wireFormat: { takesTokens: () => true, takes: 'anything' }, unsupported: 'drop' } as const;
     await assert.rejects(talk('{"messages":[]}', settings), refused('messages', /conversation/));
   });
 });
 
 describe('parameters', () => {
-  test('that the dialect has a name for go under it, in their own digits', async () => {
+  test('that the wire format has a name for go under it, in their own digits', async () => {
     assert.deepEqual((await talk('{"input":"a","dimensions":1.0e1,"truncate":"END"}')).written, [
       '{"truncate":"END","texts":["a"],"width":1.0e1}',
     ]);
@@ -154,7 +154,7 @@ describe('parameters', () => {
   test('that it does not know pass, save where it is strict', async () => {
     const text = '{"input":"a","unheard_of":{"a":[1.0]},"__proto__":2}';
     assert.deepEqual((await talk(text)).written, ['{"unheard_of":{"a":[1.0]},"__proto__":2,"texts":["a"]}']);
-    const strict = { dialect: { isStrict: true } };
+    const strict = { wireFormat: { isStrict: true } };
     await assert.rejects(talk(text, strict), refused('unheard_of'));
     await assert.rejects(talk('{"input":"a","__proto__":2}', strict), refused('__proto__'));
     const { asked, written } = await talk(text, { ...strict, unsupported: 'drop' });
@@ -166,12 +166,12 @@ describe('parameters', () => {
   });
 
   test('that are for the operator alone are refused with the reason', async () => {
-    const settings = { dialect: { cannot: { width: 'wants "dimensions" for it' } } };
+    const settings = { wireFormat: { cannot: { width: 'wants "dimensions" for it' } } };
     await assert.rejects(talk('{"input":"a","width":4}', settings), refused('width', /wants "dimensions" for it/));
   });
 
   test('dimensions of a model of one width are left out and named, or refused where the operator says so', async () => {
-    const narrow = { dialect: { hasDimensions: false } };
+    const narrow = { wireFormat: { hasDimensions: false } };
     const text = '{"input":"a","dimensions":4}';
     for (const unsupported of [undefined, 'drop'] as const) {
       const { asked, written } = await talk(text, { ...narrow, unsupported });
@@ -179,7 +179,7 @@ describe('parameters', () => {
       assert.deepEqual([...asked.ignored], ['dimensions']);
     }
     await assert.rejects(talk(text, { ...narrow, unsupported: 'refuse' }), refused('dimensions'));
-    const byModel = { dialect: { hasDimensions: ({ model }: Asked) => model === 'their-model' } };
+    const byModel = { wireFormat: { hasDimensions: ({ model }: Asked) => model === 'their-model' } };
     assert.deepEqual((await talk(text, byModel)).written, ['{"texts":["a"],"width":4}']);
     assert.deepEqual([...(await talk('{"input":"a"}', narrow)).asked.ignored], []);
   });
@@ -205,22 +205,22 @@ describe('parameters', () => {
     );
   });
 
-  test('hints are left out and named, unless the dialect has them, also where strangers are refused', async () => {
+  test('hints are left out and named, unless the wire format has them, also where strangers are refused', async () => {
     const text = '{"input":"a","truncate":"END","max_tokens_per_doc":9,"drop_params":true}';
     for (const isStrict of [false, true]) {
-      const { asked, written } = await talk(text, { dialect: { isStrict } });
+      const { asked, written } = await talk(text, { wireFormat: { isStrict } });
       assert.deepEqual(written, ['{"truncate":"END","texts":["a"]}']);
       assert.deepEqual([...asked.ignored], ['max_tokens_per_doc', 'drop_params']);
     }
     await assert.rejects(talk(text, { unsupported: 'refuse' }), refused('max_tokens_per_doc'));
   });
 
-  test('a user is left out and named, unless the dialect has one', async () => {
+  test('a user is left out and named, unless the wire format has one', async () => {
     const { asked, written } = await talk('{"input":"a","user":"u"}');
     assert.deepEqual(written, ['{"texts":["a"]}']);
     assert.deepEqual([...asked.ignored], ['user']);
     await assert.rejects(talk('{"input":"a","user":"u"}', { unsupported: 'refuse' }), refused('user'));
-    assert.deepEqual((await talk('{"input":"a","user":"u"}', { dialect: { own: ['user'] } })).written, [
+    assert.deepEqual((await talk('{"input":"a","user":"u"}', { wireFormat: { own: ['user'] } })).written, [
       '{"user":"u","texts":["a"]}',
     ]);
   });
@@ -342,15 +342,17 @@ describe('vectors', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  test('are adapted by the dialect in whatever format, or left as they are', async () => {
-    const doubled: EmbeddingDialect['read'] = (answer, call) => ({
-      ...dialect.read(answer, call),
+  test('are adapted by the wire format in whatever format, or left as they are', async () => {
+    const doubled: EmbeddingWireFormat['read'] = (answer, call) => ({
+      ...wireFormat.read(answer, call),
       adapt: ([first = 0, ...others]) => (first === 0 ? undefined : [first, ...others].map((value) => value * 2)),
     });
     const adapted = async (vector: string, format: string): Promise<string> => {
       const answers = [`{"vectors":[${vector}],"count":1}`];
       const text = `{"input":"a","encoding_format":"${format}"}`;
-      return /"embedding":(.*?)\}\]/.exec((await reply(text, answers, { dialect: { read: doubled } })).text)?.[1] ?? '';
+      return (
+        /"embedding":(.*?)\}\]/.exec((await reply(text, answers, { wireFormat: { read: doubled } })).text)?.[1] ?? ''
+      );
     };
     for (const [vector, format, expected] of [
       ['[0.25,-0.50]', 'float', '[0.5,-1]'],
@@ -434,7 +436,7 @@ describe('usage', () => {
   });
 
   test('is estimated by the number of token IDs where these went as they were', async () => {
-    const settings = { dialect: { takesTokens: () => true } };
+    const settings = { wireFormat: { takesTokens: () => true } };
     const { text: body } = await reply('{"input":[1,2,3,4,5,6,7]}', ['{"vectors":[[1]]}'], settings);
     assert.match(body, /"prompt_tokens":7/);
   });
@@ -442,7 +444,7 @@ describe('usage', () => {
 
 test('the model is what the upstream calls it, and its name there where it says nothing', async () => {
   const answers = ['{"vectors":[[1]],"count":1}'];
-  const read: EmbeddingDialect['read'] = (answer, call) => ({ ...dialect.read(answer, call), model: 'said' });
-  assert.match((await reply('{"input":"a"}', answers, { dialect: { read } })).text, /"model":"said"/);
+  const read: EmbeddingWireFormat['read'] = (answer, call) => ({ ...wireFormat.read(answer, call), model: 'said' });
+  assert.match((await reply('{"input":"a"}', answers, { wireFormat: { read } })).text, /"model":"said"/);
   assert.match((await reply('{"input":"a"}', answers)).text, /"model":"their-model"/);
 });

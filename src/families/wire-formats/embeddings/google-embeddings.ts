@@ -4,14 +4,14 @@ import type { Asked } from '../../../core/translation.ts';
 import type { Json, JsonObject } from '../../../lib/json/json-text.ts';
 import { toUnitLength } from '../../../lib/unit-length.ts';
 import { at, countIn, objectIn } from '../reading.ts';
-import type { EmbeddingCall, EmbeddingDialect, EmbeddingResult } from './embeddings.ts';
+import type { EmbeddingCall, EmbeddingResult, EmbeddingWireFormat } from './embeddings.ts';
 import type { Adapt } from './vectors.ts';
 
 /** Beside Google's own names, the one that Cohere and Voyage have for the same. */
 export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
 
 /** Each is one of the words below. */
-export const purposesInGoogle: NonNullable<EmbeddingDialect['purposes']> = {
+export const purposesInGoogle: NonNullable<EmbeddingWireFormat['purposes']> = {
   name: 'input_type',
   words: { document: 'document', query: 'query', classification: 'classification', clustering: 'clustering' },
 };

@@ -14,7 +14,7 @@ import { byIndex, listIn, objectIn } from '../reading.ts';
 import { soundUsage, toUsage } from '../token-usage.ts';
 import { finishReasonIn } from './chat-answers.ts';
 import { ChoiceProgress } from './choice-progress.ts';
-import { type CompletionCall, type CompletionDialect, translateCompletions } from './completions.ts';
+import { type CompletionCall, type CompletionWireFormat, translateCompletions } from './completions.ts';
 
 export interface OpenaiCompletionFacts {
   /** `prompt` may be one text, and no list. */
@@ -27,7 +27,7 @@ export function openaiCompletions({
   onePromptACall = false,
   misreadsTokens = false,
 }: OpenaiCompletionFacts): Translation {
-  const dialect: CompletionDialect = {
+  const wireFormat: CompletionWireFormat = {
     onePromptACall,
     takesTokens: ({ tokenIds }) => !misreadsTokens || tokenIds === 'pass',
     parameters: ({ body }) => body,
@@ -39,7 +39,7 @@ export function openaiCompletions({
     stream: (call) => new ChunkReader(call),
   };
   return {
-    ...translateCompletions(dialect),
+    ...translateCompletions(wireFormat),
     isNeeded({ fields, tokenIds }) {
       const prompt = fields.get('prompt');
       const first = prompt?.firstElement;

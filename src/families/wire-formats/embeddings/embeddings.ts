@@ -31,15 +31,15 @@ import { formatSaid, type VectorFormat } from './vector-format.ts';
 import { type Adapt, inFormat, widthOf } from './vectors.ts';
 
 export interface EmbeddingCall {
-  /** Texts; objects and token IDs too, where the dialect takes them. */
+  /** Texts; objects and token IDs too, where the wire format takes them. */
   readonly items: readonly Json[];
   /** There is one input, which came as no list. */
   readonly isSingle: boolean;
   readonly model: string;
   readonly format: VectorFormat;
-  /** Where the dialect has a name for it. */
+  /** Where the wire format has a name for it. */
   readonly dimensions: Json | undefined;
-  /** What else the client or the operator sends: the dialect's own parameters, and unknown ones where they may pass. */
+  /** What else the client or the operator sends: the wire format's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
@@ -60,7 +60,7 @@ export interface EmbeddingResult {
   readonly beside?: JsonObject;
 }
 
-export interface EmbeddingDialect {
+export interface EmbeddingWireFormat {
   /** What one call holds; without, the upstream is the judge. */
   readonly limits?: KnownLimits;
   /** Whether `write` sends `dimensions`, under whatever name. */
@@ -89,19 +89,19 @@ export interface EmbeddingDialect {
 /** Those that the hub takes care of. */
 const handled: ReadonlySet<string> = new Set(['input', 'model', 'encoding_format', ...dimensionNames]);
 
-export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
+export function translateEmbeddings(wireFormat: EmbeddingWireFormat): Translation {
   return {
-    ...(dialect.limits !== undefined && { limits: dialect.limits }),
-    ...(dialect.purposes !== undefined && { hasRoles: true as const }),
+    ...(wireFormat.limits !== undefined && { limits: wireFormat.limits }),
+    ...(wireFormat.purposes !== undefined && { hasRoles: true as const }),
     async ask(asked) {
       const format = formatOf(asked);
-      const dimensions = dimensionsOf(asked, dialect);
-      const more = furtherOf(asked, dialect);
-      const { items, isSingle } = await inputsOf(asked, dialect);
+      const dimensions = dimensionsOf(asked, wireFormat);
+      const more = furtherOf(asked, wireFormat);
+      const { items, isSingle } = await inputsOf(asked, wireFormat);
       const call: EmbeddingCall = { items, isSingle, model: asked.model, format, dimensions, more, asked };
-      return toConversation(dialect.write(call), async (answer) => {
-        const result = await readResult(dialect, call, answer);
-        const vectors = await toVectors(result, format, dialect, asked);
+      return toConversation(wireFormat.write(call), async (answer) => {
+        const result = await readResult(wireFormat, call, answer);
+        const vectors = await toVectors(result, format, wireFormat, asked);
         return { ...toReply(result, items, vectors, asked), width: widthSaid(vectors, dimensions, asked) };
       });
     },
@@ -120,7 +120,7 @@ function formatOf(asked: Asked): VectorFormat {
 const bothFormats = 'gives "float" or "base64" here';
 
 /** What is sent for each vector that is to come back. */
-async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingDialect): Promise<Texts> {
+async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingWireFormat): Promise<Texts> {
   const { input, messages } = asked.body;
   if (input === undefined && messages !== undefined) throw asked.refusal('messages', 'embeds no conversations');
   if (input !== undefined && takesTokens?.(asked)) {
@@ -132,7 +132,7 @@ async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingDialect):
   throw asked.refusal('input', takes === 'objects' ? 'takes texts and objects only' : 'takes text only');
 }
 
-function dimensionsOf(asked: Asked, { hasDimensions }: EmbeddingDialect): Json | undefined {
+function dimensionsOf(asked: Asked, { hasDimensions }: EmbeddingWireFormat): Json | undefined {
   const { body } = asked;
   const [name, ...others] = namesOfDimensions(asked);
   if (name === undefined) return undefined;
@@ -149,8 +149,8 @@ function namesOfDimensions({ body, defaults }: Asked): readonly string[] {
   return own.length > 0 ? own : named;
 }
 
-function furtherOf(asked: Asked, dialect: EmbeddingDialect): JsonObject {
-  const { own, cannot = {}, isStrict = false } = dialect;
+function furtherOf(asked: Asked, wireFormat: EmbeddingWireFormat): JsonObject {
+  const { own, cannot = {}, isStrict = false } = wireFormat;
   const more: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(asked.body)) {
     if (value === undefined) continue;
@@ -161,12 +161,12 @@ function furtherOf(asked: Asked, dialect: EmbeddingDialect): JsonObject {
     else if (isStrict) asked.cannot(name);
     else more[name] = value;
   }
-  addWords(more, asked, dialect);
+  addWords(more, asked, wireFormat);
   return more;
 }
 
 /** What a client of another API said goes before what the operator set for those who say nothing. */
-function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }: EmbeddingDialect): void {
+function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }: EmbeddingWireFormat): void {
   const { words, body, defaults } = asked;
   if (words === undefined) return;
   const wins = (name: string): boolean => body[name] === undefined || body[name] === defaults[name];
@@ -180,11 +180,11 @@ function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }
 }
 
 async function readResult(
-  dialect: EmbeddingDialect,
+  wireFormat: EmbeddingWireFormat,
   call: EmbeddingCall,
   answer: WireAnswer,
 ): Promise<EmbeddingResult> {
-  const result = await dialect.read(answer, call);
+  const result = await wireFormat.read(answer, call);
   const { length } = result.vectors;
   if (length !== call.items.length) throw new Unfit(`${length} vectors for ${call.items.length} inputs`);
   return result;
@@ -205,7 +205,7 @@ interface Vectors {
 async function toVectors(
   { vectors: came, adapt }: EmbeddingResult,
   format: VectorFormat,
-  { holdsOtherNumbers }: EmbeddingDialect,
+  { holdsOtherNumbers }: EmbeddingWireFormat,
   asked: Asked,
 ): Promise<Vectors> {
   const areAsAsked = format === 'base64' && came.every((vector) => typeof vector === 'string');

@@ -4,7 +4,7 @@ import type { Glance, RerankShape, Translation } from '../../../core/translation
 import { kindBits } from '../../../lib/json/json-scan.ts';
 import { hints } from '../hints.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
-import { type RerankDialect, type RerankResult, translateRerank } from './rerank.ts';
+import { type RerankResult, type RerankWireFormat, translateRerank } from './rerank.ts';
 
 /** What shows of a request before it is read. */
 type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks_per_doc' | 'rank_fields' | 'top_k';
@@ -37,7 +37,7 @@ export function standardRerank({
   maxItems,
   ...facts
 }: StandardRerankFacts): Translation {
-  const dialect: RerankDialect = {
+  const wireFormat: RerankWireFormat = {
     own: facts.own,
     takesObjects,
     ...(facts.zeroIsAll !== undefined && { zeroIsAll: facts.zeroIsAll }),
@@ -48,7 +48,7 @@ export function standardRerank({
     }),
     read: readStandardRerank,
   };
-  const translation = translateRerank(dialect);
+  const translation = translateRerank(wireFormat);
   if (facts.isAlwaysRead) return translation;
   const lacking = echoes === 'unknown' ? [] : ofSome.filter((name) => !facts.own.includes(name));
 
@@ -80,7 +80,7 @@ function notBack(echoes: StandardRerankFacts['echoes']): { return_documents?: fa
 }
 
 /** `results` or `data`, `relevance_score` or `score`: the shapes of Cohere, Jina and those who followed them. */
-export const readStandardRerank: RerankDialect['read'] = ({ body }): RerankResult => {
+export const readStandardRerank: RerankWireFormat['read'] = ({ body }): RerankResult => {
   const answer = objectIn(body, 'the answer');
   const { id, model, meta, usage } = answer;
   const results = answer.results ?? answer.data;

@@ -14,13 +14,13 @@ import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
 import { rescaled } from './score-scales.ts';
 
 interface RerankCall {
-  /** Text; an object too, where the dialect takes them. */
+  /** Text; an object too, where the wire format takes them. */
   readonly query: Json;
   readonly documents: readonly Json[];
   readonly model: string;
   /** How many results are wanted of these documents; undefined: of each of them one. */
   readonly topN: number | undefined;
-  /** The dialect's own parameters, and unknown ones where they may pass. */
+  /** The wire format's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
@@ -43,7 +43,7 @@ export interface RerankResult {
   readonly searchUnits?: number | undefined;
 }
 
-export interface RerankDialect extends RerankTakes {
+export interface RerankWireFormat extends RerankTakes {
   /** What one call holds: the tokens of a query count with each document. Without, the upstream is the judge. */
   readonly limits?: KnownLimits;
   write(call: RerankCall): WireRequest;
@@ -51,27 +51,27 @@ export interface RerankDialect extends RerankTakes {
   read(answer: WireAnswer, call: RerankCall): RerankResult;
 }
 
-export function translateRerank(dialect: RerankDialect): Translation {
+export function translateRerank(wireFormat: RerankWireFormat): Translation {
   return {
-    ...(dialect.limits !== undefined && { limits: dialect.limits }),
+    ...(wireFormat.limits !== undefined && { limits: wireFormat.limits }),
     async ask(asked) {
-      const question = await readRerankQuestion(asked, dialect);
+      const question = await readRerankQuestion(asked, wireFormat);
       const { documents, query, topN, more } = question;
       const wanted = topN === undefined ? undefined : Math.min(topN, documents.length);
       const call: RerankCall = { query, documents, model: asked.model, topN: wanted, more, asked };
-      return toConversation(dialect.write(call), (answer) => toReply(dialect, call, answer, question));
+      return toConversation(wireFormat.write(call), (answer) => toReply(wireFormat, call, answer, question));
     },
   };
 }
 
 async function toReply(
-  dialect: RerankDialect,
+  wireFormat: RerankWireFormat,
   call: RerankCall,
   answer: WireAnswer,
   { originals, query, topN, withDocuments, shape, scoring }: RerankQuestion,
 ): Promise<{ body: Json; usage: Usage | null; isEstimated: boolean }> {
   const { asked } = call;
-  const result = dialect.read(answer, call);
+  const result = wireFormat.read(answer, call);
   const { promptTokens, totalTokens, searchUnits } = result;
   const scored = checked(result.results, call).map(({ index, score }): Scored & { readonly value: number } => ({
     index,

@@ -1,8 +1,8 @@
 /** Cohere's words for what texts are embedded for, wherever its models are. */
 
-import type { EmbeddingDialect } from './embeddings.ts';
+import type { EmbeddingWireFormat } from './embeddings.ts';
 
-export const cohereInputTypes: NonNullable<EmbeddingDialect['purposes']> = {
+export const cohereInputTypes: NonNullable<EmbeddingWireFormat['purposes']> = {
   name: 'input_type',
   words: {
     document: 'search_document',

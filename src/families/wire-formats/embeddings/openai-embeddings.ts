@@ -6,7 +6,7 @@ import { kindBits, textOf } from '../../../lib/json/json-scan.ts';
 import type { Json } from '../../../lib/json/json-text.ts';
 import { hints } from '../hints.ts';
 import { at, byIndex, countIn, listIn, objectIn, textIn } from '../reading.ts';
-import { type EmbeddingDialect, type EmbeddingResult, translateEmbeddings } from './embeddings.ts';
+import { type EmbeddingResult, type EmbeddingWireFormat, translateEmbeddings } from './embeddings.ts';
 
 export interface OpenaiEmbeddingFacts {
   /** Inputs in a call, at most; without, the upstream is the judge. */
@@ -32,7 +32,7 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
   const { refusesNull = [], forOtherNumbers = [] } = facts;
   const lacksBase64 = facts.lacksBase64 === true || options.base64 === 'convert';
   const items = options[facts.maxItemsOption ?? ''] ?? facts.maxItems;
-  const dialect: EmbeddingDialect = {
+  const wireFormat: EmbeddingWireFormat = {
     ...(items !== undefined && { limits: { items: Number(items) } }),
     hasDimensions: !lacksDimensions,
     ...(takesObjects && { takes: 'anything' }),
@@ -51,7 +51,7 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
     read: (answer) => ({ ...readOpenaiEmbeddings(answer), isReadable: isInOrder(answer) }),
   };
   return {
-    ...translateEmbeddings(dialect),
+    ...translateEmbeddings(wireFormat),
     isNeeded(glance) {
       const { fields } = glance;
       // A conversation in its place is for the upstream to judge.

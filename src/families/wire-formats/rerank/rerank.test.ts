@@ -4,18 +4,18 @@ import { GatewayError } from '../../../core/errors.ts';
 import { Asked, type Conversation, type Reply, type RerankShape, type Unsupported } from '../../../core/translation.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { isJsonObject, type Json, parseJson, writeJson } from '../../../lib/json/json-text.ts';
-import { type RerankDialect, translateRerank } from './rerank.ts';
+import { type RerankWireFormat, translateRerank } from './rerank.ts';
 import { readStandardRerank } from './standard-rerank.ts';
 
 /** As many results as are wanted of each call, and texts alone. */
-const plain: RerankDialect = {
+const plain: RerankWireFormat = {
   own: [],
   write: ({ query, documents, topN, more }) => ({ body: { ...more, query, documents, top: topN } }),
   read: readStandardRerank,
 };
 
 interface Setting {
-  readonly dialect?: Partial<RerankDialect>;
+  readonly wireFormat?: Partial<RerankWireFormat>;
   readonly shape?: RerankShape;
   readonly unsupported?: Unsupported;
 }
@@ -38,7 +38,7 @@ function askedFor(body: unknown, { shape, unsupported }: Setting = {}): Asked {
 }
 
 async function converse(body: unknown, setting: Setting = {}): Promise<Conversation> {
-  return translateRerank({ ...plain, ...setting.dialect }).ask(askedFor(body, setting));
+  return translateRerank({ ...plain, ...setting.wireFormat }).ask(askedFor(body, setting));
 }
 
 const plainly = (value: Json): unknown => JSON.parse(writeJson(value).toString());
@@ -133,10 +133,10 @@ test('top_n is a whole number from 1, however it is spelled', async () => {
 });
 
 test('top_n of nothing means all of them where the upstream reads it so', async () => {
-  const dialect = { zeroIsAll: true };
-  assert.deepEqual(await bodiesFor({ ...two, top_n: 0 }, { dialect }), [two]);
-  assert.deepEqual(await bodiesFor({ ...two, top_k: 0 }, { dialect, shape: 'voyage' }), [two]);
-  for (const top_n of [-1, 0.5, '0']) await assertRefused({ ...two, top_n }, 'top_n', /whole number/, { dialect });
+  const wireFormat = { zeroIsAll: true };
+  assert.deepEqual(await bodiesFor({ ...two, top_n: 0 }, { wireFormat }), [two]);
+  assert.deepEqual(await bodiesFor({ ...two, top_k: 0 }, { wireFormat, shape: 'voyage' }), [two]);
+  for (const top_n of [-1, 0.5, '0']) await assertRefused({ ...two, top_n }, 'top_n', /whole number/, { wireFormat });
 });
 
 test('top_k is top_n, as clients of Voyage have it, and counts for nothing beside top_n', async () => {
@@ -216,22 +216,22 @@ test('what has no text is refused by the name of its field', async () => {
 
 test('objects pass where the upstream takes them, unless fields are named that it does not know', async () => {
   const body = { query: { text: 'q' }, documents: [{ image: 'x' }, 'b'] };
-  assert.deepEqual(await bodiesFor(body, { dialect: { takesObjects: true } }), [body]);
-  assert.deepEqual(await bodiesFor(body, { dialect: { takesObjects: 'documents' } }), [{ ...body, query: 'q' }]);
+  assert.deepEqual(await bodiesFor(body, { wireFormat: { takesObjects: true } }), [body]);
+  assert.deepEqual(await bodiesFor(body, { wireFormat: { takesObjects: 'documents' } }), [{ ...body, query: 'q' }]);
   const named = { ...body, rank_fields: ['image'] };
-  assert.deepEqual(await bodiesFor(named, { dialect: { takesObjects: true } }), [
+  assert.deepEqual(await bodiesFor(named, { wireFormat: { takesObjects: true } }), [
     { query: { text: 'q' }, documents: ['x', 'b'] },
   ]);
-  assert.deepEqual(await bodiesFor(named, { dialect: { takesObjects: true, own: ['rank_fields'] } }), [named]);
+  assert.deepEqual(await bodiesFor(named, { wireFormat: { takesObjects: true, own: ['rank_fields'] } }), [named]);
 });
 
 test('unknown parameters pass, unless the upstream is strict, and those of other services do not', async () => {
   assert.deepEqual(await bodiesFor({ ...two, new: 1, __proto__x: 2 }), [{ ...two, new: 1, __proto__x: 2 }]);
-  await assertRefused({ ...two, new: 1 }, 'new', /no such parameter/, { dialect: { isStrict: true } });
+  await assertRefused({ ...two, new: 1 }, 'new', /no such parameter/, { wireFormat: { isStrict: true } });
   await assertRefused({ ...two, raw_scores: true }, 'raw_scores', /no such parameter/);
-  await assertRefused({ ...two, a: 1 }, 'a', /says b/, { dialect: { cannot: { a: 'says b' } } });
+  await assertRefused({ ...two, a: 1 }, 'a', /says b/, { wireFormat: { cannot: { a: 'says b' } } });
   await assertRefused({ ...two, return_documents: 'yes' }, 'return_documents', /true or false/);
-  const own = { dialect: { own: ['max_tokens_per_doc'] } };
+  const own = { wireFormat: { own: ['max_tokens_per_doc'] } };
   assert.deepEqual(await bodiesFor({ ...two, max_tokens_per_doc: 9 }, own), [{ ...two, max_tokens_per_doc: 9 }]);
 });
 
@@ -328,7 +328,7 @@ test('a client of Voyage finds documents as texts under data', async () => {
 
 test('an upstream whose documents are objects without a text gives them back as they came', async () => {
   const body = { query: 'q', documents: [{ image: 'i' }], return_documents: true };
-  const setting = { dialect: { takesObjects: true } } as const;
+  const setting = { wireFormat: { takesObjects: true } } as const;
   const answers = [results(result(0, 0.5))];
   assert.deepEqual(JSON.parse(await answerTo(body, answers, { ...setting, shape: 'tei' })), [
     { index: 0, score: 0.5, text: { image: 'i' } },

@@ -32,7 +32,7 @@ export interface RerankQuestion {
   readonly shape: RerankShape | undefined;
   /** Undefined where scores stay as they come. */
   readonly scoring: Scoring | undefined;
-  /** The dialect's own parameters, and unknown ones where they may pass. */
+  /** The wire format's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
 }
 
