@@ -50,6 +50,9 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #isTurning = false;
   /** All of the answer was written; not all of it has left perhaps. */
   #isWritten = false;
+  /** An answer did not leave at once; of this one, its end tells when it has left. */
+  #isSlow = false;
+  #isTold = false;
   #headStartedMs = 0;
   /** Of a reader that is behind: how long each part may take, and how much it had when that was looked at. */
   #readerMs = 0;
@@ -334,9 +337,12 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(settings.keepAliveMs / 1000)}\r\n`;
   }
 
+  /** Most answers leave at once, and a callback costs more than to look whether they did. */
   writeLast(last: Buffer | string): void {
-    if (typeof last === 'string') this.socket.write(last, 'latin1', this.#onFlushed);
-    else this.socket.write(last, this.#onFlushed);
+    this.#isTold = this.#isSlow;
+    const told = this.#isTold ? this.#onFlushed : undefined;
+    if (typeof last === 'string') this.socket.write(last, 'latin1', told);
+    else this.socket.write(last, told);
   }
 
   answerWritten(): void {
@@ -344,6 +350,10 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     // A client that is still sending would see the connection break instead of the answer.
     if (this.#request?.isComplete === false && this.#body?.fault === undefined) this.#discard();
     if (this.socket.writableLength === 0) this.#flushed();
+    else if (!this.#isTold) {
+      this.#isSlow = true;
+      this.socket.write('', 'latin1', this.#onFlushed);
+    }
   }
 
   #discard(): void {
@@ -371,6 +381,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#body = undefined;
     this.#asked = false;
     this.#isWritten = false;
+    this.#isTold = false;
     this.#isPaused = false;
     this.idleSinceMs = performance.now();
     this.#waitUntil(this.idleSinceMs + this.#house.settings.keepAliveMs);
