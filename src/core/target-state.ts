@@ -10,6 +10,8 @@ export interface LaneState {
   readonly inFlight: number;
   /** For a slot, or for a rate limit. */
   readonly waiting: number;
+  /** The keys with the most calls that wait for a slot. */
+  readonly keys?: readonly { readonly key: string; readonly waiting: number }[] | undefined;
 }
 
 /** One of several addresses of an upstream. */

@@ -225,3 +225,55 @@ testInBrowser(
     await visitor.checkAccessibility();
   },
 );
+
+testInBrowser(
+  'an upstream shows its lanes, its endpoints and what was learned of it; its form has fields for them',
+  async (t) => {
+    const upstream = await startUpstream(t);
+    const endpoints = [`127.0.0.1:${upstream.port}`, `127.0.0.2:${upstream.port}`];
+    const rig = await openConsole(t, {
+      config: {
+        upstreams: [
+          {
+            ...{ id: 'tei', family: 'openai', base_url: `${upstream.url}/v1`, api_key: secret, endpoints },
+            limits: { concurrency: 'auto', max_concurrency: 64 },
+          },
+        ],
+        models: [{ id: 'bge-m3', operations: ['embeddings'], targets: [{ upstream: 'tei' }] }],
+      },
+      env: { POSTERN_SECRET_KEY: '11'.repeat(32) },
+    });
+    const visitor = await rig.signIn('admin');
+    const { page } = visitor;
+    await visitor.open('/upstreams?upstream=tei');
+    const shown = drawer(page);
+    await shown.getByRole('table', { name: 'Lanes' }).getByText('Interactive').waitFor();
+    await shown.getByText('4 by now (learned; at most 64)').waitFor();
+    await shown.getByRole('table', { name: 'Endpoints' }).getByText(`127.0.0.2:${upstream.port}`).waitFor();
+    await visitor.shoot('upstreams-endpoints');
+    await visitor.checkAccessibility();
+
+    const document = {
+      ...{
+        id: 'pods',
+        family: 'openai',
+        base_url: 'http://pods.test/v1',
+        api_key: secret,
+        endpoints: 'dns',
+        pace: '30s',
+      },
+      limits: { concurrency: 'auto', min_concurrency: 4, bulk_share: '20%' },
+    };
+    const owner = await rig.account('owner');
+    await owner.ask('PUT', '/api/upstreams/pods', document, { 'if-none-match': '*' });
+    await visitor.open('/upstreams?upstream=pods');
+    await shown.getByRole('button', { name: 'Edit' }).click();
+    await shown.getByRole('button', { name: 'Limits' }).click();
+    await shown.getByRole('button', { name: 'Endpoints' }).click();
+    assert.equal(await shown.getByLabel('Calls at a time, or auto').inputValue(), 'auto');
+    assert.equal(await shown.getByLabel('How long a call may wait for a rate limit').inputValue(), '30s');
+    await shown.getByText('dns', { exact: true }).waitFor();
+    await visitor.shoot('upstreams-limits');
+    await visitor.checkAccessibility();
+  },
+);

@@ -17,6 +17,7 @@ export interface Surroundings {
 }
 
 const worstFirst = [...targetStates, 'unknown'] as const;
+const shownKeys = 5;
 type State = TargetState['state'] | 'unknown';
 
 /** What an upstream is found by. Where it is not in force yet, what was written counts before what holds. */
@@ -109,6 +110,7 @@ function lanesOf(heard: readonly Heard[]) {
   const of = (lane: Lane) => ({
     inFlight: sum(said.map((one) => one[lane].inFlight)),
     waiting: sum(said.map((one) => one[lane].waiting)),
+    keys: longestOf(said.flatMap((one) => one[lane].keys ?? [])),
   });
   return { interactive: of('interactive'), bulk: of('bulk') };
 }
@@ -117,6 +119,13 @@ function lanesOf(heard: readonly Heard[]) {
 function learnedOf(heard: readonly Heard[]): number | null {
   const said = firstOfNodes(heard).flatMap((one) => one.learnedLimit ?? []);
   return said.length === 0 ? null : sum(said);
+}
+
+function longestOf(said: readonly { readonly key: string; readonly waiting: number }[]) {
+  return [...Map.groupBy(said, ({ key }) => key)]
+    .map(([key, all]) => ({ key, waiting: sum(all.map(({ waiting }) => waiting)) }))
+    .toSorted((a, b) => b.waiting - a.waiting)
+    .slice(0, shownKeys);
 }
 
 /** Over all nodes; one is up where any node finds it so. */

@@ -131,6 +131,18 @@ export class FairQueue<E extends WaitingCall> {
     return this.#longestBeside(entry) !== undefined;
   }
 
+  /** The keys with the most calls, and how many each has. */
+  longest(count: number): { readonly key: string; readonly waiting: number }[] {
+    if (this.size === 0) return [];
+    const all = [...this.#projects.flows.values()].flatMap(({ keys }) =>
+      [...keys.flows].map(([key, { entries }]) => ({ key, waiting: entries.size })),
+    );
+    return all
+      .filter(({ waiting }) => waiting > 0)
+      .toSorted((a, b) => b.waiting - a.waiting)
+      .slice(0, count);
+  }
+
   /** So many, of each key its last ones. */
   newest(count: number): E[] {
     if (count <= 0) return [];

@@ -243,6 +243,19 @@ test('limits hold, no slot stays free for which a call waits, order within a key
   );
 });
 
+test('the keys with the most calls that wait are known, lane by lane', () => {
+  const { slots, enter } = setUp();
+  enter('runs');
+  for (let count = 0; count < 5; count += 1) enter(`a${count}`, { key: 'a' });
+  for (let count = 0; count < 2; count += 1) enter(`b${count}`, { key: 'b', project: 'q' });
+  for (let key = 0; key < 9; key += 1) enter(`c${key}`, { key: `c${key}`, lane: 'bulk' });
+  assert.deepEqual(slots.longestIn('interactive'), [
+    { key: 'a', waiting: 5 },
+    { key: 'b', waiting: 2 },
+  ]);
+  assert.equal(slots.longestIn('bulk').length, 5);
+});
+
 test('with a learned limit, calls wait beyond it, and begin as it grows, never beyond the most', () => {
   const { slots, clock, begun, enter } = setUp({ concurrency: 12, auto: { min: 2 } });
   const baselines = new Baselines();

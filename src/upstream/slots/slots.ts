@@ -18,6 +18,8 @@ export interface SlotWaiter extends WaitingCall {
   timedOut(): void;
 }
 
+/** Those who wait, for people. */
+const shownKeys = 5;
 /** While interactive calls came within this time, some slots are kept free of bulk calls for the next of them. */
 const interactiveSeenMs = 10_000;
 /** One slot of so many is kept free then; of fewer than the second number none is. */
@@ -96,6 +98,11 @@ export class Slots {
 
   waitingIn(lane: Lane): number {
     return this.#queueOf(lane).size;
+  }
+
+  /** The keys with the most calls that wait for a slot. */
+  longestIn(lane: Lane): { readonly key: string; readonly waiting: number }[] {
+    return this.#queueOf(lane).longest(shownKeys);
   }
 
   /** The most slots that bulk may have for the sake of interactive calls; infinite where nothing is promised to them. */

@@ -88,8 +88,12 @@ export class UpstreamStanding {
     const { inFlight, bulkInFlight: bulk } = slots;
     const waitingIn = (lane: Lane): number => slots.waitingIn(lane) + pacer.waitingIn(lane);
     return {
-      interactive: { inFlight: inFlight - bulk, waiting: waitingIn('interactive') },
-      bulk: { inFlight: bulk, waiting: waitingIn('bulk') },
+      interactive: {
+        inFlight: inFlight - bulk,
+        waiting: waitingIn('interactive'),
+        keys: slots.longestIn('interactive'),
+      },
+      bulk: { inFlight: bulk, waiting: waitingIn('bulk'), keys: slots.longestIn('bulk') },
     };
   }
 

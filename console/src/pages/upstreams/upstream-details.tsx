@@ -196,13 +196,19 @@ const Lanes = ({ upstream: { lanes } }: { readonly upstream: UpstreamDetail }) =
   <Section title="Lanes">
     <DataTable
       aria-label="Lanes"
-      columns={[{ title: 'Lane' }, { title: 'In flight', ta: 'right' }, { title: 'Waiting', ta: 'right' }]}
+      columns={[
+        { title: 'Lane' },
+        { title: 'In flight', ta: 'right' },
+        { title: 'Waiting', ta: 'right' },
+        { title: 'Who waits', className: 'breaks' },
+      ]}
       rows={(['interactive', 'bulk'] as const).map((lane) => ({
         id: lane,
         cells: [
           laneNames[lane],
           <Count key="calls" value={lanes[lane].inFlight} />,
           <Count key="waiting" value={lanes[lane].waiting} />,
+          lanes[lane].keys.map(({ key, waiting }) => `${key} (${waiting})`).join(', ') || '–',
         ],
       }))}
     />

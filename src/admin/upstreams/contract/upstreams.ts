@@ -68,6 +68,9 @@ const credential = z.object({
 const laneState = z.object({
   inFlight: z.number().int(),
   waiting: z.number().int().meta({ description: 'For a slot, or for a rate limit.' }),
+  keys: z
+    .array(z.object({ key: z.string(), waiting: z.number().int() }))
+    .meta({ description: 'The keys with the most calls that wait for a slot.' }),
 });
 
 const endpointState = z.object({
