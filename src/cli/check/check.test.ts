@@ -208,6 +208,20 @@ test('limits, budgets and prices are shown with whom they belong to and who says
   assert.doesNotMatch(json.join('\n'), /0123456789/);
 });
 
+test('endpoints and a learned limit are shown of the upstreams that have them', async (t) => {
+  const text = `upstreams:
+  - { id: pods, family: openai, base_url: "http://pods.test/v1", endpoints: dns, limits: { concurrency: auto } }
+  - { id: listed, family: openai, base_url: "http://10.0.0.7/v1", endpoints: [10.0.0.7, 10.0.0.8], endpoint_zone: [10.0.0.7] }
+  - { id: plain, family: openai, base_url: "http://name.test/v1" }
+`;
+  const { lines } = await run(t, text);
+  const [, limits = [], endpoints] = rowsIn(lines, 'pods ');
+  assert.deepEqual(limits[2], 'auto, 2 to 256');
+  assert.deepEqual(endpoints, ['pods', 'dns', '-']);
+  assert.deepEqual(rowsIn(lines, 'listed ').at(2), ['listed', '10.0.0.7, 10.0.0.8', '10.0.0.7']);
+  assert.equal(rowsIn(lines, 'plain ').length, 2);
+});
+
 test('a script gets the same, as values', async (t) => {
   const { lines } = await run(t, underFire, { json: true }, { 'ca.pem': localhostCertificate });
   const { upstreams, models } = JSON.parse(lines.join('\n'));

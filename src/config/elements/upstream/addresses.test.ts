@@ -86,3 +86,43 @@ test('nothing is set where nothing is said', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}\n');
   assert.equal(snapshot.upstreamAddresses.permits('100.64.0.1'), false);
 });
+
+test('endpoints are looked up by name where nothing is said, and there is a name', async (t) => {
+  const endpointsOf = async (fields: string) => {
+    const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: homemade, ${fields} }]`);
+    return snapshot.upstreams.get('a')?.endpoints;
+  };
+  assert.deepEqual(await endpointsOf('base_url: "http://tei.test/v1"'), { from: 'private dns', zone: [] });
+  assert.equal(await endpointsOf('base_url: "http://10.0.0.7/v1"'), undefined);
+  assert.equal(await endpointsOf('base_url: "http://localhost/v1"'), undefined);
+  assert.equal(await endpointsOf('base_url: "unix:/run/x.sock:/v1"'), undefined);
+  assert.equal(await endpointsOf('base_url: "http://tei.test/v1", endpoints: off'), undefined);
+  assert.deepEqual(await endpointsOf('base_url: "http://tei.test/v1", endpoints: srv, endpoint_zone: [10.1.0.0/16]'), {
+    from: 'srv',
+    zone: ['10.1.0.0/16'],
+  });
+  assert.deepEqual(await endpointsOf('base_url: "http://10.0.0.7/v1", endpoints: ["10.0.0.7", "[fd00::8]:81"]'), {
+    from: ['10.0.0.7', '[fd00::8]:81'],
+    zone: [],
+  });
+});
+
+test('endpoints that cannot be looked up, or may not be called, are faults', async (t) => {
+  for (const [fields, path, says] of [
+    ['base_url: "http://10.0.0.7/v1", endpoints: dns', 'upstreams[0].endpoints', /no name to look up/],
+    ['base_url: "unix:/run/x.sock:/v1", endpoints: [10.0.0.7]', 'upstreams[0].endpoints', /names a socket/],
+    ['base_url: "http://a.test", endpoints: ["a.test:99999"]', 'upstreams[0].endpoints[0]', /a host or an address/],
+    ['base_url: "http://a.test", endpoints: ["http://a.test"]', 'upstreams[0].endpoints[0]', /a host or an address/],
+    ['base_url: "http://a.test", endpoints: []', 'upstreams[0].endpoints', /at least one|dns, srv, off/],
+  ] as const) {
+    const [fault] = await faultsOf(t, `upstreams: [{ id: a, family: homemade, ${fields} }]`);
+    assert.equal(fault?.path, path, fields);
+    assert.match(fault?.message ?? '', says, fields);
+  }
+  const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}\n' });
+  const document = { id: 'a', family: 'homemade', base_url: 'http://a.test/v1', endpoints: ['169.254.169.254:80'] };
+  const resources = [toResource('upstream', document)];
+  const found = await loadConfiguration({ env: {}, families: sampleFamilies, resources, cwd });
+  assert.ok(!found.ok);
+  assert.match(found.faults[0]?.message ?? '', /not allowed for upstreams of the store/);
+});

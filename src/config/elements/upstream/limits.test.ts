@@ -24,6 +24,16 @@ test('what is not set has its default, and so has the whole section', async (t) 
   });
 });
 
+test('a limit that is learned lies between two numbers, which have defaults', async (t) => {
+  const concurrencyOf = async (limits: string) => {
+    const { concurrency, auto } = (await limitsOf(t, `, limits: { ${limits} }`)) ?? {};
+    return [auto?.min, concurrency];
+  };
+  assert.deepEqual(await concurrencyOf('concurrency: auto'), [2, 256]);
+  assert.deepEqual(await concurrencyOf('concurrency: auto, max_concurrency: 1'), [1, 1]);
+  assert.deepEqual(await concurrencyOf('concurrency: auto, min_concurrency: 4, max_concurrency: 64'), [4, 64]);
+});
+
 test('the default wait gives way to a short total', async (t) => {
   const limits = await limitsOf(t, ', timeouts: { total: 1s }');
   assert.equal(limits?.queueTimeoutMs, 1000);
@@ -32,6 +42,24 @@ test('the default wait gives way to a short total', async (t) => {
 const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
 
 const faultRows: readonly FaultRow[] = [
+  {
+    text: `${upstream}    limits: { max_concurrency: 8 }`,
+    line: 4,
+    path: 'upstreams[0].limits.max_concurrency',
+    says: /is for concurrency: auto; leave it out/,
+  },
+  {
+    text: `${upstream}    limits: { concurrency: auto, min_concurrency: 9, max_concurrency: 8 }`,
+    line: 4,
+    path: 'upstreams[0].limits.min_concurrency',
+    says: /more than max_concurrency \(8\)/,
+  },
+  {
+    text: `${upstream}    limits: { concurrency: automatic }`,
+    line: 4,
+    path: 'upstreams[0].limits.concurrency',
+    says: /auto, or a whole number from 1 to 1000000/,
+  },
   {
     text: `${upstream}    timeouts: { total: 10s }\n    limits:\n      queue_timeout: 11s`,
     line: 6,
