@@ -1,4 +1,4 @@
-/** Who asks: a union without a default, so that a sign-in that failed is nobody and never somebody by accident. */
+/** The caller of the admin API, as a union without a default: a failed sign-in can never count as a member by accident. */
 
 import type { Role } from './roles.ts';
 

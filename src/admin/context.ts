@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
 import type { OidcSignIn } from './access/oidc.ts';
 import type { Passkeys } from './access/passkeys.ts';
-import type { AlertDesk } from './alerts/watch.ts';
+import type { AlertWatch } from './alerts/watch.ts';
 import type { EventStreams } from './api/event-stream.ts';
 import type { LedgerTail } from './ledger/tail.ts';
 import type { LiveSource } from './overview/live/sampler.ts';
@@ -34,7 +34,7 @@ export interface AdminContext {
   readonly keyTerms: KeyJudge;
   /** Tries what an upstream is like from here. */
   readonly probe: UpstreamProbe;
-  readonly alerts: AlertDesk;
+  readonly alerts: AlertWatch;
   readonly streams: EventStreams;
   readonly live: LiveSource;
   readonly instance: InstanceFacts;

@@ -1,4 +1,4 @@
-/** One thing that the console or a script may ask for, as data: where, who may, what it takes, what it gives. Routes, checks, OpenAPI and the console's types derive from it. */
+/** An admin endpoint as data: path, role, request and response. Routes, checks, OpenAPI and the console's types derive from it. */
 
 import type * as z from 'zod';
 import type { Needed } from './roles.ts';

@@ -1,4 +1,4 @@
-/** What is done when an endpoint is asked for, beside what is said of it. */
+/** Binds the implementation of an admin endpoint to its description. */
 
 import type * as z from 'zod';
 import type { Caller } from './caller.ts';

@@ -1,4 +1,4 @@
-/** Why the admin API does not do as it was asked: RFC 9457 problem details that name the field and say what to do next. */
+/** Errors of the admin API: RFC 9457 problem details with the field and the next step. */
 
 import type { FieldFault } from '../core/field-fault.ts';
 

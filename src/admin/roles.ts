@@ -1,4 +1,4 @@
-/** Who may do what: roles in rising order, each with everything that those before it may. */
+/** Roles of members in rising order; each includes those before it. */
 
 import type { Role } from '../core/role.ts';
 

@@ -1,4 +1,4 @@
-/** Clients of Azure OpenAI: they ask as OpenAI's do, on paths that name a deployment, with the version of the API in the query. */
+/** Client API of Azure OpenAI: OpenAI's bodies on paths that name a deployment, with an API version in the query. */
 
 import { defineClientApi } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** What clients of AWS Bedrock ask of embeddings: one method, in the words of whoever made the model that they have in mind. */
+/** Embeddings in AWS Bedrock's client API: one method, with the fields of each model maker. */
 
 import { type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Clients of AWS Bedrock, who are given an API key of ours in place of its own: a signature has no key in it. */
+/** Client API of AWS Bedrock, with an API key of the gateway in place of a signature. */
 
 import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

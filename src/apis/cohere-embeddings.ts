@@ -1,4 +1,4 @@
-/** What Cohere's clients ask of embeddings, in both of its versions. */
+/** Embeddings in Cohere's client API, versions 1 and 2. */
 
 import { type ApiMapping, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** What clients of the Gemini API ask of embeddings, for models whose upstreams speak another wire. */
+/** Embeddings in the Gemini client API, for models at upstreams with another wire format. */
 
 import { type ApiMapping, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

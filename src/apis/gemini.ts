@@ -1,4 +1,4 @@
-/** Clients of the Gemini API: what they ask has routes of its own, embeddings over every family; errors are in Google's words. */
+/** Client API of Gemini: embeddings over every family; errors in Google's shape. */
 
 import { defineClientApi } from '../core/client-api.ts';
 import type { Label } from '../core/label.ts';

@@ -1,4 +1,4 @@
-/** Clients of Hugging Face's inference: they ask as those of Text Embeddings Inference do, on paths that name a model and a task. */
+/** Client API of Hugging Face inference: the bodies of Text Embeddings Inference on paths that name a model and a task. */
 
 import { type ApiMapping, defineClientApi } from '../core/client-api.ts';
 import { embed, root, similarity } from './tei-embeddings.ts';

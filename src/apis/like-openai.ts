@@ -1,4 +1,4 @@
-/** Embeddings as clients ask for them whose services have OpenAI's wire with some names of their own. */
+/** Embeddings of client APIs that are OpenAI's with a few fields of their own. */
 
 import { Buffer } from 'node:buffer';
 import { type Demand, type Entrance, refusedField } from '../core/client-api.ts';

@@ -1,4 +1,4 @@
-/** Clients of OpenAI's API that were given the base URL of Ollama or OpenRouter: they ask and read as OpenAI's do. */
+/** OpenAI clients that use the base URL of Ollama or OpenRouter. */
 
 import { defineClientApi } from '../core/client-api.ts';
 import { isOpenai } from '../core/label.ts';

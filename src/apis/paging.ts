@@ -1,4 +1,4 @@
-/** Lists that clients walk in pages, each by what the one before has said. */
+/** Lists of client APIs in pages with a token for the next page. */
 
 import { Buffer } from 'node:buffer';
 import type { EndpointView, SeenModel } from '../core/client-api.ts';

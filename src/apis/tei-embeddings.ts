@@ -1,4 +1,4 @@
-/** What clients of Text Embeddings Inference ask of embeddings: the vectors, or how like each other texts are. */
+/** Embeddings in the client API of Text Embeddings Inference: vectors, or similarity of texts. */
 
 import { type ApiMapping, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Shorter vectors of a model that was trained for it: asked for whole, and the first numbers of each brought to unit length. */
+/** Shorter embeddings (Matryoshka): requests full vectors, truncates each and scales it to unit length. */
 
 import { Buffer } from 'node:buffer';
 import { dimensionNames } from '../core/dimension-names.ts';

@@ -1,4 +1,4 @@
-/** By what an item is known: everything that changes what is said of it, and who may share that. */
+/** Cache keys of list items: a hash of everything that changes the result, and the tenant that may share it. */
 
 import type { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Looks up which items of a list are remembered, before anything is reserved or asked for. */
+/** Looks up cached items of a list before anything is reserved. */
 
 import type { Buffer } from 'node:buffer';
 import type { ListSought, Remembered } from '../core/lists.ts';

@@ -1,4 +1,4 @@
-/** One request for a list: each item is looked for where it may be known, asked for once where it is not, and put in its place. */
+/** Runs one list request: takes each item from the cache or from an upstream call once, and puts results in order. */
 
 import type { Buffer } from 'node:buffer';
 import type { CacheUse } from '../core/cache-use.ts';

@@ -1,4 +1,4 @@
-/** Takes a request for a list of things apart, asks for each thing once, and puts one answer together. */
+/** List engine: splits a list request, removes duplicates, requests each item once, and merges one response. */
 
 import type { Label } from '../core/label.ts';
 import type { ListSought, Lists } from '../core/lists.ts';

@@ -1,4 +1,4 @@
-/** Puts one answer together from what was said of each item, in the upstream's own bytes. */
+/** Merges the results of all items into one response, with the upstream's own bytes. */
 
 import { Buffer } from 'node:buffer';
 import type { Envelope, Result } from './codecs/codec.ts';

@@ -1,4 +1,4 @@
-/** Asks for items in calls that fit whoever may be asked, some at a time; a part that fails goes on alone. */
+/** Sends items in calls that fit the maxima of the targets, several at a time; a failed part is retried alone. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** A request for a list of things, and the requests that ask for some of them. */
+/** A list request, and requests for a part of its items. */
 
 import { Buffer } from 'node:buffer';
 import type { JsonSpan } from '../lib/json/json-elements.ts';

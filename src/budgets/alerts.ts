@@ -1,4 +1,4 @@
-/** Tells operators that a budget runs out: in the log and by webhooks, once for each threshold over all nodes. */
+/** Budget alerts: in the log and by webhooks, once per threshold over all nodes. */
 
 import { createHmac } from 'node:crypto';
 import type { Budget } from '../core/caps.ts';

@@ -1,4 +1,4 @@
-/** What this process holds of one account: the money it drew, who waits for more, and when money that is not needed goes back. */
+/** Local allowance: the part of a budget account that this process drew in advance, its waiters, and when it is returned. */
 
 import { shareAheadNanos } from '../core/accounting/budget-share.ts';
 import type { Budget, BudgetPeriod } from '../core/caps.ts';

@@ -1,4 +1,4 @@
-/** This node's lease at the account store: while it is renewed, what the node drew is its own; once it ran out, others may get it. */
+/** This node's lease at the account store: once it expires, other nodes may take over what the node drew. */
 
 import { type BudgetAccountStore, spendsAloneMs } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,4 +1,4 @@
-/** Sends an alert to a webhook: one try, a few seconds, no redirects; what it answers beyond its status is nobody's business. */
+/** Posts one alert to a webhook: one attempt, a few seconds, no redirects; only the status of the response matters. */
 
 import { Buffer } from 'node:buffer';
 import type { AlertWebhook } from '../core/snapshot.ts';

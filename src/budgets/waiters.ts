@@ -1,4 +1,4 @@
-/** The requests that wait for money of one account, first come, first served; those refused for what others hold ask again. */
+/** Requests that wait for money of one account, in order; those refused because others hold it try again. */
 
 import type { Clock } from '../lib/clock.ts';
 

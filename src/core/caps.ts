@@ -1,4 +1,4 @@
-/** What an operator caps, on whom: rates, calls at a time, and money. */
+/** Caps of a holder (key, project, model, upstream): rates, concurrency and budgets. */
 
 /** What is counted: requests, tokens (in and out), and items of a list (inputs, documents). */
 export const measures = ['requests', 'tokens', 'items'] as const;

@@ -1,4 +1,4 @@
-/** A client API: what the clients of another service speak, read into an operation of ours and written back in their words. */
+/** A client API: another service's wire format, read into an operation and written back. */
 
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import { GatewayError } from './errors.ts';

@@ -1,4 +1,4 @@
-/** Whom an exchange goes to next, and what is learned from it: the port between the pipeline and those who know the targets. */
+/** Port between the pipeline and load balancing: choice of the next target, and feedback on how its call went. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The trace that an exchange is part of, as far as those need it who serve the exchange. */
+/** The trace of an exchange, as far as the pipeline needs it. */
 
 import type { Target } from './snapshot.ts';
 

@@ -1,4 +1,4 @@
-/** A virtual key: who calls, and what the caller may do. The secret itself is nowhere; only its digest is. */
+/** A virtual key: its owner and permissions. Only the digest of its secret is stored. */
 
 import * as z from 'zod';
 import { budgetPeriods, type Caps } from './caps.ts';

@@ -1,4 +1,4 @@
-/** Operations that are maps over a list: what one call may hold, and the port between the pipeline and those who take lists apart. */
+/** Port between the pipeline and the list engine: operations that map over a list, and the maxima of one call. */
 
 import type { Buffer } from 'node:buffer';
 import { isMapping } from '../lib/is-mapping.ts';

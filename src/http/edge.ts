@@ -274,9 +274,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     const disk = deps.uploads.enter(exchange.key?.id ?? '');
     if (disk === undefined) throw diskFull();
     request.askForBody();
-    const places = { memory, disk, spool: deps.uploads.spool };
+    const storage = { memory, disk, spool: deps.uploads.spool };
     const link = linkOf(response);
-    const reading = new UploadReading(request, { limitBytes, boundary }, places, link);
+    const reading = new UploadReading(request, { limitBytes, boundary }, storage, link);
     link.reads(reading);
     return reading.whole();
   }

@@ -29,7 +29,7 @@ export interface UploadPlan {
 }
 
 /** Where a form is kept. */
-export interface UploadPlaces {
+export interface UploadStorage {
   /** Of the memory for bodies. */
   readonly memory: MemoryLease;
   /** Of the disk. */
@@ -42,7 +42,7 @@ export class UploadReading implements RequestSink, MultipartSink {
   readonly #reader: BodyReader;
   readonly #limitBytes: number;
   readonly #boundary: string;
-  readonly #places: UploadPlaces;
+  readonly #storage: UploadStorage;
   readonly #form: MultipartReader;
   readonly #gathering: GrowingBody;
   readonly #parts: FormPart[] = [];
@@ -64,14 +64,19 @@ export class UploadReading implements RequestSink, MultipartSink {
   #resolve: ((upload: Upload) => void) | undefined = undefined;
   #reject: ((error: GatewayError) => void) | undefined = undefined;
 
-  constructor(request: ServerRequest, { limitBytes, boundary }: UploadPlan, places: UploadPlaces, reader: BodyReader) {
+  constructor(
+    request: ServerRequest,
+    { limitBytes, boundary }: UploadPlan,
+    storage: UploadStorage,
+    reader: BodyReader,
+  ) {
     this.#request = request;
     this.#reader = reader;
     this.#limitBytes = limitBytes;
     this.#boundary = boundary;
-    this.#places = places;
+    this.#storage = storage;
     this.#form = new MultipartReader(boundary, this, limits);
-    this.#gathering = new GrowingBody(places.memory, () => 0);
+    this.#gathering = new GrowingBody(storage.memory, () => 0);
   }
 
   whole(): Promise<Upload> {
@@ -91,7 +96,7 @@ export class UploadReading implements RequestSink, MultipartSink {
     this.#waiting = [];
     // What is being written still comes to its end.
     this.#file?.close();
-    this.#places.disk.release();
+    this.#storage.disk.release();
     this.#request.resume();
     return true;
   }
@@ -168,7 +173,7 @@ export class UploadReading implements RequestSink, MultipartSink {
   }
 
   #toDisk(pieces: readonly Buffer[]): void {
-    if (!this.#places.disk.growTo(this.#receivedBytes)) {
+    if (!this.#storage.disk.growTo(this.#receivedBytes)) {
       this.fail(diskFull());
       return;
     }
@@ -183,7 +188,7 @@ export class UploadReading implements RequestSink, MultipartSink {
   async #write(): Promise<void> {
     this.#isWriting = true;
     try {
-      const file = this.#file ?? (await this.#places.spool.open());
+      const file = this.#file ?? (await this.#storage.spool.open());
       this.#file = file;
       while (this.#waiting.length > 0 && this.#reject !== undefined) {
         const pieces = this.#waiting;
@@ -205,7 +210,7 @@ export class UploadReading implements RequestSink, MultipartSink {
     if (!this.#isReceived || this.#isWriting || this.#reject === undefined) return;
     this.#reject = undefined;
     this.#reader.onBodyRead(this.#receivedBytes);
-    const { disk } = this.#places;
+    const { disk } = this.#storage;
     const file = this.#file;
     const body = file === undefined ? this.#gathering.whole() : [file.whole()];
     if (body instanceof Promise) throw new TypeError('what is held in memory is short');

@@ -1,4 +1,4 @@
-/** What a thrown value says of itself, whatever it is. */
+/** Reads message and code of a thrown value of any type. */
 
 /** Its message. Where each of several addresses was tried, the whole says nothing and its parts do. */
 export function reasonOf(thrown: unknown): string {

@@ -1,4 +1,4 @@
-/** What this process has counted for every holder, and who has to be looked at for a list of holders. */
+/** Counters of rate limits and concurrency in this process, by holder. */
 
 import {
   type Holder,

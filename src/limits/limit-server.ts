@@ -15,7 +15,7 @@ export type WorkerQuestion =
   | { readonly kind: 'forget' }
   | { readonly kind: 'reserve'; readonly no: number; readonly list: number; readonly amounts: Amounts }
   | { readonly kind: 'settle'; readonly no: number; readonly used: Amounts }
-  | { readonly kind: 'places'; readonly no: number; readonly claims: readonly SlotClaim[] };
+  | { readonly kind: 'slots'; readonly no: number; readonly claims: readonly SlotClaim[] };
 
 export type ParentAnswer =
   | { readonly kind: 'taken'; readonly no: number; readonly headers: readonly string[] }
@@ -25,7 +25,7 @@ export type ParentAnswer =
       readonly refused: PlainRefusal;
       readonly headers: readonly string[];
     }
-  | { readonly kind: 'places'; readonly no: number; readonly grants: readonly SlotGrant[] };
+  | { readonly kind: 'slots'; readonly no: number; readonly grants: readonly SlotGrant[] };
 
 /** What can be sent between processes. */
 type PlainRefusal = Omit<Refused, 'headers'>;
@@ -88,10 +88,10 @@ export function createLimitServer({ clock, workers }: LimitServerDeps): LimitSer
         state.taken.get(question.no)?.taken.settle(question.used);
         state.taken.delete(question.no);
         return undefined;
-      case 'places': {
+      case 'slots': {
         const nowMs = clock.monotonicMs();
         const grants = question.claims.map((claim) => pools.claim(worker, workers, claim, nowMs));
-        return { kind: 'places', no: question.no, grants };
+        return { kind: 'slots', no: question.no, grants };
       }
     }
   }

@@ -1,4 +1,4 @@
-/** What a limiter is asked and what it answers, wherever it counts. */
+/** Port of limiters: take from the limits of several holders at once, or be refused. */
 
 import type { Holder, HolderKind, Measure } from '../core/caps.ts';
 

@@ -1,4 +1,4 @@
-/** Whether what is asked for fits under what this process has counted. */
+/** Decides from the counters of this process whether a request fits its limits. */
 
 import type { Plan, PlannedRate } from './counters.ts';
 import { inWords, messageFor, type Obstacle, retryAfterSOf } from './limit-words.ts';

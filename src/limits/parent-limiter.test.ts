@@ -119,7 +119,7 @@ test('what is heard of a worker only after its end takes nothing', async (t) => 
   const late: WorkerQuestion[] = [
     { kind: 'holders', list: 1, holders },
     { kind: 'reserve', no: 1, list: 1, amounts: one },
-    { kind: 'places', no: 2, claims: [claim] },
+    { kind: 'slots', no: 2, claims: [claim] },
   ];
   assert.deepEqual(state.answer(0, late), []);
   assert.equal((await second.reserve(holders, one)).kind, 'taken');

@@ -104,11 +104,11 @@ class ChannelLimiter implements ParentLimiter {
     return new Promise((resolve, reject) => {
       const no = this.#expect({
         answered: (answer) => {
-          if (answer.kind === 'places') resolve(answer.grants);
+          if (answer.kind === 'slots') resolve(answer.grants);
         },
         overdue: () => reject(new Error(`no answer within ${deadlineMs} ms`)),
       });
-      this.#tell({ kind: 'places', no, claims });
+      this.#tell({ kind: 'slots', no, claims });
     });
   }
 

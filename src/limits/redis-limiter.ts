@@ -10,7 +10,7 @@ import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgemen
 import { TickBatches, within } from './reading-time.ts';
 import { RedisLink } from './redis-link.ts';
 import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
-import { adjustScript, placesScript } from './redis-scripts.ts';
+import { adjustScript, slotsScript } from './redis-scripts.ts';
 
 /** One hash slot, so that a script may touch all of them in a cluster as well. */
 const prefix = 'postern:{limits}:';
@@ -133,7 +133,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     const { node } = this.#link;
     const answers = claims.map(({ upstream, most, held, wants }) =>
       this.#link.run(
-        placesScript,
+        slotsScript,
         [`${this.#prefix}places:${upstream}`, `${prefix}nodes`],
         [node, String(most), String(held), String(wants)],
       ),

@@ -1,11 +1,11 @@
-/** The connection to Redis, and whether it may be asked: it is while it answers in time, and is tried again by itself otherwise. */
+/** Connection to Redis with a deadline per command; marked unreachable on a miss, and retried. */
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { ReadingTime, within } from './reading-time.ts';
-import { adjustScript, beatScript, placesScript, reserveScript, type Script } from './redis-scripts.ts';
+import { adjustScript, beatScript, reserveScript, type Script, slotsScript } from './redis-scripts.ts';
 
 /** How long a decision may wait for Redis: it is to be there within 50 ms. */
 const decisionDeadlineMs = 30;
@@ -155,7 +155,7 @@ export class RedisLink {
       client = await this.#create();
       // Longer than its own time, so that it is over with the connection, and not only with us.
       await within(client.connect(), 1.5 * connectTimeoutMs);
-      for (const { text } of [reserveScript, adjustScript, placesScript, beatScript]) {
+      for (const { text } of [reserveScript, adjustScript, slotsScript, beatScript]) {
         await within(client.sendCommand(['SCRIPT', 'LOAD', text]), connectTimeoutMs);
       }
       const former = this.#start === 0 ? '' : this.node;

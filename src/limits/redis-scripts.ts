@@ -176,7 +176,7 @@ return { now, redis.call('ZCARD', KEYS[1]), name }
  * Slots at an upstream, as `SlotPools` shares them out. KEYS: the pool, and the nodes. ARGV: node, the limit, what it holds, what it
  * could use. Answers what it holds from now on, and what it may keep. A pool is a hash: what each node holds and could use, and since when.
  */
-const places = `${shared}
+const slotPool = `${shared}
 local node, most, held, wants = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local others, wanting, contended = 0, 1, false
 local pool = redis.call('HGETALL', KEYS[1])
@@ -210,5 +210,5 @@ function toScript(text: string): Script {
 
 export const reserveScript = toScript(reserve);
 export const adjustScript = toScript(adjust);
-export const placesScript = toScript(places);
+export const slotsScript = toScript(slotPool);
 export const beatScript = toScript(beat);

@@ -1,4 +1,4 @@
-/** Shares out the slots at upstreams among processes: each says what it holds and could use, and is told what it holds from then on. */
+/** Shares the concurrency slots of upstreams among processes: each reports use and demand, and gets its part. */
 
 import { type SlotClaim, type SlotGrant, waitsForMs } from '../core/slots.ts';
 

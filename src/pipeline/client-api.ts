@@ -1,4 +1,4 @@
-/** Between a client of another service and the operation that it asks for: its question is written anew, and the answer again. */
+/** Serves a client API: translates the client's request into the operation and the response back. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

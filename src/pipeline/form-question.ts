@@ -1,4 +1,4 @@
-/** What a form asks: its fields as one JSON object, so that whatever reads a question reads this one too; and where its model's name stands. */
+/** Reads a form request as one JSON object like other requests, and where the name of the model is in it. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Reads what a client asks from the bytes of its body: required fields and their kinds, and the model's name. */
+/** Reads a request from the bytes of its body: required fields and their types, and the model's name. */
 
 import type { Buffer } from 'node:buffer';
 import type { CallBody } from '../core/call-body.ts';

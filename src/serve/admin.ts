@@ -1,4 +1,4 @@
-/** Puts the admin side together: its API, who may use it, and the console's pages. One for each admin listener. */
+/** Composes the admin listener: API, authentication and the pages of the console. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';

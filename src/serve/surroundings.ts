@@ -1,4 +1,4 @@
-/** What the process was started with, and where it may speak: whoever reads the command line fills it. */
+/** Environment of the process: arguments, variables and output streams. The command line fills it. */
 
 import type { Family } from '../core/family.ts';
 import type { TakenPath } from '../core/paths.ts';

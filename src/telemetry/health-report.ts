@@ -1,4 +1,4 @@
-/** Tells the store from time to time how the targets are, and soon after one changed. */
+/** Writes the health of the targets to the store from time to time, and soon after a change. */
 
 import type { DriftState } from '../core/drift.ts';
 import type { Log } from '../core/log.ts';

@@ -1,4 +1,4 @@
-/** Tells by the first bytes of an answer whether it can be JSON, or a stream of events where one may come. */
+/** Checks by the first bytes of a response whether it can be JSON or an event stream. */
 
 import { Buffer } from 'node:buffer';
 import {

@@ -1,4 +1,4 @@
-/** Finds out who asks, and lets people in: sessions, API tokens, passwords, links, and how often one may try. */
+/** Authentication of the admin API: sessions, API tokens, passwords, links, and a limit on attempts. */
 
 import { lowerOf } from '../../core/role.ts';
 import type { Store } from '../../core/store/store.ts';

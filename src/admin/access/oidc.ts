@@ -1,4 +1,4 @@
-/** Signing in through the team's identity provider: OpenID Connect, by the code flow with PKCE, and which member somebody is whom it vouches for. */
+/** Sign-in through the team's identity provider: OpenID Connect (authorization code flow with PKCE), and the member that a claim maps to. */
 
 import type { Role } from '../../core/role.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';

@@ -1,4 +1,4 @@
-/** Passkeys: a device of the member proves who it is, and the gateway keeps only what it can check that with. */
+/** Passkeys (WebAuthn): registration and sign-in. The gateway stores only public keys. */
 
 import { randomBytes } from 'node:crypto';
 import type {

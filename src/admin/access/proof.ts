@@ -1,4 +1,4 @@
-/** Fresh proof: what gives lasting power is done by somebody who said within the last minutes who they are, and not by a session alone. */
+/** Step-up authentication: sensitive actions need a proof of identity from the last minutes, not only a session. */
 
 import { actorNamed, type Caller, type MemberCaller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Signing in by e-mail address and password, in the same time and words whoever it is; every sign-in and every failure is in the audit log. */
+/** Sign-in by e-mail address and password, with the same timing and wording for unknown accounts; successes and failures go to the audit log. */
 
 import { foldEmail, type SessionMethod } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';

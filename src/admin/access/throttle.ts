@@ -1,4 +1,4 @@
-/** Slows down whoever guesses: by account, counted in the store for all nodes, and by address, in memory. */
+/** Throttles guessing of passwords: by account, counted in the store for all nodes, and by address, in memory. */
 
 import type { AttemptStore } from '../../core/store/members.ts';
 import { toNetwork } from '../../lib/addresses/network-of.ts';

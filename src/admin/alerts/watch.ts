@@ -29,7 +29,7 @@ export interface AlertChannel {
   readonly host: string;
 }
 
-export interface AlertDesk {
+export interface AlertWatch {
   channels(): readonly AlertChannel[];
   /** What came of a test, for each channel or for one. */
   test(channel: string | undefined): Promise<readonly { channel: AlertChannel; ok: boolean; detail: string }[]>;
@@ -58,7 +58,7 @@ const mostOpen = 1_000;
 
 const nameOf = ({ rule, kind, subject }: AlertFacts): string => `${rule} ${kind} ${subject}`;
 
-export function createAlertWatch({ context, ways, node, everyMs = standardEveryMs }: AlertWatchDeps): AlertDesk {
+export function createAlertWatch({ context, ways, node, everyMs = standardEveryMs }: AlertWatchDeps): AlertWatch {
   const { store, clock, log, configuration } = context;
   /** For how many looks it has been so, or not any more. */
   const seen = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Serves the endpoints over Hono: who asks, what came, what goes back. Everything that goes wrong ends as problem details. */
+/** Serves the admin endpoints over Hono: authenticates, validates, runs, and writes the response. Every failure becomes problem details. */
 
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

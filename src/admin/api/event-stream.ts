@@ -1,4 +1,4 @@
-/** Streams server-sent events to those who look on: with a heart-beat, at the reader's own pace, and no longer than the session lasts. */
+/** Server-sent events for the console: heartbeat, backpressure, and an end with the session. */
 
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { type Caller, isSameCaller } from '../caller.ts';

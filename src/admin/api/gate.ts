@@ -1,4 +1,4 @@
-/** Lets through who may: the role that an endpoint asks for, the fresh proof, and for writes that it is the console itself that asks. */
+/** Authorisation of an admin call: role, step-up proof, and for writes a check that the console itself sent them (CSRF). */
 
 import { timingSafeEqual } from 'node:crypto';
 import { checkProof } from '../access/proof.ts';

@@ -1,4 +1,4 @@
-/** Idempotency keys: a write that is asked for again with the same key is done once and answered the same both times. In memory. */
+/** Idempotency keys: a repeated write with the same key runs once and gets the same response. In memory. */
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';

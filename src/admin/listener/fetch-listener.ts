@@ -1,4 +1,4 @@
-/** Between Node's HTTP and what is asked and answered as `Request` and `Response`: bodies stream both ways, and who leaves ends the work. */
+/** Adapter from Node's HTTP server to `Request` and `Response`: streams bodies both ways and cancels work when the client leaves. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

@@ -1,4 +1,4 @@
-/** Why the admin listener does not answer as it was asked to: its own short table, in the shape that every error has. */
+/** Errors of the admin listener before a request reaches the API, in the common error shape. */
 
 interface Row {
   readonly status: number;

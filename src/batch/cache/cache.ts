@@ -1,4 +1,4 @@
-/** Remembers what was said of items: here, within a budget of bytes a model, and in Redis where there is one. */
+/** Cache of results per item: in memory with a byte budget per model, and in Redis where one is configured. */
 
 import type { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';

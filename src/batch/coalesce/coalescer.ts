@@ -1,4 +1,4 @@
-/** Joins small requests of many clients: they wait for each other for a moment, and are asked as one. */
+/** Coalescing: joins small requests of several clients, which wait a moment, into one upstream call. */
 
 import { performance } from 'node:perf_hooks';
 import type { CoalesceSettings } from '../../core/snapshot.ts';

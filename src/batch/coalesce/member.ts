@@ -1,4 +1,4 @@
-/** A request that waits for others, to be asked for with them. */
+/** One request that waits to be coalesced with others. */
 
 import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';

@@ -1,4 +1,4 @@
-/** How much two models agree: by the angle between vectors, by who is near whom, and by the order of scores. */
+/** Agreement of two models: by angle between vectors, by nearest neighbours, and by order of scores. */
 
 /** Of vectors of one width: 1 where they point the same way, 0 where they have nothing in common. */
 export function cosine(a: readonly number[], b: readonly number[]): number {

@@ -1,4 +1,4 @@
-/** Embeds fixed texts from time to time at each target, and says so when what comes back is not what came at first. */
+/** Canary: embeds fixed texts at each target from time to time and reports vectors that differ from the first ones. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

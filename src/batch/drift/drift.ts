@@ -1,4 +1,4 @@
-/** Asks shadows what models were asked, and targets what they were asked before: whether they agree. */
+/** Drift checks: repeats requests at shadow models and at the same targets, and compares the results. */
 
 import type { Buffer } from 'node:buffer';
 import type { Drift } from '../../core/drift.ts';

@@ -1,4 +1,4 @@
-/** Holds one part of the file against its schema: says everything that is wrong, and still gives what is right. */
+/** Validates one part of the file against its schema: reports every fault and returns the valid rest. */
 
 import * as z from 'zod';
 import { nearestName } from '../../lib/nearest-name.ts';

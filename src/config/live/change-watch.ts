@@ -1,4 +1,4 @@
-/** Hears of every change in the store, in order and none left out, by asking from time to time and whenever the store says so. */
+/** Watches the store for changes, in order and without gaps: polls, and reacts to notifications. */
 
 import type { Change, ChangeFeed } from '../../core/store/changes.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,4 +1,4 @@
-/** Gathers the beginnings of what was asked and answered, for exchanges whose key has it kept; nobody else has one of these. */
+/** Captures the beginnings of request and response bodies, for keys that have this switched on. */
 
 import { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** What the ledger says of an exchange, in the journal and in the store. */
+/** A row of the ledger, in the journal and in the store. */
 
 import type { Operation } from '../operations/index.ts';
 import type { Units } from './units.ts';

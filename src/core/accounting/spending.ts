@@ -1,4 +1,4 @@
-/** What an exchange may use up, taken beforehand and settled once: the port between the pipeline and those who count. */
+/** Port between the pipeline and accounting: reserves what an exchange may use, and settles it once. */
 
 import type { Course } from '../dispatch.ts';
 import type { GatewayError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** What an upstream said it counted. What it did not say is null, never a guess. */
+/** Usage that an upstream reported. What it did not report is null, never a guess. */
 
 import type { Units } from './units.ts';
 

@@ -1,4 +1,4 @@
-/** Picks the texts, or numbers, at certain places out of JSON that comes in pieces. It keeps nothing else of it, and never says that it is ill-formed. */
+/** Picks texts or numbers at given paths out of JSON that arrives in pieces. It does not validate the JSON. */
 
 import { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** Reads and writes JSON as values whose numbers keep every digit; long texts in turns, so that others go on meanwhile. */
+/** Reads and writes JSON as values whose numbers keep every digit; long texts time-sliced. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { atOnce, timeSliced } from '../time-slices.ts';

@@ -1,4 +1,4 @@
-/** Walks over a JSON document on its bytes, judging each of them, and says where its values stand. */
+/** Walks over a JSON document in its bytes: validates them and reports where values are. */
 
 import type { Buffer } from 'node:buffer';
 import type { JsonSpan } from './json-elements.ts';

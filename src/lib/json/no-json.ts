@@ -1,4 +1,4 @@
-/** Says in words what bytes are that were to be JSON and are none. */
+/** Describes what bytes are that should be JSON and are not. */
 
 import type { Buffer } from 'node:buffer';
 

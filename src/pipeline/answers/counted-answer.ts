@@ -1,4 +1,4 @@
-/** A stream whose count was asked for by the gateway: the event that holds nothing else is read here, and left out for the client. */
+/** A stream whose usage event the gateway requested: reads that event and removes it from what the client gets. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** Decompresses an upstream's body (gzip, deflate, br, zstd) for those who have to look into it. */
+/** Decompresses an upstream's body (gzip, deflate, br, zstd) where the gateway must read it. */
 
 import type { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** Lets go of an answer that nobody gets: what is short is read to its end, so that its connection can be used again. */
+/** Discards a response that no client gets: reads a short one to its end, so that the connection can be reused. */
 
 import type { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink } from '../../core/outcome.ts';

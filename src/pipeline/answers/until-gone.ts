@@ -1,4 +1,4 @@
-/** What is read of an answer is for a client; when that one leaves, nobody waits for the rest. */
+/** Stops reading a response when its client leaves. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** Asks one target after another until an answer may pass to the client. The client has seen nothing yet. */
+/** Calls one target after another until a response may pass to the client. Nothing has been sent to the client yet. */
 
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';

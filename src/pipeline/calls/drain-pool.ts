@@ -1,4 +1,4 @@
-/** Calls whose answers nobody waits for any more: they are read on for a moment, so that their cost is known. */
+/** Reads abandoned responses on for a moment, so that their cost is known. */
 
 /** In one process. */
 const mostCalls = 256;

@@ -1,4 +1,4 @@
-/** Says who calls, to those who want each call signed. */
+/** Signs calls for families that need a signature per call. */
 
 import type { Buffer } from 'node:buffer';
 import { inOnePiece } from '../../core/call-body.ts';

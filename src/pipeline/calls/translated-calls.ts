@@ -1,4 +1,4 @@
-/** Asks an upstream in its own wire format, in as many calls as it takes, and makes of its answers one for the client. */
+/** Translated calls: writes an upstream's own wire format, in as many calls as it takes, and makes one response of theirs. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

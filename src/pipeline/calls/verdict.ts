@@ -1,4 +1,4 @@
-/** What an upstream's answer says of the upstream: whether it goes to the client, or whether another one is asked. */
+/** Judges an upstream's response: pass it to the client, retry, or fail over to another target. */
 
 import type { Answer, Failure } from '../../core/outcome.ts';
 import type { ErrorWireFormat } from '../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Asks what nobody but the gateway wants to know, under all that holds for requests: attempts, limits of upstreams, a row in the ledger. */
+/** Requests of the gateway's own (canary, drift): with attempts, limits of upstreams and a row in the ledger. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

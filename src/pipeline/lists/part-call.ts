@@ -1,4 +1,4 @@
-/** Some of a request's items, asked as a request of their own: with attempts of its own, and an answer that is read whole. */
+/** A part of a list's items as a request of its own: with its own attempts, and a response that is read whole. */
 
 import type { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';

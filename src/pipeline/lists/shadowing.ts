@@ -1,4 +1,4 @@
-/** Keeps a copy of a good answer as it passes, for whoever compares it with a shadow's. */
+/** Copies a good response as it passes, to compare it with a shadow's. */
 
 import { Buffer } from 'node:buffer';
 import type { Drift } from '../../core/drift.ts';

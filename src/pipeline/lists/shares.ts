@@ -1,4 +1,4 @@
-/** What each of several requests owes of a part that was asked for together. */
+/** Splits the cost of a coalesced call among its requests. */
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import { Exchange } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** What the requests of a batch ask for together. */
+/** Sums the estimates of the requests of a batch. */
 
 import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
 

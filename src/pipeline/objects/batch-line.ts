@@ -1,4 +1,4 @@
-/** A line of a file of requests: its own ID, where it asks, and what. Nothing else may stand in it, as nobody would judge that. */
+/** One line of a batch file: its ID, path and body. Other fields are refused. */
 
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Judges the request in a line of a batch as a call would be, and finds what it asks for and where its model's name stands. */
+/** Validates the request in a line of a batch like a direct call. */
 
 import type { Buffer } from 'node:buffer';
 import type { RequestEstimate } from '../../core/accounting/price.ts';

@@ -1,4 +1,4 @@
-/** Batches of requests: made of a file that was judged, polled until they end, told of, listed and ended. */
+/** Batch API: creates batches from validated files, polls, lists and cancels them. */
 
 import { Buffer } from 'node:buffer';
 import type { Course } from '../../core/dispatch.ts';

@@ -1,4 +1,4 @@
-/** A request about one object that an upstream keeps: judged like any other, and sent to who holds it. It costs nothing. */
+/** A request about one stored object, sent to the upstream that has it. It costs nothing. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

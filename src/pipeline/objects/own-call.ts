@@ -1,4 +1,4 @@
-/** A call that the gateway makes for itself: nobody waits for it, and nobody gets its answer. */
+/** An upstream call of the gateway's own, without a client. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

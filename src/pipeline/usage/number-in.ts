@@ -1,4 +1,4 @@
-/** What a body says by a field, where nobody may have said something else: a number, or that a stream is wanted. */
+/** Reads a number or a flag of a body, only where no other spelling of the field is there. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { textOf } from '../../lib/json/json-scan.ts';

@@ -1,4 +1,4 @@
-/** What a request asks for, as far as its body tells beforehand: items, and what they may count. See docs/reference/prices.md. */
+/** Estimate of a request from its body: items, tokens, and the worst case that is reserved. See docs/reference/prices.md. */
 
 import { Buffer } from 'node:buffer';
 import type { PriceUnit, RequestEstimate } from '../../core/accounting/price.ts';

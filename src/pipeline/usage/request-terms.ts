@@ -1,4 +1,4 @@
-/** How a request is to be served, and how an answer says that it was: how soon, how fast, where. In the words of the service. */
+/** Service terms of a request and of its response: tier, speed and region, in the words of the service. */
 
 import { Buffer } from 'node:buffer';
 import type { Terms } from '../../core/accounting/price.ts';

@@ -1,4 +1,4 @@
-/** Tells tokens apart by what they are of, as the services that count them so say it. */
+/** Splits token counts by kind (cached, audio, image, reasoning), where a service reports them. */
 
 import type { UnitName, Units } from '../../core/accounting/units.ts';
 

@@ -1,4 +1,4 @@
-/** Observes what an upstream says it counted, from the first and last bytes of an answer as it passes. */
+/** Reads usage from the first and last bytes of a response as it passes. */
 
 import { Buffer } from 'node:buffer';
 import type { Transform } from 'node:stream';

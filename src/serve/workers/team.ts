@@ -1,4 +1,4 @@
-/** The worker processes: forked, asked, told, replaced when they die, and counted on until the last has gone. */
+/** The worker processes: forks them, passes messages, replaces dead ones, and waits for the last to end. */
 
 import cluster, { type Worker } from 'node:cluster';
 import { performance } from 'node:perf_hooks';

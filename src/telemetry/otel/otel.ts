@@ -1,4 +1,4 @@
-/** Tells a collector of requests and metrics, over OTLP, by the official exporters. They are loaded where something is exported. */
+/** Exports traces and metrics over OTLP with the official exporters, loaded when configured. */
 
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';

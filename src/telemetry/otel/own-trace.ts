@@ -1,4 +1,4 @@
-/** The trace of an exchange: which one it is, whether it is told, and the calls made for it. */
+/** The trace of an exchange: its ID, whether it is sampled, and a span for each upstream call. */
 
 import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../../core/exchange.ts';

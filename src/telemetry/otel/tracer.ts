@@ -1,4 +1,4 @@
-/** Follows exchanges: takes over the trace that a client is in, or begins one, and gives out the spans of those that are told. */
+/** Starts or continues the trace of a request, and exports the spans of sampled ones. */
 
 import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** Asks upstreams from time to time whether they are there. */
+/** Active health checks of upstreams at an interval. */
 
 import type { Buffer } from 'node:buffer';
 import { loopHeader } from '../../core/loop-mark.ts';

@@ -1,4 +1,4 @@
-/** What a key may be told, judged for everyone who tells it: the file, the command line, the admin API, and the console over that. */
+/** Validates the terms of a key for the file, the command line, the admin API and the console alike. */
 
 import type * as z from 'zod';
 import type { KeyRecord } from '../../../core/key.ts';

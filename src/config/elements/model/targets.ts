@@ -1,4 +1,4 @@
-/** Who serves a model: targets with their upstreams, and where each stands in the file. */
+/** Targets of a model: their upstreams, and their lines in the file. */
 
 import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
