@@ -1,7 +1,8 @@
 /** Asks the thread that answers questions about series. It is started with the first question, and ends when nobody asks for a while. */
 
 import { Worker } from 'node:worker_threads';
-import type { SeriesAnswer, SeriesQuery, SeriesStore } from '../../core/store/series.ts';
+import type { SeriesAnswer, SeriesLine, SeriesQuery, SeriesStore } from '../../core/store/series.ts';
+import { timeSliced } from '../../lib/time-slices.ts';
 import type { SeriesQuestion, SeriesReport, SeriesThreadData } from './series-thread.ts';
 
 /** The same file beside this one, in the source and where it was built. */
@@ -51,8 +52,11 @@ export function createSeriesThread({ startWorker = startThread, ...data }: Serie
   function hear(report: SeriesReport): void {
     const asked = waiting.get(report.id);
     waiting.delete(report.id);
-    if ('answer' in report) asked?.resolve(report.answer);
-    else asked?.reject(toError(report.fault));
+    if ('fault' in report) asked?.reject(toError(report.fault));
+    else {
+      const { answer, lines } = report;
+      void timeSliced(parsing(lines)).then((parsed) => asked?.resolve({ ...answer, lines: parsed }));
+    }
     if (waiting.size > 0) return;
     clearTimeout(idle);
     idle = setTimeout(() => void end(), idleMs).unref();
@@ -80,6 +84,16 @@ export function createSeriesThread({ startWorker = startThread, ...data }: Serie
     },
     close: end,
   };
+}
+
+function* parsing(texts: readonly string[]): Generator<undefined, SeriesLine[], undefined> {
+  const lines: SeriesLine[] = [];
+  for (const text of texts) {
+    // What our own thread wrote.
+    lines.push(...(JSON.parse(text) as SeriesLine[]));
+    yield;
+  }
+  return lines;
 }
 
 const toError = ({ isRange, message }: { readonly isRange: boolean; readonly message: string }): Error =>

@@ -18,10 +18,23 @@ export interface SeriesQuestion {
   readonly query: SeriesQuery;
 }
 
-export type SeriesReport = { readonly id: number } & (
-  | { readonly answer: SeriesAnswer }
+export type SeriesReport = {
+  readonly id: number;
+} & /** The lines as JSON, some at a time: thousands of them are taken apart in slices. */
+(
+  | { readonly answer: Omit<SeriesAnswer, 'lines'>; readonly lines: readonly string[] }
   | { readonly fault: { readonly isRange: boolean; readonly message: string } }
 );
+
+const linesPerText = 100;
+
+function toTexts(lines: SeriesAnswer['lines']): string[] {
+  const texts: string[] = [];
+  for (let at = 0; at < lines.length; at += linesPerText) {
+    texts.push(JSON.stringify(lines.slice(at, at + linesPerText)));
+  }
+  return texts;
+}
 
 /** Those who look wait for it; clients that are served do not wait behind it. */
 const stepsBehind = 5;
@@ -33,7 +46,8 @@ async function run(port: NonNullable<typeof parentPort>, { url, cwd }: SeriesThr
   const store = await openStore(url, { cwd });
   async function answer({ id, query }: SeriesQuestion): Promise<SeriesReport> {
     try {
-      return { id, answer: await store.series.read(query) };
+      const { lines, ...answer } = await store.series.read(query);
+      return { id, answer, lines: toTexts(lines) };
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
       return { id, fault: { isRange: thrown instanceof RangeError, message } };

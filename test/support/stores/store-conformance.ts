@@ -8,6 +8,7 @@ import { newKey } from '../gateways/keys.ts';
 import { hostileTexts, toStored } from '../json/hostile-texts.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 import { describeAccess } from './access-conformance.ts';
+import { describeAlertStore } from './alert-conformance.ts';
 import { describeBackground } from './background-conformance.ts';
 import { describeWrites, type OpenStore } from './store-writes.ts';
 import { describeStoredObjects } from './stored-object-conformance.ts';
@@ -271,6 +272,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
     describeWrites(openStore);
     describeAccess(openStore);
     describeStoredObjects(openStore);
+    describeAlertStore('alerts', openStore);
     describeBackground(openStore);
 
     test('a store that is closed says so, and may be closed twice', async (t) => {
