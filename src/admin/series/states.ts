@@ -11,9 +11,9 @@ import { toInstant } from '../shapes/common.ts';
 import { readTargetReports, type TargetReports } from '../target-index.ts';
 import { type shownStates, type shownTarget, type shownUpstream, stateRule } from './contract/series.ts';
 
-export type ShownState = (typeof shownStates)[number];
+type ShownState = (typeof shownStates)[number];
 export type ShownTarget = z.input<typeof shownTarget>;
-export type ShownUpstream = z.input<typeof shownUpstream>;
+type ShownUpstream = z.input<typeof shownUpstream>;
 type Evidence = ShownTarget['evidence'];
 
 const minuteMs = 60_000;

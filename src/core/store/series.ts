@@ -87,7 +87,8 @@ export type SeriesFigures = Readonly<Record<SeriesCount, number>> &
 /** For each step a value; no list where no points were wanted. */
 export interface SeriesPoints {
   readonly counts: Readonly<Partial<Record<SeriesCount, readonly number[]>>>;
-  readonly percentiles: readonly (Percentiles | undefined)[];
+  /** Null where nothing was measured: they go through JSON on their way. */
+  readonly percentiles: readonly (Percentiles | null)[];
 }
 
 export interface SeriesLine {

@@ -46,6 +46,7 @@ test('the thread answers as the store itself does, for many who ask at once', as
     assert.equal(answer.lines.length, 250);
     assert.deepEqual(answer.total, exact.total);
     assert.deepEqual(answer.lines[7]?.figures.duration, exact.lines[7]?.figures.duration);
+    assert.deepEqual(answer.lines[7]?.points, exact.lines[7]?.points);
     assert.deepEqual(answer.heatmap, exact.heatmap);
   }
 });

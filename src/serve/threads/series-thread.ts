@@ -20,8 +20,7 @@ export interface SeriesQuestion {
 
 export type SeriesReport = {
   readonly id: number;
-} & /** The lines as JSON, some at a time: thousands of them are taken apart in slices. */
-(
+} /** The lines as JSON, some at a time: thousands of them are taken apart in slices. */ & (
   | { readonly answer: Omit<SeriesAnswer, 'lines'>; readonly lines: readonly string[] }
   | { readonly fault: { readonly isRange: boolean; readonly message: string } }
 );

@@ -7,7 +7,7 @@ import { minuteMs, type Section, sectionOf } from './series-cells.ts';
 
 /** Rows of an import, then what was over: minutes, hours, days. */
 export const levels = { raw: 0, minute: 1, hour: 2, day: 3 } as const;
-export type Level = 'minute' | 'hour' | 'day';
+type Level = 'minute' | 'hour' | 'day';
 
 /** How long blocks of minutes and of hours are kept; days are kept as long as rows, and as long as hours at least. */
 export const keptMs = { minute: 14 * dayMs, hour: 90 * dayMs };

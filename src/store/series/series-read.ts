@@ -73,7 +73,7 @@ class Line {
   readonly stepSums = new Float64Array(seriesCounts.length);
   readonly #stepSketch = new Sketch();
   readonly counts: readonly Float64Array[];
-  readonly percentiles: (Percentiles | undefined)[];
+  readonly percentiles: (Percentiles | null)[];
   /** For a heat map. */
   readonly pairs: Pairs[] = [];
   readonly #keepsPairs: boolean;
@@ -82,7 +82,7 @@ class Line {
     this.names = names;
     this.isOthers = isOthers;
     this.counts = steps === 0 ? [] : pointCounts.map(() => new Float64Array(steps));
-    this.percentiles = Array.from({ length: steps }, () => undefined);
+    this.percentiles = Array.from({ length: steps }, () => null);
     this.#keepsPairs = keepsPairs;
   }
 
@@ -123,7 +123,7 @@ class Line {
     if (this.#stepSketch.isEmpty) return;
     const pairs = this.#stepSketch.toPairs();
     this.#stepSketch.clear();
-    this.percentiles[step] = toPercentiles(pairs);
+    this.percentiles[step] = toPercentiles(pairs) ?? null;
     if (this.#keepsPairs) this.pairs[step] = pairs;
   }
 }

@@ -155,8 +155,7 @@ const toPercentiles = (found: Percentiles | undefined) =>
 
 function toPoints({ counts, percentiles }: SeriesPoints): Shown['total']['points'] {
   const of = (name: keyof SeriesPoints['counts']): number[] => [...(counts[name] ?? [])];
-  const each = (name: 'p50' | 'p95' | 'p99') =>
-    percentiles.map((one) => (one === undefined ? null : tenths(one[name])));
+  const each = (name: 'p50' | 'p95' | 'p99') => percentiles.map((one) => (one === null ? null : tenths(one[name])));
   return {
     requests: of('requests'),
     succeeded: of('succeeded'),
