@@ -1,6 +1,7 @@
 /** What became of changes of the configuration file: how the file is refused as it is now, and an entry of the audit log for each change in force. */
 
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { RefusedConfiguration } from '../admin/context.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
@@ -8,6 +9,7 @@ import type { Fault } from '../config/read/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../core/store/store.ts';
 import { reasonOf } from '../lib/thrown.ts';
+import { timeSliced } from '../lib/time-slices.ts';
 
 export interface ReloadHistory {
   /** Undefined where the file is in force as it is. */
@@ -29,15 +31,14 @@ const hourMs = 3_600_000;
 
 export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistoryDeps): ReloadHistory {
   let refused: RefusedConfiguration | undefined;
-  let before = documentsOf(loaded);
+  let inForce = loaded;
+  let mark = markOf(loaded);
   let recording: Promise<unknown> = Promise.resolve();
 
   /** Every node reads its own copy of the file: the first one writes it down. */
-  async function record(from: Promise<Documents>, next: LoadedConfiguration): Promise<void> {
-    const [was, is] = await Promise.all([from, documentsOf(next)]);
-    const names = [...new Set([...was.keys(), ...is.keys()])].filter(
-      (name) => !isDeepStrictEqual(was.get(name), is.get(name)),
-    );
+  async function record(from: LoadedConfiguration, next: LoadedConfiguration): Promise<void> {
+    const [was, is] = await Promise.all([documentsOf(from), documentsOf(next)]);
+    const names = await timeSliced(differing(was, is));
     if (names.length === 0) return;
     const [former, latter] = [was, is].map((all) =>
       Object.fromEntries(names.map((name) => [name, all.get(name) ?? null])),
@@ -67,20 +68,43 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
       else if (!isDeepStrictEqual(said, refused?.faults)) refused = { atMs: nowMs(), faults: said };
     },
     swapped(next) {
-      const from = before;
-      before = documentsOf(next);
+      const [from, markBefore] = [inForce, mark];
+      inForce = next;
+      mark = markOf(next);
+      const markNow = mark;
       recording = recording
-        .then(() => record(from, next))
+        .then(async () => {
+          // What changed in the store alone has its own entry.
+          if ((await markBefore) !== (await markNow)) await record(from, next);
+        })
         .catch((thrown: unknown) => log.warn('reload not in the audit log', { reason: reasonOf(thrown) }));
     },
   };
 }
 
+/** Another one where any of the files was written. */
+async function markOf({ files }: LoadedConfiguration): Promise<string> {
+  const marks = files.map(async (file) => {
+    const found = await stat(file, { bigint: true }).catch(() => undefined);
+    return `${file} ${found?.mtimeNs} ${found?.size} ${found?.ino}`;
+  });
+  return (await Promise.all(marks)).join('\n');
+}
+
 type Documents = ReadonlyMap<string, unknown>;
 
 /** Without secrets. Of keys, whose secrets stand in the file, it is said which there are. */
-async function documentsOf(loaded: LoadedConfiguration): Promise<Documents> {
-  const declared = await loaded.declared();
-  const keys = [...loaded.keyPlaces.keys()].map((id) => [`key ${id}`, { id }] as const);
+async function documentsOf(configuration: LoadedConfiguration): Promise<Documents> {
+  const declared = await configuration.declared();
+  const keys = [...configuration.keyPlaces.keys()].map((id) => [`key ${id}`, { id }] as const);
   return new Map([...declared.map(({ kind, id, document }) => [`${kind} ${id}`, document] as const), ...keys]);
+}
+
+function* differing(was: Documents, is: Documents): Generator<undefined, string[], undefined> {
+  const names: string[] = [];
+  for (const name of new Set([...was.keys(), ...is.keys()])) {
+    yield;
+    if (!isDeepStrictEqual(was.get(name), is.get(name))) names.push(name);
+  }
+  return names;
 }
