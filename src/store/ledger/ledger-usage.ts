@@ -4,6 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { addUnits, toUnitSums } from '../../core/accounting/units.ts';
 import { addSums } from '../../core/accounting/usage-sums.ts';
 import type { LedgerFilter, UnitLine, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
+import { timeSliced } from '../../lib/time-slices.ts';
 import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
@@ -29,15 +30,28 @@ export async function readUsage(
   const lines = new Map<string, UsageLine>();
   for (const part of toParts(filter, groups)) {
     const table = part.table === 'usage_days' && isOfKeysAlone(filter, groups) ? 'usage_key_days' : part.table;
-    for (const line of await readPart(db, { ...part, table }, filter, groups)) {
-      const name = nameOf(line, groups);
-      const other = lines.get(name);
-      lines.set(name, other === undefined ? line : { by: line.by, sums: addSums(other.sums, line.sums) });
-    }
+    const rows = await readPart(db, { ...part, table }, filter, groups);
+    await timeSliced(addingLines(rows, groups, lines));
   }
   // There may be tens of thousands: an entry that is taken apart for each comparison would take most of the time.
   const entries = [...lines].sort((one, other) => compareTexts(one[0], other[0]));
   return entries.map((entry) => entry[1]);
+}
+
+/** Every `yield` is a place to stop at. */
+function* addingLines(
+  rows: readonly SumRow[],
+  groups: readonly UsageGroup[],
+  lines: Map<string, UsageLine>,
+): Generator<undefined, void, undefined> {
+  const toText = createSpanText();
+  for (const row of rows) {
+    yield;
+    const line = { by: toBy(row, groups, toText), sums: toSums(String(row.sums)) };
+    const name = nameOf(line, groups);
+    const other = lines.get(name);
+    lines.set(name, other === undefined ? line : { by: line.by, sums: addSums(other.sums, line.sums) });
+  }
 }
 
 function nameOf({ by }: Pick<UsageLine, 'by'>, groups: readonly UsageGroup[]): string {
@@ -84,15 +98,13 @@ async function readPart(
   { table, fromMs, toMs }: SumPart,
   filter: LedgerFilter,
   groups: readonly UsageGroup[],
-): Promise<UsageLine[]> {
+): Promise<readonly SumRow[]> {
   const sums = selectSums(db, { table, fromMs, toMs }, filter, groups);
   // In one statement: an hour that is rolled up meanwhile is in one of both. A view of both takes half as long again.
   const isWithLater = table !== 'usage_hours' && isSqlite(db);
   const later = selectSums(db, { table: 'usage_hours', fromMs: 0, toMs }, filter, groups);
   const query = isWithLater ? sums.unionAll(later.where('span', '>=', rolledUpOr(fromMs))) : sums;
-  const rows: readonly SumRow[] = await query.execute();
-  const toText = createSpanText();
-  return rows.map((row) => ({ by: toBy(row, groups, toText), sums: toSums(String(row.sums)) }));
+  return query.execute();
 }
 
 /** Up to when hours are in the sums by day; this time where that is later. Of two conditions SQLite would look for one. */
