@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type CallFrame, moduleOf } from './modules.ts';
 import { formatTable } from './report.ts';
-import { type CallFrame, roomOf } from './rooms.ts';
 
 interface Profile {
   /** On the system's monotonic clock. */
@@ -55,7 +55,7 @@ export function formatTop(samples: readonly Sample[], count: number): string {
   const selfUs = new Map<string, number>();
   let busyUs = 0;
   for (const { frame, us } of samples) {
-    if (roomOf(frame) === undefined) continue;
+    if (moduleOf(frame) === undefined) continue;
     const name = toName(frame);
     selfUs.set(name, (selfUs.get(name) ?? 0) + us);
     busyUs += us;

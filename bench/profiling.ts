@@ -1,14 +1,14 @@
-/** `--profile`: what a request costs a subject, by thread, by room and by system call, and what it allocates. */
+/** `--profile`: what a request costs a subject, by thread, by module and by system call, and what it allocates. */
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { voidReason } from './measurement.ts';
+import { toModules } from './modules.ts';
 import type { Payload } from './payloads.ts';
 import { readThreads, usedByOwner } from './proc.ts';
 import { findProfile, formatTop, monotonicUs, readSamples, type Span } from './profile.ts';
 import { allocationPerRequest, readReadings, withProbe } from './readings.ts';
 import { formatTable } from './report.ts';
-import { toRooms } from './rooms.ts';
 import type { Running, Setting, Subject } from './subjects.ts';
 import { countSystemCalls } from './system-calls.ts';
 import { measure, mismatch, type Rig, warmUp } from './turns.ts';
@@ -102,12 +102,12 @@ async function sample(
   const main = findProfile(directory);
   if (main === undefined) throw new Error('no profile came: the subject did not end by itself');
   const samples = readSamples(main, span);
-  const rooms = toRooms(samples).map(({ room, share }) => [
-    room,
+  const modules = toModules(samples).map(({ module, share }) => [
+    module,
     `${(share * 100).toFixed(1)} %`,
     mainUs === undefined ? '-' : (share * mainUs).toFixed(1),
   ]);
-  console.log(`the main thread, by room\n${formatTable([['room', 'share', 'us a request'], ...rooms])}\n`);
+  console.log(`the main thread, by module\n${formatTable([['module', 'share', 'us a request'], ...modules])}\n`);
   console.log(`${formatTop(samples, topFunctions)}\n\n${main}`);
 }
 

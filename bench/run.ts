@@ -31,7 +31,7 @@ const usage = `npm run bench -- [options]
   --open-loop      rerank-10 (or --only) twice: --rate third --one-core, and --rate 2000 with the proxy on its own core
   --lanes          interactive search beside bulk indexing through one upstream (see bench/lanes.ts)
   --quick          one round of 2 seconds after 2,000 requests
-  --profile        CPU by room, thread and system call, and bytes allocated, on the one payload that --only names; of
+  --profile        CPU by module, thread and system call, and bytes allocated, on the one payload that --only names; of
                    Postern, or of the one that --subjects names
   --name NAME      the file under bench/results/ (the time of the run)
 `;

@@ -1,7 +1,7 @@
 /**
  * `npm run mutate`: which lines no test watches. Changes one place of the source at a time, in memory, and runs the tests near it, then
- * those of its room, then those of the whole gateway that run in one process; what they do not notice is printed.
- * `--count 300`, `--seed 1`, `--rooms accounting,keys`, `--only src/x.ts`, `--stages near,room,wide`, `--at-once 4`, `--json F`;
+ * those of its module, then those of the whole gateway that run in one process; what they do not notice is printed.
+ * `--count 300`, `--seed 1`, `--modules accounting,keys`, `--only src/x.ts`, `--stages near,module,wide`, `--at-once 4`, `--json F`;
  * `--again F` judges only what an earlier run did not notice.
  */
 
@@ -28,10 +28,10 @@ const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
-    rooms: { type: 'string', default: 'accounting,budgets,journal,keys,limits,memory,pipeline,upstream' },
+    modules: { type: 'string', default: 'accounting,budgets,journal,keys,limits,memory,pipeline,upstream' },
     only: { type: 'string' },
     again: { type: 'string' },
-    stages: { type: 'string', default: 'near,room,wide' },
+    stages: { type: 'string', default: 'near,module,wide' },
     'at-once': { type: 'string', default: String(availableParallelism()) },
     json: { type: 'string' },
   },
@@ -40,7 +40,7 @@ const wideGroups = 12;
 const wide = groupsOf(wideTests(), wideGroups);
 const stages = new Map<string, (file: string) => Group[]>([
   ['near', (file) => groupsOf(testsNear(file), 1)],
-  ['room', (file) => groupsOf(testsOfRoom(file), 1)],
+  ['module', (file) => groupsOf(testsOfModule(file), 1)],
   // Those that noticed most come first.
   ['wide', () => wide.toSorted((a, b) => b.noticed - a.noticed)],
 ]);
@@ -60,7 +60,9 @@ if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(judged,
 
 function chooseSome(): Candidate[] {
   const files =
-    values.only === undefined ? values.rooms.split(',').flatMap((room) => sourcesIn(`src/${room}`)) : [values.only];
+    values.only === undefined
+      ? values.modules.split(',').flatMap((module) => sourcesIn(`src/${module}`))
+      : [values.only];
   const candidates = files.flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')));
   const chosen = shuffle(candidates, Number(values.seed)).slice(0, Number(values.count));
   console.log(`${chosen.length} of ${candidates.length} possible changes in ${files.length} files`);
@@ -130,7 +132,7 @@ function testsNear(file: string): string[] {
     .sort();
 }
 
-function testsOfRoom(file: string): string[] {
+function testsOfModule(file: string): string[] {
   const near = testsNear(file);
   return globSync(`${dirname(file)}/**/*.test.ts`)
     .filter((test) => !near.includes(test))

@@ -1,4 +1,4 @@
-/** Says of a function in a profile which room of the house it belongs to: a folder of ours, a module of Node's, a package. */
+/** Says of a function in a profile which module of the house it belongs to: a folder of ours, a module of Node's, a package. */
 
 export interface CallFrame {
   readonly functionName: string;
@@ -10,7 +10,7 @@ export interface CallFrame {
 const notWork = new Set(['(idle)', '(root)']);
 
 /** The first that matches what stands behind `node:` and `internal/`. */
-const nodeModules: readonly [pattern: RegExp, room: string][] = [
+const nodeModules: readonly [pattern: RegExp, module: string][] = [
   [/^deps\/undici/, 'undici'],
   [/^(?:_http|http)/, 'http'],
   [/^(?:streams\/|_?stream(?!_base))/, 'streams'],
@@ -24,13 +24,13 @@ const nodeModules: readonly [pattern: RegExp, room: string][] = [
 ];
 
 /** Undefined: the thread had nothing to do. */
-export function roomOf({ functionName, url }: CallFrame): string | undefined {
+export function moduleOf({ functionName, url }: CallFrame): string | undefined {
   if (notWork.has(functionName) && url === '') return undefined;
-  if (url === '') return nativeRoom(functionName);
+  if (url === '') return nativeModule(functionName);
   if (url.startsWith('wasm:')) return 'undici'; // its parser; nothing else here is WASM
   if (url.startsWith('node:')) {
     const name = url.slice('node:'.length).replace(/^internal\//, '');
-    return toNodeRoom(nodeModules.find(([pattern]) => pattern.test(name))?.[1] ?? 'others');
+    return toNodeModule(nodeModules.find(([pattern]) => pattern.test(name))?.[1] ?? 'others');
   }
   const dependency = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
   if (dependency !== undefined) return dependency;
@@ -38,9 +38,9 @@ export function roomOf({ functionName, url }: CallFrame): string | undefined {
   return own?.[1] ?? 'others';
 }
 
-const toNodeRoom = (room: string): string => (room === 'undici' ? room : `node: ${room}`);
+const toNodeModule = (module: string): string => (module === 'undici' ? module : `node: ${module}`);
 
-function nativeRoom(functionName: string): string {
+function nativeModule(functionName: string): string {
   if (functionName === '(garbage collector)') return 'collector';
   if (functionName === '(program)') return 'native: without a name';
   if (functionName.startsWith('RegExp: ')) return 'regular expressions';
@@ -49,20 +49,20 @@ function nativeRoom(functionName: string): string {
 }
 
 export interface RoomTime {
-  readonly room: string;
+  readonly module: string;
   /** Of all the work, 0 to 1. */
   readonly share: number;
 }
 
-/** The rooms by their share, the most first. */
-export function toRooms(samples: Iterable<{ readonly frame: CallFrame; readonly us: number }>): RoomTime[] {
-  const rooms = new Map<string, number>();
+/** The modules by their share, the most first. */
+export function toModules(samples: Iterable<{ readonly frame: CallFrame; readonly us: number }>): RoomTime[] {
+  const modules = new Map<string, number>();
   let allUs = 0;
   for (const { frame, us } of samples) {
-    const room = roomOf(frame);
-    if (room === undefined) continue;
-    rooms.set(room, (rooms.get(room) ?? 0) + us);
+    const module = moduleOf(frame);
+    if (module === undefined) continue;
+    modules.set(module, (modules.get(module) ?? 0) + us);
     allUs += us;
   }
-  return [...rooms].map(([room, us]) => ({ room, share: us / allUs })).toSorted((a, b) => b.share - a.share);
+  return [...modules].map(([module, us]) => ({ module, share: us / allUs })).toSorted((a, b) => b.share - a.share);
 }

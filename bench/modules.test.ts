@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { roomOf, toRooms } from './rooms.ts';
+import { moduleOf, toModules } from './modules.ts';
 
 const at = (url: string, functionName = 'any') => ({ functionName, url, lineNumber: 0 });
 
 test('a function belongs to the folder of src, the module of Node or the package that it stands in', () => {
-  const rooms = {
+  const modules = {
     'file:///home/x/src/postern/src/http/edge.ts': 'src/http',
     'file:///home/x/src/pipeline/deep/plan.ts': 'src/pipeline',
     'file:///home/x/src/main.ts': 'src',
@@ -24,18 +24,18 @@ test('a function belongs to the folder of src, the module of Node or the package
     'node:internal/util/inspect': 'node: others',
     'evalmachine.<anonymous>': 'others',
   };
-  for (const [url, room] of Object.entries(rooms)) assert.equal(roomOf(at(url)), room, url);
+  for (const [url, module] of Object.entries(modules)) assert.equal(moduleOf(at(url)), module, url);
 });
 
 test('what has no place is native code or the collector, and idle time is nothing', () => {
-  assert.equal(roomOf(at('', '(program)')), 'native: without a name');
-  assert.equal(roomOf(at('', 'update')), 'native: others by name');
+  assert.equal(moduleOf(at('', '(program)')), 'native: without a name');
+  assert.equal(moduleOf(at('', 'update')), 'native: others by name');
   for (const name of ['writev', 'writeBuffer', 'writeLatin1String', 'writeString']) {
-    assert.equal(roomOf(at('', name)), 'native: writes to sockets');
+    assert.equal(moduleOf(at('', name)), 'native: writes to sockets');
   }
-  assert.equal(roomOf(at('', 'RegExp: ^a+$')), 'regular expressions');
-  assert.equal(roomOf(at('', '(garbage collector)')), 'collector');
-  assert.equal(roomOf(at('', '(idle)')), undefined);
+  assert.equal(moduleOf(at('', 'RegExp: ^a+$')), 'regular expressions');
+  assert.equal(moduleOf(at('', '(garbage collector)')), 'collector');
+  assert.equal(moduleOf(at('', '(idle)')), undefined);
 });
 
 test('shares are of the work alone', () => {
@@ -46,9 +46,9 @@ test('shares are of the work alone', () => {
     { frame: at('node:net'), us: 30 },
     { frame: at('node:fs'), us: 0 },
   ];
-  assert.deepEqual(toRooms(samples), [
-    { room: 'node: net', share: 0.5 },
-    { room: 'src/http', share: 0.5 },
-    { room: 'node: fs', share: 0 },
+  assert.deepEqual(toModules(samples), [
+    { module: 'node: net', share: 0.5 },
+    { module: 'src/http', share: 0.5 },
+    { module: 'node: fs', share: 0 },
   ]);
 });
