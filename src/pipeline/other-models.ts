@@ -131,16 +131,7 @@ class Walk {
         return;
       case QUOTE: {
         if (end - start > longestNameBytes) throw refusedModel(param);
-        const field = {
-          name: param,
-          kind: 'string',
-          start,
-          end,
-          firstElement: undefined,
-          elementKinds: 0,
-          textCount: 0,
-        } as const;
-        this.#found.push({ param, name: textOf(this.#body, field), at: { start, end } });
+        this.#found.push({ param, name: textOf(this.#body, span), at: { start, end } });
         return;
       }
       case OPEN_LIST:

@@ -28,8 +28,10 @@ export interface JsonField {
   readonly firstElement: JsonKind | undefined;
   /** Arrays: every kind that occurs among the elements, as the bits that `kindBits` gives. */
   readonly elementKinds: number;
-  /** Arrays of nothing but texts: how many; else 0. */
-  readonly textCount: number;
+  /** Arrays: how many it has. */
+  readonly elements: number;
+  /** Arrays of numbers, or of lists of numbers: how many numbers; else no less than `elements`. */
+  readonly values: number;
 }
 
 export interface FoundField extends JsonField {

@@ -58,6 +58,30 @@ test('says of what kinds the elements of a watched array are', () => {
   }
 });
 
+test('counts what stands in a watched array, whatever is in its texts', () => {
+  const long = 'x'.repeat(500);
+  const repeat = (count: number, text: string, between = ','): string => `[${Array(count).fill(text).join(between)}]`;
+  const rows: readonly [list: string, elements: number, values: number][] = [
+    ['[]', 0, 0],
+    ['[ \n ]', 0, 0],
+    ['[""]', 1, 1],
+    ['["a, b", "c\\"d", "e\\\\", "]", "[,"]', 5, 5],
+    ['[1, 2,3]', 3, 3],
+    ['[[1,2],[3],[4,5,6]]', 3, 6],
+    [repeat(100, '"a"', ' , '), 100, 100],
+    [repeat(100, `"${long}\\"${long}\\\\\\\\"`), 100, 100],
+    [repeat(1000, '12345'), 1000, 1000],
+    [repeat(50, repeat(20, '1e3', ', ')), 50, 1000],
+    [repeat(50, `["${long}",1]`), 50, 100],
+    [repeat(60, '{"text":"a,b","n":[1,2]}'), 60, 180],
+    [`["${long}", {"a":[1,"${long}"]}, [[]], null, true]`, 5, 6],
+  ];
+  for (const [value, elements, values] of rows) {
+    const field = scanObject(`{"model":[0,1],"input":${value},"other":["x",{},1]}`).fields.get('input');
+    assert.deepEqual([field?.elements, field?.values], [elements, values], value.slice(0, 60));
+  }
+});
+
 test('tells where a field can be put in', () => {
   const { insertAt, empty } = scanObject(' {"a":1}');
   assert.deepEqual([insertAt, empty], [2, false]);

@@ -62,7 +62,7 @@ export function scanJsonHead(head: Buffer, watched: WatchedKeys): JsonFields {
 }
 
 /** What a field of kind string says, escapes decoded. */
-export function textOf(body: Buffer, field: JsonField): string {
+export function textOf(body: Buffer, field: Pick<JsonField, 'start' | 'end'>): string {
   const raw = body.toString('utf8', field.start, field.end);
   if (!raw.includes('\\')) return raw.slice(1, -1);
   const text: unknown = JSON.parse(raw);

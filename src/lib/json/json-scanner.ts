@@ -21,6 +21,7 @@ import {
   COLON,
   COMMA,
   DOT,
+  elementsPassed,
   endOfDigit,
   endOfDigits,
   endOfExponentHead,
@@ -37,7 +38,6 @@ import {
   OPEN_BRACKET,
   QUOTE,
   SPACE,
-  textsPassed,
   ZERO,
 } from './json-tokens.ts';
 
@@ -98,8 +98,9 @@ export class JsonScanner {
   private fieldKind = NULL;
   private firstElement = -1;
   private elementKinds = 0;
-  /** Those that were noted: of numbers that stand together, the first alone. */
-  private elements = 0;
+  /** In the value of the field; and those between its elements. */
+  private commas = 0;
+  private outerCommas = 0;
   private lastField: FoundField | undefined = undefined;
   private foldedOnly = noNames;
   private fault: JsonFault | undefined = undefined;
@@ -189,6 +190,7 @@ export class JsonScanner {
             let next = inObject ? i : endOfNumbers(bytes, words, i, limit);
             if (next > i) {
               i = next;
+              this.pass(elementsPassed, depth);
               state = VALUE;
               continue;
             }
@@ -225,8 +227,10 @@ export class JsonScanner {
         case AFTER_VALUE:
           if (depth === 0) return faultAt('syntax', i);
           if (depth === 1 && this.fieldIndex >= 0) this.endField();
-          if (c === COMMA) state = inObject ? KEY : VALUE;
-          else if (c === (inObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
+          if (c === COMMA) {
+            state = inObject ? KEY : VALUE;
+            this.pass(1, depth);
+          } else if (c === (inObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
             depth = (depth - 1) | 0;
             inObject = objects[depth] === 1;
             this.valueEnd = i + 1;
@@ -269,7 +273,7 @@ export class JsonScanner {
         case IN_TEXT:
           if (!inObject) {
             i = endOfTexts(bytes, words, i, limit);
-            if (depth === noteAt) this.elements += textsPassed;
+            this.pass(elementsPassed, depth);
           }
           i = endOfText(bytes, words, i, limit, end);
           if (i < 0) return faultAt('syntax', ~i);
@@ -307,13 +311,13 @@ export class JsonScanner {
     if (this.noteAt === ELEMENT) {
       if (this.elementKinds === 0) this.firstElement = kind;
       this.elementKinds |= 1 << kind;
-      this.elements += 1;
     } else if (this.noteAt === FIELD) {
       this.fieldStart = at;
       this.fieldKind = kind;
       this.firstElement = -1;
       this.elementKinds = 0;
-      this.elements = 0;
+      this.commas = 0;
+      this.outerCommas = 0;
       this.noteAt = kind === ARRAY ? ELEMENT : NOWHERE;
     } else {
       this.bodyStart = at;
@@ -343,6 +347,11 @@ export class JsonScanner {
     return FIELD;
   }
 
+  private pass(commas: number, depth: number): void {
+    this.commas = (this.commas + commas) | 0;
+    if (depth === ELEMENT) this.outerCommas = (this.outerCommas + commas) | 0;
+  }
+
   private isFirst(index: number): boolean {
     const { common } = this.watched;
     if (index < common) {
@@ -364,7 +373,8 @@ export class JsonScanner {
       end: this.valueEnd,
       firstElement: this.firstElement === -1 ? undefined : kindOf(this.firstElement),
       elementKinds: this.elementKinds,
-      textCount: this.elementKinds === 1 << STRING ? this.elements : 0,
+      elements: this.elementKinds === 0 ? 0 : this.outerCommas + 1,
+      values: this.elementKinds === 0 ? 0 : this.commas + 1,
     };
     this.fieldIndex = -1;
   }

@@ -71,8 +71,8 @@ export function endOfText(bytes: Buffer, words: DataView, at: number, limit: num
   return i;
 }
 
-/** How many texts the last call of `endOfTexts` went over. */
-export let textsPassed = 0;
+/** How many texts, or numbers, the last call of `endOfTexts` or `endOfNumbers` went over, each with its comma. */
+export let elementsPassed = 0;
 
 /** In a list, inside a text: over whole texts, to the last place inside of one that is sure to be well-formed. */
 export function endOfTexts(bytes: Buffer, words: DataView, at: number, limit: number): number {
@@ -90,7 +90,7 @@ export function endOfTexts(bytes: Buffer, words: DataView, at: number, limit: nu
     i = (next + 1) | 0;
     passed = (passed + 1) | 0;
   }
-  textsPassed = passed;
+  elementsPassed = passed;
   return i;
 }
 
@@ -220,27 +220,32 @@ export function endOfNumber(bytes: Buffer, words: DataView, at: number, limit: n
 /** In a list: as many numbers, each with the comma after it, as follow one another; ends where an element begins. */
 export function endOfNumbers(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
+  elementsPassed = 0;
   for (;;) {
     i = endOfShortIntegers(bytes, words, i, limit);
     const start = endOfSpace(bytes, i, limit);
     const next = start < limit ? endOfNumber(bytes, words, start, limit) : 0;
     if (next === 0 || bytes[next] !== COMMA) return i;
     i = next + 1;
+    elementsPassed += 1;
   }
 }
 
 /** The same for integers of up to seven digits, such as token ids, with at most one space between them. */
 function endOfShortIntegers(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
+  let passed = 0;
   const last = (limit - 9) | 0;
   while (i <= last) {
     const start = bytes[i] === SPACE ? (i + 1) | 0 : i;
     let digits = leadingDigits(words.getInt32(start) | 0);
     if (digits === 4) digits = (4 + leadingDigits(words.getInt32((start + 4) | 0) | 0)) | 0;
     const next = (start + digits) | 0;
-    if (digits === 0 || bytes[next] !== COMMA || (digits > 1 && bytes[start] === ZERO)) return i;
+    if (digits === 0 || bytes[next] !== COMMA || (digits > 1 && bytes[start] === ZERO)) break;
     i = (next + 1) | 0;
+    passed = (passed + 1) | 0;
   }
+  elementsPassed += passed;
   return i;
 }
 

@@ -6,7 +6,6 @@ import type { CustomRoute } from '../../core/custom-route.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import type { Route } from '../../core/route.ts';
-import { countItems, type ItemCount } from '../../lib/json/json-items.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
 import { numberOf } from '../../lib/json/json-text.ts';
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
@@ -38,6 +37,8 @@ const documentsPerSearchUnit = 100;
 const tokensPerPart = 500;
 const fewestTokensPerPart = 250;
 
+/** Of a list; one is one text. */
+type ItemCount = Pick<JsonField, 'elements' | 'values'>;
 const one: ItemCount = Object.freeze({ elements: 1, values: 1 });
 /** Between two places to stop. */
 const looksPerPiece = 1_024;
@@ -93,14 +94,11 @@ export function estimateOf(
   if (route.row.counting === 'recording') return forRecording(question, course.model);
   const list = listIn(question, route);
   if (list?.kind !== 'array') return withAdded(toRequestEstimate(question, route, tiers, list, one, 0), tiers);
-  const counted = countItems(question.body, list);
-  const images = mayHoldImages(route, list) ? imagesIn(question.body, list) : undefined;
-  return counted instanceof Promise
-    ? estimateSliced(question, route, tiers, list, counted, images)
-    : withAdded(
-        toRequestEstimate(question, route, tiers, list, counted, images === undefined ? 0 : atOnce(images)),
-        tiers,
-      );
+  if (!mayHoldImages(route, list)) return withAdded(toRequestEstimate(question, route, tiers, list, list, 0), tiers);
+  const withImages = (images: number): RequestEstimate =>
+    withAdded(toRequestEstimate(question, route, tiers, list, list, images), tiers);
+  const images = imagesIn(question.body, list);
+  return list.end - list.start > oneSliceBytes ? timeSliced(images).then(withImages) : withImages(atOnce(images));
 }
 
 /** Longer than this, it is looked through in turns. */
@@ -135,19 +133,6 @@ const forNothing: RequestEstimate = Object.freeze({
   mostSearchUnits: 0,
   isStream: false,
 });
-
-async function estimateSliced(
-  question: Question,
-  route: Route,
-  tiers: Tiers,
-  list: JsonField,
-  counted: Promise<ItemCount>,
-  images: ReturnType<typeof imagesIn> | undefined,
-): Promise<RequestEstimate> {
-  const count = await counted;
-  const imageCount = images === undefined ? 0 : await timeSliced(images);
-  return withAdded(toRequestEstimate(question, route, tiers, list, count, imageCount), tiers);
-}
 
 /** With what those who may be asked add to each item. */
 function withAdded(estimate: RequestEstimate, tiers: Tiers): RequestEstimate {
