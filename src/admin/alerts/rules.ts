@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import type { AlertFacts, AlertRule } from '../../core/store/alerts.ts';
-import type { SeriesQuery } from '../../core/store/series.ts';
+import { wholeStretch } from '../../core/store/series.ts';
 import type { AdminContext } from '../context.ts';
 import { readSpentBudgets } from '../overview/notices.ts';
 import { stateRule } from '../series/contract/series.ts';
@@ -17,17 +17,6 @@ const leastRequests = 50;
 const behindMs = 60_000;
 const certificateMs = 14 * dayMs;
 const mostOfARule = 50;
-
-const query: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
-  zoneMs: 0,
-  filter: {},
-  by: [],
-  top: 1,
-  order: 'requests',
-  latency: 'duration',
-  wantsHeatmap: false,
-  wantsPoints: false,
-};
 
 const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
 
@@ -107,7 +96,7 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
 
 async function readRecent({ series, clock }: Watched) {
   const toMs = clock.nowMs();
-  return (await series.read({ ...query, fromMs: toMs - stateRule.windowMs, toMs })).total;
+  return (await series.read({ ...wholeStretch, fromMs: toMs - stateRule.windowMs, toMs })).total;
 }
 
 function ofGateway(

@@ -56,12 +56,20 @@ export interface SeriesQuery {
   readonly wantsPoints: boolean;
 }
 
-export const seriesCounts = [
-  'requests',
-  ...requestResults,
-  'cached',
-  'attempts',
-  'failedAttempts',
+/** All of a stretch together, without points. */
+export const wholeStretch: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
+  zoneMs: 0,
+  filter: {},
+  by: [],
+  top: 1,
+  order: 'requests',
+  latency: 'duration',
+  wantsHeatmap: false,
+  wantsPoints: false,
+};
+
+/** What is added up of requests, whatever became of them. */
+export const seriesAmounts = [
   'items',
   'inputTokens',
   'outputTokens',
@@ -70,6 +78,15 @@ export const seriesCounts = [
   'unpriced',
   'savedItems',
   'savedNanos',
+] as const;
+
+export const seriesCounts = [
+  'requests',
+  ...requestResults,
+  'cached',
+  'attempts',
+  'failedAttempts',
+  ...seriesAmounts,
 ] as const;
 export type SeriesCount = (typeof seriesCounts)[number];
 

@@ -4,6 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
+import { seriesAmounts } from '../../core/store/series.ts';
 import { bucketCount, inOrder, type Pairs, Sketch } from '../../lib/sketch.ts';
 
 /** A request, or a call to an upstream that was not the only one of its request and answered well. */
@@ -21,21 +22,7 @@ const firstName = 2;
 export const others = '\u0001';
 
 /** What is counted, in the order of a cell. `direct` are calls that no cell of an attempt has: of the cell's own upstream. */
-export const counted = [
-  'requests',
-  'attempts',
-  'failedAttempts',
-  'direct',
-  'directFailed',
-  'items',
-  'inputTokens',
-  'outputTokens',
-  'searchUnits',
-  'costNanos',
-  'unpriced',
-  'savedItems',
-  'savedNanos',
-] as const;
+export const counted = ['requests', 'attempts', 'failedAttempts', 'direct', 'directFailed', ...seriesAmounts] as const;
 export type Counted = (typeof counted)[number];
 
 /** A block of a version that did not know the last ones has none of them. */

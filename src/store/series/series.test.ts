@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { imported } from '../../../test/support/ledger/ledger-rows.ts';
 import { describeSeriesStore } from '../../../test/support/stores/series-conformance.ts';
-import type { SeriesQuery } from '../../core/store/series.ts';
+import { type SeriesQuery, wholeStretch } from '../../core/store/series.ts';
 import { bucketOf, middleOf, quantilesOf, Sketch } from '../../lib/sketch.ts';
 import { migrateStore, openStore } from '../open-store.ts';
 import { BlockReader, Cells, cellKinds, others, writeBlock } from './series-block.ts';
@@ -86,17 +86,7 @@ test('where there are too many names, those of the fewest requests are added up 
 });
 
 const stretch = { fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2040, 0, 1) };
-const all: SeriesQuery = {
-  ...stretch,
-  zoneMs: 0,
-  filter: {},
-  by: [],
-  top: 1,
-  order: 'requests',
-  latency: 'duration',
-  wantsHeatmap: false,
-  wantsPoints: false,
-};
+const all: SeriesQuery = { ...stretch, ...wholeStretch };
 
 /** Imports and rolls up without end, and says how many rows are in the store. */
 const importing = `

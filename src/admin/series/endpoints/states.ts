@@ -1,6 +1,6 @@
 /** How the gateway does now: states of targets and upstreams, rates, spend, budgets and open alerts. */
 
-import type { SeriesQuery } from '../../../core/store/series.ts';
+import { wholeStretch } from '../../../core/store/series.ts';
 import { toDollars } from '../../../lib/money.ts';
 import { readOpenAlerts } from '../../alerts/endpoints/alerts.ts';
 import type { AdminContext } from '../../context.ts';
@@ -16,17 +16,6 @@ const windowMs = 5 * 60_000;
 const dayMs = 86_400_000;
 const keptMs = 3_000;
 const most = { upstreams: 100, budgets: 20 };
-
-const whole: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
-  zoneMs: 0,
-  filter: {},
-  by: [],
-  top: 1,
-  order: 'requests',
-  latency: 'duration',
-  wantsHeatmap: false,
-  wantsPoints: false,
-};
 
 export const listStates = implement(contract.listStates, async ({ query, context }) => {
   const { model, upstream, state, before, limit } = query;
@@ -66,7 +55,7 @@ async function readNow(context: AdminContext) {
   const atMs = clock.nowMs();
   const midnight = Math.floor(atMs / dayMs) * dayMs;
   const [recent, states, budgets, [today], open] = await Promise.all([
-    series.read({ ...whole, fromMs: atMs - windowMs, toMs: atMs }),
+    series.read({ ...wholeStretch, fromMs: atMs - windowMs, toMs: atMs }),
     readStates(context),
     readSpentBudgets(context),
     store.ledger.usage({ fromMs: midnight }, []),
