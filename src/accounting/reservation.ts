@@ -3,7 +3,7 @@
 import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
-import type { Course } from '../core/dispatch.ts';
+import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Upstream } from '../core/snapshot.ts';
@@ -44,7 +44,7 @@ export class HeldReservation implements Reservation {
   readonly headers: readonly string[];
   readonly nanos: number;
   readonly #deps: ReservationDeps;
-  readonly #course: Course;
+  readonly #routePlan: RoutePlan;
   readonly #estimate: RequestEstimate;
   readonly #amounts: Amounts;
   /** What an upstream counts of it: a batch is one call. */
@@ -57,13 +57,13 @@ export class HeldReservation implements Reservation {
 
   constructor(
     deps: ReservationDeps,
-    course: Course,
+    routePlan: RoutePlan,
     estimate: RequestEstimate,
     amounts: Amounts,
     beforehand: Beforehand,
   ) {
     this.#deps = deps;
-    this.#course = course;
+    this.#routePlan = routePlan;
     this.#estimate = estimate;
     this.#amounts = amounts;
     this.#callAmounts = estimate.batch === undefined ? amounts : onlyTheRequest;
@@ -100,7 +100,7 @@ export class HeldReservation implements Reservation {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#answered = this.#answeredBy(exchange);
-    this.#beforehand.taken?.settle(withSaved(usedBy(exchange, this.#amounts.items), exchange, this.#course));
+    this.#beforehand.taken?.settle(withSaved(usedBy(exchange, this.#amounts.items), exchange, this.#routePlan));
     this.#beforehand.hold?.settle(exchange.bill?.costNanos ?? 0);
     for (const entry of this.#entries ?? []) {
       const { part, taken, hold } = entry;
@@ -158,7 +158,7 @@ export class HeldReservation implements Reservation {
   #worstAt({ upstream, part }: Pick<Entry, 'upstream' | 'part'>): number {
     const estimate = part?.estimate ?? this.#estimate;
     let most = 0;
-    for (const tier of this.#course.tiers) {
+    for (const tier of this.#routePlan.tiers) {
       for (const { target } of tier) {
         if (target.upstream === upstream) most = Math.max(most, this.#deps.worstCost(target.price, estimate));
       }
@@ -181,7 +181,7 @@ function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
 }
 
 /** What nobody was asked for counts where the operator says so. */
-function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: Course): Amounts {
+function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: RoutePlan): Amounts {
   if (saved === undefined || bill === null || cache?.countsForLimits !== true) return used;
   const { requests, tokens, items } = used;
   return { requests, tokens: tokens + (saved.usage?.totalTokens ?? 0), items: items + (saved.estimate?.items ?? 0) };

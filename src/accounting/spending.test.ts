@@ -7,7 +7,7 @@ import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
 import type { Bill, Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import { type Caps, type Holder, noCaps, type Rate } from '../core/caps.ts';
-import type { Course } from '../core/dispatch.ts';
+import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Project } from '../core/key.ts';
@@ -101,14 +101,14 @@ function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks 
   const targets = them.map((upstream, index) => ({ upstream, price: priceOf(index + 1) }) as Target);
   const one = { id: 'm', caps: caps(model), targets } as unknown as Model;
   const tiers = targets.map((target) => [{ target, offer: { path: '/' }, lifted: false }]);
-  const course: Course = { model: one, tiers, totalMs: 1, alone: false, replayable: true };
+  const routePlan: RoutePlan = { model: one, tiers, totalMs: 1, alone: false, replayable: true };
   const makeExchange = (): Exchange => {
     const exchange = new Exchange('id', undefined, { projects } as unknown as Snapshot, 0, 0);
     exchange.key = record;
     return exchange;
   };
   const reserve = (): Reservation | Promise<Reservation> =>
-    spending.reserve(makeExchange(), course, { ...estimate, ...asks });
+    spending.reserve(makeExchange(), routePlan, { ...estimate, ...asks });
   return {
     fakeBudgets,
     upstreams: them,
@@ -334,15 +334,15 @@ test('a key whose project is not known is let through by nobody: its limits and 
     worstCost: () => 1,
   });
   const model = { id: 'm', caps: caps({}), targets: [] } as unknown as Model;
-  const course: Course = { model, tiers: [], totalMs: 1, alone: false, replayable: true };
+  const routePlan: RoutePlan = { model, tiers: [], totalMs: 1, alone: false, replayable: true };
   const exchange = new Exchange('id', undefined, { projects: new Map() } as unknown as Snapshot, 0, 0);
   exchange.key = toKeyRecord({ project: 'gone' });
   assert.throws(
-    () => spending.reserve(exchange, course, estimate),
+    () => spending.reserve(exchange, routePlan, estimate),
     (error) => error instanceof GatewayError && error.code === 'store_unavailable' && /"gone"/.test(error.message),
   );
   exchange.key = toKeyRecord({ project: undefined });
-  assert.ok(spending.reserve(exchange, course, estimate));
+  assert.ok(spending.reserve(exchange, routePlan, estimate));
 });
 
 test('a project that got other caps counts with them from the next request on', () => {
@@ -353,7 +353,7 @@ test('a project that got other caps counts with them from the next request on', 
     worstCost: () => 0,
   });
   const model = { id: 'm', caps: noCaps, targets: [] } as unknown as Model;
-  const course: Course = { model, tiers: [], totalMs: 1, alone: false, replayable: true };
+  const routePlan: RoutePlan = { model, tiers: [], totalMs: 1, alone: false, replayable: true };
   const key = toKeyRecord({ project: 'team' });
   const reserve = (most: number | undefined): unknown => {
     const project: Project = {
@@ -365,7 +365,7 @@ test('a project that got other caps counts with them from the next request on', 
     const projects = new Map([['team', project]]);
     const exchange = new Exchange('id', undefined, { projects } as unknown as Snapshot, 0, 0);
     exchange.key = key;
-    return spending.reserve(exchange, course, estimate);
+    return spending.reserve(exchange, routePlan, estimate);
   };
   reserve(1);
   assert.equal(refusalOf(() => reserve(1)).code, 'rate_limit_exceeded');

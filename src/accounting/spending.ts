@@ -5,7 +5,7 @@ import { BudgetExceeded } from '../budgets/refusal.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';
 import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
-import type { Course } from '../core/dispatch.ts';
+import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -40,45 +40,45 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
   const index = new CappedIndex();
 
   function reservation(
-    course: Course,
+    routePlan: RoutePlan,
     { estimate, amounts, beganAtMs }: Wanted,
     taken: Taken | undefined,
     hold: BudgetHold | undefined,
     nanos: number,
   ): Reservation {
     const beforehand = { taken, hold, nanos, beganAtMs };
-    return new HeldReservation({ limiter, budgets, worstCost, index }, course, estimate, amounts, beforehand);
+    return new HeldReservation({ limiter, budgets, worstCost, index }, routePlan, estimate, amounts, beforehand);
   }
 
   async function reserveLater(
     asked: Promise<Taken | Refused>,
     capped: CappedExchange,
-    course: Course,
+    routePlan: RoutePlan,
     wanted: Wanted,
   ): Promise<Reservation> {
-    return withBudgets(await asked, capped, course, wanted);
+    return withBudgets(await asked, capped, routePlan, wanted);
   }
 
   /** After the limits, which are cheap. Where a budget refuses, they are given back whole. */
   function withBudgets(
     answer: Taken | Refused | undefined,
     { budgeted }: CappedExchange,
-    course: Course,
+    routePlan: RoutePlan,
     wanted: Wanted,
   ): Reservation | Promise<Reservation> {
     if (answer?.kind === 'refused') {
       hits?.limitHit(answer.holder, answer.measure);
       throw tooMany(answer);
     }
-    const nanos = worstOf(course, wanted.estimate, worstCost);
+    const nanos = worstOf(routePlan, wanted.estimate, worstCost);
     if (budgeted.length === 0 || wanted.estimate.isRemembered === true) {
-      return reservation(course, wanted, answer, undefined, nanos);
+      return reservation(routePlan, wanted, answer, undefined, nanos);
     }
     try {
       const held = budgets.reserve(budgeted, nanos, wanted.beganAtMs);
-      if (!(held instanceof Promise)) return reservation(course, wanted, answer, held, nanos);
+      if (!(held instanceof Promise)) return reservation(routePlan, wanted, answer, held, nanos);
       return held.then(
-        (hold) => reservation(course, wanted, answer, hold, nanos),
+        (hold) => reservation(routePlan, wanted, answer, hold, nanos),
         (error: unknown) => giveBack(answer, error),
       );
     } catch (error) {
@@ -103,28 +103,28 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
     },
     reserve(
       exchange: Exchange,
-      course: Course,
+      routePlan: RoutePlan,
       estimate: RequestEstimate,
       { isCounted = false }: { readonly isCounted?: boolean } = {},
     ) {
       const { key, snapshot } = exchange;
       if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
-      const capped = index.exchange(key, snapshot.projects, course.model);
-      if (capped.isFree) return toFree(worstOf(course, estimate, worstCost));
-      if (estimate.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, estimate, worstCost)) {
+      const capped = index.exchange(key, snapshot.projects, routePlan.model);
+      if (capped.isFree) return toFree(worstOf(routePlan, estimate, worstCost));
+      if (estimate.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(routePlan, estimate, worstCost)) {
         throw unbounded(estimate.unbounded, exchange.modelId ?? '');
       }
-      const unpricedBy = capped.isBudgeted ? firstUnpriced(course, estimate, unpricedIn) : undefined;
+      const unpricedBy = capped.isBudgeted ? firstUnpriced(routePlan, estimate, unpricedIn) : undefined;
       if (unpricedBy !== undefined) throw unpriced(unpricedBy, exchange.modelId ?? '');
       const requests = estimate.batch?.lines ?? 1;
       // What is remembered counts for rates where the operator says so.
-      const counted = course.model.cache?.countsForLimits === true ? (exchange.estimate ?? estimate) : estimate;
+      const counted = routePlan.model.cache?.countsForLimits === true ? (exchange.estimate ?? estimate) : estimate;
       const amounts = { requests, tokens: Math.ceil(counted.likelyInputTokens), items: counted.items };
       const wanted = { estimate, amounts, beganAtMs: exchange.startedAtMs };
-      if (capped.limited.length === 0 || isCounted) return withBudgets(undefined, capped, course, wanted);
+      if (capped.limited.length === 0 || isCounted) return withBudgets(undefined, capped, routePlan, wanted);
       const answer = limiter.reserve(capped.limited, amounts);
-      if (answer instanceof Promise) return reserveLater(answer, capped, course, wanted);
-      return withBudgets(answer, capped, course, wanted);
+      if (answer instanceof Promise) return reserveLater(answer, capped, routePlan, wanted);
+      return withBudgets(answer, capped, routePlan, wanted);
     },
   };
 }
@@ -138,7 +138,7 @@ function unbounded(param: string, modelId: string): GatewayError {
 }
 
 function firstUnpriced(
-  { tiers }: Course,
+  { tiers }: RoutePlan,
   estimate: RequestEstimate,
   unpricedIn: SpendingDeps['unpricedIn'] = () => undefined,
 ): Unpriced | undefined {
@@ -188,10 +188,14 @@ const free: Reservation = Object.freeze(new FreeReservation(0));
 const toFree = (nanos: number): Reservation => (nanos === 0 ? free : new FreeReservation(nanos));
 
 /** Whether any of the targets bills by what has no bound. */
-function mayBoundNothing(course: Course, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): boolean {
+function mayBoundNothing(
+  routePlan: RoutePlan,
+  estimate: RequestEstimate,
+  worstCost: SpendingDeps['worstCost'],
+): boolean {
   const { unboundedBy } = estimate;
-  if (unboundedBy === undefined) return worstOf(course, estimate, worstCost) > 0;
-  return course.tiers.some((tier) =>
+  if (unboundedBy === undefined) return worstOf(routePlan, estimate, worstCost) > 0;
+  return routePlan.tiers.some((tier) =>
     tier.some(({ target: { price } }) =>
       [price, ...(estimate.others ?? []).map((other) => other.price)].some((one) =>
         unboundedBy.some((unit) => (one?.[unit] ?? 0) > 0),
@@ -201,7 +205,7 @@ function mayBoundNothing(course: Course, estimate: RequestEstimate, worstCost: S
 }
 
 /** Whoever of the targets answers. */
-function worstOf({ tiers }: Course, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
+function worstOf({ tiers }: RoutePlan, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
   let most = 0;
   for (const tier of tiers) {
     for (const { target } of tier) most = Math.max(most, worstCost(target.price, estimate));

@@ -19,7 +19,7 @@ export interface Candidate {
 }
 
 /** Everyone who may serve a route of a model. */
-export interface Course {
+export interface RoutePlan {
   readonly model: Model;
   /** By priority, the best first; none of them empty. */
   readonly tiers: readonly (readonly Candidate[])[];
@@ -227,11 +227,11 @@ export interface NoTurn {
 
 export interface Dispatcher {
   /** `matched`: what the model's pattern matched, by which an upstream's name for it is made; empty without one. */
-  choose(course: Course, tried: Tried, matched: string): Turn | NoTurn;
+  choose(routePlan: RoutePlan, tried: Tried, matched: string): Turn | NoTurn;
   /** Where calls wait for the upstream's rate limits. */
   pacing(upstream: Upstream): Pacing;
   /** Nobody served it. Where two targets were unavailable for this request body and for no other, neither is to blame. */
-  excuseUnavailable(course: Course, tried: Tried, matched: string): void;
+  excuseUnavailable(routePlan: RoutePlan, tried: Tried, matched: string): void;
 }
 
 export function isTurn(chosen: Turn | NoTurn): chosen is Turn {

@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { ApiAnswer, AskedModel, Entrance, MeantRequest, WrittenAnswer } from '../core/client-api.ts';
-import type { Course } from '../core/dispatch.ts';
+import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { MemoryPool } from '../core/memory-lease.ts';
@@ -143,7 +143,7 @@ function withoutNulls(body: JsonObject): JsonObject {
 }
 
 /** Throws where somebody might be asked who cannot do what the client wants. */
-export function checkDemands({ demands }: Entrance, { tiers }: Course, modelId: string): void {
+export function checkDemands({ demands }: Entrance, { tiers }: RoutePlan, modelId: string): void {
   for (const { field, what, isMetBy } of demands) {
     if (tiers.every((tier) => tier.every(({ offer }) => isMetBy(offer)))) continue;
     throw new GatewayError('unsupported_parameter', {

@@ -9,7 +9,7 @@ import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { RequestEstimate } from '../core/accounting/price.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
-import { type Course, isTurn, Tried, type Turn } from '../core/dispatch.ts';
+import { isTurn, type RoutePlan, Tried, type Turn } from '../core/dispatch.ts';
 import type { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -25,7 +25,7 @@ import { type Handover, linesFor, observerOf, Relay } from './answers/relay.ts';
 import { isUnfit, wholeBodyIn } from './answers/screen.ts';
 import { faultIn } from './answers/short-list.ts';
 import type { FirstCall } from './calls/attempt.ts';
-import { courseOf, isPlainRoute, type Plan, translationFor, writeCall } from './calls/plan.ts';
+import { isPlainRoute, type Plan, routePlanOf, translationFor, writeCall } from './calls/plan.ts';
 import { verdictOn } from './calls/verdict.ts';
 import { fitsOneCall } from './lists/list-answer.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
@@ -89,7 +89,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   #key: KeyRecord | undefined = undefined;
   #question: Question | undefined = undefined;
   #resolved: ResolvedModel | undefined = undefined;
-  #course: Course | undefined = undefined;
+  #routePlan: RoutePlan | undefined = undefined;
   #reservation: Reservation | undefined = undefined;
   #plan: Plan | undefined = undefined;
   #tried: Tried | undefined = undefined;
@@ -156,8 +156,8 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     const { model } = resolved;
     const { shape } = exchange;
     const isOrdinary = !question.mayNameOthers && question.standIn === undefined;
-    const course = isOrdinary ? courseOf(resolved, route) : undefined;
-    if (course?.isPlain !== true || (mayHaveRole(route) && asksOtherWidth(question, model))) {
+    const routePlan = isOrdinary ? routePlanOf(resolved, route) : undefined;
+    if (routePlan?.isPlain !== true || (mayHaveRole(route) && asksOtherWidth(question, model))) {
       this.#leave(question.body, question);
       return;
     }
@@ -170,27 +170,27 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       this.#leave(question.body, question);
       return;
     }
-    const estimate = estimateOf(question, route, course);
+    const estimate = estimateOf(question, route, routePlan);
     if (estimate instanceof Promise)
-      estimate.then((one) => this.#count(question, resolved, course, one)).catch(this.#failed);
-    else this.#count(question, resolved, course, estimate);
+      estimate.then((one) => this.#count(question, resolved, routePlan, one)).catch(this.#failed);
+    else this.#count(question, resolved, routePlan, estimate);
   }
 
-  #count(question: Question, resolved: ResolvedModel, course: Course, estimate: RequestEstimate): void {
+  #count(question: Question, resolved: ResolvedModel, routePlan: RoutePlan, estimate: RequestEstimate): void {
     const { exchange, route } = this.#asked;
     exchange.estimate = estimate;
-    if (!fitsOneCall({ exchange, question, route, resolved, course })) {
+    if (!fitsOneCall({ exchange, question, route, resolved, routePlan })) {
       this.#leave(question.body, question);
       return;
     }
     this.#question = question;
     this.#resolved = resolved;
-    this.#course = course;
-    this.#reserve(course, estimate);
+    this.#routePlan = routePlan;
+    this.#reserve(routePlan, estimate);
   }
 
-  #reserve(course: Course, estimate: RequestEstimate): void {
-    const reserved = this.#deps.spending.reserve(this.#asked.exchange, course, estimate);
+  #reserve(routePlan: RoutePlan, estimate: RequestEstimate): void {
+    const reserved = this.#deps.spending.reserve(this.#asked.exchange, routePlan, estimate);
     if (reserved instanceof Promise) {
       reserved.then((one) => this.#reserved(one)).catch(this.#failed);
     } else this.#reserved(reserved);
@@ -230,7 +230,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       this.#goOn({ tried });
       return;
     }
-    const turn = this.#deps.dispatcher.choose(plan.course, tried, plan.resolved.matched);
+    const turn = this.#deps.dispatcher.choose(plan.routePlan, tried, plan.resolved.matched);
     if (!isTurn(turn) || !turn.enterAtOnce()) {
       this.#goOn({ tried });
       return;
@@ -259,9 +259,9 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     const { exchange, route, request } = this.#asked;
     const question = this.#question;
     const resolved = this.#resolved;
-    const course = this.#course;
+    const routePlan = this.#routePlan;
     const reservation = this.#reservation;
-    if (question === undefined || resolved === undefined || course === undefined || reservation === undefined)
+    if (question === undefined || resolved === undefined || routePlan === undefined || reservation === undefined)
       throw new TypeError('a call is planned for what was read and reserved');
     return {
       exchange,
@@ -269,10 +269,10 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       question,
       resolved,
       clientHeaders: request.fields,
-      course,
+      routePlan,
       credential: undefined,
       query: noQuery,
-      deadlineMs: nowMs + course.totalMs,
+      deadlineMs: nowMs + routePlan.totalMs,
       reservation,
       records: undefined,
       inBackground: false,
@@ -333,7 +333,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     exchange.responseBytes = body.length;
     exchange.client.work = undefined;
     this.#body = body;
-    const usage = plan.course.isCountAll === true ? countOfWhole(answer.headers, body) : undefined;
+    const usage = plan.routePlan.isCountAll === true ? countOfWhole(answer.headers, body) : undefined;
     if (usage !== undefined) {
       this.#settling.counted(answer, usage, this);
       return true;

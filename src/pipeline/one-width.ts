@@ -1,7 +1,7 @@
 /** Models whose vectors have one width: leaves another width out of what is sent, or refuses it where the operator wants that. */
 
 import { Buffer } from 'node:buffer';
-import type { Course } from '../core/dispatch.ts';
+import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Model } from '../core/snapshot.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
@@ -45,8 +45,8 @@ function withoutMember(body: Buffer, { start, end }: JsonSpan): Buffer {
 }
 
 /** The targets that may serve it without the width that was asked for; throws where there are none. */
-export function servingOtherWidth(course: Course, onlyWidth: number): Course {
-  const open = withOnly(course, ({ target }) => target.unsupported !== 'refuse');
+export function servingOtherWidth(routePlan: RoutePlan, onlyWidth: number): RoutePlan {
+  const open = withOnly(routePlan, ({ target }) => target.unsupported !== 'refuse');
   if (open.tiers.length > 0) return open;
   throw new GatewayError('unsupported_parameter', {
     param: name,

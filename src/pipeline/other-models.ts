@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer';
 import type { RequestEstimate } from '../core/accounting/price.ts';
 import { type CallBody, inOnePiece, withSpan } from '../core/call-body.ts';
 import { noCaps } from '../core/caps.ts';
-import type { Candidate, Course } from '../core/dispatch.ts';
+import type { Candidate, RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isCalledLikeModel, isDataName, modelFields } from '../core/model-fields.ts';
 import { upstreamNameOf } from '../core/model-name.ts';
@@ -177,22 +177,23 @@ function targetOf({ resolved: { model } }: OtherModel, near: Target): Target | u
 }
 
 /** Of those who may serve the request, the ones that serve all that it names. Throws where there are none. */
-export function courseWith(course: Course, others: readonly OtherModel[]): Course {
+export function routePlanWith(routePlan: RoutePlan, others: readonly OtherModel[]): RoutePlan {
   const serves = (other: OtherModel, { target }: Candidate): boolean => targetOf(other, target) !== undefined;
-  let { tiers } = course;
+  let { tiers } = routePlan;
   for (const other of others) {
     // What it may use up by itself is counted where it is asked for by its name.
-    if (other.resolved.model !== course.model && other.resolved.model.caps !== noCaps) throw refusedModel(other.param);
+    if (other.resolved.model !== routePlan.model && other.resolved.model.caps !== noCaps)
+      throw refusedModel(other.param);
     tiers = tiers.map((tier) => tier.filter((one) => serves(other, one))).filter((tier) => tier.length > 0);
     if (tiers.length === 0) throw refusedModel(other.param);
   }
-  return { ...course, tiers };
+  return { ...routePlan, tiers };
 }
 
 /** With the prices of all that may take part in it. */
 export function estimateWith(
   estimate: RequestEstimate,
-  { tiers }: Course,
+  { tiers }: RoutePlan,
   others: readonly OtherModel[],
 ): RequestEstimate {
   const prices = others.flatMap((other) =>

@@ -7,7 +7,7 @@ import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { resolveAt } from '../core/client-api.ts';
-import type { Course } from '../core/dispatch.ts';
+import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -27,11 +27,11 @@ import { observerOf, relay } from './answers/relay.ts';
 import { attempt, type FirstCall } from './calls/attempt.ts';
 import {
   checkShape,
-  courseOf,
   modelNotAllowed,
   nameAt,
   notSupported,
   type Plan,
+  routePlanOf,
   shapeIn,
   unknownModel,
 } from './calls/plan.ts';
@@ -50,11 +50,11 @@ import { readForm } from './form-question.ts';
 import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-answer.ts';
 import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
-import { courseAt, locationOf } from './objects/object-location.ts';
+import { locationOf, routePlanAt } from './objects/object-location.ts';
 import { ownerOf } from './objects/object-registry.ts';
 import { isInBackground, type RecordingDeps, recorded, recordsOf } from './objects/recording.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
-import { courseWith, estimateWith, type OtherModel, otherModelsIn, refusedModel } from './other-models.ts';
+import { estimateWith, type OtherModel, otherModelsIn, refusedModel, routePlanWith } from './other-models.ts';
 import { ownHeaders } from './own-headers.ts';
 import { ParsingMemory } from './parsing-memory.ts';
 import {
@@ -239,7 +239,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const judging = othersIn(exchange, key, route, question, query.asked);
     const others = judging instanceof Promise ? await judging : judging;
     if (entered !== undefined && asked.mayNameOthers) await othersIn(exchange, key, called, asked, noQuery);
-    const any = others === undefined ? courseOf(resolved, route) : courseWith(courseOf(resolved, route), others);
+    const any =
+      others === undefined ? routePlanOf(resolved, route) : routePlanWith(routePlanOf(resolved, route), others);
     const open = question.onlyWidth === undefined ? any : servingOtherWidth(any, question.onlyWidth);
     const records = recordsOf(question, route);
     const inBackground = isInBackground(question, records);
@@ -252,26 +253,26 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const named = looked instanceof Promise ? await looked : looked;
     const locating = locationOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
     const location = locating instanceof Promise ? await locating : locating;
-    const located = courseAt(open, location, resolved.id);
-    const { course } = located;
-    if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
-    const counted = estimateOf(question, route, course, location?.param);
+    const located = routePlanAt(open, location, resolved.id);
+    const { routePlan } = located;
+    if (entered !== undefined) checkDemands(entered.entrance, routePlan, resolved.id);
+    const counted = estimateOf(question, route, routePlan, location?.param);
     const counts = counted instanceof Promise ? await counted : counted;
-    const estimate = others === undefined ? counts : estimateWith(counts, course, others);
+    const estimate = others === undefined ? counts : estimateWith(counts, routePlan, others);
     exchange.estimate = estimate;
 
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
     const remembered =
-      course.model.cache === undefined
+      routePlan.model.cache === undefined
         ? undefined
-        : await rememberedOf({ exchange, route, question, resolved, course, clientHeaders }, deps.lists);
+        : await rememberedOf({ exchange, route, question, resolved, routePlan, clientHeaders }, deps.lists);
     const payable = remembered === undefined ? estimate : missingOf(estimate, remembered);
-    const reserved = spending.reserve(exchange, course, payable);
+    const reserved = spending.reserve(exchange, routePlan, payable);
     const reservation = reserved instanceof Promise ? await reserved : reserved;
     settling.reserved(reservation);
     await ledger.open(exchange, reservation);
 
-    const deadlineMs = performance.now() + course.totalMs;
+    const deadlineMs = performance.now() + routePlan.totalMs;
     const namedAgain =
       route.model.again === undefined || modelFromPath === undefined
         ? undefined
@@ -496,7 +497,7 @@ interface Answered {
 }
 
 /** Whether any of its upstreams keeps what clients make there. */
-const storesObjects = ({ tiers }: Course): boolean =>
+const storesObjects = ({ tiers }: RoutePlan): boolean =>
   tiers.some((tier) =>
     tier.some(({ target: { upstream } }) => upstream.filesPath !== undefined || upstream.batchesPath !== undefined),
   );

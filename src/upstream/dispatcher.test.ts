@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asking, course, credential, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
-import type { Course, Tried } from '../core/dispatch.ts';
+import { asking, credential, routePlan, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
+import type { RoutePlan, Tried } from '../core/dispatch.ts';
 import type { ModelIndex, Target, Upstream } from '../core/snapshot.ts';
 
 test('a broken target is passed over in its tier, and a broken tier for the next', () => {
   const { breakDown, shares } = setup();
   const [a, b, c] = [target(upstream('a')), target(upstream('b')), target(upstream('c'))];
-  const where = course([a, b], [c]);
+  const where = routePlan([a, b], [c]);
   breakDown(a, 'wire');
   assert.deepEqual([...shares(where).keys()], ['b']);
   breakDown(b, 'wire');
@@ -18,7 +18,7 @@ test('no more than half of a tier rests for what it answered: one too many keeps
   const { breakDown, shares } = setup();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
   for (const one of targets.slice(0, 3)) breakDown(one, 'answer');
-  const seen = shares(course(targets));
+  const seen = shares(routePlan(targets));
   assert.equal(seen.size, 2);
   const pressed = 1_000 - (seen.get('d') ?? 0);
   assert.ok(pressed > 40 && pressed < 160, `${pressed} of 1000`);
@@ -32,7 +32,7 @@ test('however many of a tier rest for what they answered, one that nobody answer
   breakDown(gone, 'wire');
   clock.advance(100);
   for (const one of others.slice(0, 4)) breakDown(one, 'answer');
-  const seen = shares(course(targets));
+  const seen = shares(routePlan(targets));
   assert.equal(seen.has('gone'), false);
 });
 
@@ -41,14 +41,14 @@ test('where all rest, one that a check found down is asked last', () => {
   const [a, b] = [upstream('a'), upstream('b')];
   for (let n = 0; n < 2; n += 1) dispatcher.checked(a, false, 'answered 500');
   breakDown(target(b), 'wire');
-  assert.equal(choose(course([target(a)], [target(b)])).candidate.target.upstream.id, 'b');
+  assert.equal(choose(routePlan([target(a)], [target(b)])).candidate.target.upstream.id, 'b');
 });
 
 test('those that nobody answers at rest all the same', () => {
   const { breakDown, shares } = setup();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
   for (const one of targets.slice(0, 3)) breakDown(one, 'wire');
-  assert.deepEqual([...shares(course(targets)).keys()], ['d']);
+  assert.deepEqual([...shares(routePlan(targets)).keys()], ['d']);
 });
 
 test('where all rest, the one that wakes soonest is called', () => {
@@ -57,12 +57,12 @@ test('where all rest, the one that wakes soonest is called', () => {
   breakDown(b, 'wire');
   clock.advance(100);
   breakDown(a, 'wire');
-  assert.equal(choose(course([a, b])).candidate.target, b);
+  assert.equal(choose(routePlan([a, b])).candidate.target, b);
 });
 
 test('a rest that was asked for is kept, and said with the time that is left', () => {
   const { choose, nobody, clock } = setup();
-  const where = course([target(upstream('a'))]);
+  const where = routePlan([target(upstream('a'))]);
   choose(where).limited('answered 429', 5_000);
   clock.advance(1_000);
   const none = nobody(where);
@@ -77,19 +77,19 @@ test('a limit at one target says nothing of the same credential at another', () 
   const { choose, nobody } = setup();
   const where = upstream('a');
   const [first, second] = [target(where), { ...target(where), model: 'other' }];
-  choose(course([first])).limited('answered 429', 5_000);
-  assert.equal(nobody(course([first])).kind, 'resting');
-  choose(course([second])).served(1);
+  choose(routePlan([first])).limited('answered 429', 5_000);
+  assert.equal(nobody(routePlan([first])).kind, 'resting');
+  choose(routePlan([second])).served(1);
 });
 
 test('a refused credential rests at every target of its upstream', () => {
   const { choose, changes } = setup();
   const where = upstream('a', { credentials: [credential('key 1'), credential('key 2')] });
   const [first, second] = [target(where), { ...target(where), model: 'other' }];
-  const refused = choose(course([first]));
+  const refused = choose(routePlan([first]));
   refused.rejected('answered 401');
   for (let i = 0; i < 20; i += 1) {
-    const turn = choose(course([second]));
+    const turn = choose(routePlan([second]));
     assert.notEqual(turn.credential, refused.credential);
     turn.served(1);
   }
@@ -102,12 +102,12 @@ test('a refused credential rests at every target of its upstream', () => {
 test('a credential of weight 0 is never used', () => {
   const { choose } = setup();
   const where = upstream('a', { credentials: [credential('key 1', 0), credential('key 2')] });
-  for (let i = 0; i < 50; i += 1) assert.equal(choose(course([target(where)])).credential.id, 'key 2');
+  for (let i = 0; i < 50; i += 1) assert.equal(choose(routePlan([target(where)])).credential.id, 'key 2');
 });
 
 test('repetitions are paid for by the upstream that they go to, and first calls are not', () => {
   const { choose, nobody } = setup();
-  const where = course([target(upstream('a'))]);
+  const where = routePlan([target(upstream('a'))]);
   const again = (): Tried => Object.assign(asking(), { sent: 1, counted: true });
   for (let i = 0; i < 20; i += 1) choose(where, again()).dropped();
   assert.equal(nobody(where, again()).kind, 'spent');
@@ -116,7 +116,7 @@ test('repetitions are paid for by the upstream that they go to, and first calls 
 
 test('a call of which no byte left is not paid for by the next', () => {
   const { choose } = setup();
-  const where = course([target(upstream('a')), target(upstream('b'))]);
+  const where = routePlan([target(upstream('a')), target(upstream('b'))]);
   for (let i = 0; i < 200; i += 1) {
     const tried = asking();
     const first = choose(where, tried);
@@ -128,7 +128,7 @@ test('a call of which no byte left is not paid for by the next', () => {
 
 test('what was tried is not chosen again, and nobody is left once all were', () => {
   const { choose, nobody } = setup();
-  const where = course([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
+  const where = routePlan([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
   const tried = asking();
   const seen = new Set<Target>();
   for (let i = 0; i < 3; i += 1) {
@@ -144,7 +144,7 @@ test('what was tried is not chosen again, and nobody is left once all were', () 
 test('two failed checks in a row take an upstream out, and one good one puts it back', () => {
   const { dispatcher, shares, breakDown, changes } = setup();
   const [first, second] = [upstream('a'), upstream('b')];
-  const where = course([target(first), target(second)]);
+  const where = routePlan([target(first), target(second)]);
   dispatcher.checked(first, false, 'answered 500');
   assert.equal(shares(where).size, 2);
   dispatcher.checked(first, false, 'answered 500');
@@ -159,7 +159,7 @@ test('two failed checks in a row take an upstream out, and one good one puts it 
 test('an upstream that has no room is passed over, and where none has any, that is said', async () => {
   const { choose, nobody } = setup();
   const limits = { concurrency: 1, queue: 0, queueTimeoutMs: 1_000, bulkShare: 0.1 };
-  const where = course([target(upstream('a', { limits }))], [target(upstream('b', { limits }))]);
+  const where = routePlan([target(upstream('a', { limits }))], [target(upstream('b', { limits }))]);
   const client = { gone: false, work: undefined };
   const first = choose(where);
   assert.equal(first.enter(client, 1_000_000), 'entered');
@@ -178,20 +178,20 @@ test('what is known of a target outlives a reload, and is forgotten with its ups
   const before = [target(upstream('a')), target(upstream('b'))] as const;
   breakDown(before[0], 'wire');
   const after = [target(upstream('a')), target(upstream('b'))] as const;
-  assert.deepEqual([...shares(course([...after])).keys()], ['b']);
+  assert.deepEqual([...shares(routePlan([...after])).keys()], ['b']);
 
-  const models = modelsOf('b', course([after[1]]));
+  const models = modelsOf('b', routePlan([after[1]]));
   const snapshot = { upstreams: new Map([['b', after[1].upstream]]), models };
   dispatcher.adopt(snapshot);
   const again = [target(upstream('a')), target(upstream('b'))] as const;
-  assert.equal(shares(course([...again])).size, 2);
-  choose(course([...again])).dropped();
+  assert.equal(shares(routePlan([...again])).size, 2);
+  choose(routePlan([...again])).dropped();
 });
 
 test('a target is described as it is: healthy, resting with the reason, probing, or failing where it has no alternative', () => {
   const { dispatcher, breakDown, clock, choose } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
-  let { model } = course([a, b]);
+  let { model } = routePlan([a, b]);
   const models = () => modelsOf('a', { model });
   const states = (): string[] =>
     dispatcher
@@ -201,19 +201,19 @@ test('a target is described as it is: healthy, resting with the reason, probing,
   breakDown(a, 'wire');
   assert.deepEqual(states(), ['a resting: broken', 'b healthy']);
   clock.advance(1_000);
-  const probe = choose(course([a]));
+  const probe = choose(routePlan([a]));
   assert.deepEqual(states(), ['a probing: broken', 'b healthy']);
   probe.served(1);
   assert.deepEqual(states(), ['a healthy', 'b healthy']);
   breakDown(a, 'wire');
-  ({ model } = course([a]));
+  ({ model } = routePlan([a]));
   assert.deepEqual(states(), ['a failing: broken']);
 });
 
 const named = (of: Upstream, name: string): Target => ({ ...target(of), model: name });
 
 /** The models of a configuration whose targets are all at one upstream. */
-const modelsOf = (upstreamId: string, { model }: Pick<Course, 'model'>): ModelIndex => ({
+const modelsOf = (upstreamId: string, { model }: Pick<RoutePlan, 'model'>): ModelIndex => ({
   resolve: () => undefined,
   all: [model],
   namesByUpstream: new Map([[upstreamId, new Set(model.targets.map((one) => one.model))]]),
@@ -223,7 +223,7 @@ const modelsOf = (upstreamId: string, { model }: Pick<Course, 'model'>): ModelIn
 function patternSetup(name = 'oa-*') {
   const all = setup(() => 0);
   const one = named(upstream('a'), name);
-  const where = course([one]);
+  const where = routePlan([one]);
   const models = modelsOf('a', where);
   all.dispatcher.adopt({ upstreams: new Map([['a', one.upstream]]), models });
   const limited = (matched: string): void => all.choose(where, asking(), matched).limited('answered 429', 20_000);
@@ -250,9 +250,9 @@ test('what a pattern matched rests by itself: its siblings are called as before'
 test('a name that a pattern makes and one that stands in the configuration are the same target', () => {
   const { choose, nobody, limited } = patternSetup();
   limited('small');
-  const exact = course([named(upstream('a'), 'oa-small')]);
+  const exact = routePlan([named(upstream('a'), 'oa-small')]);
   assert.equal(nobody(exact).kind, 'resting');
-  assert.ok(choose(course([named(upstream('a'), 'oa-large')])));
+  assert.ok(choose(routePlan([named(upstream('a'), 'oa-large')])));
 });
 
 test('names of a pattern are known up to a thousand; those that nobody misses make room, one that rests last', () => {
@@ -293,16 +293,16 @@ test('what is known of a name stays through a reload, as long as its pattern doe
   const { dispatcher, nobody, limited, choose } = patternSetup();
   limited('small');
   const again = named(upstream('a'), 'oa-*');
-  const adopt = (where: Course): void =>
+  const adopt = (where: RoutePlan): void =>
     dispatcher.adopt({
       upstreams: new Map([['a', again.upstream]]),
       models: modelsOf('a', where),
     });
-  const same = course([again]);
+  const same = routePlan([again]);
   adopt(same);
   assert.equal(nobody(same, asking(), 'small').kind, 'resting');
-  adopt(course([named(again.upstream, 'other-*')]));
-  const back = course([named(upstream('a'), 'oa-*')]);
+  adopt(routePlan([named(again.upstream, 'other-*')]));
+  const back = routePlan([named(upstream('a'), 'oa-*')]);
   adopt(back);
   choose(back, asking(), 'small').dropped();
 });

@@ -1,6 +1,6 @@
 /** Chooses whom to call: tier by tier among those that work and have room, and someone that rests rather than nobody. */
 
-import type { Candidate, Course, Dispatcher, NoTurn, Tried, Turn } from '../core/dispatch.ts';
+import type { Candidate, Dispatcher, NoTurn, RoutePlan, Tried, Turn } from '../core/dispatch.ts';
 import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { atOnce } from '../lib/time-slices.ts';
@@ -47,18 +47,18 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   const { clock, random, onChange, shared } = deps;
   const standings = new Standings(random, clock.monotonicMs(), shared);
 
-  function choose(course: Course, tried: Tried, matched: string): Turn | NoTurn {
+  function choose(routePlan: RoutePlan, tried: Tried, matched: string): Turn | NoTurn {
     const nowMs = clock.monotonicMs();
-    for (const tier of course.tiers) {
-      const turn = chooseIn(tier, course, tried, matched, nowMs);
+    for (const tier of routePlan.tiers) {
+      const turn = chooseIn(tier, routePlan, tried, matched, nowMs);
       if (turn !== undefined) return turn;
     }
-    return lastResort(course, tried, matched, nowMs) ?? nobody(course, tried, matched, nowMs);
+    return lastResort(routePlan, tried, matched, nowMs) ?? nobody(routePlan, tried, matched, nowMs);
   }
 
   function chooseIn(
     tier: readonly Candidate[],
-    course: Course,
+    routePlan: RoutePlan,
     tried: Tried,
     matched: string,
     nowMs: number,
@@ -66,15 +66,15 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     const [only] = tier;
     if (tier.length === 1 && only !== undefined) {
       const option = optionFor(only, tried, matched, nowMs);
-      return option && begin(option, course, tried, nowMs);
+      return option && begin(option, routePlan, tried, nowMs);
     }
     const options = optionsIn(tier, tried, matched, nowMs);
     // Nobody has to queue as long as one of the same priority is free.
     const free = options.length > 1 ? options.filter(({ view }) => view.upstream.slots.isFree(tried.lane)) : options;
     const best = free.length > 0 ? free : options;
     while (best.length > 0) {
-      const [option] = best.splice(pick(best, course.model.balance, random, nowMs), 1);
-      const turn = option && begin(option, course, tried, nowMs);
+      const [option] = best.splice(pick(best, routePlan.model.balance, random, nowMs), 1);
+      const turn = option && begin(option, routePlan, tried, nowMs);
       if (turn !== undefined) return turn;
     }
     return undefined;
@@ -124,13 +124,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /** Undefined where a repetition would be one too many for the upstream. */
-  function begin(option: Option, course: Course, tried: Tried, nowMs: number): Turn | undefined {
+  function begin(option: Option, routePlan: RoutePlan, tried: Tried, nowMs: number): Turn | undefined {
     const { budget } = option.view.upstream;
     const isPaid = tried.sent > 0;
     if (isPaid && !budget.tryTake(nowMs)) return undefined;
     if (!tried.counted) budget.deposit();
     tried.counted = true;
-    return new TargetTurn(option, { course, isPaid, caller: tried.caller }, deps, nowMs);
+    return new TargetTurn(option, { routePlan, isPaid, caller: tried.caller }, deps, nowMs);
   }
 
   /** By weight among those that work; most targets have one. */
@@ -149,11 +149,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
    * Nothing rests where there is no alternative, save where it asked for it: the one that wakes soonest. Where the first call
    * went to one that works, there was one: what that said goes to the client.
    */
-  function lastResort(course: Course, tried: Tried, matched: string, nowMs: number): Turn | undefined {
+  function lastResort(routePlan: RoutePlan, tried: Tried, matched: string, nowMs: number): Turn | undefined {
     if (tried.sent > 0 && !tried.resorted) return undefined;
-    for (const option of untried(course.tiers, tried, matched, nowMs)) {
+    for (const option of untried(routePlan.tiers, tried, matched, nowMs)) {
       if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.slots.hasRoom(tried)) continue;
-      const turn = begin(option, course, tried, nowMs);
+      const turn = begin(option, routePlan, tried, nowMs);
       if (turn === undefined) continue;
       tried.resorted = true;
       return turn;
@@ -162,7 +162,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /** Everyone who was not tried, by the end of the rest; those last whose upstream is known to be down. */
-  function untried(tiers: Course['tiers'], tried: Tried, matched: string, nowMs: number): Option[] {
+  function untried(tiers: RoutePlan['tiers'], tried: Tried, matched: string, nowMs: number): Option[] {
     return tiers
       .flat()
       .filter(({ target }) => !tried.hasTarget(target))
@@ -174,7 +174,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       .sort((a, b) => isDown(a) - isDown(b) || restsUntilMs(a) - restsUntilMs(b));
   }
 
-  function nobody({ tiers }: Course, tried: Tried, matched: string, nowMs: number): NoTurn {
+  function nobody({ tiers }: RoutePlan, tried: Tried, matched: string, nowMs: number): NoTurn {
     const left = untried(tiers, tried, matched, nowMs);
     const why = left.map((option) => `${nameOf(option)}: ${reasonOf(option, tried, nowMs)}`);
     if (left.length === 0) return { kind: 'tried', retryAfterMs: 0, isLimited: false, why };
@@ -188,7 +188,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return { kind: isFull ? 'full' : 'spent', retryAfterMs: fullRetryAfterMs, isLimited: false, why };
   }
 
-  function excuseUnavailable({ tiers }: Course, { bodyMark }: Tried, matched: string): void {
+  function excuseUnavailable({ tiers }: RoutePlan, { bodyMark }: Tried, matched: string): void {
     const nowMs = clock.monotonicMs();
     const alike = new Map<TargetStanding, TargetView>();
     for (const { target } of tiers.flat()) {

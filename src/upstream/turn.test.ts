@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asking, course, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
+import { asking, routePlan, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { ClientWork } from '../core/outcome.ts';
 
 test('one that loads rests, and is probed again however often it says so', () => {
   const { choose, changes, shares, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
-  const where = course([a], [b]);
-  choose(course([a])).loading('loading a model');
+  const where = routePlan([a], [b]);
+  choose(routePlan([a])).loading('loading a model');
   assert.deepEqual([changes.length, changes[0]?.rests, changes[0]?.why], [1, true, 'loading a model']);
   for (const restMs of [1_000, 2_000, 4_000, 5_000]) {
     assert.deepEqual([...shares(where, 10).keys()], ['b']);
@@ -21,8 +21,8 @@ test('one that loads rests, and is probed again however often it says so', () =>
 test('a credential that is limited is tried again after each rest', () => {
   const { choose, shares, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
-  const where = course([a], [b]);
-  choose(course([a])).limited('answered 429');
+  const where = routePlan([a], [b]);
+  choose(routePlan([a])).limited('answered 429');
   for (const restMs of [1_000, 2_000, 4_000]) {
     assert.deepEqual([...shares(where, 10).keys()], ['b']);
     clock.advance(restMs);
@@ -34,7 +34,7 @@ test('a credential that is limited is tried again after each rest', () => {
 
 test('nothing is told of a failure that changes nothing', () => {
   const { choose, changes } = setup();
-  const where = course([target(upstream('a'))]);
+  const where = routePlan([target(upstream('a'))]);
   choose(where).failed('broken', 'wire');
   choose(where).served(1);
   assert.deepEqual(changes, []);
@@ -44,7 +44,7 @@ const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000, bulkShare
 
 test('who has waited for a place is no longer what ends when the client leaves', async () => {
   const { choose } = setup();
-  const where = course([target(upstream('a', { limits: oneAtATime }))]);
+  const where = routePlan([target(upstream('a', { limits: oneAtATime }))]);
   const client: { gone: boolean; work: ClientWork | undefined } = { gone: false, work: undefined };
   const first = choose(where);
   assert.equal(first.enter({ gone: false, work: undefined }, performance.now() + 60_000), 'entered');
@@ -62,7 +62,7 @@ const timersNow = (): number => process.getActiveResourcesInfo().filter((one) =>
 
 test('who wants a place at once waits for none', () => {
   const { choose } = setup();
-  const where = course([target(upstream('a', { limits: oneAtATime }))]);
+  const where = routePlan([target(upstream('a', { limits: oneAtATime }))]);
   const first = choose(where);
   assert.equal(first.enterAtOnce(), true);
   const timers = timersNow();
@@ -76,7 +76,7 @@ test('who wants a place at once waits for none', () => {
 
 test('a further place of a turn is given back once, whoever says how often that it is over', () => {
   const { choose, nobody } = setup();
-  const where = course([
+  const where = routePlan([
     target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } })),
   ]);
   const turn = choose(where);

@@ -6,7 +6,7 @@ import {
   type Caller,
   CallerCall,
   type Candidate,
-  type Course,
+  type RoutePlan,
   type Turn,
 } from '../core/dispatch.ts';
 import type { Lane } from '../core/lane.ts';
@@ -40,7 +40,7 @@ export interface TurnDeps {
 
 /** What a turn costs, and what it is the only one for. */
 export interface Terms {
-  readonly course: Course;
+  readonly routePlan: RoutePlan;
   /** It was paid for with the retry budget. */
   readonly isPaid: boolean;
   readonly caller: Caller;
@@ -56,7 +56,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
   readonly credential: Credential;
   readonly #view: TargetView;
   readonly #key: KeyView;
-  readonly #course: Course;
+  readonly #routePlan: RoutePlan;
   readonly #isPaid: boolean;
   readonly #deps: TurnDeps;
   readonly #ticket: number;
@@ -72,13 +72,13 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((entry: Entry) => void) | undefined = undefined;
 
-  constructor({ candidate, view, key }: Option, { course, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
+  constructor({ candidate, view, key }: Option, { routePlan, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
     super(caller);
     this.candidate = candidate;
     this.credential = key.credential;
     this.#view = view;
     this.#key = key;
-    this.#course = course;
+    this.#routePlan = routePlan;
     this.#isPaid = isPaid;
     this.#deps = deps;
     this.#ticket = view.standing.circuit.begin(nowMs);
@@ -165,7 +165,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     this.#view.standing.latency.record(firstByteMs, nowMs);
     const { auto } = this.#view.upstream.slots;
     if (auto !== undefined) this.#learn(auto, firstByteMs);
-    const { interactiveMs } = this.#course.model;
+    const { interactiveMs } = this.#routePlan.model;
     if (interactiveMs !== undefined && this.lane === 'interactive') this.#keepPromise(interactiveMs, firstByteMs);
     this.#view.standing.suspicion.clear();
     this.#view.standing.recent.add(nowMs, false);
@@ -211,7 +211,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
     const { suspicion, circuit } = this.#view.standing;
     if (isUnavailable) this.#view.upstream.slots.refused();
     // A probe is there to tell.
-    const weight = this.#ticket > 0 ? 1 : suspicion.weigh(bodyMark, isUnavailable && !this.#course.alone);
+    const weight = this.#ticket > 0 ? 1 : suspicion.weigh(bodyMark, isUnavailable && !this.#routePlan.alone);
     this.#failedBody = bodyMark;
     this.#failedWeight = weight;
     const isOneBody = this.#ticket > 0 ? circuit.oneBody === bodyMark : suspicion.isOnly(bodyMark);
@@ -345,7 +345,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
       model,
       credential,
       rests: restsUntilMs > 0,
-      alone: this.#course.alone && circuit.bindingUntilMs <= nowMs,
+      alone: this.#routePlan.alone && circuit.bindingUntilMs <= nowMs,
       why: circuit.why,
       forMs: Math.max(0, restsUntilMs - nowMs),
     });

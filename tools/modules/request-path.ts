@@ -42,7 +42,7 @@ export const requestPath: readonly PathStep[] = [
   {
     module: 'pipeline',
     file: 'calls/plan.ts',
-    functions: ['courseOf'],
+    functions: ['routePlanOf'],
     does: 'list the targets that can serve it',
   },
   {

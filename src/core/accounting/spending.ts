@@ -1,6 +1,6 @@
 /** Port between the pipeline and accounting: reserves what an exchange may use, and settles it once. */
 
-import type { Course } from '../dispatch.ts';
+import type { RoutePlan } from '../dispatch.ts';
 import type { GatewayError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KeyRecord } from '../key.ts';
@@ -60,7 +60,7 @@ export interface Spending {
    */
   reserve(
     exchange: Exchange,
-    course: Course,
+    routePlan: RoutePlan,
     estimate: RequestEstimate,
     before?: { readonly isCounted?: boolean },
   ): Reservation | Promise<Reservation>;

@@ -107,7 +107,7 @@ class Attempts {
   }
 
   #useOnly(credential: Credential): void {
-    for (const { target } of this.#plan.course.tiers.flat()) {
+    for (const { target } of this.#plan.routePlan.tiers.flat()) {
       for (const other of target.upstream.credentials) if (other !== credential) this.#tried.credential(other);
     }
   }
@@ -174,7 +174,7 @@ class Attempts {
   }
 
   #choose(): Turn | NoTurn {
-    return this.#deps.dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+    return this.#deps.dispatcher.choose(this.#plan.routePlan, this.#tried, this.#plan.resolved.matched);
   }
 
   /** A call has failed: some are made again at the same target, before any other is asked or after all others. */
@@ -189,12 +189,12 @@ class Attempts {
 
   /** The same target after a pause; undefined where it may not be asked any more. */
   async #chooseAgain(again: Again, sameTarget: SameTarget): Promise<Turn | undefined> {
-    const { course, deadlineMs } = this.#plan;
+    const { routePlan, deadlineMs } = this.#plan;
     const waitMs = sameTarget.pauseMs(again, deadlineMs - performance.now(), this.#deps.random);
     if (waitMs === undefined) return undefined;
     if (!(await pause(waitMs, this.#client))) throw new GatewayError('client_closed');
     // Nothing is in cooldown where there is no alternative.
-    if (!sameTarget.isFirst || course.alone) this.#tried.resorted = true;
+    if (!sameTarget.isFirst || routePlan.alone) this.#tried.resorted = true;
     this.#tried.only = again.target;
     const turn = this.#chooseUnlessOver();
     this.#tried.only = undefined;
@@ -418,7 +418,7 @@ class Attempts {
   #judge(turn: Turn, outcome: Outcome, startedMs: number): Answer | undefined {
     switch (outcome.kind) {
       case 'answered':
-        if (outcome.isPartial && !this.#plan.course.replayable) this.#isFinal = true;
+        if (outcome.isPartial && !this.#plan.routePlan.replayable) this.#isFinal = true;
         return this.#judgeAnswer(turn, outcome.answer, startedMs, outcome.isPartial === true);
       case 'not-sent':
         this.#tried.sent -= 1;
@@ -468,7 +468,7 @@ class Attempts {
       if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
       else this.#staleOnce = true;
     }
-    if (this.#plan.course.replayable && failure.isFinal === undefined) {
+    if (this.#plan.routePlan.replayable && failure.isFinal === undefined) {
       this.#fallback.failed(failure);
       if (failure.elsewhere !== undefined) return;
       if (failure.ours === undefined && failure.unfit === undefined) this.#repeating.failed(turn, 'unheard');
@@ -550,19 +550,19 @@ class Attempts {
   #excuse(faults: FaultAttribution): void {
     faults.excuse();
     if (faults.hasUnavailable) {
-      this.#deps.dispatcher.excuseUnavailable(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+      this.#deps.dispatcher.excuseUnavailable(this.#plan.routePlan, this.#tried, this.#plan.resolved.matched);
     }
   }
 
   #endTarget(turn: Turn): void {
     this.#tried.target(turn.candidate.target);
-    if (!this.#plan.course.replayable) this.#isFinal = true;
+    if (!this.#plan.routePlan.replayable) this.#isFinal = true;
   }
 
   #isOver(): boolean {
     // Those that a rate limit refused did nothing, and were paced.
     const sent = this.#tried.sent - (this.#rateWait?.refusals ?? 0);
-    if (this.#isFinal || (sent > 0 && sent >= this.#plan.course.model.retry.attempts)) return true;
+    if (this.#isFinal || (sent > 0 && sent >= this.#plan.routePlan.model.retry.attempts)) return true;
     return performance.now() >= this.#plan.deadlineMs;
   }
 
@@ -584,7 +584,7 @@ class Attempts {
   }
 
   #hedgeAfterMs(turn: Turn): number | undefined {
-    const { model, replayable } = this.#plan.course;
+    const { model, replayable } = this.#plan.routePlan;
     if (model.hedge === undefined || !replayable || this.#tried.sent > 0) return undefined;
     return model.hedge.afterMs === 'p95' ? turn.percentile95Ms() : model.hedge.afterMs;
   }

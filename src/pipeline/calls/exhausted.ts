@@ -19,7 +19,7 @@ export function isExhausted(plan: Plan, { candidate }: Turn, answer: Answer): bo
   const { exhaustion } = candidate.target.upstream.family;
   const { status } = answer;
   if (exhaustion === undefined || !mayTellExhaustion(status)) return false;
-  if (!answer.ended || plan.course.alone || answer.meantStatus !== undefined) return false;
+  if (!answer.ended || plan.routePlan.alone || answer.meantStatus !== undefined) return false;
   const bytes = Buffer.concat(answer.waiting);
   if (bytes.length > mostBytes) return false;
   const { codes, messages } = exhaustion;

@@ -5,7 +5,7 @@ import type { Reservation } from '../../core/accounting/spending.ts';
 import { type CallBody, withSpan } from '../../core/call-body.ts';
 import { noCaps } from '../../core/caps.ts';
 import type { CustomRoute } from '../../core/custom-route.ts';
-import type { Candidate, Course, Turn } from '../../core/dispatch.ts';
+import type { Candidate, RoutePlan, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Offer } from '../../core/family.ts';
@@ -49,7 +49,7 @@ export interface Plan {
   readonly question: Question;
   readonly resolved: ResolvedModel;
   readonly clientHeaders: RequestHeaders;
-  readonly course: Course;
+  readonly routePlan: RoutePlan;
   /** The only one that may be used, where what the request names lies in its account. */
   readonly credential: Credential | undefined;
   /** In place of the exchange's own, where it is done whether that one leaves or not. */
@@ -123,24 +123,24 @@ export function checkShape(route: Route, headers: RequestHeaders): void {
   });
 }
 
-const courses = new WeakMap<Model, Map<Route, Course>>();
+const routePlans = new WeakMap<Model, Map<Route, RoutePlan>>();
 
 /** Who may serve the route of a model; worked out once, as neither ever changes. */
-export function courseOf({ model, id }: ResolvedModel, route: Route): Course {
-  let byRoute = courses.get(model);
+export function routePlanOf({ model, id }: ResolvedModel, route: Route): RoutePlan {
+  let byRoute = routePlans.get(model);
   if (byRoute === undefined) {
     byRoute = new Map();
-    courses.set(model, byRoute);
+    routePlans.set(model, byRoute);
   }
-  let course = byRoute.get(route);
-  if (course === undefined) {
-    course = makeCourse(model, route, id);
-    byRoute.set(route, course);
+  let routePlan = byRoute.get(route);
+  if (routePlan === undefined) {
+    routePlan = makeRoutePlan(model, route, id);
+    byRoute.set(route, routePlan);
   }
-  return course;
+  return routePlan;
 }
 
-function makeCourse(model: Model, route: Route, modelId: string): Course {
+function makeRoutePlan(model: Model, route: Route, modelId: string): RoutePlan {
   const tiers = new Map<number, Candidate[]>();
   let totalMs = 0;
   for (const target of model.targets.toSorted((a, b) => a.priority - b.priority)) {
@@ -312,7 +312,7 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?
     deadlineMs: plan.deadlineMs,
     client,
     end: turn,
-    isOnce: !plan.course.replayable,
+    isOnce: !plan.routePlan.replayable,
     form,
   };
 }

@@ -15,9 +15,9 @@ const unknownMs = 1_000;
 const longestMs = 60_000;
 
 /** Some upstream of the model, or the model itself, has calls wait for rate limits. */
-export const mayPace = ({ course, resolved }: Plan): boolean =>
+export const mayPace = ({ routePlan, resolved }: Plan): boolean =>
   resolved.model.paceMs !== undefined ||
-  course.tiers.some((tier) => tier.some(({ target }) => target.upstream.paceMs !== undefined));
+  routePlan.tiers.some((tier) => tier.some(({ target }) => target.upstream.paceMs !== undefined));
 
 export const paceMsOf = ({ resolved }: Plan, { paceMs = 0 }: Upstream): number => resolved.model.paceMs ?? paceMs;
 
@@ -133,7 +133,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     if (none.kind === 'spent' && this.#refusedBy !== undefined)
       return { upstream: this.#refusedBy, retryAfterMs: unknownMs };
     if (none.kind !== 'resting' || !none.isLimited) return undefined;
-    const paced = this.#plan.course.tiers.flat().find(({ target }) => this.#paceMs(target.upstream) > 0);
+    const paced = this.#plan.routePlan.tiers.flat().find(({ target }) => this.#paceMs(target.upstream) > 0);
     return paced && { upstream: paced.target.upstream, retryAfterMs: none.retryAfterMs };
   }
 

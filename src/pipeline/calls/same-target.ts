@@ -37,15 +37,15 @@ export class SameTarget {
 
   /** Whether the target is asked again before any other: where the operator says how often. */
   get isFirst(): boolean {
-    return this.#plan.course.model.retry.sameTarget !== undefined;
+    return this.#plan.routePlan.model.retry.sameTarget !== undefined;
   }
 
   failed({ candidate: { target } }: Turn, done: Done, restMs = 0): void {
     this.#next = undefined;
-    const { course } = this.#plan;
-    const { scope, sameTarget } = course.model.retry;
+    const { routePlan } = this.#plan;
+    const { scope, sameTarget } = routePlan.model.retry;
     if (done === 'unheard' && scope !== 'always') return;
-    if (!course.replayable && (done !== 'nothing' || sameTarget === undefined)) return;
+    if (!routePlan.replayable && (done !== 'nothing' || sameTarget === undefined)) return;
     const times = this.#asked.filter((one) => one === target).length;
     if (times < (sameTarget ?? this.#standard)) this.#next = { target, done, restMs };
   }
@@ -58,8 +58,8 @@ export class SameTarget {
   }
 
   get #standard(): number {
-    const { course, isPart } = this.#plan;
-    const isOnlyOne = course.tiers.length === 1 && course.tiers[0]?.length === 1;
+    const { routePlan, isPart } = this.#plan;
+    const isOnlyOne = routePlan.tiers.length === 1 && routePlan.tiers[0]?.length === 1;
     return isPart || isOnlyOne ? 1 : 0;
   }
 

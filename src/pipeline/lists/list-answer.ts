@@ -2,7 +2,7 @@
 
 import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
-import type { Candidate, Course } from '../../core/dispatch.ts';
+import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import type { Drift } from '../../core/drift.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Exchange } from '../../core/exchange.ts';
@@ -38,7 +38,7 @@ export interface ListDeps extends AttemptDeps {
 }
 
 /** Of a pattern, of the name that was asked for last. */
-const quickLimits = new WeakMap<Course, QuickLimits>();
+const quickLimits = new WeakMap<RoutePlan, QuickLimits>();
 
 /** What fits these fits whoever may be asked: told without a look at the list. */
 interface QuickLimits {
@@ -56,24 +56,24 @@ const none = {
 /** Rarely fewer bytes than that make a token. */
 const fewestBytesPerToken = 3;
 
-type Listed = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'course'>;
+type Listed = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan'>;
 
-function quickLimitsOf({ exchange, course, resolved: { matched } }: Listed): QuickLimits {
-  const known = quickLimits.get(course);
+function quickLimitsOf({ exchange, routePlan, resolved: { matched } }: Listed): QuickLimits {
+  const known = quickLimits.get(routePlan);
   if (known?.matched === matched) return known;
   const operation = exchange.route?.operation;
   const isList = operation !== undefined && listOperations.has(operation);
-  const quick = isList ? toQuick(course.tiers.flat(), matched) : none;
-  const limits = { ...quick, matched, isNone: isList && isAlwaysTaken(course) };
-  quickLimits.set(course, limits);
+  const quick = isList ? toQuick(routePlan.tiers.flat(), matched) : none;
+  const limits = { ...quick, matched, isNone: isList && isAlwaysTaken(routePlan) };
+  quickLimits.set(routePlan, limits);
   return limits;
 }
 
-const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: Course): boolean =>
+const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: RoutePlan): boolean =>
   cache !== undefined || dedupes === true || coalesce !== undefined;
 
 /** Whether it may have to be cut, its items tell who looks at them. */
-const mayBeCut = ({ model }: Course, { operation }: Plan['route']): boolean =>
+const mayBeCut = ({ model }: RoutePlan, { operation }: Plan['route']): boolean =>
   model.matryoshka === true && operation === 'embeddings';
 
 function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickLimits, 'items' | 'bodyBytes'> {
@@ -81,7 +81,7 @@ function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickL
   return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
 }
 
-type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'course' | 'clientHeaders'>;
+type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan' | 'clientHeaders'>;
 
 /** Of a model that remembers items: looks up what is remembered of a list, before anything is reserved for it. */
 export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> {
@@ -127,7 +127,7 @@ export function fitsOneCall(plan: Listed): boolean {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.estimate?.items ?? 1;
   const isTooMany = count > 1 && count > items;
-  return !isNone && !mayBeCut(plan.course, plan.route) && !isTooMany && bytesToRead(plan, count) <= bodyBytes;
+  return !isNone && !mayBeCut(plan.routePlan, plan.route) && !isTooMany && bytesToRead(plan, count) <= bodyBytes;
 }
 
 /** A query is read once more with each document. */
@@ -137,11 +137,11 @@ function bytesToRead({ question: { body, scan }, route }: Listed, items: number)
 }
 
 async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
-  const { exchange, question, route, resolved, course } = plan;
+  const { exchange, question, route, resolved, routePlan } = plan;
   const list = listIn(question, route);
   if (list === undefined) return attempt(plan, deps);
   const items = exchange.estimate?.items ?? 1;
-  if (items > mostItems) return attempt({ ...plan, course: unbounded(plan, items) }, deps);
+  if (items > mostItems) return attempt({ ...plan, routePlan: unbounded(plan, items) }, deps);
   const { remembered } = plan;
   if (remembered === undefined) new ParsingMemory(exchange.requestLease).take(items);
   const partDeps = {
@@ -155,13 +155,13 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
       resolved,
       body: question.body,
       list,
-      candidates: course.tiers.flat(),
+      candidates: routePlan.tiers.flat(),
       remembered,
       identity: identityOf(plan),
       mayPass: !quickLimitsOf(plan).isNone,
       freshness: freshnessIn(plan.clientHeaders),
       deadlineMs: plan.deadlineMs,
-      asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, course: withOnly(course, fits) }, deps),
+      asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, routePlan: withOnly(routePlan, fits) }, deps),
       ask: (part) => new PartCall(plan, part, read, partDeps),
       askForSeveral: (part) => new PartCall(plan, part, read, { ...deps, isForSeveral: true }),
       share: sharesOf,
@@ -186,8 +186,8 @@ function oweFor(parts: readonly Exchange[], exchange: Exchange): void {
 const mostItems = 50_000;
 
 /** Those who may take a list of any length; throws where there are none. */
-function unbounded({ course, resolved: { matched } }: Plan, items: number): Course {
-  const open = withOnly(course, (one) => {
+function unbounded({ routePlan, resolved: { matched } }: Plan, items: number): RoutePlan {
+  const open = withOnly(routePlan, (one) => {
     const { items: most, bodyBytes } = toQuick([one], matched);
     return bodyBytes === none.bodyBytes && most >= items;
   });
@@ -198,11 +198,12 @@ function unbounded({ course, resolved: { matched } }: Plan, items: number): Cour
 }
 
 /** What the client's own words for a list do not show, and what would be said by others in its place. */
-function identityOf({ exchange, question, clientHeaders, course, resolved }: Seeking): string {
-  const isPlain = exchange.shape === undefined && question.words === undefined && !isForwarded(course, clientHeaders);
-  const known = isPlain ? plainIdentities.get(course) : undefined;
+function identityOf({ exchange, question, clientHeaders, routePlan, resolved }: Seeking): string {
+  const isPlain =
+    exchange.shape === undefined && question.words === undefined && !isForwarded(routePlan, clientHeaders);
+  const known = isPlain ? plainIdentities.get(routePlan) : undefined;
   if (known?.id === resolved.id) return known.identity;
-  const targets = course.tiers.flat().map(({ target, offer }) => {
+  const targets = routePlan.tiers.flat().map(({ target, offer }) => {
     const { upstream, defaults, tokenIds, scores } = target;
     const { id, origin, pathPrefix, options } = upstream;
     const forwarded = headersOf(upstream).map((name) => clientHeaders.get(name) ?? null);
@@ -220,16 +221,16 @@ function identityOf({ exchange, question, clientHeaders, course, resolved }: See
     ];
   });
   const identity = JSON.stringify([exchange.shape, question.words, targets]);
-  if (isPlain) plainIdentities.set(course, { id: resolved.id, identity });
+  if (isPlain) plainIdentities.set(routePlan, { id: resolved.id, identity });
   return identity;
 }
 
 /** Of requests that say nothing of their own; of a pattern, of the name that was asked for last. */
-const plainIdentities = new WeakMap<Course, { readonly id: string; readonly identity: string }>();
+const plainIdentities = new WeakMap<RoutePlan, { readonly id: string; readonly identity: string }>();
 
 const headersOf = ({ forwardHeaders }: Upstream): readonly string[] => ['openai-beta', ...forwardHeaders];
 
-const isForwarded = ({ tiers }: Course, headers: RequestHeaders): boolean =>
+const isForwarded = ({ tiers }: RoutePlan, headers: RequestHeaders): boolean =>
   tiers.some((tier) => tier.some(({ target }) => headersOf(target.upstream).some((name) => headers.has(name))));
 
 function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefined {
@@ -239,14 +240,14 @@ function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefin
 }
 
 function toAnswer(
-  { exchange, course }: Plan,
+  { exchange, routePlan }: Plan,
   { bytes, parts, cacheUse, saved, isAbout, origin }: ListAnswered,
 ): Answer {
   const [first] = parts;
   const answer = first?.answer;
   exchange.parts = parts.map((part) => part.exchange);
   // Whose space the answer is of, also where nobody was called.
-  exchange.target = first?.exchange.target ?? course.tiers[0]?.[0]?.target;
+  exchange.target = first?.exchange.target ?? routePlan.tiers[0]?.[0]?.target;
   exchange.credential = first?.exchange.credential;
   exchange.cacheUse = cacheUse;
   exchange.saved = savedIn(exchange, saved);

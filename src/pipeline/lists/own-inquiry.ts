@@ -17,7 +17,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import { observerOf } from '../answers/relay.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
-import { courseOf, unknownModel } from '../calls/plan.ts';
+import { routePlanOf, unknownModel } from '../calls/plan.ts';
 import { compileQuestionReader } from '../question.ts';
 import { estimateOf } from '../usage/request-estimate.ts';
 import { Settling, type SettlingDeps } from '../usage/settling.ts';
@@ -45,19 +45,19 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     const read = readers.get(route);
     if (resolved === undefined || read === undefined) throw unknownModel(model);
     const question = await read(body);
-    const open = courseOf(resolved, route);
-    const course = only === undefined ? open : withOnly(open, ({ target }) => isSame(target, only));
-    exchange.estimate = await estimateOf(question, route, course);
-    const reservation = await deps.spending.reserve(exchange, course, exchange.estimate);
+    const open = routePlanOf(resolved, route);
+    const routePlan = only === undefined ? open : withOnly(open, ({ target }) => isSame(target, only));
+    exchange.estimate = await estimateOf(question, route, routePlan);
+    const reservation = await deps.spending.reserve(exchange, routePlan, exchange.estimate);
     settling.reserved(reservation);
     await deps.ledger.open(exchange, reservation);
     const answer = await answerFrom(
       {
-        ...{ exchange, route, question, resolved, course, reservation },
+        ...{ exchange, route, question, resolved, routePlan, reservation },
         clientHeaders: headers,
         credential: undefined,
         query: noQuery,
-        deadlineMs: performance.now() + course.totalMs,
+        deadlineMs: performance.now() + routePlan.totalMs,
         isRead: true,
         records: undefined,
         inBackground: false,

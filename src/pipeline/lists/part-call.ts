@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
-import type { Course, Turn } from '../../core/dispatch.ts';
+import type { RoutePlan, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Exchange } from '../../core/exchange.ts';
 import type { Part, PartOutcome, PartWork } from '../../core/lists.ts';
@@ -89,14 +89,14 @@ export class PartCall implements PartWork {
   }
 
   async #run(read: QuestionReader): Promise<PartOutcome> {
-    const { exchange: whole, route, question: asked, course: open } = this.#plan;
+    const { exchange: whole, route, question: asked, routePlan: open } = this.#plan;
     const exchange = this.#exchange;
     const question = { ...(await read(this.#part.body)), words: asked.words };
-    const course = withOnly(open, (candidate) => this.#part.fits(candidate));
+    const routePlan = withOnly(open, (candidate) => this.#part.fits(candidate));
     const { others: named } = this.#plan;
     const others = named && (await sameIn(question, route, named));
-    const estimate = await estimateOf(question, route, course);
-    exchange.estimate = others === undefined ? estimate : estimateWith(estimate, course, others);
+    const estimate = await estimateOf(question, route, routePlan);
+    exchange.estimate = others === undefined ? estimate : estimateWith(estimate, routePlan, others);
     const width =
       route.operation === 'embeddings'
         ? widthFor({ question, resolved: this.#plan.resolved, isPart: true })
@@ -109,7 +109,7 @@ export class PartCall implements PartWork {
       exchange,
       question,
       others,
-      course,
+      routePlan,
       clientHeaders,
       reservation,
       isRead: true,
@@ -245,9 +245,9 @@ function exchangeFor(whole: Exchange): Exchange {
   return part;
 }
 
-export function withOnly(course: Course, fits: Part['fits']): Course {
-  const tiers = course.tiers.map((tier) => tier.filter(fits)).filter((tier) => tier.length > 0);
-  return tiers.flat().length === course.tiers.flat().length ? course : { ...course, tiers };
+export function withOnly(routePlan: RoutePlan, fits: Part['fits']): RoutePlan {
+  const tiers = routePlan.tiers.map((tier) => tier.filter(fits)).filter((tier) => tier.length > 0);
+  return tiers.flat().length === routePlan.tiers.flat().length ? routePlan : { ...routePlan, tiers };
 }
 
 /** What upstreams may be asked is counted by the call. */

@@ -8,13 +8,13 @@ import type { KeyRecord } from '../../core/key.ts';
 import { noQuery } from '../../core/query.ts';
 import type { Route } from '../../core/route.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
-import { courseOf, modelNotAllowed, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
+import { modelNotAllowed, nameAt, notSupported, routePlanOf, unknownModel } from '../calls/plan.ts';
 import { otherModelsIn, refusedModel } from '../other-models.ts';
 import { ParsingMemory } from '../parsing-memory.ts';
 import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader } from '../question.ts';
 import { estimateOf } from '../usage/request-estimate.ts';
 import { namedObjectsIn } from './named-objects.ts';
-import { courseAt, locationOf, type ObjectLocation } from './object-location.ts';
+import { locationOf, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { type ObjectRegistry, ownerOf } from './object-registry.ts';
 
 export interface RequestJudge {
@@ -67,13 +67,17 @@ export async function judgeRequest(
       message: `What "${lies.param}" names lies in another place than the files of this project; send its content instead.`,
     });
   }
-  const { course, credential } = courseAt(courseOf(resolved, route), { ...location, param: undefined }, resolved.id);
-  const [candidate] = course.tiers.flat();
+  const { routePlan, credential } = routePlanAt(
+    routePlanOf(resolved, route),
+    { ...location, param: undefined },
+    resolved.id,
+  );
+  const [candidate] = routePlan.tiers.flat();
   if (credential === undefined || candidate === undefined) throw elsewhere(resolved.id);
   const { offer, target } = candidate;
   // What is worked off there is the file, and nobody would write it anew.
   if (offer.translation !== undefined || offer.make !== undefined) throw elsewhere(resolved.id);
-  const asking = await estimateOf(question, route, { ...course, tiers: [[candidate]] }, lies?.param);
+  const asking = await estimateOf(question, route, { ...routePlan, tiers: [[candidate]] }, lies?.param);
   const upstreamModel = nameAt(target, resolved);
   const span = name === upstreamModel ? undefined : question.modelField;
   return { resolved, upstreamModel, asking, span };

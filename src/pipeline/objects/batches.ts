@@ -1,7 +1,7 @@
 /** Batch API: creates batches from validated files, polls, lists and cancels them. */
 
 import { Buffer } from 'node:buffer';
-import type { Course } from '../../core/dispatch.ts';
+import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -15,7 +15,7 @@ import type { Upload } from '../../core/upload.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
 import { attempt } from '../calls/attempt.ts';
-import { courseOf, modelNotAllowed, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
+import { modelNotAllowed, nameAt, notSupported, routePlanOf, unknownModel } from '../calls/plan.ts';
 import { ownHeaders } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import { recordOutputs } from './batch-outputs.ts';
@@ -23,7 +23,7 @@ import type { Batches } from './batch-polling.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { compileFields, needed, readFields } from './known-fields.ts';
 import { notStored } from './named-objects.ts';
-import { courseAt, locationOfObject, type ObjectLocation } from './object-location.ts';
+import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { inTime, ownerOf } from './object-registry.ts';
 import {
   type AnsweredThere,
@@ -75,11 +75,11 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     }
     exchange.route = route;
     exchange.lane = 'bulk';
-    const { resolved, course } = courseFor(asked, file.input, line, location);
+    const { resolved, routePlan } = routePlanFor(asked, file.input, line, location);
     exchange.modelId = resolved.id;
     if (exchange.client.gone) throw new GatewayError('client_closed');
-    const reservation = await openWith(deps, exchange, course, file.input.asking, settling);
-    const sent = { exchange, route, clientHeaders: request.fields, resolved, course, reservation };
+    const reservation = await openWith(deps, exchange, routePlan, file.input.asking, settling);
+    const sent = { exchange, route, clientHeaders: request.fields, resolved, routePlan, reservation };
     const call = { method: about.method, behind: '', query: noQuery, body };
     const plan = planAbout({ ...sent, credential: location.credential }, call, about.records);
     const answer = await attempt({ ...plan, client: nobody() }, deps);
@@ -88,23 +88,27 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
   }
 
   /** As the key and the configuration are now, which may be others than when the file came. */
-  function courseFor(
+  function routePlanFor(
     { exchange, key }: AskedThere,
     { model, upstreamModel }: BatchInput,
     line: Route,
     location: ObjectLocation,
-  ): { readonly resolved: ResolvedModel; readonly course: Course } {
+  ): { readonly resolved: ResolvedModel; readonly routePlan: RoutePlan } {
     deps.checkOperation(key, line.operation);
     const resolved = exchange.snapshot.models.resolve(model);
     if (resolved === undefined || (line.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(model);
     if (!deps.mayUseModel(key, resolved.id)) throw modelNotAllowed(model, exchange.snapshot);
     if (!resolved.model.operations.includes(line.operation)) throw notSupported(resolved.id, line);
-    const { course, credential } = courseAt(courseOf(resolved, line), { ...location, param: undefined }, resolved.id);
-    const candidate = course.tiers.flat().find(({ target }) => nameAt(target, resolved) === upstreamModel);
+    const { routePlan, credential } = routePlanAt(
+      routePlanOf(resolved, line),
+      { ...location, param: undefined },
+      resolved.id,
+    );
+    const candidate = routePlan.tiers.flat().find(({ target }) => nameAt(target, resolved) === upstreamModel);
     if (credential === undefined || candidate === undefined) throw servedOtherwise(resolved.id);
     const offer = { path: location.upstream.batchesPath ?? '' };
     const tiers = [[{ target: candidate.target, offer, lifted: false }]];
-    return { resolved, course: { ...course, tiers, alone: true, replayable: false } };
+    return { resolved, routePlan: { ...routePlan, tiers, alone: true, replayable: false } };
   }
 
   /** What was made is polled, whether its client is still there or not; what nobody could follow is ended. */
@@ -145,11 +149,11 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     const location = locationOfObject(object, exchange.snapshot);
     if (location === undefined || location.upstream.batchesPath === undefined) throw notFound(about);
     exchange.modelId = object.model;
-    const { course, resolved } = batchesOf(location.upstream);
-    const reservation = await openWith(deps, exchange, course, forNothing, settling);
+    const { routePlan, resolved } = batchesOf(location.upstream);
+    const reservation = await openWith(deps, exchange, routePlan, forNothing, settling);
     const { route, records, method, tail } = about;
     const { credential } = location;
-    const sent = { exchange, route, clientHeaders: request.fields, resolved, course, credential, reservation };
+    const sent = { exchange, route, clientHeaders: request.fields, resolved, routePlan, credential, reservation };
     const plan = planAbout(sent, { method, behind: `/${encodeURIComponent(id)}${tail}`, query: noQuery }, records);
     const answer = await told(object, key, exchange, await attempt(plan, deps));
     return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
@@ -176,10 +180,10 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
 
   async function list(asked: AskedThere): Promise<AnsweredThere> {
     const { exchange, key, upstream, query, settling } = asked;
-    const { course, resolved } = batchesOf(upstream);
+    const { routePlan, resolved } = batchesOf(upstream);
     const cursor = query.get('after');
     const after = cursor === undefined ? undefined : await findSeen(asked, cursor);
-    const reservation = await openWith(deps, exchange, course, forNothing, settling);
+    const reservation = await openWith(deps, exchange, routePlan, forNothing, settling);
     const isShown = (object: StoredObject): boolean => deps.mayUseModel(key, object.model);
     const answer = await answerList(stored, {
       kind: 'batch',

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Reservation } from '../../core/accounting/spending.ts';
-import type { Course } from '../../core/dispatch.ts';
+import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -18,13 +18,13 @@ import type { ServerAnswer } from '../../wire/server-answer.ts';
 import type { ServerRequest } from '../../wire/server-request.ts';
 import { relay } from '../answers/relay.ts';
 import { attempt } from '../calls/attempt.ts';
-import { courseOf, type Plan } from '../calls/plan.ts';
+import { type Plan, routePlanOf } from '../calls/plan.ts';
 import { ownHeaders } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Question } from '../question.ts';
 import { Settling } from '../usage/settling.ts';
 import type { Background } from './background.ts';
-import { courseAt, locationOfObject } from './object-location.ts';
+import { locationOfObject, routePlanAt } from './object-location.ts';
 import { ownerOf } from './object-registry.ts';
 import { recorded } from './recording.ts';
 
@@ -61,10 +61,10 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     if (about.forgets && !(await deps.background.mayGo(id, object.upstream))) throw stillMade(about);
     const location = locationOfObject(object, exchange.snapshot);
     if (location === undefined) throw notFound(about);
-    const located = courseAt(courseOf(resolved, about.of), { ...location, param: undefined }, resolved.id);
+    const located = routePlanAt(routePlanOf(resolved, about.of), { ...location, param: undefined }, resolved.id);
     if (located.credential === undefined) throw notFound(about);
     const asking = query.get('stream') === 'true' ? forStream : forNothing;
-    const reservation = await openWith(deps, exchange, located.course, asking, settling);
+    const reservation = await openWith(deps, exchange, located.routePlan, asking, settling);
     const called = { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query };
     const sent = { exchange, route, clientHeaders: request.fields, resolved, ...located, reservation };
     const plan = planAbout(sent, called, about.records);
@@ -114,21 +114,24 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
 export async function openWith(
   { spending, ledger }: Pick<PipelineDeps, 'spending' | 'ledger'>,
   exchange: Exchange,
-  course: Course,
+  routePlan: RoutePlan,
   asking: RequestEstimate,
   settling: Settling,
 ): Promise<Reservation> {
   exchange.estimate = asking;
-  const reservation = await spending.reserve(exchange, course, asking);
+  const reservation = await spending.reserve(exchange, routePlan, asking);
   settling.reserved(reservation);
   await ledger.open(exchange, reservation);
   return reservation;
 }
 
-type Sent = Pick<Plan, 'exchange' | 'route' | 'clientHeaders' | 'resolved' | 'course' | 'credential' | 'reservation'>;
+type Sent = Pick<
+  Plan,
+  'exchange' | 'route' | 'clientHeaders' | 'resolved' | 'routePlan' | 'credential' | 'reservation'
+>;
 
 export function planAbout(sent: Sent, about: NonNullable<Plan['about']>, records: Plan['records']): Plan {
-  const deadlineMs = performance.now() + sent.course.totalMs;
+  const deadlineMs = performance.now() + sent.routePlan.totalMs;
   return { ...sent, question: noQuestion, about, query: noQuery, deadlineMs, records, inBackground: false };
 }
 

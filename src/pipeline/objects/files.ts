@@ -102,12 +102,12 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
   async function send(
     { exchange, settling, request }: AskedThere,
     { route, records }: ObjectRoute,
-    { course, credential, resolved }: Destination,
+    { routePlan, credential, resolved }: Destination,
     about: NonNullable<Plan['about']>,
     input?: BatchInput,
   ): Promise<AnsweredThere> {
-    const reservation = await openWith(deps, exchange, course, forNothing, settling);
-    const sent = { exchange, route, clientHeaders: request.fields, resolved, course, credential, reservation };
+    const reservation = await openWith(deps, exchange, routePlan, forNothing, settling);
+    const sent = { exchange, route, clientHeaders: request.fields, resolved, routePlan, credential, reservation };
     const plan = planAbout(sent, about, about.body === undefined ? undefined : records);
     const attempted = await attempt(plan, deps);
     const answer = about.body === undefined ? attempted : await recordFile(exchange, attempted, input);
@@ -132,10 +132,10 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
 
   async function list(asked: AskedThere): Promise<AnsweredThere> {
     const { exchange, key, upstream, query, settling } = asked;
-    const { course, resolved } = filesOf(upstream);
+    const { routePlan, resolved } = filesOf(upstream);
     const cursor = query.get('after');
     const after = cursor === undefined ? undefined : await findOwn(asked, cursor);
-    const reservation = await openWith(deps, exchange, course, forNothing, settling);
+    const reservation = await openWith(deps, exchange, routePlan, forNothing, settling);
     const purpose = query.get('purpose');
     const answer = await answerList(files, {
       kind: 'file',

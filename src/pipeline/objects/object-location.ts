@@ -1,6 +1,6 @@
 /** Where what a request names lies: at one upstream, in the account of one credential. The request goes there and nowhere else. */
 
-import type { Candidate, Course } from '../../core/dispatch.ts';
+import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Credential, Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type StoredObject, storedKinds } from '../../core/store/stored-objects.ts';
@@ -102,22 +102,22 @@ function apart(param: string): GatewayError {
 }
 
 interface Placed {
-  readonly course: Course;
+  readonly routePlan: RoutePlan;
   /** The only credential that may be used. */
   readonly credential: Credential | undefined;
 }
 
 /** Of those who may serve it, the ones at that place. Throws where there are none, and the request needs them. */
-export function courseAt(course: Course, location: NamedLocation | undefined, modelId: string): Placed {
-  if (location === undefined) return { course, credential: undefined };
+export function routePlanAt(routePlan: RoutePlan, location: NamedLocation | undefined, modelId: string): Placed {
+  if (location === undefined) return { routePlan, credential: undefined };
   const { upstream, credential, param } = location;
   const isThere = ({ target }: Candidate): boolean => target.upstream === upstream;
-  const tiers = course.tiers.map((tier) => tier.filter(isThere)).filter((tier) => tier.length > 0);
+  const tiers = routePlan.tiers.map((tier) => tier.filter(isThere)).filter((tier) => tier.length > 0);
   if (tiers.length === 0) {
     if (param !== undefined) throw elsewhere(param, modelId);
-    return { course, credential: undefined };
+    return { routePlan, credential: undefined };
   }
-  return { course: { ...course, tiers, alone: tiers.flat().length === 1 }, credential };
+  return { routePlan: { ...routePlan, tiers, alone: tiers.flat().length === 1 }, credential };
 }
 
 function elsewhere(param: string, modelId: string): GatewayError {

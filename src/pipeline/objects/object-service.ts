@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { noCaps } from '../../core/caps.ts';
-import type { Course } from '../../core/dispatch.ts';
+import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -174,7 +174,7 @@ async function writeList(
 }
 
 export interface Way {
-  readonly course: Course;
+  readonly routePlan: RoutePlan;
   readonly resolved: ResolvedModel;
 }
 
@@ -215,7 +215,7 @@ export function wayTo(upstream: Upstream, path: string): Way {
   const candidate = { target, offer: { path }, lifted: false };
   const { totalMs } = upstream.timeouts.responses;
   const way: Way = {
-    course: { model, tiers: [[candidate]], totalMs, alone: true, replayable: false },
+    routePlan: { model, tiers: [[candidate]], totalMs, alone: true, replayable: false },
     resolved: { model, id: '', matched: '' },
   };
   byPath.set(path, way);

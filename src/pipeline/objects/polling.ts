@@ -18,8 +18,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { orAfter } from '../../lib/deadline.ts';
 import { createId } from '../../lib/ids.ts';
 import { reasonOf } from '../../lib/thrown.ts';
-import { courseOf } from '../calls/plan.ts';
-import { courseAt, locationOfObject, type ObjectLocation } from './object-location.ts';
+import { routePlanOf } from '../calls/plan.ts';
+import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { inTime } from './object-registry.ts';
 
 /** `unknown`: nobody can say just now. `gone`: nobody ever will. */
@@ -237,8 +237,8 @@ export class Poller<End extends object> {
       return undefined;
     for (const most of [answer.asking, nothingMore]) {
       try {
-        const { course } = courseAt(courseOf(resolved, route), { ...location, param: undefined }, resolved.id);
-        const reservation = await this.#deps.spending.reserve(exchange, course, most, { isCounted: true });
+        const { routePlan } = routePlanAt(routePlanOf(resolved, route), { ...location, param: undefined }, resolved.id);
+        const reservation = await this.#deps.spending.reserve(exchange, routePlan, most, { isCounted: true });
         if ((await reservation.enter(target.upstream)) === undefined) return reservation;
         reservation.settle(exchange);
       } catch {

@@ -1,7 +1,7 @@
 /** What Google's services are asked for, as far as the body tells beforehand: in either spelling that their JSON has for a name. */
 
 import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
-import type { Course } from '../../core/dispatch.ts';
+import type { RoutePlan } from '../../core/dispatch.ts';
 import type { Route } from '../../core/route.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { elementsOf } from '../../lib/json/json-elements.ts';
@@ -29,7 +29,7 @@ const clientTools: ReadonlySet<string> = new Set(['functionDeclarations', 'funct
 /** A longer list of tools is no list in earnest. */
 const longestToolsBytes = 1024 ** 2;
 
-type Model = Pick<Course['model'], 'context' | 'maxOutput' | 'maxToolCalls'>;
+type Model = Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxToolCalls'>;
 
 export function forContents(
   question: Question,

@@ -1,9 +1,9 @@
 /** What tools that a service runs itself make of what a request can count: what they bring in is read anew with each call. */
 
 import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
-import type { Course } from '../../core/dispatch.ts';
+import type { RoutePlan } from '../../core/dispatch.ts';
 
-type Model = Pick<Course['model'], 'context' | 'maxToolCalls'>;
+type Model = Pick<RoutePlan['model'], 'context' | 'maxToolCalls'>;
 
 /** Beyond any model, and so that no product of it loses a digit. */
 const mostTokens = 1_000_000_000;

@@ -8,13 +8,13 @@ import {
   type PriceUnit,
   type RequestEstimate,
 } from '../../core/accounting/price.ts';
-import type { Course } from '../../core/dispatch.ts';
+import type { RoutePlan } from '../../core/dispatch.ts';
 import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { Question } from '../question.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
 
-type Model = Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
+type Model = Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
 
 const bytesPerToken = 4;
 /** Longer than this, a text is counted in turns; between two places to stop. */

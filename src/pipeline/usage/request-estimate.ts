@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { PriceUnit, RequestEstimate } from '../../core/accounting/price.ts';
 import type { CustomRoute } from '../../core/custom-route.ts';
-import type { Candidate, Course } from '../../core/dispatch.ts';
+import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import type { Route } from '../../core/route.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
@@ -72,26 +72,26 @@ function forAnything(
 }
 
 /** Who may be asked. */
-type Tiers = Course['tiers'];
-type Asked = Pick<Course, 'tiers'> & {
-  readonly model: Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs' | 'maxToolCalls'>;
+type Tiers = RoutePlan['tiers'];
+type Asked = Pick<RoutePlan, 'tiers'> & {
+  readonly model: Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs' | 'maxToolCalls'>;
 };
 
 /** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream records. */
 export function estimateOf(
   question: Question,
   route: Route,
-  course: Asked,
+  routePlan: Asked,
   refersBy?: string,
 ): RequestEstimate | Promise<RequestEstimate> {
-  const { tiers } = course;
+  const { tiers } = routePlan;
   if (route.row.counting === 'messages' || route.row.counting === 'contents') {
-    return estimateOfMessages(question, route, course, refersBy);
+    return estimateOfMessages(question, route, routePlan, refersBy);
   }
-  if (route.own !== undefined) return forAnything(question, route, route.own, course.model);
-  if (route.row.counting === 'images') return forImages(question, course.model);
-  if (route.row.counting === 'speech') return forSpeech(question, course.model);
-  if (route.row.counting === 'recording') return forRecording(question, course.model);
+  if (route.own !== undefined) return forAnything(question, route, route.own, routePlan.model);
+  if (route.row.counting === 'images') return forImages(question, routePlan.model);
+  if (route.row.counting === 'speech') return forSpeech(question, routePlan.model);
+  if (route.row.counting === 'recording') return forRecording(question, routePlan.model);
   const list = listIn(question, route);
   if (list?.kind !== 'array') return withAdded(toRequestEstimate(question, route, tiers, list, one, 0), tiers);
   if (!mayHoldImages(route, list)) return withAdded(toRequestEstimate(question, route, tiers, list, list, 0), tiers);
@@ -107,7 +107,7 @@ const oneSliceBytes = 512 * 1024;
 function estimateOfMessages(
   question: Question,
   route: Route,
-  course: Asked,
+  routePlan: Asked,
   refersBy: string | undefined,
 ): RequestEstimate | Promise<RequestEstimate> {
   const { row } = route;
@@ -115,8 +115,8 @@ function estimateOfMessages(
   const looking = conversationIn(question.body, row.beyondText ?? []);
   const toRequestEstimate = (looked: Conversation): RequestEstimate => {
     const found = refersBy === undefined ? looked : { ...looked, beyond: refersBy };
-    if (row.counting === 'contents') return forContents(question, route, course.model, found);
-    return forMessages(question, row, course, found);
+    if (row.counting === 'contents') return forContents(question, route, routePlan.model, found);
+    return forMessages(question, row, routePlan, found);
   };
   return question.body.length <= oneSliceBytes
     ? toRequestEstimate(atOnce(looking))
@@ -349,7 +349,7 @@ function sizeOf(field: JsonField | undefined): number {
   return field === undefined ? 0 : Math.max(field.end - field.start - 2, 0);
 }
 
-type ModelBounds = Pick<Course['model'], 'context' | 'maxOutput'>;
+type ModelBounds = Pick<RoutePlan['model'], 'context' | 'maxOutput'>;
 
 /** Adds output billed beyond what bounds an answer: predicted text, thinking beyond it, and the summary of a compacted conversation. */
 function withMore(question: Question, estimate: RequestEstimate, { context, maxOutput }: ModelBounds): RequestEstimate {

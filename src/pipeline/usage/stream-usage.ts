@@ -22,10 +22,10 @@ const mostRemembered = 1_000;
 
 /** Whether a count is to be asked for: not of who refuses that, and not where the client asks itself. */
 export function asksUsage(plan: Plan, target: Target): boolean {
-  const { course, exchange, question, resolved, route } = plan;
+  const { routePlan, exchange, question, resolved, route } = plan;
   // Who counts elsewhere does so unasked.
   if (route.row.written === undefined || route.row.countsIn !== undefined) return false;
-  const isWanted = course.model.asksUsage || plan.isCountRead === true;
+  const isWanted = routePlan.model.asksUsage || plan.isCountRead === true;
   if (!isWanted || exchange.estimate?.isStream !== true) return false;
   const refusedUntilMs = refusals.get(target)?.get(nameAt(target, resolved)) ?? 0;
   return refusedUntilMs <= performance.now() && askedIn(question, question.body) !== undefined;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { noCaps } from '../../../src/core/caps.ts';
-import { type Course, isTurn, type NoTurn, Tried, type Turn } from '../../../src/core/dispatch.ts';
+import { isTurn, type NoTurn, type RoutePlan, Tried, type Turn } from '../../../src/core/dispatch.ts';
 import { defineFamily } from '../../../src/core/family.ts';
 import { byOperation } from '../../../src/core/operations/index.ts';
 import type { Credential, Model, Target, Timeouts, Upstream } from '../../../src/core/snapshot.ts';
@@ -59,10 +59,10 @@ export function target(of: Upstream, priority = 0, weight = 1): Target {
   };
 }
 
-export function course(...tiers: Target[][]): Course {
+export function routePlan(...tiers: Target[][]): RoutePlan {
   const targets = tiers.flat();
   const [first, ...others] = targets;
-  if (first === undefined) throw new TypeError('a course needs a target');
+  if (first === undefined) throw new TypeError('a route plan needs a target');
   const model: Model = {
     id: 'm',
     aliases: [],
@@ -95,21 +95,21 @@ export function setup(random: () => number = Math.random) {
   const clock = createFakeClock();
   const changes: RestChange[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
-  const choose = (where: Course, tried = asking(), matched = ''): Turn => {
+  const choose = (where: RoutePlan, tried = asking(), matched = ''): Turn => {
     const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(isTurn(chosen), 'nobody was chosen');
     return chosen;
   };
-  const nobody = (where: Course, tried = asking(), matched = ''): NoTurn => {
+  const nobody = (where: RoutePlan, tried = asking(), matched = ''): NoTurn => {
     const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(!isTurn(chosen), 'somebody was chosen');
     return chosen;
   };
   /** As many calls as it takes to have it rest. */
   const breakDown = (one: Target, kind: 'wire' | 'answer'): void => {
-    for (let i = 0; i < 5; i += 1) choose(course([one])).failed('broken', kind);
+    for (let i = 0; i < 5; i += 1) choose(routePlan([one])).failed('broken', kind);
   };
-  const shares = (where: Course, count = 1_000): Map<string, number> => {
+  const shares = (where: RoutePlan, count = 1_000): Map<string, number> => {
     const seen = new Map<string, number>();
     for (let i = 0; i < count; i += 1) {
       const turn = choose(where);

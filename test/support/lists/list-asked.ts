@@ -12,7 +12,7 @@ import { Unfit } from '../../../src/core/translation.ts';
 import { compileWatchedKeys, scanJson } from '../../../src/lib/json/json-scan.ts';
 import { WholeMadeAnswer } from '../../../src/pipeline/answers/made-answer.ts';
 import { routes } from '../../../src/routes/index.ts';
-import { course, target, upstream as upstreamOf } from '../gateways/dispatching.ts';
+import { routePlan, target, upstream as upstreamOf } from '../gateways/dispatching.ts';
 import { toKeyRecord } from '../gateways/keys.ts';
 import type { Kind } from './one-call.ts';
 
@@ -52,7 +52,7 @@ export function listAskedOf(
   const first = { ...target(upstreamOf('u')), limits };
   const others =
     failing === undefined ? [] : [{ ...target(upstreamOf('v')), limits: { items: failing.other }, priority: 1 }];
-  const { tiers, model } = course([first], others);
+  const { tiers, model } = routePlan([first], others);
   const cache = { ttlMs: 60_000, scope: 'project', maxBytes: 1024 * 1024, countsForLimits: false } as const;
   let busy = 0;
   let calls = 0;
