@@ -101,7 +101,7 @@ export class Tried extends CallerCall {
   #upstreams: string[] | undefined = undefined;
   #targets: Target[] | undefined = undefined;
   #credentials: Credential[] | undefined = undefined;
-  #turns: Turn[] | undefined = undefined;
+  #leases: TargetLease[] | undefined = undefined;
   /** A call is under way there, and the next one is to be somewhere else. */
   busy: Target | undefined = undefined;
   /** The next call may go to this target alone, which was tried before. */
@@ -124,16 +124,16 @@ export class Tried extends CallerCall {
     return this.#bodyMark;
   }
 
-  /** Nobody is there, or nobody has room. */
+  /** It is unreachable, or has no free slot. */
   upstream(id: string): void {
     this.#upstreams ??= [];
     this.#upstreams.push(id);
   }
 
-  /** After a pause: those that were passed over for want of room, or that asked for the pause, may be asked again. */
+  /** After a pause: those that were passed over for want of slots, or that asked for the pause, may be asked again. */
   paused(): void {
     this.#upstreams = undefined;
-    this.#turns = undefined;
+    this.#leases = undefined;
   }
 
   target(target: Target): void {
@@ -148,9 +148,9 @@ export class Tried extends CallerCall {
   }
 
   /** This credential at this target. */
-  turn(turn: Turn): void {
-    this.#turns ??= [];
-    this.#turns.push(turn);
+  lease(lease: TargetLease): void {
+    this.#leases ??= [];
+    this.#leases.push(lease);
   }
 
   hasTarget(target: Target): boolean {
@@ -161,8 +161,8 @@ export class Tried extends CallerCall {
 
   hasCredential(credential: Credential, target: Target): boolean {
     if (this.#credentials?.includes(credential) === true) return true;
-    if (this.#turns === undefined || this.only !== undefined) return false;
-    return this.#turns.some((turn) => turn.credential === credential && turn.candidate.target === target);
+    if (this.#leases === undefined || this.only !== undefined) return false;
+    return this.#leases.some((lease) => lease.credential === credential && lease.candidate.target === target);
   }
 }
 
@@ -182,16 +182,16 @@ export interface AnsweredFailure {
 }
 
 /** A target and a credential that were chosen for a call. One of the verdicts is told, once; then, as `CallEnd`, that it is over. */
-export interface Turn extends CallEnd {
+export interface TargetLease extends CallEnd {
   readonly candidate: Candidate;
   readonly credential: Credential;
-  /** Takes a place among the calls of the upstream, and waits for it where there is none. */
+  /** Takes a slot of the upstream, and waits for one where none is free. */
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
-  /** Takes a place where there is one; else gives up. */
+  /** Takes a slot where one is free; else gives up. */
   enterAtOnce(): boolean;
-  /** One more place among the calls of the upstream, where one is free at once: for what takes several calls. Over by itself. */
+  /** One more slot of the upstream, where one is free at once: for translations in several calls. Over by itself. */
   enterAgain(): CallEnd | undefined;
-  /** Gives up before anything was sent, with its place if it has one. It may have given up already. */
+  /** Gives up before anything was sent, with its slot if it has one. It may have given up already. */
   withdraw(): void;
   /** It answered as one that works; what it said may be the client's fault. `usedUpForMs`: its rate limit has nothing left. */
   served(firstByteMs: number, usedUpForMs?: number): void;
@@ -215,11 +215,11 @@ export interface Turn extends CallEnd {
   percentile95Ms(): number | undefined;
 }
 
-/** Nobody: each rests because it asked for it, has no room, has spent its repetitions, or was tried. */
-export interface NoTurn {
+/** No target: each is in cooldown, has no free slot, has spent its retry budget, or was tried. */
+export interface NoTarget {
   readonly kind: 'resting' | 'full' | 'spent' | 'tried';
   readonly retryAfterMs: number;
-  /** Each rests because it had too many calls (429), and for no other reason. */
+  /** Each is in cooldown because of too many calls (429), and for no other reason. */
   readonly isLimited: boolean;
   /** Per target, for the log. */
   readonly why: readonly string[];
@@ -227,13 +227,13 @@ export interface NoTurn {
 
 export interface Dispatcher {
   /** `matched`: what the model's pattern matched, by which an upstream's name for it is made; empty without one. */
-  choose(routePlan: RoutePlan, tried: Tried, matched: string): Turn | NoTurn;
+  choose(routePlan: RoutePlan, tried: Tried, matched: string): TargetLease | NoTarget;
   /** Where calls wait for the upstream's rate limits. */
   pacing(upstream: Upstream): Pacing;
   /** Nobody served it. Where two targets were unavailable for this request body and for no other, neither is to blame. */
   excuseUnavailable(routePlan: RoutePlan, tried: Tried, matched: string): void;
 }
 
-export function isTurn(chosen: Turn | NoTurn): chosen is Turn {
+export function isLease(chosen: TargetLease | NoTarget): chosen is TargetLease {
   return 'candidate' in chosen;
 }

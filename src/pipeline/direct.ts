@@ -9,7 +9,7 @@ import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { RequestEstimate } from '../core/accounting/price.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
-import { isTurn, type RoutePlan, Tried, type Turn } from '../core/dispatch.ts';
+import { isLease, type RoutePlan, type TargetLease, Tried } from '../core/dispatch.ts';
 import type { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -93,7 +93,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   #reservation: Reservation | undefined = undefined;
   #plan: Plan | undefined = undefined;
   #tried: Tried | undefined = undefined;
-  #turn: Turn | undefined = undefined;
+  #lease: TargetLease | undefined = undefined;
   #startedMs = 0;
   #outcome: Outcome | undefined = undefined;
   /** Of an answer that came whole, until it is settled. */
@@ -230,26 +230,26 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       this.#goOn({ tried });
       return;
     }
-    const turn = this.#deps.dispatcher.choose(plan.routePlan, tried, plan.resolved.matched);
-    if (!isTurn(turn) || !turn.enterAtOnce()) {
+    const lease = this.#deps.dispatcher.choose(plan.routePlan, tried, plan.resolved.matched);
+    if (!isLease(lease) || !lease.enterAtOnce()) {
       this.#goOn({ tried });
       return;
     }
     let call: Call;
     try {
-      const { candidate } = turn;
+      const { candidate } = lease;
       if (translationFor(plan, candidate) !== undefined || asksUsage(plan, candidate.target)) {
-        turn.withdraw();
+        lease.withdraw();
         this.#goOn({ tried });
         return;
       }
-      call = writeCall(plan, turn, exchange.client, true);
+      call = writeCall(plan, lease, exchange.client, true);
     } catch (error) {
-      turn.withdraw();
+      lease.withdraw();
       throw error;
     }
-    this.#turn = turn;
-    exchange.target = turn.candidate.target;
+    this.#lease = lease;
+    exchange.target = lease.candidate.target;
     exchange.attempts += 1;
     tried.sent += 1;
     this.#deps.call(call, this);
@@ -288,27 +288,27 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   readonly #judge = (): void => {
     const plan = this.#plan;
     const tried = this.#tried;
-    const turn = this.#turn;
+    const lease = this.#lease;
     const outcome = this.#outcome;
-    if (plan === undefined || tried === undefined || turn === undefined || outcome === undefined) return;
+    if (plan === undefined || tried === undefined || lease === undefined || outcome === undefined) return;
     try {
       if (
         outcome.kind === 'answered' &&
-        isPlainlyGood(outcome.answer, turn) &&
+        isPlainlyGood(outcome.answer, lease) &&
         faultIn(plan, outcome.answer) === undefined
       )
-        this.#relay(plan, turn, outcome.answer);
-      else this.#goOn({ tried, made: { turn, outcome, startedMs: this.#startedMs } });
+        this.#relay(plan, lease, outcome.answer);
+      else this.#goOn({ tried, made: { lease, outcome, startedMs: this.#startedMs } });
     } catch (error) {
       this.#fail(error);
     }
   };
 
-  #relay(plan: Plan, turn: Turn, answer: Answer): void {
+  #relay(plan: Plan, lease: TargetLease, answer: Answer): void {
     const { exchange, response } = this.#asked;
-    turn.served(answer.firstByteAtMs - answer.sentAtMs);
-    if (this.#answerAtOnce(plan, turn, answer)) return;
-    const passed = pass(plan, answer, turn, 'serves');
+    lease.served(answer.firstByteAtMs - answer.sentAtMs);
+    if (this.#answerAtOnce(plan, lease, answer)) return;
+    const passed = pass(plan, answer, lease, 'serves');
     if (passed instanceof Promise) throw new TypeError('a good answer passes at once');
     const headers = ownHeaders(exchange, passed, plan.resolved, plan.question, plan.reservation);
     if (plan.question.body.length > wholeBodyBytes) exchange.requestLease?.release();
@@ -321,12 +321,12 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   }
 
   /** False where it does not lie here whole, or holds what no client may see. */
-  #answerAtOnce(plan: Plan, turn: Turn, answer: Answer): boolean {
+  #answerAtOnce(plan: Plan, lease: TargetLease, answer: Answer): boolean {
     const { exchange } = this.#asked;
     const body = wholeBodyIn(answer);
     if (body === undefined) return false;
-    note(exchange, answer, turn);
-    if (isUnfit(answer, body, turn)) return false;
+    note(exchange, answer, lease);
+    if (isUnfit(answer, body, lease)) return false;
     const own = ownHeaders(exchange, answer, plan.resolved, plan.question, plan.reservation);
     this.#head = linesFor(exchange, answer, 'length', own);
     exchange.status = answer.status;
@@ -402,7 +402,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
 }
 
 /** Nothing but what was asked for, as far as its head says. */
-function isPlainlyGood(answer: Answer, { candidate }: Turn): boolean {
+function isPlainlyGood(answer: Answer, { candidate }: TargetLease): boolean {
   const { status, meantStatus } = answer;
   if (status >= 300 || meantStatus !== undefined) return false;
   return verdictOn(answer, candidate.target.upstream.family.errors?.statuses) === 'serves';

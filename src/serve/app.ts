@@ -64,7 +64,7 @@ import { createModelLists } from '../upstream/probes/model-lists.ts';
 import { createProbe } from '../upstream/probes/probe.ts';
 import { SharedSlots } from '../upstream/slots/shared-slots.ts';
 import { createSmallPost } from '../upstream/small-post.ts';
-import type { RestChange } from '../upstream/turn.ts';
+import type { RestChange } from '../upstream/target-lease.ts';
 import { version } from '../version.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 

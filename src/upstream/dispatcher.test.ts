@@ -89,9 +89,9 @@ test('a refused credential rests at every target of its upstream', () => {
   const refused = choose(routePlan([first]));
   refused.rejected('answered 401');
   for (let i = 0; i < 20; i += 1) {
-    const turn = choose(routePlan([second]));
-    assert.notEqual(turn.credential, refused.credential);
-    turn.served(1);
+    const lease = choose(routePlan([second]));
+    assert.notEqual(lease.credential, refused.credential);
+    lease.served(1);
   }
   assert.deepEqual(
     changes.map(({ model, credential: id, rests }) => ({ model, id, rests })),
@@ -132,10 +132,10 @@ test('what was tried is not chosen again, and nobody is left once all were', () 
   const tried = asking();
   const seen = new Set<Target>();
   for (let i = 0; i < 3; i += 1) {
-    const turn = choose(where, tried);
-    turn.dropped();
-    seen.add(turn.candidate.target);
-    tried.target(turn.candidate.target);
+    const lease = choose(where, tried);
+    lease.dropped();
+    seen.add(lease.candidate.target);
+    tried.target(lease.candidate.target);
   }
   assert.equal(seen.size, 3);
   assert.equal(nobody(where, tried).kind, 'tried');

@@ -1,6 +1,6 @@
-/** Chooses whom to call: tier by tier among those that work and have room, and someone that rests rather than nobody. */
+/** Chooses the target to call: tier by tier among healthy ones with a free slot; one in cooldown rather than none. */
 
-import type { Candidate, Dispatcher, NoTurn, RoutePlan, Tried, Turn } from '../core/dispatch.ts';
+import type { Candidate, Dispatcher, NoTarget, RoutePlan, TargetLease, Tried } from '../core/dispatch.ts';
 import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { atOnce } from '../lib/time-slices.ts';
@@ -15,7 +15,7 @@ import {
   type UpstreamStanding,
 } from './standing/standing.ts';
 import { bindingUntilMs, stateWithNames } from './standing/target-state.ts';
-import { type RestChange, TargetTurn, type TurnDeps } from './turn.ts';
+import { HeldTarget, type LeaseDeps, type RestChange } from './target-lease.ts';
 
 /** No more of a tier than this rests because of what it answered: the others would have to bear it all. */
 const restingShare = 0.5;
@@ -26,7 +26,7 @@ const failedChecksToRest = 2;
 /** Where nothing says when there will be room again. */
 const fullRetryAfterMs = 1_000;
 
-export interface DispatcherDeps extends TurnDeps {
+export interface DispatcherDeps extends LeaseDeps {
   readonly random: () => number;
   /** Where processes share the slots at upstreams. */
   readonly shared?: SharedSlots | undefined;
@@ -47,11 +47,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   const { clock, random, onChange, shared } = deps;
   const standings = new Standings(random, clock.monotonicMs(), shared);
 
-  function choose(routePlan: RoutePlan, tried: Tried, matched: string): Turn | NoTurn {
+  function choose(routePlan: RoutePlan, tried: Tried, matched: string): TargetLease | NoTarget {
     const nowMs = clock.monotonicMs();
     for (const tier of routePlan.tiers) {
-      const turn = chooseIn(tier, routePlan, tried, matched, nowMs);
-      if (turn !== undefined) return turn;
+      const lease = chooseIn(tier, routePlan, tried, matched, nowMs);
+      if (lease !== undefined) return lease;
     }
     return lastResort(routePlan, tried, matched, nowMs) ?? nobody(routePlan, tried, matched, nowMs);
   }
@@ -62,7 +62,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     tried: Tried,
     matched: string,
     nowMs: number,
-  ): Turn | undefined {
+  ): TargetLease | undefined {
     const [only] = tier;
     if (tier.length === 1 && only !== undefined) {
       const option = optionFor(only, tried, matched, nowMs);
@@ -74,8 +74,8 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     const best = free.length > 0 ? free : options;
     while (best.length > 0) {
       const [option] = best.splice(pick(best, routePlan.model.balance, random, nowMs), 1);
-      const turn = option && begin(option, routePlan, tried, nowMs);
-      if (turn !== undefined) return turn;
+      const lease = option && begin(option, routePlan, tried, nowMs);
+      if (lease !== undefined) return lease;
     }
     return undefined;
   }
@@ -124,13 +124,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /** Undefined where a repetition would be one too many for the upstream. */
-  function begin(option: Option, routePlan: RoutePlan, tried: Tried, nowMs: number): Turn | undefined {
+  function begin(option: Option, routePlan: RoutePlan, tried: Tried, nowMs: number): TargetLease | undefined {
     const { budget } = option.view.upstream;
     const isPaid = tried.sent > 0;
     if (isPaid && !budget.tryTake(nowMs)) return undefined;
     if (!tried.counted) budget.deposit();
     tried.counted = true;
-    return new TargetTurn(option, { routePlan, isPaid, caller: tried.caller }, deps, nowMs);
+    return new HeldTarget(option, { routePlan, isPaid, caller: tried.caller }, deps, nowMs);
   }
 
   /** By weight among those that work; most targets have one. */
@@ -149,14 +149,14 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
    * Nothing rests where there is no alternative, save where it asked for it: the one that wakes soonest. Where the first call
    * went to one that works, there was one: what that said goes to the client.
    */
-  function lastResort(routePlan: RoutePlan, tried: Tried, matched: string, nowMs: number): Turn | undefined {
+  function lastResort(routePlan: RoutePlan, tried: Tried, matched: string, nowMs: number): TargetLease | undefined {
     if (tried.sent > 0 && !tried.resorted) return undefined;
     for (const option of untried(routePlan.tiers, tried, matched, nowMs)) {
       if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.slots.hasRoom(tried)) continue;
-      const turn = begin(option, routePlan, tried, nowMs);
-      if (turn === undefined) continue;
+      const lease = begin(option, routePlan, tried, nowMs);
+      if (lease === undefined) continue;
       tried.resorted = true;
-      return turn;
+      return lease;
     }
     return undefined;
   }
@@ -174,7 +174,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       .sort((a, b) => isDown(a) - isDown(b) || restsUntilMs(a) - restsUntilMs(b));
   }
 
-  function nobody({ tiers }: RoutePlan, tried: Tried, matched: string, nowMs: number): NoTurn {
+  function nobody({ tiers }: RoutePlan, tried: Tried, matched: string, nowMs: number): NoTarget {
     const left = untried(tiers, tried, matched, nowMs);
     const why = left.map((option) => `${nameOf(option)}: ${reasonOf(option, tried, nowMs)}`);
     if (left.length === 0) return { kind: 'tried', retryAfterMs: 0, isLimited: false, why };

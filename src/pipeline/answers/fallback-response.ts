@@ -1,7 +1,7 @@
 /** The response when no target has a good one: an upstream's own error, the newest failure, or the reason why no target was called. */
 
 import type { Denial } from '../../core/accounting/spending.ts';
-import type { NoTurn, Turn } from '../../core/dispatch.ts';
+import type { NoTarget, TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
@@ -11,7 +11,7 @@ import { discard } from './discard.ts';
 /** A bad answer, kept in case no target has a better one. */
 export interface Held {
   readonly answer: Answer;
-  readonly turn: Turn;
+  readonly lease: TargetLease;
   readonly verdict: Verdict;
 }
 
@@ -24,7 +24,7 @@ export class FallbackResponse {
   /** The newest, save that a refused credential of ours says the least to a client. */
   hold(next: Held): void {
     // The next target may be at the same upstream, and needs the slot.
-    next.turn.over(undefined);
+    next.lease.over(undefined);
     const stays = this.#held !== undefined && this.#held.verdict !== 'rejected' && next.verdict === 'rejected';
     if (stays) {
       discard(next.answer);
@@ -60,7 +60,7 @@ export class FallbackResponse {
   }
 
   /** An answer that was held; throws where there is none. */
-  best(none: NoTurn | undefined, exchange: Exchange): Held {
+  best(none: NoTarget | undefined, exchange: Exchange): Held {
     const held = this.#held;
     this.#held = undefined;
     if (held !== undefined) return held;
@@ -84,7 +84,7 @@ function tooMany({ limit, retryAfterMs }: Denial): GatewayError {
 }
 
 /** Nobody was asked at all; `isNarrowed` says that some could not serve it whenever they were asked. */
-function refusal(none: NoTurn | undefined, { tries }: Exchange, isNarrowed: boolean): GatewayError {
+function refusal(none: NoTarget | undefined, { tries }: Exchange, isNarrowed: boolean): GatewayError {
   const seconds = Math.max(1, Math.ceil((none?.retryAfterMs ?? 1_000) / 1_000));
   const details = { headers: ['Retry-After', String(seconds)], cause: withReasons(none?.kind ?? 'no time left', none) };
   if (none?.kind === 'full' || tries.some(({ outcome }) => outcome === 'queue')) {
@@ -106,6 +106,6 @@ function refusal(none: NoTurn | undefined, { tries }: Exchange, isNarrowed: bool
   return new GatewayError('no_upstream_available', message === undefined ? details : { message, ...details });
 }
 
-function withReasons(cause: string, none: NoTurn | undefined): string {
+function withReasons(cause: string, none: NoTarget | undefined): string {
   return none === undefined || none.why.length === 0 ? cause : `${cause}; ${none.why.join('; ')}`;
 }

@@ -1,6 +1,6 @@
 /** Makes the answer that was chosen fit to pass: searched for what no client may see, an error in our words. */
 
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { readerOf } from '../calls/client-param.ts';
@@ -12,23 +12,27 @@ import { searchFor } from './secret-search.ts';
 import { untilGone } from './until-gone.ts';
 
 /** Whose answer it is that the client gets. */
-export function note(exchange: Exchange, answer: Answer, { candidate, credential }: Turn): void {
+export function note(exchange: Exchange, answer: Answer, { candidate, credential }: TargetLease): void {
   exchange.target = candidate.target;
   exchange.credential = credential;
   exchange.sentAtMs = answer.sentAtMs;
   exchange.firstByteAtMs = answer.firstByteAtMs;
 }
 
-export function pass(plan: Plan, answer: Answer, turn: Turn, verdict: Verdict): Answer | Promise<Answer> {
+export function pass(plan: Plan, answer: Answer, lease: TargetLease, verdict: Verdict): Answer | Promise<Answer> {
   const { exchange } = plan;
-  const { target } = turn.candidate;
-  note(exchange, answer, turn);
+  const { target } = lease.candidate;
+  note(exchange, answer, lease);
   const { status, meantStatus = status } = answer;
-  const search = searchFor(turn);
+  const search = searchFor(lease);
   if (verdict === 'serves' && meantStatus < 400) {
     if (target.upstream.screen === 'errors' || search.inSuccesses.isEmpty) return answer;
     return screenSuccess(answer, search.inSuccesses, exchange);
   }
   const screened = screenError(answer, search, exchange);
-  return untilGone(exchange, answer, inOurWords(screened, meantStatus, turn.candidate, readerOf(plan, turn.candidate)));
+  return untilGone(
+    exchange,
+    answer,
+    inOurWords(screened, meantStatus, lease.candidate, readerOf(plan, lease.candidate)),
+  );
 }

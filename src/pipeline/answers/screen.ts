@@ -1,7 +1,7 @@
 /** Sees to it that no answer passes that repeats the upstream's credential: an error is held back, a success is watched as it passes. */
 
 import type { Buffer } from 'node:buffer';
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
@@ -70,9 +70,9 @@ export function wholeBodyIn({ ended, waiting, headers }: Answer): Buffer | undef
 }
 
 /** Whether a success that came whole repeats a secret. */
-export function isUnfit(answer: Answer, body: Buffer, turn: Turn): boolean {
-  if (turn.candidate.target.upstream.screen === 'errors') return false;
-  const needles = searchFor(turn).inSuccesses;
+export function isUnfit(answer: Answer, body: Buffer, lease: TargetLease): boolean {
+  if (lease.candidate.target.upstream.screen === 'errors') return false;
+  const needles = searchFor(lease).inSuccesses;
   return !needles.isEmpty && (isHeadUnfit(answer, needles) || needles.find(body) !== -1);
 }
 

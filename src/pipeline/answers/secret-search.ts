@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { setImmediate as nextSlice } from 'node:timers/promises';
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import type { Credential } from '../../core/snapshot.ts';
 import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
 import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../../lib/secrets/secret-spellings.ts';
@@ -39,7 +39,7 @@ export class SecretSearch {
 const searches = new WeakMap<Credential, SecretSearch>();
 
 /** The credentials of the upstream, and what was made of one of them to sign the call. */
-export function searchFor({ candidate, credential }: Turn): SecretSearch {
+export function searchFor({ candidate, credential }: TargetLease): SecretSearch {
   const made = credential.signer?.secrets?.();
   let search = searches.get(credential);
   if (search === undefined || search.made !== made) {

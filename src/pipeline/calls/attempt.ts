@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';
 import { noCaps } from '../../core/caps.ts';
-import { type Dispatcher, isTurn, type NoTurn, Tried, type Turn } from '../../core/dispatch.ts';
+import { type Dispatcher, isLease, type NoTarget, type TargetLease, Tried } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { SigningGround } from '../../core/family.ts';
@@ -58,7 +58,7 @@ export interface AttemptDeps {
 /** What was tried already, and what came of the first call where one was made. */
 export interface FirstCall {
   readonly tried: Tried;
-  readonly made?: { readonly turn: Turn; readonly outcome: Outcome; readonly startedMs: number };
+  readonly made?: { readonly lease: TargetLease; readonly outcome: Outcome; readonly startedMs: number };
 }
 
 export function attempt(plan: Plan, deps: AttemptDeps, first?: FirstCall): Promise<Answer> {
@@ -91,7 +91,7 @@ class Attempts {
   /** Once a call has failed that may be made again. */
   #sameTarget: SameTarget | undefined = undefined;
   /** Its pause is over already. */
-  #waited: Turn | undefined = undefined;
+  #waited: TargetLease | undefined = undefined;
   #rateWait: RateWait | undefined = undefined;
   /** At `log.level: debug` alone. */
   readonly #log: DebugLog | undefined;
@@ -115,35 +115,35 @@ class Attempts {
   async run(made?: FirstCall['made']): Promise<Answer> {
     try {
       if (made !== undefined) {
-        const { turn, outcome, startedMs } = made;
-        const answer = await this.#judgeOutcome(turn, outcome, startedMs);
-        if (answer !== undefined) return await pass(this.#plan, answer, turn, 'serves');
+        const { lease, outcome, startedMs } = made;
+        const answer = await this.#judgeOutcome(lease, outcome, startedMs);
+        if (answer !== undefined) return await pass(this.#plan, answer, lease, 'serves');
       }
       for (;;) {
         // Most work of a client is told when it leaves; it may have left while there was none.
         if (this.#client.gone) throw new GatewayError('client_closed');
-        const turn =
+        const lease =
           this.#sameTarget === undefined ? this.#chooseUnlessOver() : await this.#chooseNext(this.#sameTarget);
-        if (turn === undefined || !isTurn(turn)) {
-          if (turn !== undefined && (await this.#waitForRate(turn))) continue;
-          this.#log?.debug('no target left', { id: this.#exchange.id, why: turn?.kind ?? 'over' });
-          if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoFreeSlot();
+        if (lease === undefined || !isLease(lease)) {
+          if (lease !== undefined && (await this.#waitForRate(lease))) continue;
+          this.#log?.debug('no target left', { id: this.#exchange.id, why: lease?.kind ?? 'over' });
+          if (lease?.kind === 'full' && this.#isOnlyAtOnce) throw new NoFreeSlot();
           if (this.#faults !== undefined) this.#excuse(this.#faults);
-          const { answer, turn: answered, verdict } = this.#fallback.best(turn, this.#exchange);
+          const { answer, lease: answered, verdict } = this.#fallback.best(lease, this.#exchange);
           return await pass(this.#plan, answer, answered, verdict);
         }
-        if (this.#reached !== undefined && turn !== this.#waited && !(await this.#backOff(turn, this.#reached)))
+        if (this.#reached !== undefined && lease !== this.#waited && !(await this.#backOff(lease, this.#reached)))
           continue;
-        const hedgeAfterMs = this.#hedgeAfterMs(turn);
+        const hedgeAfterMs = this.#hedgeAfterMs(lease);
         if (hedgeAfterMs === undefined) {
-          const answer = await this.#ask(turn, this.#client);
+          const answer = await this.#ask(lease, this.#client);
           if (answer !== undefined) {
-            const passing = pass(this.#plan, answer, turn, 'serves');
+            const passing = pass(this.#plan, answer, lease, 'serves');
             return passing instanceof Promise ? await passing : passing;
           }
         } else {
-          const won = await this.#race(turn, hedgeAfterMs);
-          if (won !== undefined) return await pass(this.#plan, won.answer, won.turn, 'serves');
+          const won = await this.#race(lease, hedgeAfterMs);
+          if (won !== undefined) return await pass(this.#plan, won.answer, won.lease, 'serves');
         }
       }
     } finally {
@@ -153,7 +153,7 @@ class Attempts {
   }
 
   /** Whether it has waited for a rate limit, and may try again. */
-  async #waitForRate(none: NoTurn): Promise<boolean> {
+  async #waitForRate(none: NoTarget): Promise<boolean> {
     if (this.#isOver() || !mayPace(this.#plan)) return false;
     const startedMs = performance.now();
     const ended = await this.#pacing.next(none);
@@ -169,26 +169,26 @@ class Attempts {
     return this.#rateWait;
   }
 
-  #chooseUnlessOver(): Turn | NoTurn | undefined {
+  #chooseUnlessOver(): TargetLease | NoTarget | undefined {
     return this.#isOver() ? undefined : this.#choose();
   }
 
-  #choose(): Turn | NoTurn {
+  #choose(): TargetLease | NoTarget {
     return this.#deps.dispatcher.choose(this.#plan.routePlan, this.#tried, this.#plan.resolved.matched);
   }
 
   /** A call has failed: some are made again at the same target, before any other is asked or after all others. */
-  async #chooseNext(sameTarget: SameTarget): Promise<Turn | NoTurn | undefined> {
+  async #chooseNext(sameTarget: SameTarget): Promise<TargetLease | NoTarget | undefined> {
     const again = sameTarget.take();
     const chosen = again !== undefined && sameTarget.isFirst ? await this.#chooseAgain(again, sameTarget) : undefined;
     if (chosen !== undefined) return chosen;
     const other = this.#chooseUnlessOver();
-    if (other === undefined || isTurn(other) || again === undefined || sameTarget.isFirst) return other;
+    if (other === undefined || isLease(other) || again === undefined || sameTarget.isFirst) return other;
     return (await this.#chooseAgain(again, sameTarget)) ?? other;
   }
 
   /** The same target after a pause; undefined where it may not be asked any more. */
-  async #chooseAgain(again: Again, sameTarget: SameTarget): Promise<Turn | undefined> {
+  async #chooseAgain(again: Again, sameTarget: SameTarget): Promise<TargetLease | undefined> {
     const { routePlan, deadlineMs } = this.#plan;
     const waitMs = sameTarget.pauseMs(again, deadlineMs - performance.now(), this.#deps.random);
     if (waitMs === undefined) return undefined;
@@ -196,71 +196,71 @@ class Attempts {
     // Nothing is in cooldown where there is no alternative.
     if (!sameTarget.isFirst || routePlan.alone) this.#tried.resorted = true;
     this.#tried.only = again.target;
-    const turn = this.#chooseUnlessOver();
+    const lease = this.#chooseUnlessOver();
     this.#tried.only = undefined;
-    if (turn === undefined || !isTurn(turn)) return undefined;
+    if (lease === undefined || !isLease(lease)) return undefined;
     sameTarget.isAsked(again);
-    this.#waited = turn;
-    return turn;
+    this.#waited = lease;
+    return lease;
   }
 
   /** One call; undefined where it came to nothing that is for the client. */
-  async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
-    this.#log?.debug('target chosen', this.#namesOf(turn));
-    const { upstream } = turn.candidate.target;
+  async #ask(lease: TargetLease, client: Listening): Promise<Answer | undefined> {
+    this.#log?.debug('target chosen', this.#namesOf(lease));
+    const { upstream } = lease.candidate.target;
     const paces = mayPace(this.#plan);
     if (paces) this.#rateWait?.tries(upstream);
     if (this.#isOnlyAtOnce) {
-      if (!turn.enterAtOnce()) throw new NoFreeSlot();
+      if (!lease.enterAtOnce()) throw new NoFreeSlot();
     } else {
-      const entry = turn.enter(client, this.#plan.deadlineMs);
+      const entry = lease.enter(client, this.#plan.deadlineMs);
       if (entry !== 'entered') {
         // Others need not wait for its slot.
         this.#rateWait?.letOthersTry();
-        if (!this.#hasEntered(turn, await this.#queued(entry), client)) return undefined;
+        if (!this.#hasEntered(lease, await this.#queued(entry), client)) return undefined;
       }
     }
-    if ((paces || upstream.caps !== noCaps) && !(await this.#mayUse(turn, paces))) return undefined;
+    if ((paces || upstream.caps !== noCaps) && !(await this.#mayUse(lease, paces))) return undefined;
     const startedMs = performance.now();
-    const outcome = await this.#send(turn, client);
-    return outcome && this.#judgeOutcome(turn, outcome, startedMs);
+    const outcome = await this.#send(lease, client);
+    return outcome && this.#judgeOutcome(lease, outcome, startedMs);
   }
 
-  async #judgeOutcome(turn: Turn, outcome: Outcome, startedMs: number): Promise<Answer | undefined> {
+  async #judgeOutcome(lease: TargetLease, outcome: Outcome, startedMs: number): Promise<Answer | undefined> {
     if (outcome.kind === 'answered') {
-      const found = isExhausted(this.#plan, turn, outcome.answer);
+      const found = isExhausted(this.#plan, lease, outcome.answer);
       if (found instanceof Promise ? await found : found) {
-        return this.#judgeAnswer(turn, outcome.answer, startedMs, outcome.isPartial === true, 'rejected');
+        return this.#judgeAnswer(lease, outcome.answer, startedMs, outcome.isPartial === true, 'rejected');
       }
     }
     if (this.#plan.judge !== undefined && outcome.kind === 'answered') {
-      return this.#judge(turn, await this.#readWhole(turn, outcome, this.#plan.judge), startedMs);
+      return this.#judge(lease, await this.#readWhole(lease, outcome, this.#plan.judge), startedMs);
     }
     const found = outcome.kind === 'answered' ? faultIn(this.#plan, outcome.answer) : undefined;
     const fault = found instanceof Promise ? await found : found;
-    if (fault === undefined || outcome.kind !== 'answered') return this.#judge(turn, outcome, startedMs);
-    const failure = await this.#failureOf(fault, turn, outcome.answer);
-    return this.#judge(turn, { kind: 'unknown', failure }, startedMs);
+    if (fault === undefined || outcome.kind !== 'answered') return this.#judge(lease, outcome, startedMs);
+    const failure = await this.#failureOf(fault, lease, outcome.answer);
+    return this.#judge(lease, { kind: 'unknown', failure }, startedMs);
   }
 
-  async #failureOf(fault: Fault, turn: Turn, answer: Answer): Promise<Failure> {
+  async #failureOf(fault: Fault, lease: TargetLease, answer: Answer): Promise<Failure> {
     try {
       return await failureOf(fault, this.#plan, answer);
     } catch (error) {
       // The client has left while the rest was read.
-      turn.dropped();
+      lease.dropped();
       throw error;
     }
   }
 
   /** An answer that is good by its head may not be by its body. */
-  async #readWhole(turn: Turn, outcome: Answered, judge: NonNullable<Plan['judge']>): Promise<Outcome> {
+  async #readWhole(lease: TargetLease, outcome: Answered, judge: NonNullable<Plan['judge']>): Promise<Outcome> {
     const { answer } = outcome;
-    const { errors } = turn.candidate.target.upstream.family;
+    const { errors } = lease.candidate.target.upstream.family;
     if ((answer.meantStatus ?? answer.status) >= 300 || verdictOn(answer, errors?.statuses) !== 'serves')
       return outcome;
-    const judged = await judge(answer, turn).catch((error: unknown) => {
-      turn.dropped();
+    const judged = await judge(answer, lease).catch((error: unknown) => {
+      lease.dropped();
       throw error;
     });
     return 'failure' in judged
@@ -282,98 +282,98 @@ class Attempts {
     return this.#plan.isOnlyAtOnce === true && this.#tried.sent === 0 && this.#exchange.tries.length === 0;
   }
 
-  #hasEntered(turn: Turn, entry: 'entered' | 'too-late' | 'client-gone', client: Listening): boolean {
+  #hasEntered(lease: TargetLease, entry: 'entered' | 'too-late' | 'client-gone', client: Listening): boolean {
     if (entry === 'too-late') {
-      this.#tried.upstream(turn.candidate.target.upstream.id);
-      this.#note(turn, 'queue', undefined, performance.now());
+      this.#tried.upstream(lease.candidate.target.upstream.id);
+      this.#note(lease, 'queue', undefined, performance.now());
       return false;
     }
     if (entry === 'entered' && !client.gone) return true;
-    turn.withdraw();
+    lease.withdraw();
     throw new GatewayError('client_closed');
   }
 
   /** False where the upstream's own caps are reached. */
-  async #mayUse(turn: Turn, paces: boolean): Promise<boolean> {
-    const { upstream } = turn.candidate.target;
+  async #mayUse(lease: TargetLease, paces: boolean): Promise<boolean> {
+    const { upstream } = lease.candidate.target;
     let denial: Denial | undefined;
     try {
       denial = (paces ? this.#pacing.behind(upstream) : undefined) ?? (await this.#plan.reservation.enter(upstream));
     } catch (error) {
-      turn.withdraw();
+      lease.withdraw();
       throw error;
     }
     if (denial === undefined) {
       this.#rateWait?.passed();
       return true;
     }
-    turn.withdraw();
+    lease.withdraw();
     this.#tried.upstream(upstream.id);
     if (paces) this.#pacing.denied(upstream, denial);
-    if (this.#rateWait?.isRetrying(upstream) !== true) this.#note(turn, 'capped', denial.limit, performance.now());
+    if (this.#rateWait?.isRetrying(upstream) !== true) this.#note(lease, 'capped', denial.limit, performance.now());
     this.#fallback.denied(denial);
     return false;
   }
 
   /** Undefined where this target cannot serve what is asked, and another one may. */
-  #send(turn: Turn, client: Listening): Promise<Outcome | undefined> {
-    const { family } = turn.candidate.target.upstream;
+  #send(lease: TargetLease, client: Listening): Promise<Outcome | undefined> {
+    const { family } = lease.candidate.target.upstream;
     const refusal = family.refusesHalfCharacters ? halfCharacterIn(this.#plan.question) : undefined;
     return refusal instanceof Promise
-      ? refusal.then((found) => this.#sendUnless(found, turn, client))
-      : this.#sendUnless(refusal, turn, client);
+      ? refusal.then((found) => this.#sendUnless(found, lease, client))
+      : this.#sendUnless(refusal, lease, client);
   }
 
-  #sendUnless(refusal: GatewayError | undefined, turn: Turn, client: Listening): Promise<Outcome | undefined> {
+  #sendUnless(refusal: GatewayError | undefined, lease: TargetLease, client: Listening): Promise<Outcome | undefined> {
     if (refusal !== undefined) {
-      turn.withdraw();
-      this.#refuse(turn, refusal);
+      lease.withdraw();
+      this.#refuse(lease, refusal);
       return Promise.resolve(undefined);
     }
-    const { candidate } = turn;
+    const { candidate } = lease;
     const { http, inProcess } = this.#deps.transports;
     const transport = candidate.offer.make === undefined ? http : inProcess;
     const translation = translationFor(this.#plan, candidate);
     if (translation !== undefined) {
-      const send: Send = (asks, end) => this.#sendTranslated(turn, client, translation, transport, asks, end);
-      return asksUsage(this.#plan, candidate.target) ? this.#sendAskingForUsage(turn, send) : send(false, turn);
+      const send: Send = (asks, end) => this.#sendTranslated(lease, client, translation, transport, asks, end);
+      return asksUsage(this.#plan, candidate.target) ? this.#sendAskingForUsage(lease, send) : send(false, lease);
     }
     let call: ReturnType<typeof writeCall>;
     try {
-      call = writeCall(this.#plan, turn, client);
+      call = writeCall(this.#plan, lease, client);
     } catch (error) {
-      turn.withdraw();
+      lease.withdraw();
       throw error;
     }
     const asking = asksUsage(this.#plan, candidate.target) ? withUsageAsked(this.#plan, call) : undefined;
     const send: Send = (asks, end) => {
       this.#count(candidate.target);
       const sent = asks && asking !== undefined ? { ...asking, end } : call;
-      return sendSigned(sent, turn.credential, this.#deps.signing, transport);
+      return sendSigned(sent, lease.credential, this.#deps.signing, transport);
     };
-    return asking === undefined ? send(false, turn) : this.#sendAskingForUsage(turn, send);
+    return asking === undefined ? send(false, lease) : this.#sendAskingForUsage(lease, send);
   }
 
   /** Has the stream counted; who refuses to be asked for that is sent the call as it came. */
-  async #sendAskingForUsage(turn: Turn, send: Send): Promise<Outcome | undefined> {
+  async #sendAskingForUsage(lease: TargetLease, send: Send): Promise<Outcome | undefined> {
     const startedMs = performance.now();
     const subCall = new SubCall();
     const first = await send(true, subCall);
     if (first?.kind !== 'answered' || !mayBeRefusal(first.answer.status)) {
-      subCall.handOn(turn);
+      subCall.handOn(lease);
       const isCounted = first?.kind === 'answered' && this.#plan.isCountRead !== true;
       return isCounted ? { ...first, answer: withoutUsageEvent(first.answer) } : first;
     }
-    this.#note(turn, 'answered', first.answer.status, startedMs);
+    this.#note(lease, 'answered', first.answer.status, startedMs);
     discard(first.answer);
-    const second = await send(false, turn);
+    const second = await send(false, lease);
     const isServed = second?.kind === 'answered' && second.answer.status < 400;
-    if (isServed) rememberRefusal(this.#plan, turn.candidate.target);
+    if (isServed) rememberRefusal(this.#plan, lease.candidate.target);
     return second;
   }
 
   async #sendTranslated(
-    turn: Turn,
+    lease: TargetLease,
     client: Listening,
     translation: Translation,
     transport: Transport,
@@ -382,18 +382,18 @@ class Attempts {
   ): Promise<Outcome | undefined> {
     let calls: TranslatedCalls;
     try {
-      calls = await writeTranslated(this.#plan, turn, client, translation, this.#deps, asks, end);
+      calls = await writeTranslated(this.#plan, lease, client, translation, this.#deps, asks, end);
     } catch (error) {
-      turn.withdraw();
+      lease.withdraw();
       if (!(error instanceof GatewayError)) throw error;
-      this.#refuse(turn, error);
+      this.#refuse(lease, error);
       return undefined;
     }
     if (client.gone) {
-      turn.withdraw();
+      lease.withdraw();
       throw new GatewayError('client_closed');
     }
-    this.#count(turn.candidate.target);
+    this.#count(lease.candidate.target);
     const outcome = await calls.run(transport);
     const owed = calls.owedOf(this.#exchange);
     if (owed !== undefined) this.#exchange.owed = [...(this.#exchange.owed ?? []), ...owed];
@@ -401,10 +401,10 @@ class Attempts {
   }
 
   /** This target cannot serve it; another may. */
-  #refuse(turn: Turn, refusal: GatewayError): void {
-    this.#tried.target(turn.candidate.target);
-    this.#exchange.trace?.called(turn, 'refused', undefined);
-    this.#log?.debug('attempt ended', { ...this.#namesOf(turn), outcome: 'refused', detail: refusal.code });
+  #refuse(lease: TargetLease, refusal: GatewayError): void {
+    this.#tried.target(lease.candidate.target);
+    this.#exchange.trace?.called(lease, 'refused', undefined);
+    this.#log?.debug('attempt ended', { ...this.#namesOf(lease), outcome: 'refused', detail: refusal.code });
     this.#fallback.refused(refusal);
   }
 
@@ -414,46 +414,46 @@ class Attempts {
     this.#tried.sent += 1;
   }
 
-  /** Tells the turn what came of it, and keeps what may be needed when nothing better comes. */
-  #judge(turn: Turn, outcome: Outcome, startedMs: number): Answer | undefined {
+  /** Reports its outcome to the lease, and keeps what may be needed when nothing better comes. */
+  #judge(lease: TargetLease, outcome: Outcome, startedMs: number): Answer | undefined {
     switch (outcome.kind) {
       case 'answered':
         if (outcome.isPartial && !this.#plan.routePlan.replayable) this.#isFinal = true;
-        return this.#judgeAnswer(turn, outcome.answer, startedMs, outcome.isPartial === true);
+        return this.#judgeAnswer(lease, outcome.answer, startedMs, outcome.isPartial === true);
       case 'not-sent':
         this.#tried.sent -= 1;
-        this.#tried.upstream(turn.candidate.target.upstream.id);
+        this.#tried.upstream(lease.candidate.target.upstream.id);
         this.#fallback.failed(outcome.failure);
         if (outcome.failure.ours === undefined) {
-          turn.notSent(outcome.failure.cause);
-          if (outcome.failure.isLasting === undefined) this.#repeating.failed(turn, 'nothing');
-        } else turn.withdraw();
+          lease.notSent(outcome.failure.cause);
+          if (outcome.failure.isLasting === undefined) this.#repeating.failed(lease, 'nothing');
+        } else lease.withdraw();
         break;
       case 'unknown':
-        this.#judgeSilence(turn, outcome.failure);
+        this.#judgeSilence(lease, outcome.failure);
         break;
       case 'client-gone':
-        if (outcome.unsent) turn.withdraw();
-        else this.#endUnheard(turn, startedMs);
+        if (outcome.unsent) lease.withdraw();
+        else this.#endUnheard(lease, startedMs);
         throw new GatewayError('client_closed');
     }
-    this.#note(turn, outcome.kind, outcome.failure.cause, startedMs);
+    this.#note(lease, outcome.kind, outcome.failure.cause, startedMs);
     return undefined;
   }
 
   /** The client is gone; or is not, where the call was one of two. */
-  #endUnheard(turn: Turn, startedMs: number): void {
+  #endUnheard(lease: TargetLease, startedMs: number): void {
     if (this.#client.gone) {
-      turn.dropped();
-      this.#logEnd(turn, 'client-gone', undefined, startedMs);
+      lease.dropped();
+      this.#logEnd(lease, 'client-gone', undefined, startedMs);
       return;
     }
-    turn.outrun(performance.now() - startedMs);
-    this.#note(turn, 'outrun', undefined, startedMs);
+    lease.outrun(performance.now() - startedMs);
+    this.#note(lease, 'outrun', undefined, startedMs);
   }
 
-  #judgeSilence(turn: Turn, failure: Failure): void {
-    if (failure.elsewhere === undefined) this.#noteReached(turn);
+  #judgeSilence(lease: TargetLease, failure: Failure): void {
+    if (failure.elsewhere === undefined) this.#noteReached(lease);
     if (failure.served !== undefined) {
       this.#exchange.usage = failure.served;
       const call = shareOf(this.#exchange, { items: this.#exchange.estimate?.items ?? 1 }, failure.served, 1);
@@ -461,17 +461,17 @@ class Attempts {
       call.owed = undefined;
       this.#exchange.owed = [...(this.#exchange.owed ?? []), call];
     }
-    if (failure.stale !== undefined || failure.ours !== undefined || failure.elsewhere !== undefined) turn.dropped();
-    else turn.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
+    if (failure.stale !== undefined || failure.ours !== undefined || failure.elsewhere !== undefined) lease.dropped();
+    else lease.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
     // Of several endpoints another one is as good as another target.
     if (failure.elsewhere === undefined) {
-      if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
+      if (failure.stale === undefined || this.#staleOnce) this.#tried.target(lease.candidate.target);
       else this.#staleOnce = true;
     }
     if (this.#plan.routePlan.replayable && failure.isFinal === undefined) {
       this.#fallback.failed(failure);
       if (failure.elsewhere !== undefined) return;
-      if (failure.ours === undefined && failure.unfit === undefined) this.#repeating.failed(turn, 'unheard');
+      if (failure.ours === undefined && failure.unfit === undefined) this.#repeating.failed(lease, 'unheard');
       return;
     }
     this.#isFinal = true;
@@ -479,65 +479,65 @@ class Attempts {
   }
 
   #judgeAnswer(
-    turn: Turn,
+    lease: TargetLease,
     answer: Answer,
     startedMs: number,
     isPartial: boolean,
-    verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses),
+    verdict = verdictOn(answer, lease.candidate.target.upstream.family.errors?.statuses),
   ): Answer | undefined {
     if (verdict === 'serves') {
-      const paces = paceMsOf(this.#plan, turn.candidate.target.upstream) > 0;
+      const paces = paceMsOf(this.#plan, lease.candidate.target.upstream) > 0;
       const usedUpForMs = paces ? usedUpForMsIn(answer.headers, this.#deps.clock.nowMs()) : undefined;
-      turn.served(answer.firstByteAtMs - answer.sentAtMs, usedUpForMs);
-      this.#exchange.trace?.called(turn, 'answered', answer.status);
-      if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
-      else this.#logEnd(turn, 'answered', answer.status, startedMs);
+      lease.served(answer.firstByteAtMs - answer.sentAtMs, usedUpForMs);
+      this.#exchange.trace?.called(lease, 'answered', answer.status);
+      if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(lease, 'answered', answer.status, startedMs);
+      else this.#logEnd(lease, 'answered', answer.status, startedMs);
       return answer;
     }
-    this.#note(turn, verdict, answer.broken?.cause ?? answer.status, startedMs);
-    this.#noteReached(turn);
+    this.#note(lease, verdict, answer.broken?.cause ?? answer.status, startedMs);
+    this.#noteReached(lease);
     const why = `answered ${answer.status}`;
-    const restMs = restAskedForMs(answer, this.#deps.clock.nowMs(), turn.candidate.target.upstream.family.errors);
+    const restMs = restAskedForMs(answer, this.#deps.clock.nowMs(), lease.candidate.target.upstream.family.errors);
     switch (verdict) {
       case 'limited':
-        turn.limited(why, restMs);
-        this.#tried.turn(turn);
-        if (mayPace(this.#plan)) this.#pacing.refused(turn.candidate.target.upstream, restMs);
-        this.#repeating.failed(turn, 'nothing', restMs);
+        lease.limited(why, restMs);
+        this.#tried.lease(lease);
+        if (mayPace(this.#plan)) this.#pacing.refused(lease.candidate.target.upstream, restMs);
+        this.#repeating.failed(lease, 'nothing', restMs);
         break;
       case 'rejected':
-        turn.rejected(why);
-        this.#tried.credential(turn.credential);
+        lease.rejected(why);
+        this.#tried.credential(lease.credential);
         break;
       case 'loading':
-        turn.loading(why);
-        this.#tried.target(turn.candidate.target);
-        this.#repeating.failed(turn, 'nothing', restMs);
+        lease.loading(why);
+        this.#tried.target(lease.candidate.target);
+        this.#repeating.failed(lease, 'nothing', restMs);
         break;
       case 'failed':
-        turn.failed(why, 'answer', {
+        lease.failed(why, 'answer', {
           bodyMark: this.#tried.bodyMark,
           isUnavailable: unavailable.has(answer.meantStatus ?? answer.status),
           restMs,
         });
         this.#faults ??= new FaultAttribution();
-        this.#faults.add(turn, answer);
-        this.#endTarget(turn);
-        if (!isPartial) this.#repeating.failedWith(turn, answer, restMs);
+        this.#faults.add(lease, answer);
+        this.#endTarget(lease);
+        if (!isPartial) this.#repeating.failedWith(lease, answer, restMs);
         break;
       case 'broken':
-        turn.failed(answer.broken?.cause ?? 'broken off', 'wire');
-        this.#endTarget(turn);
-        this.#repeating.failed(turn, 'unheard');
+        lease.failed(answer.broken?.cause ?? 'broken off', 'wire');
+        this.#endTarget(lease);
+        this.#repeating.failed(lease, 'unheard');
         break;
       case 'redirects':
-        turn.failed(why, 'answer');
-        this.#endTarget(turn);
+        lease.failed(why, 'answer');
+        this.#endTarget(lease);
         answer.cancel();
         this.#fallback.failed({ ...redirected, cause: `redirect (${answer.status})` });
         return undefined;
     }
-    this.#fallback.hold({ answer, turn, verdict });
+    this.#fallback.hold({ answer, lease, verdict });
     return undefined;
   }
 
@@ -554,8 +554,8 @@ class Attempts {
     }
   }
 
-  #endTarget(turn: Turn): void {
-    this.#tried.target(turn.candidate.target);
+  #endTarget(lease: TargetLease): void {
+    this.#tried.target(lease.candidate.target);
     if (!this.#plan.routePlan.replayable) this.#isFinal = true;
   }
 
@@ -570,31 +570,31 @@ class Attempts {
    * Those who were reached and could not are left alone for a moment; whoever is somewhere else is asked at once. False
    * where nobody may be asked any more after it.
    */
-  async #backOff(turn: Turn, reached: readonly string[]): Promise<boolean> {
-    if (!reached.includes(turn.candidate.target.upstream.id)) return true;
+  async #backOff(lease: TargetLease, reached: readonly string[]): Promise<boolean> {
+    if (!reached.includes(lease.candidate.target.upstream.id)) return true;
     const waitMs = fullJitterMs(reached.length - 1, this.#deps.random);
     if ((await pause(waitMs, this.#client)) && !this.#isOver()) return true;
-    turn.withdraw();
+    lease.withdraw();
     return false;
   }
 
-  #noteReached(turn: Turn): void {
+  #noteReached(lease: TargetLease): void {
     this.#reached ??= [];
-    this.#reached.push(turn.candidate.target.upstream.id);
+    this.#reached.push(lease.candidate.target.upstream.id);
   }
 
-  #hedgeAfterMs(turn: Turn): number | undefined {
+  #hedgeAfterMs(lease: TargetLease): number | undefined {
     const { model, replayable } = this.#plan.routePlan;
     if (model.hedge === undefined || !replayable || this.#tried.sent > 0) return undefined;
-    return model.hedge.afterMs === 'p95' ? turn.percentile95Ms() : model.hedge.afterMs;
+    return model.hedge.afterMs === 'p95' ? lease.percentile95Ms() : model.hedge.afterMs;
   }
 
   /** The first call, and a second one where that takes long: whoever answers first. */
-  async #race(turn: Turn, afterMs: number): Promise<Won | undefined> {
+  async #race(lease: TargetLease, afterMs: number): Promise<Won | undefined> {
     const race = new Race(this.#client, (one, client) => this.#ask(one, client));
-    race.start(turn);
+    race.start(lease);
     if (await race.outlasts(afterMs)) {
-      const second = this.#chooseBeside(turn);
+      const second = this.#chooseBeside(lease);
       if (second !== undefined) {
         this.#isHedged = true;
         race.start(second);
@@ -604,36 +604,36 @@ class Attempts {
   }
 
   /** Undefined where the first call still waits for its place as well. */
-  #chooseBeside(turn: Turn): Turn | undefined {
+  #chooseBeside(lease: TargetLease): TargetLease | undefined {
     if (this.#tried.sent === 0 || this.#isOver()) return undefined;
-    this.#tried.busy = turn.candidate.target;
+    this.#tried.busy = lease.candidate.target;
     const second = this.#choose();
     this.#tried.busy = undefined;
-    return isTurn(second) ? second : undefined;
+    return isLease(second) ? second : undefined;
   }
 
-  #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
-    const { target } = turn.candidate;
-    this.#exchange.trace?.called(turn, outcome, detail);
-    this.#logEnd(turn, outcome, detail, startedMs);
+  #note(lease: TargetLease, outcome: string, detail: number | string | undefined, startedMs: number): void {
+    const { target } = lease.candidate;
+    this.#exchange.trace?.called(lease, outcome, detail);
+    this.#logEnd(lease, outcome, detail, startedMs);
     this.#exchange.tries.push({
       upstream: target.upstream.id,
       model: target.model,
-      credential: target.upstream.credentials.length === 1 ? undefined : turn.credential.id,
+      credential: target.upstream.credentials.length === 1 ? undefined : lease.credential.id,
       outcome,
       detail,
       durationMs: performance.now() - startedMs,
     });
   }
 
-  #logEnd(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
+  #logEnd(lease: TargetLease, outcome: string, detail: number | string | undefined, startedMs: number): void {
     if (this.#log === undefined) return;
     const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
-    this.#log.debug('attempt ended', { ...this.#namesOf(turn), outcome, detail, duration_ms: durationMs });
+    this.#log.debug('attempt ended', { ...this.#namesOf(lease), outcome, detail, duration_ms: durationMs });
   }
 
   /** IDs alone: nothing of a request or of a credential is among them. */
-  #namesOf({ candidate: { target }, credential }: Turn): Record<string, unknown> {
+  #namesOf({ candidate: { target }, credential }: TargetLease): Record<string, unknown> {
     return {
       id: this.#exchange.id,
       model: this.#exchange.modelId,

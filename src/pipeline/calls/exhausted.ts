@@ -1,7 +1,7 @@
 /** Finds in an error of a client's kind that the account of a credential is exhausted, which some services say with 400. */
 
 import { Buffer } from 'node:buffer';
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import { mayTellExhaustion } from '../../core/family.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { isJsonObject, type Json, JsonTextError, parseJson } from '../../lib/json/json-text.ts';
@@ -15,7 +15,7 @@ const mostBytes = 16 * 1024;
 const escapedLetter = /\\u00[2-7]/i;
 
 /** False where nobody else is left to ask, and where the request could have put the words there. */
-export function isExhausted(plan: Plan, { candidate }: Turn, answer: Answer): boolean | Promise<boolean> {
+export function isExhausted(plan: Plan, { candidate }: TargetLease, answer: Answer): boolean | Promise<boolean> {
   const { exhaustion } = candidate.target.upstream.family;
   const { status } = answer;
   if (exhaustion === undefined || !mayTellExhaustion(status)) return false;

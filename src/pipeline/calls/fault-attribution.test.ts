@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { FaultAttribution } from './fault-attribution.ts';
 
@@ -10,7 +10,7 @@ function excusedOf(statuses: readonly number[], targets: readonly string[] = ['a
   const excused: number[] = [];
   for (const [index, status] of statuses.entries()) {
     const candidate = { target: targets[index] };
-    faults.add({ candidate, excused: () => void excused.push(index) } as unknown as Turn, { status } as Answer);
+    faults.add({ candidate, excused: () => void excused.push(index) } as unknown as TargetLease, { status } as Answer);
   }
   faults.excuse();
   return excused;

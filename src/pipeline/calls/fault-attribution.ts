@@ -1,6 +1,6 @@
 /** Fault attribution: the targets that failed on one request, until it is known whether the fault is theirs or the request's. */
 
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';
 
 /** Statuses about the service, whatever the request was. */
@@ -10,7 +10,7 @@ const unreachableStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
 export const unavailable: ReadonlySet<number> = new Set([503, 529]);
 
 interface FailedTry {
-  readonly turn: Turn;
+  readonly lease: TargetLease;
   readonly status: number;
 }
 
@@ -20,16 +20,16 @@ export class FaultAttribution {
   /** One was unavailable, which the request may be to blame for as well: the dispatcher knows who else was, for this body alone. */
   hasUnavailable = false;
 
-  add(turn: Turn, { status, meantStatus = status }: Answer): void {
+  add(lease: TargetLease, { status, meantStatus = status }: Answer): void {
     if (unavailable.has(meantStatus)) this.hasUnavailable = true;
-    if (!unreachableStatuses.has(meantStatus)) this.#all.push({ turn, status: meantStatus });
+    if (!unreachableStatuses.has(meantStatus)) this.#all.push({ lease, status: meantStatus });
   }
 
   /** Nobody served it, and two failed alike: the request is to blame, and not those who got it. */
   excuse(): void {
-    for (const { turn, status } of this.#all) {
-      const { target } = turn.candidate;
-      if (this.#all.some((one) => one.turn.candidate.target !== target && one.status === status)) turn.excused();
+    for (const { lease, status } of this.#all) {
+      const { target } = lease.candidate;
+      if (this.#all.some((one) => one.lease.candidate.target !== target && one.status === status)) lease.excused();
     }
   }
 }

@@ -1,13 +1,13 @@
 /** Two calls for one question: the first answer that is good for the client wins, and the other call ends. */
 
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer, ClientWork, Listening } from '../../core/outcome.ts';
 
 /** Resolves with an answer that is for the client, or with none. */
-type Ask = (turn: Turn, client: Listening) => Promise<Answer | undefined>;
+type Ask = (lease: TargetLease, client: Listening) => Promise<Answer | undefined>;
 
 export interface Won {
-  readonly turn: Turn;
+  readonly lease: TargetLease;
   readonly answer: Answer;
 }
 
@@ -28,11 +28,11 @@ export class Race implements ClientWork {
     client.work = this;
   }
 
-  start(turn: Turn): void {
+  start(lease: TargetLease): void {
     const client: Listening = { gone: this.#client.gone, work: undefined };
-    const ended = this.#ask(turn, client).then((answer) => ({
+    const ended = this.#ask(lease, client).then((answer) => ({
       racer,
-      won: answer === undefined ? undefined : { turn, answer },
+      won: answer === undefined ? undefined : { lease, answer },
     }));
     const racer: Racer = { client, ended };
     this.#racers.push(racer);

@@ -5,7 +5,7 @@ import type { Reservation } from '../../core/accounting/spending.ts';
 import { type CallBody, withSpan } from '../../core/call-body.ts';
 import { noCaps } from '../../core/caps.ts';
 import type { CustomRoute } from '../../core/custom-route.ts';
-import type { Candidate, RoutePlan, Turn } from '../../core/dispatch.ts';
+import type { Candidate, RoutePlan, TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Offer } from '../../core/family.ts';
@@ -74,7 +74,7 @@ export interface Plan {
   /** The answer is no more than a promise of one. */
   readonly inBackground: boolean;
   /** Reads a good answer whole; somebody else is asked where it is not what was asked for. */
-  readonly judge?: (answer: Answer, turn: Turn) => Promise<Judged>;
+  readonly judge?: (answer: Answer, lease: TargetLease) => Promise<Judged>;
   /** Of a list whose model remembers items: what was found of it. */
   readonly remembered?: Remembered | undefined;
   /** It asks for a part of a list. */
@@ -241,20 +241,20 @@ function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): C
 }
 
 /** `isPlain`: nothing is done to its headers any more. */
-export function writeCall(asked: Plan, turn: Turn, client: Listening, isPlain = false): Call {
-  const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, turn);
+export function writeCall(asked: Plan, lease: TargetLease, client: Listening, isPlain = false): Call {
+  const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, lease);
   const { route, question } = plan;
-  const { target, lifted, offer } = turn.candidate;
-  if (plan.about !== undefined) return toCallAbout(plan, turn, client, plan.about);
+  const { target, lifted, offer } = lease.candidate;
+  if (plan.about !== undefined) return toCallAbout(plan, lease, client, plan.about);
   const insertIfAbsent = lifted || (route.model.from === 'body' && offer.namesNoModel !== true);
   const name = nameAt(target, plan.resolved);
   const { namedAgain } = plan;
   const form = formOf(plan);
   if (namedAgain !== undefined)
-    return toCall(plan, turn, client, withNames(question.body, namedAgain, name, turn), form);
+    return toCall(plan, lease, client, withNames(question.body, namedAgain, name, lease), form);
   const field = modelFieldOf(route) ?? 'model';
-  const written = nameInBody(turn.candidate, plan.resolved);
-  return toCall(plan, turn, client, withModel(question, written, insertIfAbsent ? field : undefined), form, isPlain);
+  const written = nameInBody(lease.candidate, plan.resolved);
+  return toCall(plan, lease, client, withModel(question, written, insertIfAbsent ? field : undefined), form, isPlain);
 }
 
 /** What a good answer must be where bytes pass; undefined where it may be anything, or is read whole. */
@@ -274,32 +274,39 @@ function transcriptForm({ body, scan }: Question): AnswerForm | undefined {
 }
 
 /** With the target's names for all models that are named beside its own. */
-function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { target } }: Turn): Plan {
+function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { target } }: TargetLease): Plan {
   const { question, moved } = renamedAt(plan.question, others, target, modelFieldOf(plan.route) ?? 'model');
   const namedAgain = plan.namedAgain?.map((one) => ({ ...one, start: moved(one.start), end: moved(one.end) }));
   return { ...plan, question, namedAgain, query: queryAt(plan.query, others, target) };
 }
 
 /** The question as a translation reads it. */
-export const questionFor = ({ question, others, route }: Plan, { candidate: { target } }: Turn): Question =>
+export const questionFor = ({ question, others, route }: Plan, { candidate: { target } }: TargetLease): Question =>
   others === undefined ? question : renamedAt(question, others, target, modelFieldOf(route) ?? 'model').question;
 
 const nothing = Buffer.alloc(0);
 
 /** A call whose body is made by a translation. */
-export function writeBodilessCall(plan: Plan, turn: Turn, client: Listening): Call {
+export function writeBodilessCall(plan: Plan, lease: TargetLease, client: Listening): Call {
   checkOtherSpelling(plan.question);
-  return toCall(plan, turn, client, nothing);
+  return toCall(plan, lease, client, nothing);
 }
 
-function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?: AnswerForm, isPlain = false): Call {
+function toCall(
+  plan: Plan,
+  lease: TargetLease,
+  client: Listening,
+  body: CallBody,
+  form?: AnswerForm,
+  isPlain = false,
+): Call {
   const { exchange, route } = plan;
-  const { target, offer, path } = turn.candidate;
+  const { target, offer, path } = lease.candidate;
   const { upstream } = target;
   const upstreamName = nameAt(target, plan.resolved);
-  const { credential } = turn;
+  const { credential } = lease;
   const own = offer.asChat === true && credential.chatHeaders ? { headers: credential.chatHeaders } : credential;
-  const headers = isPlain ? noHeaders : headersFor(plan, turn, own, upstreamName);
+  const headers = isPlain ? noHeaders : headersFor(plan, lease, own, upstreamName);
   return {
     method: route.own?.method ?? 'POST',
     upstream,
@@ -311,7 +318,7 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?
     timeouts: timeoutsOf(upstream, route),
     deadlineMs: plan.deadlineMs,
     client,
-    end: turn,
+    end: lease,
     isOnce: !plan.routePlan.replayable,
     form,
   };
@@ -319,10 +326,15 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody, form?
 
 const noHeaders: readonly string[] = [];
 
-function headersFor(plan: Plan, turn: Turn, own: Pick<Credential, 'headers'>, upstreamName: string): readonly string[] {
+function headersFor(
+  plan: Plan,
+  lease: TargetLease,
+  own: Pick<Credential, 'headers'>,
+  upstreamName: string,
+): readonly string[] {
   const { exchange, route, records, isRead, clientHeaders } = plan;
-  const { target } = turn.candidate;
-  const trace = exchange.trace?.calling(turn, target);
+  const { target } = lease.candidate;
+  const trace = exchange.trace?.calling(lease, target);
   const all = upstreamHeaders(exchange, own, target.upstream, clientHeaders, trace);
   const headers = headersOf(plan, all, upstreamName);
   // What is compressed could not be looked through as it passes.
@@ -345,8 +357,8 @@ export function behindPath(path: string, behind: string): string {
 }
 
 /** Mostly without a body: it names by its path what it is about. */
-function toCallAbout(plan: Plan, turn: Turn, client: Listening, about: CallAbout): Call {
-  const call = toCall(plan, turn, client, about.body ?? nothing);
+function toCallAbout(plan: Plan, lease: TargetLease, client: Listening, about: CallAbout): Call {
+  const call = toCall(plan, lease, client, about.body ?? nothing);
   return {
     ...call,
     method: about.method,
@@ -422,7 +434,7 @@ function withNameOf({ body, model }: Form, upstreamName: string, mayAdd: boolean
 }
 
 /** With the upstream's name wherever the body names the model that its path is about, as its own service writes it there. */
-function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { candidate }: Turn): CallBody {
+function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { candidate }: TargetLease): CallBody {
   const { resource = (one: string) => one } = candidate.offer;
   const meant = resource(name);
   let written: CallBody = body;

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';
-import { CallerCall, type Dispatcher, type NoTurn, type PacedCall, type Pacing } from '../../core/dispatch.ts';
+import { CallerCall, type Dispatcher, type NoTarget, type PacedCall, type Pacing } from '../../core/dispatch.ts';
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
@@ -93,7 +93,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
   }
 
   /** Waits until the upstream that has room soonest has it, unless that would take too long. */
-  async next(none: NoTurn): Promise<Ended> {
+  async next(none: NoTarget): Promise<Ended> {
     const found = this.#denied ?? this.#limited(none);
     this.#denied = undefined;
     if (found === undefined) return 'too-late';
@@ -129,7 +129,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
   }
 
   /** Upstreams that asked for a pause themselves, or whose first call after it is under way. */
-  #limited(none: NoTurn): { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined {
+  #limited(none: NoTarget): { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined {
     if (none.kind === 'spent' && this.#refusedBy !== undefined)
       return { upstream: this.#refusedBy, retryAfterMs: unknownMs };
     if (none.kind !== 'resting' || !none.isLimited) return undefined;

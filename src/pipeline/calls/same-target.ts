@@ -1,6 +1,6 @@
 /** Decides whether a failed call is made again at the same target, and after which pause. One for each request that had a failed call. */
 
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
@@ -40,7 +40,7 @@ export class SameTarget {
     return this.#plan.routePlan.model.retry.sameTarget !== undefined;
   }
 
-  failed({ candidate: { target } }: Turn, done: Done, restMs = 0): void {
+  failed({ candidate: { target } }: TargetLease, done: Done, restMs = 0): void {
     this.#next = undefined;
     const { routePlan } = this.#plan;
     const { scope, sameTarget } = routePlan.model.retry;
@@ -50,11 +50,11 @@ export class SameTarget {
     if (times < (sameTarget ?? this.#standard)) this.#next = { target, done, restMs };
   }
 
-  failedWith(turn: Turn, { status, meantStatus = status }: Answer, restMs: number | undefined): void {
-    const { errors } = turn.candidate.target.upstream.family;
+  failedWith(lease: TargetLease, { status, meantStatus = status }: Answer, restMs: number | undefined): void {
+    const { errors } = lease.candidate.target.upstream.family;
     const meant = errors?.statuses?.[meantStatus] ?? meantStatus;
-    if (passingStatuses.has(meant)) this.failed(turn, 'error', restMs);
-    else if (meant === 504) this.failed(turn, 'unheard', restMs);
+    if (passingStatuses.has(meant)) this.failed(lease, 'error', restMs);
+    else if (meant === 504) this.failed(lease, 'unheard', restMs);
   }
 
   get #standard(): number {

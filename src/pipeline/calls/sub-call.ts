@@ -24,7 +24,7 @@ export class SubCall implements CallEnd {
     this.#end?.over(broken);
   }
 
-  /** From now on its end is that of the turn. */
+  /** From now on its end is that of the lease. */
   handOn(end: CallEnd): void {
     this.#end = end;
     if (this.#isOver) end.over(this.#broken);

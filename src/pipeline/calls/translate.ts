@@ -1,7 +1,7 @@
 /** Puts a client's question into the words of an upstream that has a wire format of its own. */
 
 import type { Buffer } from 'node:buffer';
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { SigningGround } from '../../core/family.ts';
 import type { MemoryPool } from '../../core/memory-lease.ts';
@@ -34,21 +34,21 @@ interface TranslateDeps {
 /** What the upstream is asked; throws a `GatewayError` where it cannot serve that. */
 export async function writeTranslated(
   plan: Plan,
-  turn: Turn,
+  lease: TargetLease,
   client: Listening,
   translation: Translation,
   { clock, signing, answerPool, drains }: TranslateDeps,
   asksUsage: boolean,
   end: CallEnd,
 ): Promise<TranslatedCalls> {
-  const { target } = turn.candidate;
+  const { target } = lease.candidate;
   const { exchange, resolved, question } = plan;
-  const call = { ...writeBodilessCall(plan, turn, client), end };
-  const sent = await toParameters(questionFor(plan, turn).body, target, new ParsingMemory(exchange.requestLease));
+  const call = { ...writeBodilessCall(plan, lease, client), end };
+  const sent = await toParameters(questionFor(plan, lease).body, target, new ParsingMemory(exchange.requestLease));
   const asked = new Asked({
     body: asksUsage ? withUsage(sent) : sent,
     defaults: target.defaults,
-    model: nameInBody(turn.candidate, resolved),
+    model: nameInBody(lease.candidate, resolved),
     publicModel: resolved.id,
     shape: exchange.shape,
     tokenIds: target.tokenIds,
@@ -63,7 +63,7 @@ export async function writeTranslated(
   const conversation = await translation.ask(asked);
   checkRepeated(plan, conversation.requests.length);
   const memory = new AnswerMemory(exchange, answerPool, client);
-  return new TranslatedCalls(call, asked, conversation, turn, {
+  return new TranslatedCalls(call, asked, conversation, lease, {
     signing,
     memory,
     drains,

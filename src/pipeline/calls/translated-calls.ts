@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { Usage } from '../../core/accounting/usage.ts';
-import type { Turn } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import { type SigningGround, withOptions } from '../../core/family.ts';
 import type { Answer, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../../core/outcome.ts';
@@ -58,7 +58,7 @@ export class TranslatedCalls implements ClientWork {
   readonly #call: Call;
   readonly #asked: Asked;
   readonly #conversation: Conversation;
-  readonly #turn: Turn;
+  readonly #lease: TargetLease;
   readonly #signing: SigningGround;
   readonly #drains: DrainPool;
   readonly #declaredWidth: number | undefined;
@@ -92,14 +92,14 @@ export class TranslatedCalls implements ClientWork {
     call: Call,
     asked: Asked,
     conversation: Conversation,
-    turn: Turn,
+    lease: TargetLease,
     { signing, memory, drains, declaredWidth }: TranslatedDeps,
   ) {
     const { requests, stream } = conversation;
     this.#call = call;
     this.#asked = asked;
     this.#conversation = conversation;
-    this.#turn = turn;
+    this.#lease = lease;
     this.#signing = signing;
     this.#drains = drains;
     this.#declaredWidth = declaredWidth;
@@ -161,7 +161,7 @@ export class TranslatedCalls implements ClientWork {
 
   #getHelp(transport: Transport): void {
     while (this.#isLeft && this.#underWay < atATime) {
-      const place = this.#turn.enterAgain();
+      const place = this.#lease.enterAgain();
       if (place === undefined) return;
       this.#helpers.push(this.#help(place, transport));
     }
@@ -299,7 +299,7 @@ export class TranslatedCalls implements ClientWork {
   /** Undefined where there is nothing to sign, or nobody to sign it for any more. */
   #sign(path: string, body: Buffer, subCall: SubCall): ReturnType<typeof signatureOf> {
     const call = { upstream: this.#call.upstream, path, headers: this.#headers, body };
-    return Promise.race([signatureOf(call, this.#turn.credential, this.#signing), subCall.left]);
+    return Promise.race([signatureOf(call, this.#lease.credential, this.#signing), subCall.left]);
   }
 
   /** An error that says 200 gets the status that it means: what the client gets is not the upstream's own answer anyway. */
@@ -325,7 +325,7 @@ export class TranslatedCalls implements ClientWork {
     if (!isGood(answer)) return this.#withHint(0, answer, subCall);
     const type = headerValue(answer.headers, 'content-type') ?? '';
     if (/^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0) {
-      const secrets = searchFor(this.#turn);
+      const secrets = searchFor(this.#lease);
       return {
         kind: 'answered',
         answer: new StreamedAnswer(answer, stream, this.#by, [...this.#asked.ignored], secrets),
@@ -345,7 +345,7 @@ export class TranslatedCalls implements ClientWork {
   }
 
   get #by(): string {
-    return this.#turn.candidate.offer.translatedBy ?? this.#call.upstream.family.id;
+    return this.#lease.candidate.offer.translatedBy ?? this.#call.upstream.family.id;
   }
 
   /** The first outcome that is no good answer counts for all; the other calls are given up after a moment. */

@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
-import type { RoutePlan, Turn } from '../../core/dispatch.ts';
+import type { RoutePlan, TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Exchange } from '../../core/exchange.ts';
 import type { Part, PartOutcome, PartWork } from '../../core/lists.ts';
@@ -101,7 +101,7 @@ export class PartCall implements PartWork {
       route.operation === 'embeddings'
         ? widthFor({ question, resolved: this.#plan.resolved, isPart: true })
         : undefined;
-    const judge = (answer: Answer, turn: Turn): Promise<Judged> => this.#judge(answer, turn, width);
+    const judge = (answer: Answer, lease: TargetLease): Promise<Judged> => this.#judge(answer, lease, width);
     const clientHeaders = withoutKey(this.#plan.clientHeaders);
     const isOnlyAtOnce = !this.#part.waits;
     const reservation = forPart(this.#plan.reservation, exchange);
@@ -190,7 +190,7 @@ export class PartCall implements PartWork {
     return whole.body;
   }
 
-  async #judge(answer: Answer, { candidate }: Turn, width: Width | undefined): Promise<Judged> {
+  async #judge(answer: Answer, { candidate }: TargetLease, width: Width | undefined): Promise<Judged> {
     const { upstream } = candidate.target;
     const memory = new AnswerMemory(this.#exchange, this.#deps.answerPool, this.#exchange.client);
     const whole = await untilGone(

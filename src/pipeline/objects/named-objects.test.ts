@@ -32,10 +32,10 @@ test('a long body is looked through in turns, all of it', async (t) => {
     { type: 'item_reference', id: 'msg_own' },
   ];
   const question = await readQuestion(Buffer.from(JSON.stringify({ model: 'm', input })));
-  let turns = 0;
+  let slices = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextSlice();
+    for (; !isOver; slices += 1) await nextSlice();
   })();
   const { needed, mentioned } = await namedObjectsIn(question, responses, new ParsingMemory(undefined));
   isOver = true;
@@ -43,22 +43,22 @@ test('a long body is looked through in turns, all of it', async (t) => {
   assert.deepEqual(needed, [{ kind: 'item', id: 'msg_own', param: 'item_reference' }]);
   assert.equal(mentioned.length, 4_001);
   // Two lists of a hundred thousand are read and gone through.
-  assert.ok(turns > 200, `${turns} turns`);
+  assert.ok(slices > 200, `${slices} slices`);
 });
 
 test('a body of many small values is long before it has many bytes', async (t) => {
   const body = Buffer.from(`{"model":"m","input":[${'{},'.repeat(50_000)}{"type":"item_reference","id":"msg_1"}]}`);
   const question = await readQuestion(body);
   await slowClock(t);
-  let turns = 0;
+  let slices = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextSlice();
+    for (; !isOver; slices += 1) await nextSlice();
   })();
   await namedObjectsIn(question, responses, new ParsingMemory(undefined));
   isOver = true;
   await counting;
-  assert.ok(turns > 20, `${turns} turns`);
+  assert.ok(slices > 20, `${slices} slices`);
 });
 
 test('a container is named where a tool is to run, and told of where an item has run', async () => {

@@ -215,15 +215,15 @@ test('characters are counted as Unicode has them, escapes undone; of a long text
     assert.equal(await count(`"${text}"`), expected, text);
   }
   await slowClock(t);
-  let turns = 0;
+  let slices = 0;
   let isOver = false;
   const counting = (async () => {
-    for (; !isOver; turns += 1) await nextSlice();
+    for (; !isOver; slices += 1) await nextSlice();
   })();
   assert.equal(await count(`"${piece.repeat(20_000)}"`), 20_000 * characters);
   isOver = true;
   await counting;
-  assert.ok(turns > 45, `${turns} turns`);
+  assert.ok(slices > 45, `${slices} slices`);
 });
 
 test('a conversation counts what it may write at most, for each choice', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as tick } from 'node:timers/promises';
 import type { SlotArbiter, SlotClaim, SlotGrant } from '../../core/slots.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { Slots } from './slots.ts';
@@ -35,8 +35,8 @@ test('whoever has to wait for a slot asks for it in the same turn, once for all 
   const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
   slots.enter(silent());
   slots.enter(silent());
-  await turn();
-  await turn();
+  await tick();
+  await tick();
   assert.deepEqual(asked, [{ upstream: 'a', most: 4, held: 0, wants: 2 }]);
   assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [2, 2, 0]);
 });
@@ -45,8 +45,8 @@ test('it asks again, however often it was asked before', async (t) => {
   const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
   for (let wanted = 1; wanted <= 3; wanted += 1) {
     slots.enter(silent());
-    await turn();
-    await turn();
+    await tick();
+    await tick();
     assert.deepEqual([asked.length, slots.inFlight], [wanted, wanted]);
   }
 });
@@ -63,8 +63,8 @@ test('where nobody can be asked each has its share, and who would need more is n
       timedOut: () => told.push(`${name} too late`),
     });
   }
-  await turn();
-  await turn();
+  await tick();
+  await tick();
   assert.deepEqual(told, ['one entered', 'two entered', 'three too late']);
   assert.deepEqual([slots.held, slots.hasRoom(call)], [2, false]);
 });
@@ -78,8 +78,8 @@ test('where asking fails each has its share, and asks again', async (t) => {
   const { slots } = setUp(t, fail, 1);
   const enter = async (): Promise<void> => {
     slots.enter(silent());
-    await turn();
-    await turn();
+    await tick();
+    await tick();
   };
   await enter();
   await enter();

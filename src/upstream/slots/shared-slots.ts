@@ -101,7 +101,7 @@ export class SharedSlots {
     const most = slots.concurrency;
     const isIdle = performance.now() - usedAtMs >= idleMs;
     const spare = isIdle ? 0 : Math.floor(most / (2 * Math.max(1, this.#arbiter.nodes)));
-    const wants = Math.min(slots.turnPeak(), Math.max(slots.mostUseful, slots.inFlight));
+    const wants = Math.min(slots.recentPeak(), Math.max(slots.mostUseful, slots.inFlight));
     if (slots.held > Math.max(wants, spare)) slots.hold(Math.max(wants, spare), false);
     return { upstream, most, held: Math.max(slots.held, slots.inFlight), wants };
   }

@@ -209,7 +209,7 @@ test('where processes share the slots, it begins with none, and more are let in 
   assert.deepEqual(told, ['a entered']);
   slots.hold(7, false);
   assert.deepEqual([told.length, slots.held, slots.inFlight], [2, 2, 2]);
-  assert.equal(slots.turnPeak(), 5);
+  assert.equal(slots.recentPeak(), 5);
   slots.hold(0, true);
   assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [0, 2, 3], 'who is in stays');
 });

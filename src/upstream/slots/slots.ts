@@ -157,7 +157,7 @@ export class Slots {
     for (const waiter of this.#bulk.newest(this.#bulk.size - this.#limits.queue)) this.#sendAway(waiter);
   }
 
-  turnPeak(): number {
+  recentPeak(): number {
     const most = Math.max(this.peak, this.inFlight + this.waiting);
     this.peak = this.inFlight + this.waiting;
     return most;

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { noCaps } from '../../../src/core/caps.ts';
-import { isTurn, type NoTurn, type RoutePlan, Tried, type Turn } from '../../../src/core/dispatch.ts';
+import { isLease, type NoTarget, type RoutePlan, type TargetLease, Tried } from '../../../src/core/dispatch.ts';
 import { defineFamily } from '../../../src/core/family.ts';
 import { byOperation } from '../../../src/core/operations/index.ts';
 import type { Credential, Model, Target, Timeouts, Upstream } from '../../../src/core/snapshot.ts';
 import { createDispatcher } from '../../../src/upstream/dispatcher.ts';
-import type { RestChange } from '../../../src/upstream/turn.ts';
+import type { RestChange } from '../../../src/upstream/target-lease.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 
 const family = defineFamily({ id: 'test', title: 'Test', offers: {} });
@@ -95,14 +95,14 @@ export function setup(random: () => number = Math.random) {
   const clock = createFakeClock();
   const changes: RestChange[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
-  const choose = (where: RoutePlan, tried = asking(), matched = ''): Turn => {
+  const choose = (where: RoutePlan, tried = asking(), matched = ''): TargetLease => {
     const chosen = dispatcher.choose(where, tried, matched);
-    assert.ok(isTurn(chosen), 'nobody was chosen');
+    assert.ok(isLease(chosen), 'nobody was chosen');
     return chosen;
   };
-  const nobody = (where: RoutePlan, tried = asking(), matched = ''): NoTurn => {
+  const nobody = (where: RoutePlan, tried = asking(), matched = ''): NoTarget => {
     const chosen = dispatcher.choose(where, tried, matched);
-    assert.ok(!isTurn(chosen), 'somebody was chosen');
+    assert.ok(!isLease(chosen), 'somebody was chosen');
     return chosen;
   };
   /** As many calls as it takes to have it rest. */
@@ -112,10 +112,10 @@ export function setup(random: () => number = Math.random) {
   const shares = (where: RoutePlan, count = 1_000): Map<string, number> => {
     const seen = new Map<string, number>();
     for (let i = 0; i < count; i += 1) {
-      const turn = choose(where);
-      const { id } = turn.candidate.target.upstream;
+      const lease = choose(where);
+      const { id } = lease.candidate.target.upstream;
       seen.set(id, (seen.get(id) ?? 0) + 1);
-      turn.dropped();
+      lease.dropped();
     }
     return seen;
   };

@@ -74,20 +74,20 @@ test('who wants a place at once waits for none', () => {
   assert.equal(choose(where).enterAtOnce(), true);
 });
 
-test('a further place of a turn is given back once, whoever says how often that it is over', () => {
+test('a further slot of a lease is released once, however often it is ended', () => {
   const { choose, nobody } = setup();
   const where = routePlan([
     target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } })),
   ]);
-  const turn = choose(where);
-  assert.equal(turn.enter({ gone: false, work: undefined }, 0), 'entered');
-  const further = turn.enterAgain();
+  const lease = choose(where);
+  assert.equal(lease.enter({ gone: false, work: undefined }, 0), 'entered');
+  const further = lease.enterAgain();
   assert.ok(further !== undefined);
-  assert.equal(turn.enterAgain(), undefined, 'there are two places');
+  assert.equal(lease.enterAgain(), undefined, 'there are two places');
   assert.equal(nobody(where, asking()).kind, 'full');
   further.over(undefined);
   further.over(undefined);
-  const other = turn.enterAgain();
+  const other = lease.enterAgain();
   assert.ok(other !== undefined, 'its place was not given back');
-  assert.equal(turn.enterAgain(), undefined, 'it was given back twice');
+  assert.equal(lease.enterAgain(), undefined, 'it was given back twice');
 });

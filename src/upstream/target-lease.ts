@@ -1,4 +1,4 @@
-/** One turn at a target: its slot among the calls of the upstream, and what its end says of target and credential. */
+/** Lease of a target for one call: its slot at the upstream, and what its outcome says about target and credential. */
 
 import { performance } from 'node:perf_hooks';
 import {
@@ -7,7 +7,7 @@ import {
   CallerCall,
   type Candidate,
   type RoutePlan,
-  type Turn,
+  type TargetLease,
 } from '../core/dispatch.ts';
 import type { Lane } from '../core/lane.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
@@ -33,12 +33,12 @@ export interface RestChange {
   readonly forMs: number;
 }
 
-export interface TurnDeps {
+export interface LeaseDeps {
   readonly clock: Clock;
   onChange(change: RestChange): void;
 }
 
-/** What a turn costs, and what it is the only one for. */
+/** What a lease costs, and what it is the only one for. */
 export interface Terms {
   readonly routePlan: RoutePlan;
   /** It was paid for with the retry budget. */
@@ -51,14 +51,14 @@ const longestRestMs = 60_000;
 
 type Entry = 'entered' | 'too-late' | 'client-gone';
 
-export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWork {
+export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, ClientWork {
   readonly candidate: Candidate;
   readonly credential: Credential;
   readonly #view: TargetView;
   readonly #key: KeyView;
   readonly #routePlan: RoutePlan;
   readonly #isPaid: boolean;
-  readonly #deps: TurnDeps;
+  readonly #deps: LeaseDeps;
   readonly #ticket: number;
   readonly #keyTicket: number;
   readonly #limitTicket: number;
@@ -72,7 +72,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((entry: Entry) => void) | undefined = undefined;
 
-  constructor({ candidate, view, key }: Option, { routePlan, isPaid, caller }: Terms, deps: TurnDeps, nowMs: number) {
+  constructor({ candidate, view, key }: Option, { routePlan, isPaid, caller }: Terms, deps: LeaseDeps, nowMs: number) {
     super(caller);
     this.candidate = candidate;
     this.credential = key.credential;
@@ -283,7 +283,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
   }
 
   #judge(): void {
-    if (this.#judged) throw new TypeError('the end of a turn is told once');
+    if (this.#judged) throw new TypeError('the end of a lease is reported once');
     this.#judged = true;
   }
 
@@ -352,7 +352,7 @@ export class TargetTurn extends CallerCall implements Turn, SlotWaiter, ClientWo
   }
 }
 
-/** A slot beside that of the turn, which alone says what came of the calls. */
+/** A slot beside that of the lease, which alone says what came of the calls. */
 class FurtherSlot implements CallEnd {
   readonly #view: TargetView;
   readonly #lane: Lane;
@@ -372,6 +372,6 @@ class FurtherSlot implements CallEnd {
   }
 }
 
-function runOut(turn: TargetTurn): void {
-  turn.timedOut();
+function runOut(lease: HeldTarget): void {
+  lease.timedOut();
 }
