@@ -178,7 +178,7 @@ export interface AnsweredFailure {
   /** It is 503 or 529, by which a service says that it is unavailable. */
   readonly isUnavailable: boolean;
   /** The pause that it asked for. */
-  readonly restMs: number | undefined;
+  readonly cooldownMs: number | undefined;
 }
 
 /** A target and a credential that were chosen for a call. One of the verdicts is told, once; then, as `CallEnd`, that it is over. */
@@ -204,7 +204,7 @@ export interface TargetLease extends CallEnd {
   /** It is not ready yet, and says so. */
   loading(why: string): void;
   /** Too many calls for this credential at this target. */
-  limited(why: string, restMs?: number): void;
+  limited(why: string, cooldownMs?: number): void;
   /** The credential is not good, whatever it asks for. */
   rejected(why: string): void;
   /** Nothing was learned: the client left, another was faster, or an idle connection had just been closed. */

@@ -64,7 +64,7 @@ import { createModelLists } from '../upstream/probes/model-lists.ts';
 import { createProbe } from '../upstream/probes/probe.ts';
 import { SharedSlots } from '../upstream/slots/shared-slots.ts';
 import { createSmallPost } from '../upstream/small-post.ts';
-import type { RestChange } from '../upstream/target-lease.ts';
+import type { CooldownChange } from '../upstream/target-lease.ts';
 import { version } from '../version.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 
@@ -518,9 +518,12 @@ function logEndpoints(log: ProcessLog, upstream: string, change: EndpointChange)
   else log.warn('endpoint in cooldown', { upstream, endpoint, why, for_ms: forMs > 0 ? Math.round(forMs) : undefined });
 }
 
-function logChange(log: ProcessLog, { upstream, model, credential, rests, alone, why, forMs }: RestChange): void {
-  const fields = { upstream, model, credential, why, for_ms: rests && !alone ? Math.round(forMs) : undefined };
-  if (rests && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
-  else if (rests) log.warn('target rests', fields);
+function logChange(
+  log: ProcessLog,
+  { upstream, model, credential, inCooldown, alone, why, forMs }: CooldownChange,
+): void {
+  const fields = { upstream, model, credential, why, for_ms: inCooldown && !alone ? Math.round(forMs) : undefined };
+  if (inCooldown && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
+  else if (inCooldown) log.warn('target rests', fields);
   else log.info('target is back', fields);
 }

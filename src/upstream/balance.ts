@@ -1,7 +1,7 @@
 /** Picks one of several by weight, by how busy they are, or by how fast they have been. */
 
 import type { Balance } from '../core/snapshot.ts';
-import type { Option } from './standing/standing.ts';
+import type { Option } from './health/target-health.ts';
 
 /** The index of the one to call; there is at least one. */
 export function pick(options: readonly Option[], balance: Balance, random: () => number, nowMs: number): number {
@@ -15,7 +15,7 @@ export function pick(options: readonly Option[], balance: Balance, random: () =>
 }
 
 function busyness(option: Option | undefined): number {
-  return option === undefined ? Number.POSITIVE_INFINITY : (option.view.standing.inFlight + 1) / option.weight;
+  return option === undefined ? Number.POSITIVE_INFINITY : (option.view.health.inFlight + 1) / option.weight;
 }
 
 /** Calls under way count as well: who was the fastest is not fast any more once everybody is there. */
@@ -23,7 +23,7 @@ function fastest(options: readonly Option[], nowMs: number): number {
   let best = 0;
   let leastCost = Number.POSITIVE_INFINITY;
   for (const [index, { view }] of options.entries()) {
-    const { latency, inFlight } = view.standing;
+    const { latency, inFlight } = view.health;
     const cost = (latency.movingMs(nowMs) + 1) * (inFlight + 1);
     if (cost >= leastCost) continue;
     best = index;

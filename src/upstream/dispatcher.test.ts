@@ -94,8 +94,8 @@ test('a refused credential rests at every target of its upstream', () => {
     lease.served(1);
   }
   assert.deepEqual(
-    changes.map(({ model, credential: id, rests }) => ({ model, id, rests })),
-    [{ model: undefined, id: refused.credential.id, rests: true }],
+    changes.map(({ model, credential: id, inCooldown }) => ({ model, id, inCooldown })),
+    [{ model: undefined, id: refused.credential.id, inCooldown: true }],
   );
 });
 
@@ -152,7 +152,7 @@ test('two failed checks in a row take an upstream out, and one good one puts it 
   assert.equal(changes.at(-1)?.why, 'health check: answered 500');
   dispatcher.checked(first, true, undefined);
   assert.equal(shares(where).size, 2);
-  assert.equal(changes.at(-1)?.rests, false);
+  assert.equal(changes.at(-1)?.inCooldown, false);
   breakDown(target(first), 'wire');
 });
 
@@ -242,7 +242,7 @@ test('what a pattern matched rests by itself: its siblings are called as before'
   // Whoever looks is told of the pattern, of which there is one, and which of its names rests.
   assert.deepEqual(states(), ['oa-* resting: oa-small: answered 429']);
   assert.deepEqual(
-    changes.map(({ model, rests }) => [model, rests]),
+    changes.map(({ model, inCooldown }) => [model, inCooldown]),
     [['oa-small', true]],
   );
 });

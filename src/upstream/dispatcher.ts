@@ -5,24 +5,24 @@ import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { atOnce } from '../lib/time-slices.ts';
 import { pick, pickByWeight } from './balance.ts';
-import type { SharedSlots } from './slots/shared-slots.ts';
 import {
+  HealthIndex,
   type KeyView,
   type Option,
-  Standings,
-  type TargetStanding,
+  type TargetHealth,
   type TargetView,
-  type UpstreamStanding,
-} from './standing/standing.ts';
-import { bindingUntilMs, stateWithNames } from './standing/target-state.ts';
-import { HeldTarget, type LeaseDeps, type RestChange } from './target-lease.ts';
+  type UpstreamHealth,
+} from './health/target-health.ts';
+import { bindingUntilMs, stateWithNames } from './health/target-state.ts';
+import type { SharedSlots } from './slots/shared-slots.ts';
+import { type CooldownChange, HeldTarget, type LeaseDeps } from './target-lease.ts';
 
 /** No more of a tier than this rests because of what it answered: the others would have to bear it all. */
 const restingShare = 0.5;
 /** Beyond that share, one that should rest is called with this much of its weight. */
 const pressedWeight = 0.1;
 /** An active check may fail once. */
-const failedChecksToRest = 2;
+const failedChecksToCooldown = 2;
 /** Where nothing says when there will be room again. */
 const fullRetryAfterMs = 1_000;
 
@@ -45,7 +45,7 @@ export interface TargetDispatcher extends Dispatcher {
 
 export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   const { clock, random, onChange, shared } = deps;
-  const standings = new Standings(random, clock.monotonicMs(), shared);
+  const healthIndex = new HealthIndex(random, clock.monotonicMs(), shared);
 
   function choose(routePlan: RoutePlan, tried: Tried, matched: string): TargetLease | NoTarget {
     const nowMs = clock.monotonicMs();
@@ -83,7 +83,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   /** Undefined where it may not be called now. */
   function optionFor(candidate: Candidate, tried: Tried, matched: string, nowMs: number): Option | undefined {
     const { target } = candidate;
-    const view = standings.viewOf(target, matched, nowMs);
+    const view = healthIndex.viewOf(target, matched, nowMs);
     if (tried.hasTarget(target) || !view.upstream.slots.hasRoom(tried)) return undefined;
     if (!mayCall(view, tried, nowMs) || view.upstream.down !== undefined) return undefined;
     const key = chooseKey(view, tried, nowMs);
@@ -95,12 +95,12 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     const options: Option[] = [];
     let resting = 0;
     for (const candidate of tier) {
-      const view = standings.viewOf(candidate.target, matched, nowMs);
+      const view = healthIndex.viewOf(candidate.target, matched, nowMs);
       if (tried.hasTarget(candidate.target) || !view.upstream.slots.hasRoom(tried)) continue;
       if (mayCall(view, tried, nowMs) && view.upstream.down === undefined) {
         const key = chooseKey(view, tried, nowMs);
         if (key !== undefined) options.push({ candidate, view, key, weight: candidate.target.weight });
-      } else if (view.standing.circuit.openedBy === 'answer') resting += 1;
+      } else if (view.health.circuit.openedBy === 'answer') resting += 1;
     }
     const over = resting - Math.ceil(tier.length * restingShare);
     return over > 0 && options.length > 0 ? [...options, ...pressed(tier, tried, matched, over, nowMs)] : options;
@@ -109,13 +109,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   /** Those of a tier that wake soonest, so that not too many of it rest at once. */
   function pressed(tier: readonly Candidate[], tried: Tried, matched: string, count: number, nowMs: number): Option[] {
     return tier
-      .map((candidate) => ({ candidate, view: standings.viewOf(candidate.target, matched, nowMs) }))
-      .filter(({ candidate, view: { standing, upstream } }) => {
-        const { circuit } = standing;
+      .map((candidate) => ({ candidate, view: healthIndex.viewOf(candidate.target, matched, nowMs) }))
+      .filter(({ candidate, view: { health, upstream } }) => {
+        const { circuit } = health;
         if (circuit.openedBy !== 'answer' || circuit.allows(nowMs) || circuit.bindingUntilMs > nowMs) return false;
         return upstream.down === undefined && upstream.slots.hasRoom(tried) && !tried.hasTarget(candidate.target);
       })
-      .sort((a, b) => a.view.standing.circuit.restsUntilMs - b.view.standing.circuit.restsUntilMs)
+      .sort((a, b) => a.view.health.circuit.cooldownUntilMs - b.view.health.circuit.cooldownUntilMs)
       .slice(0, count)
       .flatMap(({ candidate, view }) => {
         const key = chooseKey(view, tried, nowMs);
@@ -167,11 +167,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       .flat()
       .filter(({ target }) => !tried.hasTarget(target))
       .flatMap((candidate) => {
-        const view = standings.viewOf(candidate.target, matched, nowMs);
+        const view = healthIndex.viewOf(candidate.target, matched, nowMs);
         return view.keys.map((key) => ({ candidate, view, key, weight: candidate.target.weight }));
       })
       .filter(({ candidate, key }) => !tried.hasCredential(key.credential, candidate.target))
-      .sort((a, b) => isDown(a) - isDown(b) || restsUntilMs(a) - restsUntilMs(b));
+      .sort((a, b) => isDown(a) - isDown(b) || cooldownUntilMs(a) - cooldownUntilMs(b));
   }
 
   function nobody({ tiers }: RoutePlan, tried: Tried, matched: string, nowMs: number): NoTarget {
@@ -190,44 +190,44 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
 
   function excuseUnavailable({ tiers }: RoutePlan, { bodyMark }: Tried, matched: string): void {
     const nowMs = clock.monotonicMs();
-    const alike = new Map<TargetStanding, TargetView>();
+    const alike = new Map<TargetHealth, TargetView>();
     for (const { target } of tiers.flat()) {
-      const view = standings.viewOf(target, matched, nowMs);
-      if (view.standing.suspicion.isOnly(bodyMark)) alike.set(view.standing, view);
+      const view = healthIndex.viewOf(target, matched, nowMs);
+      if (view.health.bodyFaults.isOnly(bodyMark)) alike.set(view.health, view);
     }
     if (alike.size < 2) return;
-    for (const { standing, target } of alike.values()) {
-      const { circuit, suspicion, name } = standing;
+    for (const { health, target } of alike.values()) {
+      const { circuit, bodyFaults, name } = health;
       const wasOpen = circuit.state(nowMs) !== 'closed';
       circuit.excuse(bodyMark, nowMs);
-      circuit.forgive(0, suspicion.counted);
-      suspicion.excuseUnavailable();
+      circuit.forgive(0, bodyFaults.counted);
+      bodyFaults.excuseUnavailable();
       if (!wasOpen || circuit.state(nowMs) !== 'closed') continue;
-      onChange({ ...changeOf(target.upstream.id, { rests: false, why: circuit.why, forMs: 0 }), model: name });
+      onChange({ ...changeOf(target.upstream.id, { inCooldown: false, why: circuit.why, forMs: 0 }), model: name });
     }
   }
 
   return {
     choose,
     excuseUnavailable,
-    pacing: (upstream) => standings.of(upstream).pacer,
+    pacing: (upstream) => healthIndex.of(upstream).pacer,
     adopt(snapshot) {
-      for (const { id, down } of standings.adopt(snapshot)) {
-        onChange(changeOf(id, { rests: false, why: down, forMs: 0 }));
+      for (const { id, down } of healthIndex.adopt(snapshot)) {
+        onChange(changeOf(id, { inCooldown: false, why: down, forMs: 0 }));
       }
     },
     checked(upstream, ok, why) {
-      const standing = standings.of(upstream);
-      const wasDown = standing.down;
-      if (ok) standing.isChecked = true;
-      standing.failedChecks = ok ? 0 : standing.failedChecks + 1;
-      standing.down = standing.failedChecks >= failedChecksToRest ? `health check: ${why ?? 'failed'}` : undefined;
+      const health = healthIndex.of(upstream);
+      const wasDown = health.down;
+      if (ok) health.isChecked = true;
+      health.failedChecks = ok ? 0 : health.failedChecks + 1;
+      health.down = health.failedChecks >= failedChecksToCooldown ? `health check: ${why ?? 'failed'}` : undefined;
       const nowMs = clock.monotonicMs();
-      if (ok) wakeUnreachable(standing, nowMs);
-      if ((wasDown === undefined) === (standing.down === undefined)) return;
-      const rests = standing.down !== undefined;
+      if (ok) wakeUnreachable(health, nowMs);
+      if ((wasDown === undefined) === (health.down === undefined)) return;
+      const inCooldown = health.down !== undefined;
       const forMs = upstream.healthCheck?.intervalMs ?? 0;
-      onChange(changeOf(upstream.id, { rests, why: standing.down ?? wasDown ?? '', forMs }));
+      onChange(changeOf(upstream.id, { inCooldown, why: health.down ?? wasDown ?? '', forMs }));
     },
     describe: (snapshot) => atOnce(describing(snapshot)),
     describing,
@@ -235,13 +235,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
 
   function* describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined> {
     const nowMs = clock.monotonicMs();
-    standings.forgetIdle(nowMs);
+    healthIndex.forgetIdle(nowMs);
     const states = new Map<string, TargetState>();
     for (const { targets } of snapshot.models.all) {
       yield;
       const weighted = targets.filter(({ weight }) => weight > 0);
       for (const target of weighted) {
-        const view = standings.view(target);
+        const view = healthIndex.view(target);
         const alone = weighted.length === 1 && view.keys.length === 1;
         const name = `${target.upstream.id} ${target.model}`;
         const known = states.get(name);
@@ -253,25 +253,25 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
 }
 
 /** Of an upstream as a whole. */
-function changeOf(upstream: string, what: Pick<RestChange, 'rests' | 'why' | 'forMs'>): RestChange {
+function changeOf(upstream: string, what: Pick<CooldownChange, 'inCooldown' | 'why' | 'forMs'>): CooldownChange {
   return { upstream, model: undefined, credential: undefined, alone: false, ...what };
 }
 
 /** That it is there says nothing of those who answered that they cannot; one that was loading may be ready. */
-function wakeUnreachable({ targets }: UpstreamStanding, nowMs: number): void {
+function wakeUnreachable({ targets }: UpstreamHealth, nowMs: number): void {
   for (const { circuit } of targets.values()) {
     if (circuit.openedBy === 'wire' || circuit.openedBy === 'loading') circuit.wake(nowMs);
   }
 }
 
 /** The body is looked at only where it is the one that a target in cooldown failed on. */
-function mayCall({ standing: { circuit } }: TargetView, tried: Tried, nowMs: number): boolean {
+function mayCall({ health: { circuit } }: TargetView, tried: Tried, nowMs: number): boolean {
   if (!circuit.allows(nowMs)) return false;
   return circuit.oneBody === undefined || circuit.mayProbe(tried.bodyMark, nowMs);
 }
 
-function restsUntilMs({ view, key }: Option): number {
-  return Math.max(view.standing.circuit.restsUntilMs, key.circuit.restsUntilMs, key.limit.restsUntilMs);
+function cooldownUntilMs({ view, key }: Option): number {
+  return Math.max(view.health.circuit.cooldownUntilMs, key.circuit.cooldownUntilMs, key.limit.cooldownUntilMs);
 }
 
 function isDown({ view }: Option): number {
@@ -279,18 +279,18 @@ function isDown({ view }: Option): number {
 }
 
 /** Nothing but too many calls is in the way. */
-function isOnlyLimited({ standing }: TargetView, { circuit }: KeyView, nowMs: number): boolean {
-  return standing.circuit.bindingUntilMs <= nowMs && circuit.bindingUntilMs <= nowMs;
+function isOnlyLimited({ health }: TargetView, { circuit }: KeyView, nowMs: number): boolean {
+  return health.circuit.bindingUntilMs <= nowMs && circuit.bindingUntilMs <= nowMs;
 }
 
-function nameOf({ view: { target, standing }, key: { credential } }: Option): string {
-  const name = `${target.upstream.id}: ${standing.name}`;
+function nameOf({ view: { target, health }, key: { credential } }: Option): string {
+  const name = `${target.upstream.id}: ${health.name}`;
   return target.upstream.credentials.length === 1 ? name : `${name}, ${credential.id}`;
 }
 
 function reasonOf({ view, key }: Option, tried: Tried, nowMs: number): string {
-  for (const circuit of [view.standing.circuit, key.circuit, key.limit]) {
-    const leftMs = circuit.restsUntilMs - nowMs;
+  for (const circuit of [view.health.circuit, key.circuit, key.limit]) {
+    const leftMs = circuit.cooldownUntilMs - nowMs;
     if (leftMs > 0) return `rests ${(leftMs / 1000).toFixed(1)} s more (${circuit.why})`;
   }
   const { down, slots } = view.upstream;

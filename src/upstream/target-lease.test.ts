@@ -8,12 +8,12 @@ test('one that loads rests, and is probed again however often it says so', () =>
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   const where = routePlan([a], [b]);
   choose(routePlan([a])).loading('loading a model');
-  assert.deepEqual([changes.length, changes[0]?.rests, changes[0]?.why], [1, true, 'loading a model']);
-  for (const restMs of [1_000, 2_000, 4_000, 5_000]) {
+  assert.deepEqual([changes.length, changes[0]?.inCooldown, changes[0]?.why], [1, true, 'loading a model']);
+  for (const cooldownMs of [1_000, 2_000, 4_000, 5_000]) {
     assert.deepEqual([...shares(where, 10).keys()], ['b']);
-    clock.advance(restMs);
+    clock.advance(cooldownMs);
     const probe = choose(where);
-    assert.equal(probe.candidate.target, a, `nobody asked it again after ${restMs} ms`);
+    assert.equal(probe.candidate.target, a, `nobody asked it again after ${cooldownMs} ms`);
     probe.loading('loading a model');
   }
 });
@@ -23,11 +23,11 @@ test('a credential that is limited is tried again after each rest', () => {
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   const where = routePlan([a], [b]);
   choose(routePlan([a])).limited('answered 429');
-  for (const restMs of [1_000, 2_000, 4_000]) {
+  for (const cooldownMs of [1_000, 2_000, 4_000]) {
     assert.deepEqual([...shares(where, 10).keys()], ['b']);
-    clock.advance(restMs);
+    clock.advance(cooldownMs);
     const probe = choose(where);
-    assert.equal(probe.candidate.target, a, `nobody asked it again after ${restMs} ms`);
+    assert.equal(probe.candidate.target, a, `nobody asked it again after ${cooldownMs} ms`);
     probe.limited('answered 429');
   }
 });

@@ -13,20 +13,20 @@ import type { Lane } from '../core/lane.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Circuit } from './health/circuit.ts';
+import type { KeyView, Option, TargetView } from './health/target-health.ts';
 import { type AutoLimit, Baselines } from './slots/auto-limit.ts';
 import { Promised } from './slots/bulk-governor.ts';
 import type { SlotWaiter } from './slots/slots.ts';
-import type { Circuit } from './standing/circuit.ts';
-import type { KeyView, Option, TargetView } from './standing/standing.ts';
 
 /** A target, or a credential, that begins to rest or is back. */
-export interface RestChange {
+export interface CooldownChange {
   readonly upstream: string;
   /** Absent where the whole credential is meant. */
   readonly model: string | undefined;
   /** Absent where the whole target is meant. */
   readonly credential: string | undefined;
-  readonly rests: boolean;
+  readonly inCooldown: boolean;
   /** It would rest, and is called all the same, as it has no alternative. */
   readonly alone: boolean;
   readonly why: string;
@@ -35,7 +35,7 @@ export interface RestChange {
 
 export interface LeaseDeps {
   readonly clock: Clock;
-  onChange(change: RestChange): void;
+  onChange(change: CooldownChange): void;
 }
 
 /** What a lease costs, and what it is the only one for. */
@@ -47,7 +47,7 @@ export interface Terms {
 }
 
 /** Longer pauses than this are not believed: who asks for an hour is asked again after a minute. */
-const longestRestMs = 60_000;
+const longestCooldownMs = 60_000;
 
 type Entry = 'entered' | 'too-late' | 'client-gone';
 
@@ -81,7 +81,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     this.#routePlan = routePlan;
     this.#isPaid = isPaid;
     this.#deps = deps;
-    this.#ticket = view.standing.circuit.begin(nowMs);
+    this.#ticket = view.health.circuit.begin(nowMs);
     this.#keyTicket = key.circuit.begin(nowMs);
     this.#limitTicket = key.limit.begin(nowMs);
   }
@@ -148,11 +148,11 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   over(broken: Failure | undefined): void {
     if (!this.#hasSlot) return;
     this.#hasSlot = false;
-    this.#view.standing.inFlight -= 1;
+    this.#view.health.inFlight -= 1;
     this.#view.upstream.slots.leave(this.lane);
     if (broken === undefined || broken.ours !== undefined) return;
     if (!this.#worked) return;
-    this.#view.standing.recent.broke(this.#deps.clock.monotonicMs());
+    this.#view.health.recent.broke(this.#deps.clock.monotonicMs());
     this.#fail(0, broken.cause, 'wire');
   }
 
@@ -162,35 +162,35 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     this.#judge();
     this.#worked = true;
     const nowMs = this.#deps.clock.monotonicMs();
-    this.#view.standing.latency.record(firstByteMs, nowMs);
+    this.#view.health.latency.record(firstByteMs, nowMs);
     const { auto } = this.#view.upstream.slots;
     if (auto !== undefined) this.#learn(auto, firstByteMs);
     const { interactiveMs } = this.#routePlan.model;
     if (interactiveMs !== undefined && this.lane === 'interactive') this.#keepPromise(interactiveMs, firstByteMs);
-    this.#view.standing.suspicion.clear();
-    this.#view.standing.recent.add(nowMs, false);
-    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.standing.name, undefined);
+    this.#view.health.bodyFaults.clear();
+    this.#view.health.recent.add(nowMs, false);
+    this.#succeed(this.#view.health.circuit, this.#ticket, nowMs, this.#view.health.name, undefined);
     this.#succeed(this.#key.circuit, this.#keyTicket, nowMs, undefined, this.credential.id);
     const { limit } = this.#key;
-    const { name } = this.#view.standing;
+    const { name } = this.#view.health;
     this.#succeed(limit, this.#limitTicket, nowMs, name, this.credential.id);
     if (usedUpForMs === undefined) return;
-    const restMs = Math.min(usedUpForMs, longestRestMs);
+    const cooldownMs = Math.min(usedUpForMs, longestCooldownMs);
     this.#watch(limit, name, this.credential.id, nowMs, () =>
-      limit.restFor(restMs, nowMs, 'its rate limit is used up'),
+      limit.coolDownFor(cooldownMs, nowMs, 'its rate limit is used up'),
     );
   }
 
   #keepPromise(goalMs: number, firstByteMs: number): void {
-    const { standing, upstream } = this.#view;
-    standing.promised ??= new Promised();
-    upstream.slots.promised(standing.promised, this.caller.queuedMs + firstByteMs, goalMs);
+    const { health, upstream } = this.#view;
+    health.promised ??= new Promised();
+    upstream.slots.promised(health.promised, this.caller.queuedMs + firstByteMs, goalMs);
   }
 
   #learn(auto: AutoLimit, firstByteMs: number): void {
-    const { standing, upstream } = this.#view;
-    standing.baselines ??= new Baselines();
-    upstream.slots.served(auto, standing.baselines, this.work, firstByteMs);
+    const { health, upstream } = this.#view;
+    health.baselines ??= new Baselines();
+    upstream.slots.served(auto, health.baselines, this.work, firstByteMs);
   }
 
   notSent(why: string): void {
@@ -200,29 +200,29 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
 
   failed(why: string, kind: 'wire' | 'answer', answered?: AnsweredFailure): void {
     this.#judge();
-    this.#view.standing.recent.add(this.#deps.clock.monotonicMs(), true);
+    this.#view.health.recent.add(this.#deps.clock.monotonicMs(), true);
     if (answered === undefined) this.#fail(this.#ticket, why, kind);
     else this.#failAnswered(why, kind, answered);
     this.#release(this.#key.circuit, this.#keyTicket);
     this.#release(this.#key.limit, this.#limitTicket);
   }
 
-  #failAnswered(why: string, kind: 'wire' | 'answer', { bodyMark, isUnavailable, restMs }: AnsweredFailure): void {
-    const { suspicion, circuit } = this.#view.standing;
+  #failAnswered(why: string, kind: 'wire' | 'answer', { bodyMark, isUnavailable, cooldownMs }: AnsweredFailure): void {
+    const { bodyFaults, circuit } = this.#view.health;
     if (isUnavailable) this.#view.upstream.slots.refused();
     // A probe is there to tell.
-    const weight = this.#ticket > 0 ? 1 : suspicion.weigh(bodyMark, isUnavailable && !this.#routePlan.alone);
+    const weight = this.#ticket > 0 ? 1 : bodyFaults.weigh(bodyMark, isUnavailable && !this.#routePlan.alone);
     this.#failedBody = bodyMark;
     this.#failedWeight = weight;
-    const isOneBody = this.#ticket > 0 ? circuit.oneBody === bodyMark : suspicion.isOnly(bodyMark);
-    this.#fail(this.#ticket, why, kind, restMs, weight, isOneBody ? bodyMark : undefined);
+    const isOneBody = this.#ticket > 0 ? circuit.oneBody === bodyMark : bodyFaults.isOnly(bodyMark);
+    this.#fail(this.#ticket, why, kind, cooldownMs, weight, isOneBody ? bodyMark : undefined);
   }
 
   excused(): void {
     if (this.#failedBody === undefined) return;
-    const { suspicion, circuit, recent } = this.#view.standing;
+    const { bodyFaults, circuit, recent } = this.#view.health;
     recent.forgive(this.#deps.clock.monotonicMs());
-    suspicion.excuse(this.#failedBody, this.#failedWeight);
+    bodyFaults.excuse(this.#failedBody, this.#failedWeight);
     circuit.forgive(this.#ticket, this.#failedWeight);
     this.#failedBody = undefined;
   }
@@ -230,7 +230,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   loading(why: string): void {
     this.#judge();
     const nowMs = this.#deps.clock.monotonicMs();
-    const { circuit, name, recent } = this.#view.standing;
+    const { circuit, name, recent } = this.#view.health;
     recent.add(nowMs, true);
     this.#release(circuit, this.#ticket);
     this.#watch(circuit, name, undefined, nowMs, () => circuit.openNow(nowMs, why, 'loading'));
@@ -238,19 +238,19 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     this.#release(this.#key.limit, this.#limitTicket);
   }
 
-  limited(why: string, restMs?: number): void {
+  limited(why: string, cooldownMs?: number): void {
     this.#judge();
     const nowMs = this.#deps.clock.monotonicMs();
     const { limit } = this.#key;
     this.#view.upstream.slots.refused();
-    this.#view.standing.recent.add(nowMs, true);
-    this.#watch(limit, this.#view.standing.name, this.credential.id, nowMs, () => {
-      if (restMs === undefined || restMs <= 0) limit.openNow(nowMs, why, 'answer');
-      else limit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
+    this.#view.health.recent.add(nowMs, true);
+    this.#watch(limit, this.#view.health.name, this.credential.id, nowMs, () => {
+      if (cooldownMs === undefined || cooldownMs <= 0) limit.openNow(nowMs, why, 'answer');
+      else limit.coolDownFor(Math.min(cooldownMs, longestCooldownMs), nowMs, why);
     });
     this.#release(limit, this.#limitTicket);
     // It is there, and says so.
-    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.standing.name, undefined);
+    this.#succeed(this.#view.health.circuit, this.#ticket, nowMs, this.#view.health.name, undefined);
     this.#release(this.#key.circuit, this.#keyTicket);
   }
 
@@ -258,28 +258,28 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     this.#judge();
     const nowMs = this.#deps.clock.monotonicMs();
     const { circuit, limit } = this.#key;
-    this.#view.standing.recent.add(nowMs, true);
+    this.#view.health.recent.add(nowMs, true);
     this.#watch(circuit, undefined, this.credential.id, nowMs, () => circuit.openNow(nowMs, why, 'answer'));
     this.#release(circuit, this.#keyTicket);
-    this.#release(this.#view.standing.circuit, this.#ticket);
+    this.#release(this.#view.health.circuit, this.#ticket);
     this.#release(limit, this.#limitTicket);
   }
 
   dropped(): void {
     if (this.#judged) return;
     this.#judge();
-    this.#release(this.#view.standing.circuit, this.#ticket);
+    this.#release(this.#view.health.circuit, this.#ticket);
     this.#release(this.#key.circuit, this.#keyTicket);
     this.#release(this.#key.limit, this.#limitTicket);
   }
 
   outrun(afterMs: number): void {
-    this.#view.standing.latency.record(afterMs, this.#deps.clock.monotonicMs());
+    this.#view.health.latency.record(afterMs, this.#deps.clock.monotonicMs());
     this.dropped();
   }
 
   percentile95Ms(): number | undefined {
-    return this.#view.standing.latency.percentile95Ms();
+    return this.#view.health.latency.percentile95Ms();
   }
 
   #judge(): void {
@@ -289,7 +289,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
 
   #take(): void {
     this.#hasSlot = true;
-    this.#view.standing.inFlight += 1;
+    this.#view.health.inFlight += 1;
   }
 
   #refund(): void {
@@ -303,12 +303,12 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     this.#resolve = undefined;
   }
 
-  #fail(ticket: number, why: string, kind: 'wire' | 'answer', restMs?: number, weight = 1, oneBody?: string): void {
+  #fail(ticket: number, why: string, kind: 'wire' | 'answer', cooldownMs?: number, weight = 1, oneBody?: string): void {
     const nowMs = this.#deps.clock.monotonicMs();
-    const { circuit } = this.#view.standing;
-    this.#watch(circuit, this.#view.standing.name, undefined, nowMs, () => {
+    const { circuit } = this.#view.health;
+    this.#watch(circuit, this.#view.health.name, undefined, nowMs, () => {
       for (let counted = 0; counted < weight; counted += 1) circuit.failed(ticket, nowMs, why, kind, oneBody);
-      if (restMs !== undefined) circuit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
+      if (cooldownMs !== undefined) circuit.coolDownFor(Math.min(cooldownMs, longestCooldownMs), nowMs, why);
     });
   }
 
@@ -336,18 +336,18 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     nowMs: number,
     change: () => void,
   ): void {
-    const restedUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.restsUntilMs;
+    const restedUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.cooldownUntilMs;
     change();
-    const restsUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.restsUntilMs;
-    if (restedUntilMs === restsUntilMs) return;
+    const cooldownUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.cooldownUntilMs;
+    if (restedUntilMs === cooldownUntilMs) return;
     this.#deps.onChange({
       upstream: this.#view.target.upstream.id,
       model,
       credential,
-      rests: restsUntilMs > 0,
+      inCooldown: cooldownUntilMs > 0,
       alone: this.#routePlan.alone && circuit.bindingUntilMs <= nowMs,
       why: circuit.why,
-      forMs: Math.max(0, restsUntilMs - nowMs),
+      forMs: Math.max(0, cooldownUntilMs - nowMs),
     });
   }
 }
@@ -361,13 +361,13 @@ class FurtherSlot implements CallEnd {
   constructor(view: TargetView, lane: Lane) {
     this.#view = view;
     this.#lane = lane;
-    view.standing.inFlight += 1;
+    view.health.inFlight += 1;
   }
 
   over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#view.standing.inFlight -= 1;
+    this.#view.health.inFlight -= 1;
     this.#view.upstream.slots.leave(this.#lane);
   }
 }

@@ -103,7 +103,7 @@ export const layers: readonly Layer[] = [
         name: 'upstream',
         path: 'src/upstream',
         brief: 'load balancing and calls',
-        owns: 'Choice of target, and the call: `connections/` pools, `slots/` concurrency, queues and lanes, `standing/` target health and cooldown, `probes/` health checks.',
+        owns: 'Choice of target, and the call: `connections/` pools, `slots/` concurrency, queues and lanes, `health/` target health and cooldown, `probes/` health checks.',
         firstFile: 'dispatcher.ts',
       },
       {

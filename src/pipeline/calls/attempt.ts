@@ -34,7 +34,7 @@ import { sendSigned } from './sign.ts';
 import { SubCall } from './sub-call.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
-import { redirected, restAskedForMs, verdictOn } from './verdict.ts';
+import { cooldownAskedForMs, redirected, verdictOn } from './verdict.ts';
 
 interface Transports {
   /** Over the network. */
@@ -497,13 +497,17 @@ class Attempts {
     this.#note(lease, verdict, answer.broken?.cause ?? answer.status, startedMs);
     this.#noteReached(lease);
     const why = `answered ${answer.status}`;
-    const restMs = restAskedForMs(answer, this.#deps.clock.nowMs(), lease.candidate.target.upstream.family.errors);
+    const cooldownMs = cooldownAskedForMs(
+      answer,
+      this.#deps.clock.nowMs(),
+      lease.candidate.target.upstream.family.errors,
+    );
     switch (verdict) {
       case 'limited':
-        lease.limited(why, restMs);
+        lease.limited(why, cooldownMs);
         this.#tried.lease(lease);
-        if (mayPace(this.#plan)) this.#pacing.refused(lease.candidate.target.upstream, restMs);
-        this.#repeating.failed(lease, 'nothing', restMs);
+        if (mayPace(this.#plan)) this.#pacing.refused(lease.candidate.target.upstream, cooldownMs);
+        this.#repeating.failed(lease, 'nothing', cooldownMs);
         break;
       case 'rejected':
         lease.rejected(why);
@@ -512,18 +516,18 @@ class Attempts {
       case 'loading':
         lease.loading(why);
         this.#tried.target(lease.candidate.target);
-        this.#repeating.failed(lease, 'nothing', restMs);
+        this.#repeating.failed(lease, 'nothing', cooldownMs);
         break;
       case 'failed':
         lease.failed(why, 'answer', {
           bodyMark: this.#tried.bodyMark,
           isUnavailable: unavailable.has(answer.meantStatus ?? answer.status),
-          restMs,
+          cooldownMs,
         });
         this.#faults ??= new FaultAttribution();
         this.#faults.add(lease, answer);
         this.#endTarget(lease);
-        if (!isPartial) this.#repeating.failedWith(lease, answer, restMs);
+        if (!isPartial) this.#repeating.failedWith(lease, answer, cooldownMs);
         break;
       case 'broken':
         lease.failed(answer.broken?.cause ?? 'broken off', 'wire');

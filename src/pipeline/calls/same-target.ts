@@ -15,7 +15,7 @@ export interface Again {
   readonly target: Target;
   readonly done: Done;
   /** The pause that the upstream asked for; 0 where it asked for none. */
-  readonly restMs: number;
+  readonly cooldownMs: number;
 }
 
 /** The service is unavailable or too busy for a moment. Of 504 the work may go on, and be paid for. */
@@ -40,21 +40,21 @@ export class SameTarget {
     return this.#plan.routePlan.model.retry.sameTarget !== undefined;
   }
 
-  failed({ candidate: { target } }: TargetLease, done: Done, restMs = 0): void {
+  failed({ candidate: { target } }: TargetLease, done: Done, cooldownMs = 0): void {
     this.#next = undefined;
     const { routePlan } = this.#plan;
     const { scope, sameTarget } = routePlan.model.retry;
     if (done === 'unheard' && scope !== 'always') return;
     if (!routePlan.replayable && (done !== 'nothing' || sameTarget === undefined)) return;
     const times = this.#asked.filter((one) => one === target).length;
-    if (times < (sameTarget ?? this.#standard)) this.#next = { target, done, restMs };
+    if (times < (sameTarget ?? this.#standard)) this.#next = { target, done, cooldownMs };
   }
 
-  failedWith(lease: TargetLease, { status, meantStatus = status }: Answer, restMs: number | undefined): void {
+  failedWith(lease: TargetLease, { status, meantStatus = status }: Answer, cooldownMs: number | undefined): void {
     const { errors } = lease.candidate.target.upstream.family;
     const meant = errors?.statuses?.[meantStatus] ?? meantStatus;
-    if (passingStatuses.has(meant)) this.failed(lease, 'error', restMs);
-    else if (meant === 504) this.failed(lease, 'unheard', restMs);
+    if (passingStatuses.has(meant)) this.failed(lease, 'error', cooldownMs);
+    else if (meant === 504) this.failed(lease, 'unheard', cooldownMs);
   }
 
   get #standard(): number {
@@ -71,12 +71,12 @@ export class SameTarget {
   }
 
   /** Undefined where it would be too long. `leftMs` is the time until the deadline. */
-  pauseMs({ restMs }: Again, leftMs: number, random: () => number): number | undefined {
+  pauseMs({ cooldownMs }: Again, leftMs: number, random: () => number): number | undefined {
     const ownMs = equalJitterMs(this.#asked.length, random);
     // Those whom one upstream asked for the same pause do not come back together.
-    const waitMs = restMs === 0 ? ownMs : restMs + ownMs / 2;
+    const waitMs = cooldownMs === 0 ? ownMs : cooldownMs + ownMs / 2;
     const longestMs = this.#plan.isPart ? longestPauseOfPartMs : longestPauseMs;
-    return restMs > longestMs || waitMs >= leftMs ? undefined : waitMs;
+    return cooldownMs > longestMs || waitMs >= leftMs ? undefined : waitMs;
   }
 
   isAsked({ target, done }: Again): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import type { Answer } from '../../core/outcome.ts';
-import { restAskedForMs, verdictOn } from './verdict.ts';
+import { cooldownAskedForMs, verdictOn } from './verdict.ts';
 
 const answerOf = (more: Partial<Answer>): Answer => ({ status: 200, headers: [], waiting: [], ...more }) as Answer;
 
@@ -18,7 +18,7 @@ test('what a status says of the upstream', () => {
 });
 
 test('a pause is asked for in milliseconds or in seconds; what is no number is none', () => {
-  const restOf = (...headers: string[]): number | undefined => restAskedForMs(answerOf({ headers }), 0);
+  const restOf = (...headers: string[]): number | undefined => cooldownAskedForMs(answerOf({ headers }), 0);
   assert.equal(restOf('retry-after-ms', '1250'), 1_250);
   assert.equal(restOf('retry-after-ms', '1250.5', 'retry-after', '9'), 1_250.5);
   assert.equal(restOf('retry-after-ms', 'soon', 'retry-after', '9'), 9_000);
@@ -29,12 +29,12 @@ test('a pause is asked for in milliseconds or in seconds; what is no number is n
 test('a pause is asked for in the body of a 429 or 503 where the family says how', () => {
   const errors = { retryAfterS: (): number => 6 };
   const restOf = (status: number, body: string, headers: string[] = []): number | undefined =>
-    restAskedForMs(answerOf({ status, headers, ended: true, waiting: [Buffer.from(body)] }), 0, errors);
+    cooldownAskedForMs(answerOf({ status, headers, ended: true, waiting: [Buffer.from(body)] }), 0, errors);
   assert.deepEqual(
     [restOf(429, '{}'), restOf(503, '{}'), restOf(500, '{}'), restOf(429, '{')],
     [6_000, 6_000, undefined, undefined],
   );
   assert.equal(restOf(429, '{}', ['retry-after', '9']), 9_000);
   assert.equal(restOf(429, '{}', ['content-encoding', 'gzip']), undefined);
-  assert.equal(restAskedForMs(answerOf({ status: 429, ended: true, waiting: [Buffer.from('{}')] }), 0), undefined);
+  assert.equal(cooldownAskedForMs(answerOf({ status: 429, ended: true, waiting: [Buffer.from('{}')] }), 0), undefined);
 });

@@ -41,17 +41,17 @@ export function verdictOn(
 }
 
 /** How long it asks to be left alone. */
-export function restAskedForMs(answer: Answer, nowEpochMs: number, errors?: ErrorWireFormat): number | undefined {
+export function cooldownAskedForMs(answer: Answer, nowEpochMs: number, errors?: ErrorWireFormat): number | undefined {
   const inMs = headerValue(answer.headers, 'retry-after-ms');
   if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
   const inHeader = parseRetryAfterMs(headerValue(answer.headers, 'retry-after'), nowEpochMs);
-  return inHeader ?? (errors?.retryAfterS === undefined ? undefined : restInBodyMs(answer, errors));
+  return inHeader ?? (errors?.retryAfterS === undefined ? undefined : cooldownInBodyMs(answer, errors));
 }
 
 /** An error that names a time to wait is shorter. */
 const mostBytes = 16 * 1024;
 
-function restInBodyMs(
+function cooldownInBodyMs(
   { ended, waiting, headers, status }: Answer,
   { retryAfterS }: ErrorWireFormat,
 ): number | undefined {

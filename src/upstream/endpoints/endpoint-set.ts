@@ -5,7 +5,7 @@ import type { EndpointState } from '../../core/target-state.ts';
 import { includesAddress } from '../../lib/addresses/address-range.ts';
 import type { ClientPool } from '../../wire/client-pool.ts';
 import { nameOf } from '../../wire/connect.ts';
-import { Circuit } from '../standing/circuit.ts';
+import { Circuit } from '../health/circuit.ts';
 import type { EndpointAddress } from './look-up.ts';
 
 /** An active check may fail once. */
@@ -158,7 +158,7 @@ export class EndpointSet {
 
   states(nowMs: number): EndpointState[] {
     return this.#all.map(({ name, inFlight, circuit, down }) => {
-      const restsForMs = circuit.state(nowMs) === 'closed' ? 0 : Math.max(0, circuit.restsUntilMs - nowMs);
+      const restsForMs = circuit.state(nowMs) === 'closed' ? 0 : Math.max(0, circuit.cooldownUntilMs - nowMs);
       const why = down ?? (restsForMs > 0 ? circuit.why : undefined);
       return { endpoint: name, inFlight, isUp: why === undefined, restsForMs, why };
     });
@@ -174,7 +174,7 @@ export class EndpointSet {
     const is = circuit.state(nowMs);
     if ((was === 'open') === (is === 'open') && is !== 'closed') return;
     if (was === is) return;
-    const forMs = Math.max(0, circuit.restsUntilMs - nowMs);
+    const forMs = Math.max(0, circuit.cooldownUntilMs - nowMs);
     this.#deps.onChange({ kind: is === 'closed' ? 'back' : 'cooldown', endpoint: name, why: circuit.why, forMs });
   }
 }
@@ -190,5 +190,5 @@ function soonest(endpoints: readonly Endpoint[]): Endpoint | undefined {
 function isSooner(one: Endpoint, than: Endpoint): boolean {
   const isDown = one.down !== undefined;
   if (isDown !== (than.down !== undefined)) return !isDown;
-  return one.circuit.restsUntilMs < than.circuit.restsUntilMs;
+  return one.circuit.cooldownUntilMs < than.circuit.cooldownUntilMs;
 }

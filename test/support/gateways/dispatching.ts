@@ -8,7 +8,7 @@ import { defineFamily } from '../../../src/core/family.ts';
 import { byOperation } from '../../../src/core/operations/index.ts';
 import type { Credential, Model, Target, Timeouts, Upstream } from '../../../src/core/snapshot.ts';
 import { createDispatcher } from '../../../src/upstream/dispatcher.ts';
-import type { RestChange } from '../../../src/upstream/target-lease.ts';
+import type { CooldownChange } from '../../../src/upstream/target-lease.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 
 const family = defineFamily({ id: 'test', title: 'Test', offers: {} });
@@ -93,7 +93,7 @@ export const asking = (body = ''): Tried => new Tried(Buffer.from(body), caller)
 
 export function setup(random: () => number = Math.random) {
   const clock = createFakeClock();
-  const changes: RestChange[] = [];
+  const changes: CooldownChange[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
   const choose = (where: RoutePlan, tried = asking(), matched = ''): TargetLease => {
     const chosen = dispatcher.choose(where, tried, matched);

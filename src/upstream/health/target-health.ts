@@ -1,4 +1,4 @@
-/** What is remembered of upstreams, of their targets and of their credentials. It outlives configuration swaps. */
+/** Health of upstreams, targets and credentials. It survives reloads. */
 
 import type { Candidate } from '../../core/dispatch.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -10,17 +10,17 @@ import type { Promised } from '../slots/bulk-governor.ts';
 import { Pacer } from '../slots/pacer.ts';
 import type { SharedSlots } from '../slots/shared-slots.ts';
 import { Slots } from '../slots/slots.ts';
+import { BodyFaults } from './body-faults.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
 import { RecentCalls } from './recent-calls.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { Suspicion } from './suspicion.ts';
 
 /** An upstream's name for a model, as it is called there. */
-export class TargetStanding {
+export class TargetHealth {
   readonly name: string;
   readonly circuit: Circuit;
-  readonly suspicion = new Suspicion();
+  readonly bodyFaults = new BodyFaults();
   readonly latency = new Latency();
   readonly recent = new RecentCalls();
   /** Where the upstream's limit is learned: how long calls take here. */
@@ -45,8 +45,8 @@ export class TargetStanding {
 
   /** Nothing is under way, and nothing that is known of it matters any more. */
   isIdle(nowMs: number): boolean {
-    if (this.inFlight > 0 || this.circuit.restsUntilMs > nowMs) return false;
-    for (const { restsUntilMs } of this.limits.values()) if (restsUntilMs > nowMs) return false;
+    if (this.inFlight > 0 || this.circuit.cooldownUntilMs > nowMs) return false;
+    for (const { cooldownUntilMs } of this.limits.values()) if (cooldownUntilMs > nowMs) return false;
     return true;
   }
 }
@@ -58,11 +58,11 @@ const longestName = 256;
 /** A name of a pattern that nobody called for so long is known no more. */
 const rememberedMs = 600_000;
 
-export class UpstreamStanding {
+export class UpstreamHealth {
   readonly slots: Slots;
   readonly pacer: Pacer;
   readonly budget: RetryBudget;
-  readonly targets = new Map<string, TargetStanding>();
+  readonly targets = new Map<string, TargetHealth>();
   /** Which credentials were refused, by fingerprint. */
   readonly credentials = new Map<string, Circuit>();
   failedChecks = 0;
@@ -114,41 +114,41 @@ export class UpstreamStanding {
     }
     const fingerprints = new Set(upstream.credentials.map(({ fingerprint }) => fingerprint));
     keepOnly(this.credentials, fingerprints);
-    for (const standing of this.targets.values()) {
-      if (models.has(standing.name)) standing.pattern = undefined;
-      else if (standing.pattern === undefined || !models.has(standing.pattern)) this.#forget(standing);
+    for (const health of this.targets.values()) {
+      if (models.has(health.name)) health.pattern = undefined;
+      else if (health.pattern === undefined || !models.has(health.pattern)) this.#forget(health);
     }
     for (const { limits } of this.targets.values()) keepOnly(limits, fingerprints);
   }
 
   /** Those of patterns that nobody called for a while. */
   forgetIdle(nowMs: number): void {
-    for (const standing of this.targets.values()) {
-      if (standing.pattern === undefined || nowMs - standing.usedAtMs < rememberedMs) continue;
-      if (standing.isIdle(nowMs)) this.#forget(standing);
+    for (const health of this.targets.values()) {
+      if (health.pattern === undefined || nowMs - health.usedAtMs < rememberedMs) continue;
+      if (health.isIdle(nowMs)) this.#forget(health);
     }
   }
 
   /** For one more name of a pattern. False where all are in use. */
   makeRoom(nowMs: number): boolean {
     if (this.targets.size < mostTargets) return true;
-    let oldest: TargetStanding | undefined;
-    for (const standing of this.targets.values()) {
-      if (standing.pattern === undefined || standing.inFlight > 0) continue;
+    let oldest: TargetHealth | undefined;
+    for (const health of this.targets.values()) {
+      if (health.pattern === undefined || health.inFlight > 0) continue;
       // Who rests is kept as long as there is anybody else.
-      if (oldest === undefined || isLessMissed(standing, oldest, nowMs)) oldest = standing;
+      if (oldest === undefined || isLessMissed(health, oldest, nowMs)) oldest = health;
     }
     if (oldest !== undefined) this.#forget(oldest);
     return oldest !== undefined;
   }
 
-  #forget(standing: TargetStanding): void {
-    standing.isForgotten = true;
-    this.targets.delete(standing.name);
+  #forget(health: TargetHealth): void {
+    health.isForgotten = true;
+    this.targets.delete(health.name);
   }
 }
 
-function isLessMissed(one: TargetStanding, than: TargetStanding, nowMs: number): boolean {
+function isLessMissed(one: TargetHealth, than: TargetHealth, nowMs: number): boolean {
   const isIdle = one.isIdle(nowMs);
   return isIdle === than.isIdle(nowMs) ? one.usedAtMs < than.usedAtMs : isIdle;
 }
@@ -175,8 +175,8 @@ export interface KeyView {
 /** A target of one snapshot, with everything at hand that a choice looks at. */
 export interface TargetView {
   readonly target: Target;
-  readonly upstream: UpstreamStanding;
-  readonly standing: TargetStanding;
+  readonly upstream: UpstreamHealth;
+  readonly health: TargetHealth;
   /** Those that may be used at all. */
   readonly keys: readonly KeyView[];
   /** Where a pattern makes the upstream's name: what is known by each name, by what the pattern matched. This one is never called then. */
@@ -192,12 +192,12 @@ export interface Option {
   readonly weight: number;
 }
 
-export class Standings {
+export class HealthIndex {
   readonly #random: () => number;
   /** When all began. */
   readonly #nowMs: number;
   readonly #shared: SharedSlots | undefined;
-  readonly #upstreams = new Map<string, UpstreamStanding>();
+  readonly #upstreams = new Map<string, UpstreamHealth>();
   readonly #views = new WeakMap<Target, TargetView>();
   /** Of the configuration in force, those with names of their own. */
   #patterns: TargetView[] = [];
@@ -217,15 +217,15 @@ export class Standings {
     for (const id of this.#upstreams.keys()) if (!upstreams.has(id)) this.#shared?.remove(id);
     keepOnly(this.#upstreams, new Set(upstreams.keys()));
     return [...upstreams.values()].flatMap((upstream) => {
-      const standing = this.of(upstream);
-      const { down } = standing;
-      standing.adopt(upstream, models.namesByUpstream.get(upstream.id) ?? new Set());
-      return down === undefined || standing.down !== undefined ? [] : [{ id: upstream.id, down }];
+      const health = this.of(upstream);
+      const { down } = health;
+      health.adopt(upstream, models.namesByUpstream.get(upstream.id) ?? new Set());
+      return down === undefined || health.down !== undefined ? [] : [{ id: upstream.id, down }];
     });
   }
 
-  of(upstream: Upstream): UpstreamStanding {
-    return found(this.#upstreams, upstream.id, () => new UpstreamStanding(upstream, this.#nowMs, this.#shared));
+  of(upstream: Upstream): UpstreamHealth {
+    return found(this.#upstreams, upstream.id, () => new UpstreamHealth(upstream, this.#nowMs, this.#shared));
   }
 
   /** As configured. */
@@ -244,12 +244,12 @@ export class Standings {
     const view = this.#views.get(target) ?? this.view(target);
     if (view.names === undefined || matched.length > longestName) return view;
     let named = view.names.get(matched);
-    if (named === undefined || named.standing.isForgotten) {
+    if (named === undefined || named.health.isForgotten) {
       if (!view.upstream.makeRoom(nowMs)) return view;
       named = this.#look(target, upstreamNameOf(target.model, matched), false);
       view.names.set(matched, named);
     }
-    named.standing.usedAtMs = nowMs;
+    named.health.usedAtMs = nowMs;
     return named;
   }
 
@@ -257,15 +257,15 @@ export class Standings {
   forgetIdle(nowMs: number): void {
     for (const upstream of this.#upstreams.values()) upstream.forgetIdle(nowMs);
     for (const { names } of this.#patterns) {
-      for (const [matched, { standing }] of names ?? []) if (standing.isForgotten) names?.delete(matched);
+      for (const [matched, { health }] of names ?? []) if (health.isForgotten) names?.delete(matched);
     }
   }
 
   #look(target: Target, name: string, isPattern: boolean): TargetView {
     const upstream = this.of(target.upstream);
     const pattern = name === target.model ? undefined : target.model;
-    const standing = found(upstream.targets, name, () => new TargetStanding(name, pattern, this.#random));
-    if (pattern === undefined) standing.pattern = undefined;
+    const health = found(upstream.targets, name, () => new TargetHealth(name, pattern, this.#random));
+    if (pattern === undefined) health.pattern = undefined;
     const newCircuit = (): Circuit => new Circuit(this.#random);
     const keys = target.upstream.credentials
       .filter(({ weight }) => weight > 0)
@@ -273,9 +273,9 @@ export class Standings {
         credential,
         weight: credential.weight,
         circuit: found(upstream.credentials, credential.fingerprint, newCircuit),
-        limit: found(standing.limits, credential.fingerprint, newCircuit),
+        limit: found(health.limits, credential.fingerprint, newCircuit),
       }));
-    return { target, upstream, standing, keys, names: isPattern ? new Map() : undefined };
+    return { target, upstream, health, keys, names: isPattern ? new Map() : undefined };
   }
 }
 

@@ -1,9 +1,9 @@
-/** Tells a target that fails from a client whose requests make it fail, by the request bodies that it failed on. */
+/** Fault attribution by request body: tells a failing target from a client whose requests make targets fail. */
 
 /** So many 503 or 529 in a row say that the service is unavailable, though one body alone has had them. */
 const provingInARow = 3;
 
-export class Suspicion {
+export class BodyFaults {
   /** Of the first that failed since the target served anyone. */
   #body: string | undefined = undefined;
   /** Another body failed as well. */

@@ -1,15 +1,15 @@
-/** Says how a target is, from everything that is remembered of it. */
+/** State of a target for reports, from its health. */
 
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import type { Circuit } from './circuit.ts';
-import type { KeyView, TargetView } from './standing.ts';
+import type { KeyView, TargetView } from './target-health.ts';
 
 /** One that a pattern names is as the worst of its names, which `why` tells: their number is up to clients, and not up to who reads this. */
 export function stateWithNames(view: TargetView, alone: boolean, nowMs: number): TargetState {
   const whole = stateOf(view, alone, nowMs);
   if (view.names === undefined || view.names.size === 0) return whole;
   const states = [...view.names.values()].map((named) => ({
-    name: named.standing.name,
+    name: named.health.name,
     ...stateOf(named, alone, nowMs),
   }));
   const worst = states.reduce((one, other) => (isWorse(other, one) ? other : one));
@@ -32,30 +32,30 @@ function isWorse(one: TargetState, than: TargetState): boolean {
 
 /** `alone`: it is called however it fails, save where it asked for a pause. */
 function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
-  const { target, upstream, standing, keys } = view;
-  const resting = keys.filter((key) => restLeftMs(key.circuit, nowMs) > 0 || restLeftMs(key.limit, nowMs) > 0);
+  const { target, upstream, health, keys } = view;
+  const resting = keys.filter((key) => cooldownLeftMs(key.circuit, nowMs) > 0 || cooldownLeftMs(key.limit, nowMs) > 0);
   // A target rests as well when none of its credentials is left.
   const key = resting.length === keys.length ? soonest(resting, nowMs) : undefined;
-  const own = restLeftMs(standing.circuit, nowMs);
-  const restsForMs = Math.max(own, key === undefined ? 0 : keyRestMs(key, nowMs));
+  const own = cooldownLeftMs(health.circuit, nowMs);
+  const restsForMs = Math.max(own, key === undefined ? 0 : keyCooldownMs(key, nowMs));
   const isDown = upstream.down !== undefined || restsForMs > 0;
   const isCalled = alone && isDown && keys.every((only) => bindingUntilMs(view, only) <= nowMs);
-  const isLoading = upstream.down === undefined && standing.circuit.openedBy === 'loading';
+  const isLoading = upstream.down === undefined && health.circuit.openedBy === 'loading';
   return {
     upstream: target.upstream.id,
     model: target.model,
-    state: toState({ isLoading, isCalled, isDown, isOpen: standing.circuit.state(nowMs) !== 'closed' }),
+    state: toState({ isLoading, isCalled, isDown, isOpen: health.circuit.state(nowMs) !== 'closed' }),
     restsForMs: isCalled ? 0 : restsForMs,
-    why: upstream.down ?? whyOf([standing.circuit, ...(key === undefined ? [] : [key.circuit, key.limit])], nowMs),
-    inFlight: standing.inFlight,
+    why: upstream.down ?? whyOf([health.circuit, ...(key === undefined ? [] : [key.circuit, key.limit])], nowMs),
+    inFlight: health.inFlight,
     waiting: upstream.slots.waiting,
     lanes: upstream.lanes(),
     bulkLimit: Number.isFinite(upstream.slots.bulkLimit) ? upstream.slots.bulkLimit : undefined,
-    isSloMissed: standing.promised?.isMissed,
+    isSloMissed: health.promised?.isMissed,
     learnedLimit: upstream.slots.auto?.learned,
-    latencyMs: standing.latency.measuredMs(nowMs),
-    ...standing.recent.sums(nowMs),
-    isKnown: standing.recent.wasCalled || upstream.isChecked,
+    latencyMs: health.latency.measuredMs(nowMs),
+    ...health.recent.sums(nowMs),
+    isKnown: health.recent.wasCalled || upstream.isChecked,
     restingCredentials: resting.map(({ credential }) => credential.id),
   };
 }
@@ -75,20 +75,20 @@ function toState({ isLoading, isCalled, isDown, isOpen }: Signs): TargetState['s
 }
 
 /** Until when a rest lasts that was asked for. */
-export function bindingUntilMs({ standing }: TargetView, { circuit, limit }: KeyView): number {
-  return Math.max(standing.circuit.bindingUntilMs, circuit.bindingUntilMs, limit.bindingUntilMs);
+export function bindingUntilMs({ health }: TargetView, { circuit, limit }: KeyView): number {
+  return Math.max(health.circuit.bindingUntilMs, circuit.bindingUntilMs, limit.bindingUntilMs);
 }
 
-function restLeftMs(circuit: Circuit, nowMs: number): number {
-  return circuit.state(nowMs) === 'closed' ? 0 : Math.max(0, circuit.restsUntilMs - nowMs);
+function cooldownLeftMs(circuit: Circuit, nowMs: number): number {
+  return circuit.state(nowMs) === 'closed' ? 0 : Math.max(0, circuit.cooldownUntilMs - nowMs);
 }
 
-function keyRestMs({ circuit, limit }: KeyView, nowMs: number): number {
-  return Math.max(restLeftMs(circuit, nowMs), restLeftMs(limit, nowMs));
+function keyCooldownMs({ circuit, limit }: KeyView, nowMs: number): number {
+  return Math.max(cooldownLeftMs(circuit, nowMs), cooldownLeftMs(limit, nowMs));
 }
 
 function soonest(keys: readonly KeyView[], nowMs: number): KeyView | undefined {
-  return keys.toSorted((a, b) => keyRestMs(a, nowMs) - keyRestMs(b, nowMs))[0];
+  return keys.toSorted((a, b) => keyCooldownMs(a, nowMs) - keyCooldownMs(b, nowMs))[0];
 }
 
 function whyOf(circuits: readonly Circuit[], nowMs: number): string | undefined {

@@ -1,18 +1,18 @@
-/** Whether a target, or a credential, is called or rests: it rests once it fails too often, and is tried again by one call at a time. */
+/** Circuit breaker of a target or a credential: in cooldown after too many failures, then tried again by one call at a time. */
 
 const mostFailuresInARow = 5;
 const leastCalls = 20;
 const mostFailedShare = 0.5;
 const recentSeconds = 10;
-const firstRestMs = 1_000;
-const longestRestMs = 60_000;
+const firstCooldownMs = 1_000;
+const longestCooldownMs = 60_000;
 /** Rests are shorter by up to this share, so that not everyone who saw the same failure comes back at once. */
 const jitter = 0.2;
 /** Who worked for this long begins with short rests again. */
 const provenMs = 30_000;
 
 /** Who loads a model says so, and is about to be back. */
-const longestLoadingRestMs = 5_000;
+const longestLoadingCooldownMs = 5_000;
 
 /** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot; `loading`: that it is not ready yet. */
 type Kind = 'wire' | 'answer' | 'loading';
@@ -20,7 +20,7 @@ type Kind = 'wire' | 'answer' | 'loading';
 /** The fields are for reading only. Times are those of one clock that never goes back. */
 export class Circuit {
   /** When the probe may be made; 0 while closed. */
-  restsUntilMs = 0;
+  cooldownUntilMs = 0;
   /** Up to then it asked not to be called at all; 0 while closed. */
   bindingUntilMs = 0;
   /** Of the latest rest; empty before the first. */
@@ -36,7 +36,7 @@ export class Circuit {
   readonly #recent = new RecentCalls();
   #isOpen = false;
   #isProbed = false;
-  #nextRestMs = firstRestMs;
+  #nextCooldownMs = firstCooldownMs;
   #closedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(random: () => number) {
@@ -45,12 +45,12 @@ export class Circuit {
 
   state(nowMs: number): 'closed' | 'open' | 'half-open' {
     if (!this.#isOpen) return 'closed';
-    return nowMs < this.restsUntilMs ? 'open' : 'half-open';
+    return nowMs < this.cooldownUntilMs ? 'open' : 'half-open';
   }
 
   /** Closed, or at rest no longer and without a probe under way. */
   allows(nowMs: number): boolean {
-    return !this.#isOpen || (nowMs >= this.restsUntilMs && !this.#isProbed);
+    return !this.#isOpen || (nowMs >= this.cooldownUntilMs && !this.#isProbed);
   }
 
   /**
@@ -92,7 +92,7 @@ export class Circuit {
 
   /** Whether a request with this body may be the probe. The one body that opened it leaves that to others, for as long again. */
   mayProbe(body: string, nowMs: number): boolean {
-    return body !== this.oneBody || nowMs >= this.restsUntilMs + firstRestMs;
+    return body !== this.oneBody || nowMs >= this.cooldownUntilMs + firstCooldownMs;
   }
 
   /** So many failures that were told with this ticket were none, as long as nothing came of them. */
@@ -108,33 +108,34 @@ export class Circuit {
   }
 
   /** It asked to be left alone: nothing ends this early. Who calls caps it. */
-  restFor(ms: number, nowMs: number, why: string): void {
+  coolDownFor(ms: number, nowMs: number, why: string): void {
     if (ms <= 0) return;
     this.#open(nowMs);
     this.bindingUntilMs = Math.max(this.bindingUntilMs, nowMs + ms);
-    if (this.restsUntilMs < this.bindingUntilMs) this.#rest(this.bindingUntilMs, why, 'answer');
+    if (this.cooldownUntilMs < this.bindingUntilMs) this.#rest(this.bindingUntilMs, why, 'answer');
   }
 
   /** Whatever it did before. One that rests anyway rests no longer for it. */
   openNow(nowMs: number, why: string, kind: Kind): void {
     if (this.state(nowMs) === 'open') return;
     this.#open(nowMs);
-    const restMs = kind === 'loading' ? Math.min(this.#nextRestMs, longestLoadingRestMs) : this.#nextRestMs;
-    this.#rest(nowMs + restMs * (1 - jitter * this.#random()), why, kind);
-    this.#nextRestMs = Math.min(longestRestMs, this.#nextRestMs * 2);
+    const cooldownMs =
+      kind === 'loading' ? Math.min(this.#nextCooldownMs, longestLoadingCooldownMs) : this.#nextCooldownMs;
+    this.#rest(nowMs + cooldownMs * (1 - jitter * this.#random()), why, kind);
+    this.#nextCooldownMs = Math.min(longestCooldownMs, this.#nextCooldownMs * 2);
   }
 
   #openFor(oneBody: string | undefined, nowMs: number, why: string, kind: Kind): void {
     this.oneBody = oneBody;
-    const nextRestMs = this.#nextRestMs;
-    if (oneBody !== undefined) this.#nextRestMs = firstRestMs;
+    const nextCooldownMs = this.#nextCooldownMs;
+    if (oneBody !== undefined) this.#nextCooldownMs = firstCooldownMs;
     this.openNow(nowMs, why, kind);
-    if (oneBody !== undefined) this.#nextRestMs = nextRestMs;
+    if (oneBody !== undefined) this.#nextCooldownMs = nextCooldownMs;
   }
 
   /** It seems to be back: the probe may be made at once, unless it asked to be left alone. */
   wake(nowMs: number): void {
-    this.restsUntilMs = Math.min(this.restsUntilMs, Math.max(this.bindingUntilMs, nowMs));
+    this.cooldownUntilMs = Math.min(this.cooldownUntilMs, Math.max(this.bindingUntilMs, nowMs));
   }
 
   /** Counts the times from closed to closed again. A ticket holds the one in which its call began. */
@@ -155,11 +156,11 @@ export class Circuit {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.openedCount += 1;
-    if (nowMs - this.#closedAtMs >= provenMs) this.#nextRestMs = firstRestMs;
+    if (nowMs - this.#closedAtMs >= provenMs) this.#nextCooldownMs = firstCooldownMs;
   }
 
   #rest(untilMs: number, why: string, kind: Kind): void {
-    this.restsUntilMs = untilMs;
+    this.cooldownUntilMs = untilMs;
     this.why = why;
     this.openedBy = kind;
   }
@@ -169,7 +170,7 @@ export class Circuit {
     // One that hangs does not keep the next rest from being probed.
     this.#isProbed = false;
     this.#closedAtMs = nowMs;
-    this.restsUntilMs = 0;
+    this.cooldownUntilMs = 0;
     this.bindingUntilMs = 0;
     this.openedBy = undefined;
     this.oneBody = undefined;

@@ -29,7 +29,7 @@ test('opens after five failures in a row', () => {
   assert.equal(circuit.state(0), 'open');
   assert.equal(circuit.allows(0), false);
   assert.deepEqual(
-    [circuit.why, circuit.openedBy, circuit.consecutiveFailures, circuit.openedCount, circuit.restsUntilMs],
+    [circuit.why, circuit.openedBy, circuit.consecutiveFailures, circuit.openedCount, circuit.cooldownUntilMs],
     ['reset', 'wire', 5, 1, 1_000],
   );
 });
@@ -110,33 +110,33 @@ test('after the rest there is one probe at a time, and its success closes', () =
   assert.equal(circuit.state(1_000), 'half-open');
   circuit.succeeded(probe, 1_200);
   assert.deepEqual([circuit.state(1_200), circuit.allows(1_200)], ['closed', true]);
-  assert.deepEqual([circuit.openedBy, circuit.restsUntilMs, circuit.consecutiveFailures], [undefined, 0, 0]);
+  assert.deepEqual([circuit.openedBy, circuit.cooldownUntilMs, circuit.consecutiveFailures], [undefined, 0, 0]);
 });
 
 test('rests double with every failed probe, up to a minute', () => {
   const circuit = opened();
-  const rests = [];
-  for (let nowMs = 1_000; rests.length < 8; nowMs = circuit.restsUntilMs) {
+  const cooldowns = [];
+  for (let nowMs = 1_000; cooldowns.length < 8; nowMs = circuit.cooldownUntilMs) {
     fail(circuit, nowMs);
-    rests.push(circuit.restsUntilMs - nowMs);
+    cooldowns.push(circuit.cooldownUntilMs - nowMs);
   }
-  assert.deepEqual(rests, [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  assert.deepEqual(cooldowns, [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
   assert.equal(circuit.openedCount, 1);
 });
 
 test('chance makes rests up to a fifth shorter, and never longer', () => {
-  assert.equal(opened(() => 0.5).restsUntilMs, 900);
-  assert.equal(Math.round(opened(() => 1 - Number.EPSILON).restsUntilMs), 800);
+  assert.equal(opened(() => 0.5).cooldownUntilMs, 900);
+  assert.equal(Math.round(opened(() => 1 - Number.EPSILON).cooldownUntilMs), 800);
 });
 
 test('a target that flaps rests longer and longer, until it was closed for half a minute', () => {
   const circuit = opened();
   succeed(circuit, 1_000);
   fail(circuit, 30_999, 5);
-  assert.equal(circuit.restsUntilMs, 32_999);
+  assert.equal(circuit.cooldownUntilMs, 32_999);
   succeed(circuit, 33_000);
   fail(circuit, 63_000, 5);
-  assert.equal(circuit.restsUntilMs, 64_000);
+  assert.equal(circuit.cooldownUntilMs, 64_000);
   assert.equal(circuit.openedCount, 3);
 });
 
@@ -157,7 +157,7 @@ test('a probe that says nothing gives its place to the next one', () => {
   const circuit = opened();
   const probe = circuit.begin(1_000);
   circuit.abandoned(probe);
-  assert.deepEqual([circuit.state(1_100), circuit.allows(1_100), circuit.restsUntilMs], ['half-open', true, 1_000]);
+  assert.deepEqual([circuit.state(1_100), circuit.allows(1_100), circuit.cooldownUntilMs], ['half-open', true, 1_000]);
   assert.ok(circuit.begin(1_100) > 0);
 });
 
@@ -193,7 +193,7 @@ test('a call that had no alternative closes it early when it succeeds, and lengt
   const [failing, working] = [circuit.begin(200), circuit.begin(200)];
   assert.ok(failing <= 0 && working <= 0);
   circuit.failed(failing, 300, 'reset', 'wire');
-  assert.deepEqual([circuit.restsUntilMs, circuit.state(300)], [1_000, 'open']);
+  assert.deepEqual([circuit.cooldownUntilMs, circuit.state(300)], [1_000, 'open']);
   assert.equal(circuit.consecutiveFailures, 6);
   circuit.succeeded(working, 400);
   assert.equal(circuit.state(400), 'closed');
@@ -212,44 +212,44 @@ test('a call beside the probe is no probe, and its success closes, too', () => {
 
 test('a rest that was asked for binds: no success and no check ends it', () => {
   const circuit = new Circuit(longest);
-  circuit.restFor(7_000, 0, 'Retry-After: 7');
+  circuit.coolDownFor(7_000, 0, 'Retry-After: 7');
   assert.deepEqual([circuit.state(6_999), circuit.openedBy, circuit.why], ['open', 'answer', 'Retry-After: 7']);
-  assert.deepEqual([circuit.restsUntilMs, circuit.bindingUntilMs], [7_000, 7_000]);
+  assert.deepEqual([circuit.cooldownUntilMs, circuit.bindingUntilMs], [7_000, 7_000]);
   succeed(circuit, 100);
   circuit.wake(200);
   circuit.openNow(300, 'refused', 'answer');
-  assert.deepEqual([circuit.state(6_999), circuit.restsUntilMs], ['open', 7_000]);
+  assert.deepEqual([circuit.state(6_999), circuit.cooldownUntilMs], ['open', 7_000]);
 });
 
 test('a rest that was asked for ends in a probe, and the growth of rests begins after it', () => {
   const circuit = new Circuit(longest);
-  circuit.restFor(7_000, 0, 'Retry-After: 7');
+  circuit.coolDownFor(7_000, 0, 'Retry-After: 7');
   const probe = circuit.begin(7_000);
   assert.ok(probe > 0);
   circuit.failed(probe, 7_000, 'reset', 'wire');
-  assert.equal(circuit.restsUntilMs, 8_000);
+  assert.equal(circuit.cooldownUntilMs, 8_000);
   fail(circuit, 8_000);
-  assert.equal(circuit.restsUntilMs, 10_000);
+  assert.equal(circuit.cooldownUntilMs, 10_000);
 });
 
 test('of several rests the longest counts, and a wait of nothing is none', () => {
   const circuit = new Circuit(longest);
-  circuit.restFor(0, 0, 'Retry-After: 0');
+  circuit.coolDownFor(0, 0, 'Retry-After: 0');
   assert.equal(circuit.state(0), 'closed');
-  circuit.restFor(5_000, 0, 'Retry-After: 5');
-  circuit.restFor(1_000, 0, 'Retry-After: 1');
-  assert.deepEqual([circuit.restsUntilMs, circuit.bindingUntilMs, circuit.why], [5_000, 5_000, 'Retry-After: 5']);
+  circuit.coolDownFor(5_000, 0, 'Retry-After: 5');
+  circuit.coolDownFor(1_000, 0, 'Retry-After: 1');
+  assert.deepEqual([circuit.cooldownUntilMs, circuit.bindingUntilMs, circuit.why], [5_000, 5_000, 'Retry-After: 5']);
   const longer = opened();
-  longer.restFor(600, 0, 'Retry-After: 0.6');
-  assert.deepEqual([longer.restsUntilMs, longer.bindingUntilMs, longer.why], [1_000, 600, 'reset']);
+  longer.coolDownFor(600, 0, 'Retry-After: 0.6');
+  assert.deepEqual([longer.cooldownUntilMs, longer.bindingUntilMs, longer.why], [1_000, 600, 'reset']);
 });
 
 test('opens at once when it is told to, and further tellings in the same rest do not add up', () => {
   const circuit = new Circuit(longest);
   for (let i = 0; i < 50; i += 1) circuit.openNow(0, '401', 'answer');
-  assert.deepEqual([circuit.restsUntilMs, circuit.openedCount, circuit.openedBy], [1_000, 1, 'answer']);
+  assert.deepEqual([circuit.cooldownUntilMs, circuit.openedCount, circuit.openedBy], [1_000, 1, 'answer']);
   circuit.openNow(1_000, '401', 'answer');
-  assert.equal(circuit.restsUntilMs, 3_000);
+  assert.equal(circuit.cooldownUntilMs, 3_000);
 });
 
 test('a probe that fails twice over, by its ticket and by being told to open, rests once', () => {
@@ -259,7 +259,7 @@ test('a probe that fails twice over, by its ticket and by being told to open, re
     if (!ticketFirst) circuit.openNow(1_000, '401', 'answer');
     circuit.failed(probe, 1_000, '401', 'answer');
     if (ticketFirst) circuit.openNow(1_000, '401', 'answer');
-    assert.deepEqual([circuit.restsUntilMs, circuit.allows(3_000)], [3_000, true]);
+    assert.deepEqual([circuit.cooldownUntilMs, circuit.allows(3_000)], [3_000, true]);
   }
 });
 
@@ -272,7 +272,7 @@ test('an active check that succeeds ends the rest, and leaves the closing to a p
   circuit.wake(400);
   assert.equal(circuit.allows(400), false);
   circuit.failed(probe, 400, 'reset', 'wire');
-  assert.equal(circuit.restsUntilMs, 2_400);
+  assert.equal(circuit.cooldownUntilMs, 2_400);
 });
 
 type End = 'succeeded' | 'failed' | 'abandoned';
@@ -358,7 +358,7 @@ class Model {
     this.growth += 1;
   }
 
-  restFor(ms: number, nowMs: number): void {
+  coolDownFor(ms: number, nowMs: number): void {
     if (ms === 0) return;
     this.#open(nowMs);
     this.boundUntilMs = Math.max(this.boundUntilMs, nowMs + ms);
@@ -414,7 +414,7 @@ test('does what a plain model does; never two probes, never a rest over a minute
             nowMs += each.ms;
             break;
           case 'rested':
-            nowMs = Math.max(nowMs, circuit.restsUntilMs);
+            nowMs = Math.max(nowMs, circuit.cooldownUntilMs);
             break;
           case 'begin':
             for (let i = 0; i < each.count; i += 1) begin();
@@ -429,8 +429,8 @@ test('does what a plain model does; never two probes, never a rest over a minute
             }
             break;
           case 'restFor':
-            model.restFor(each.ms, nowMs);
-            circuit.restFor(each.ms, nowMs, 'asked');
+            model.coolDownFor(each.ms, nowMs);
+            circuit.coolDownFor(each.ms, nowMs, 'asked');
             break;
           case 'openNow':
             model.openNow(nowMs);
@@ -448,12 +448,12 @@ test('does what a plain model does; never two probes, never a rest over a minute
         const resting = nowMs < model.untilMs ? 'open' : 'half-open';
         assert.equal(circuit.state(nowMs), model.state === 'closed' ? 'closed' : resting);
         assert.deepEqual(
-          [circuit.restsUntilMs, circuit.bindingUntilMs, circuit.consecutiveFailures, circuit.openedCount],
+          [circuit.cooldownUntilMs, circuit.bindingUntilMs, circuit.consecutiveFailures, circuit.openedCount],
           [model.untilMs, model.boundUntilMs, model.row, model.era],
         );
         assert.equal(circuit.openedBy === undefined, model.state === 'closed');
         assert.ok(model.probesOut <= 1);
-        assert.ok(circuit.restsUntilMs <= Math.max(nowMs + 60_000, circuit.bindingUntilMs));
+        assert.ok(circuit.cooldownUntilMs <= Math.max(nowMs + 60_000, circuit.bindingUntilMs));
       }
     }),
     { numRuns: 500 },
@@ -480,14 +480,14 @@ test('a probe that hangs does not keep the next rest from being probed', () => {
 test('who loads a model is probed every few seconds, and no more often than who fails', () => {
   const circuit = new Circuit(() => 0);
   let nowMs = 0;
-  const restsMs: number[] = [];
+  const cooldownMs: number[] = [];
   for (let turn = 0; turn < 6; turn += 1) {
     circuit.openNow(nowMs, 'answered 503', 'loading');
     assert.equal(circuit.openedBy, 'loading');
-    restsMs.push(circuit.restsUntilMs - nowMs);
-    nowMs = circuit.restsUntilMs;
+    cooldownMs.push(circuit.cooldownUntilMs - nowMs);
+    nowMs = circuit.cooldownUntilMs;
   }
-  assert.deepEqual(restsMs, [1_000, 2_000, 4_000, 5_000, 5_000, 5_000]);
+  assert.deepEqual(cooldownMs, [1_000, 2_000, 4_000, 5_000, 5_000, 5_000]);
 });
 
 test('failures that were none are taken back, in a row and in the share of the last seconds', () => {
@@ -523,7 +523,7 @@ function openedByOneBody(): Circuit {
 
 test('opened by one body, it is probed by another after a second, and by the same a second later', () => {
   const circuit = openedByOneBody();
-  assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], ['a', 1_000]);
+  assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], ['a', 1_000]);
   assert.deepEqual(
     [circuit.mayProbe('b', 1_000), circuit.mayProbe('a', 1_999), circuit.mayProbe('a', 2_000)],
     [true, false, true],
@@ -534,12 +534,12 @@ test('a failed probe with the body that opened it lasts no longer than the first
   const circuit = openedByOneBody();
   for (const nowMs of [2_000, 4_000, 6_000]) {
     circuit.failed(circuit.begin(nowMs), nowMs, '503', 'answer', 'a');
-    assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], ['a', nowMs + 1_000]);
+    assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], ['a', nowMs + 1_000]);
   }
   circuit.failed(circuit.begin(7_000), 7_000, '503', 'answer', 'b');
-  assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], [undefined, 8_000]);
+  assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], [undefined, 8_000]);
   circuit.failed(circuit.begin(8_000), 8_000, '503', 'answer', 'a');
-  assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], [undefined, 10_000]);
+  assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], [undefined, 10_000]);
 });
 
 test('a body that is to blame closes what it alone has opened, and nothing before a pause that was asked for is over', () => {
@@ -549,7 +549,7 @@ test('a body that is to blame closes what it alone has opened, and nothing befor
   circuit.excuse('a', 500);
   assert.equal(circuit.state(500), 'closed');
   const paused = openedByOneBody();
-  paused.restFor(3_000, 0, '503');
+  paused.coolDownFor(3_000, 0, '503');
   paused.excuse('a', 2_999);
   assert.equal(paused.state(2_999), 'open');
   paused.excuse('a', 3_000);

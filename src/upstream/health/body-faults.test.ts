@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BodyFaults } from './body-faults.ts';
+
+test('one body counts for nothing, however often it comes; the second brings the first along, and then each counts', () => {
+  const bodyFaults = new BodyFaults();
+  assert.deepEqual(
+    ['a', 'a', 'a', 'b', 'b', 'a', 'c'].map((body) => bodyFaults.weigh(body, false)),
+    [0, 0, 0, 2, 1, 1, 1],
+  );
+});
+
+test('whoever is served clears it', () => {
+  const bodyFaults = new BodyFaults();
+  bodyFaults.weigh('a', false);
+  bodyFaults.clear();
+  assert.equal(bodyFaults.weigh('b', false), 0);
+  assert.equal(bodyFaults.weigh('c', false), 2);
+  bodyFaults.clear();
+  assert.equal(bodyFaults.weigh('c', false), 0);
+});
+
+test('a body that was to blame is as if it had not come', () => {
+  const bodyFaults = new BodyFaults();
+  bodyFaults.excuse('a', bodyFaults.weigh('a', false));
+  assert.equal(bodyFaults.weigh('b', false), 0, 'alone again');
+  bodyFaults.excuse('c', bodyFaults.weigh('c', false));
+  assert.equal(bodyFaults.weigh('d', false), 2, 'the one before it still stands');
+});
+
+test('503 and 529 count from the third in a row to one body, which brings the two before it along', () => {
+  const bodyFaults = new BodyFaults();
+  const weights = (count: number): number[] => Array.from({ length: count }, () => bodyFaults.weigh('a', true));
+  assert.deepEqual(weights(5), [0, 0, 3, 1, 1]);
+  assert.deepEqual([bodyFaults.counted, bodyFaults.isOnly('a'), bodyFaults.isOnly('b')], [5, true, false]);
+  assert.equal(bodyFaults.weigh('a', false), 0, 'a 500 in between counts for nothing');
+  assert.equal(bodyFaults.weigh('b', false), 1, 'those of the first body have counted');
+  assert.equal(bodyFaults.isOnly('a'), false);
+  bodyFaults.clear();
+  assert.deepEqual(weights(3), [0, 0, 3]);
+});
+
+test('one body that is to blame for its 503 still is the first of two that prove a failing target', () => {
+  const bodyFaults = new BodyFaults();
+  for (let n = 0; n < 4; n += 1) bodyFaults.weigh('a', true);
+  bodyFaults.excuseUnavailable();
+  assert.deepEqual([bodyFaults.counted, bodyFaults.isOnly('a')], [0, false]);
+  assert.equal(bodyFaults.weigh('a', true), 0);
+  assert.equal(bodyFaults.weigh('b', true), 2);
+});
