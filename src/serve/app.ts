@@ -396,8 +396,7 @@ export function createApp({
   function withListed(states: readonly TargetState[]): TargetState[] {
     const nowMs = clock.monotonicMs();
     return states.map((one) => {
-      const upstream = current.upstreams.get(one.upstream);
-      const endpoints = upstream && pools.endpointsOf(upstream)?.states(nowMs);
+      const endpoints = pools.endpointStates(one.upstream, nowMs);
       const isMissing = modelLists.lacks(one.upstream, one.model);
       return endpoints === undefined && !isMissing ? one : { ...one, ...(isMissing && { isListed: false }), endpoints };
     });

@@ -78,12 +78,14 @@ async function startPods(t: TestContext, count: number): Promise<{ pods: Pod[]; 
 }
 
 /** A name server that says what the test says. */
-function names(): LookUpDeps & { addresses: string[]; fails: boolean } {
+function names(): LookUpDeps & { addresses: string[]; fails: boolean; asked: number } {
   const said = {
     addresses: [] as string[],
     fails: false,
+    asked: 0,
     everyMs: 20,
     lookup: ((_name, _options, done) => {
+      said.asked += 1;
       if (said.fails) done(new Error('no answer of the name server'), []);
       else
         done(
@@ -195,6 +197,7 @@ test('a host that leads to several private addresses has each as an endpoint wit
   const told = names();
   told.addresses = hostsOf(2);
   const rig = await start(t, `http://tei.test:${port}/v1`, {}, told);
+  assert.deepEqual([rig.shown(), told.asked], [[], 0], 'nobody is looked up before the first call');
   await rig.embed();
   await until(() => rig.shown().length === 2);
   for (let count = 0; count < 20; count += 1) await rig.embed();

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { EndpointSettings, Upstream } from '../../core/snapshot.ts';
+import type { EndpointState } from '../../core/target-state.ts';
 import { toBlockList } from '../../lib/addresses/address-range.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
 import { Wheel } from '../../wire/wheel.ts';
@@ -17,6 +18,8 @@ export interface Pools {
   of(upstream: Upstream): ClientPool;
   /** Undefined where there are none to choose among: then connections find the way. */
   endpointsOf(upstream: Upstream): EndpointSet | undefined;
+  /** How they are; nobody is looked up for that. */
+  endpointStates(upstreamId: string, nowMs: number): readonly EndpointState[] | undefined;
   /** Makes room for what these upstreams may have at a time, and lets go of every pool that none of them uses. */
   keep(upstreams: Iterable<Upstream>): void;
   close(): Promise<void>;
@@ -34,6 +37,8 @@ interface PoolsDeps extends LookUpDeps {
 interface Endpoints {
   /** The same as long as it is the same place, reached in the same way. */
   readonly key: string;
+  /** With fewer there is nothing to choose. */
+  readonly fewest: number;
   readonly set: EndpointSet;
   readonly lookUp: EndpointLookUp;
 }
@@ -94,7 +99,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
       onUnreachable: () => lookUp.hurry(),
     });
     const lookUp = new EndpointLookUp(settings, origin, deps, (addresses) => set.adopt(addresses, port));
-    return { key: endpointKeyOf(upstream), set, lookUp };
+    return { key: endpointKeyOf(upstream), fewest: settings.from === 'private dns' ? 2 : 1, set, lookUp };
   }
 
   function endpointsOf(upstream: Upstream): EndpointSet | undefined {
@@ -110,8 +115,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
     }
     // An exchange that is older than the configuration in force.
     if ((keys.get(upstream) ?? endpointKeyOf(upstream)) !== known.key) return undefined;
-    const fewest = settings.from === 'private dns' ? 2 : 1;
-    return known.set.all.length >= fewest ? known.set : undefined;
+    return choosable(known);
   }
 
   function keepEndpoints(upstreams: ReadonlyMap<string, Upstream>): void {
@@ -133,6 +137,10 @@ export function createPools(deps: PoolsDeps = {}): Pools {
   return {
     wheel,
     endpointsOf,
+    endpointStates(upstreamId, nowMs) {
+      const known = byId.get(upstreamId);
+      return known && choosable(known)?.states(nowMs);
+    },
     of(upstream) {
       const pool = byUpstream.get(upstream);
       return pool === undefined || pool.closed ? open(upstream) : pool;
@@ -186,6 +194,10 @@ const spareConnections = 2;
 /** A health check has no place among the calls either, and must not wait until one of them ends. */
 function connectionsOf({ limits, healthCheck }: Upstream): number {
   return limits.concurrency + spareConnections + (healthCheck === undefined ? 0 : 1);
+}
+
+function choosable({ set, fewest }: Endpoints): EndpointSet | undefined {
+  return set.all.length >= fewest ? set : undefined;
 }
 
 function endpointKeyOf(upstream: Upstream): string {
