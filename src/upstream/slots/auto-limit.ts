@@ -22,9 +22,11 @@ const callsBetweenProbes = 30;
 /** Fewer calls than the server can batch, wherever the limit settles. */
 const probeShare = 0.7;
 /** Of a low limit one call more is much. */
-const smallLimit = 8;
+const smallLimit = 5;
 const smallProbeShare = 0.5;
-const longestProbe = 4;
+/** Until calls of before have ended, in all processes; then so long calls are measured. */
+const settling = { leastMs: 250, calls: 1.5 };
+const measuring = { leastMs: 300, calls: 2 };
 const initialLimit = 4;
 
 /** How long calls of a target take at few calls, by the power of two of their work. */
@@ -90,8 +92,8 @@ export class AutoLimit {
   #period = 0;
   #probedAtMs: number | undefined = undefined;
   #probeEndsMs = 0;
-  /** No more calls than the probe allows are in flight since then. */
-  #settledAtMs: number | undefined = undefined;
+  /** Nobody has more calls in flight than the probe allows since then. */
+  #settledAtMs = 0;
   #probeSamples = 0;
   /** How much longer calls took than was known. */
   #probeRatios = 0;
@@ -124,7 +126,7 @@ export class AutoLimit {
     this.#meanMs += (ms - this.#meanMs) * (this.#meanMs === 0 ? 1 : 0.05);
     this.#peak = Math.max(this.#peak, inFlight);
     if (this.#isProbing) {
-      this.#measure(baselines, bucket, ms, inFlight, nowMs);
+      this.#measure(baselines, bucket, ms, nowMs);
       return;
     }
     // Calls that began before the limit changed say nothing of it.
@@ -185,28 +187,26 @@ export class AutoLimit {
     this.#probedAtMs = nowMs;
     this.#ratioBefore = Number.POSITIVE_INFINITY;
     const share = this.#value < smallLimit ? smallProbeShare : probeShare;
-    this.#probeAt(Math.max(1, Math.floor(this.#value * share)), nowMs);
+    this.#probeAt(Math.max(1, Math.floor(this.#value * share)), nowMs - (epochMs - period * everyMs));
   }
 
-  #probeAt(limit: number, nowMs: number): void {
+  #probeAt(limit: number, fromMs: number): void {
     this.#probeLimit = limit;
-    this.#settledAtMs = undefined;
     this.#probeSamples = 0;
     this.#probeRatios = 0;
-    this.#probeEndsMs = nowMs + Math.max(1_000, this.#meanMs * longestProbe);
+    this.#settledAtMs = fromMs + Math.max(settling.leastMs, this.#meanMs * settling.calls);
+    this.#probeEndsMs = this.#settledAtMs + Math.max(measuring.leastMs, this.#meanMs * measuring.calls);
   }
 
-  #measure(baselines: Baselines, bucket: number, ms: number, inFlight: number, nowMs: number): void {
-    if (this.#settledAtMs === undefined && inFlight - 1 <= this.#probeLimit) this.#settledAtMs = nowMs;
+  #measure(baselines: Baselines, bucket: number, ms: number, nowMs: number): void {
     // Calls that began before that had more beside them.
-    if (this.#settledAtMs !== undefined && nowMs - ms >= this.#settledAtMs) {
+    if (nowMs - ms >= this.#settledAtMs) {
       baselines.measure(bucket, ms);
       this.#measured.add(baselines);
       this.#probeSamples += 1;
       this.#probeRatios += ms / Math.max(baselines.of(bucket) ?? ms, 0.001);
     }
-    if (this.#probeSamples < mostSamples && nowMs < this.#probeEndsMs) return;
-    this.#endProbe(nowMs);
+    if (nowMs >= this.#probeEndsMs) this.#endProbe(nowMs);
   }
 
   /** Where even few calls take longer than was known, fewer tell whether that is for their number or for another reason. */
