@@ -15,7 +15,7 @@ import { newKey } from '../support/gateways/keys.ts';
 import { startPostgres, usePostgres, whyNoOwnPostgres, whyNoPostgres } from '../support/servers/postgres.ts';
 import { describeBudgetAccountStore } from '../support/stores/budget-conformance.ts';
 import { describeLedgerStore } from '../support/stores/ledger-conformance.ts';
-import { describeSeriesStore } from '../support/stores/series-conformance.ts';
+import { checkFormerRows, describeSeriesStore } from '../support/stores/series-conformance.ts';
 import { describeStore } from '../support/stores/store-conformance.ts';
 import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
@@ -67,6 +67,17 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
   describeStore('as every store', openNew);
   describeLedgerStore('as every ledger', openNew);
   describeSeriesStore('as all series', openNew);
+
+  test('rows of a former version come into blocks of series, with two nodes at it, each once', async (t) => {
+    const url = await server().createDatabase();
+    const store = await openStore(url, { cwd });
+    await checkFormerRows(store, async () => {
+      await store.close();
+      await migrateStore(url, { cwd }, '0.1.0');
+      return [await open(t, url), await open(t, url)];
+    });
+  });
+
   describeBudgetAccountStore('as every bank of budgets', openNew, async (t, clock) => {
     const url = await server().createDatabase();
     return [await open(t, url, clock), await open(t, url, clock)];

@@ -89,6 +89,15 @@ export async function readCompactTime(
   return rows[0]?.at;
 }
 
+/** When the newest of those began that began before; undefined where there is none. */
+export async function newestCompactBefore(db: Kysely<Schema>, beforeMs: number): Promise<number | undefined> {
+  const { rows } = await sql<{ at: number }>`
+    select ${startedAt} as at from ledger_rows where seq < ${firstSeqOf(beforeMs)} order by seq desc limit 1`.execute(
+    db,
+  );
+  return rows[0]?.at;
+}
+
 export async function countCompactBefore(db: Kysely<Schema>, beforeMs: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from ledger_rows where seq < ${firstSeqOf(beforeMs)}`.execute(db);

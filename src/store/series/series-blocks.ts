@@ -7,8 +7,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { SeriesQuery, SeriesStore } from '../../core/store/series.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { dayMs, hourMs } from '../ledger/ledger-rows.ts';
-import type { Schema } from '../schema.ts';
+import { codeOf } from '../../lib/thrown.ts';
+import { newestCompactBefore, rowsOfTime } from '../ledger/ledger-compact.ts';
+import { isSqlite } from '../ledger/ledger-insert.ts';
+import { dayMs, firstIdOf, hourMs, toTimeOf } from '../ledger/ledger-rows.ts';
+import type { LedgerTable, Schema } from '../schema.ts';
 import { BlockReader, Cells, writeBlock } from './series-block.ts';
 import { boundCells, minuteMs, type SeriesRow, sections, toMinutes, withoutNames } from './series-cells.ts';
 import { type Interval, keptMs, levels, planSeries, type SeriesPlan } from './series-plan.ts';
@@ -30,6 +33,74 @@ export async function insertSeries(trx: Transaction<Schema>, rows: readonly Seri
 export async function readSince(db: Kysely<Schema>): Promise<number> {
   const row = await db.selectFrom('series_since').select('at').executeTakeFirst();
   return Number(row?.at ?? 0);
+}
+
+/** Of each look, so that rows that come in meanwhile never wait for long. */
+const formerAtOnce = { minutes: 60, rows: 10_000 };
+
+/**
+ * Rows from before there were series, a minute at a time, the newest first; gives back from when on there are series then. What came late
+ * of such a minute is among its rows, so its blocks are made anew.
+ */
+async function addFormerRows(db: Kysely<Schema>): Promise<number> {
+  let sinceMs = await readSince(db);
+  for (
+    let minutes = 0, rows = 0;
+    sinceMs > 0 && minutes < formerAtOnce.minutes && rows < formerAtOnce.rows;
+    minutes++
+  ) {
+    const newest = await newestBefore(db, sinceMs);
+    const minute = newest === undefined ? 0 : newest - (newest % minuteMs);
+    const added = await addMinute(db, minute, sinceMs);
+    // Another node was quicker.
+    if (added === undefined) return readSince(db);
+    rows += added;
+    sinceMs = minute;
+  }
+  return sinceMs;
+}
+
+async function addMinute(db: Kysely<Schema>, minute: number, sinceMs: number): Promise<number | undefined> {
+  const isOfServer = !isSqlite(db);
+  const work = async (trx: Transaction<Schema>): Promise<number | undefined> => {
+    const { numUpdatedRows } = await trx
+      .updateTable('series_since')
+      .set({ at: minute })
+      .where('at', '=', sinceMs)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) return undefined;
+    if (minute === 0) return 0;
+    const { rows } = await sql<LedgerTable>`${rowsOfTime(!isOfServer, minute, minute + minuteMs)}`.execute(trx);
+    await trx.deleteFrom('series_blocks').where('level', '=', levels.raw).where('at', '=', minute).execute();
+    await insertSeries(
+      trx,
+      rows.map((row) => ({ row, place: undefined })),
+    );
+    return rows.length;
+  };
+  // Rows and blocks as they are at one moment: what is imported meanwhile is in neither, or in both.
+  const transaction = isOfServer ? db.transaction().setIsolationLevel('repeatable read') : db.transaction();
+  return transaction.execute(work).catch((thrown: unknown) => {
+    if (isOfServer && isOutrun(thrown)) return undefined;
+    throw thrown;
+  });
+}
+
+/** PostgreSQL's serialization failure: another transaction wrote the same row. */
+const isOutrun = (thrown: unknown): boolean =>
+  codeOf(thrown) === '40001' || codeOf(Reflect.get(Object(thrown), 'cause')) === '40001';
+
+async function newestBefore(db: Kysely<Schema>, beforeMs: number): Promise<number | undefined> {
+  const other = await db
+    .selectFrom('ledger')
+    .select('id')
+    .where('id', '<', firstIdOf(beforeMs))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const compact = isSqlite(db) ? await newestCompactBefore(db, beforeMs) : undefined;
+  const found = [other && toTimeOf(other.id), compact].filter((ms) => ms !== undefined);
+  return found.length === 0 ? undefined : Math.max(...found);
 }
 
 interface Roll {
@@ -65,9 +136,10 @@ export function createSeriesStore(db: Kysely<Schema>, clock: Clock): SeriesStore
     async tend(retentionMs, pruneNowMs) {
       const nowMs = clock.nowMs();
       let hasMore = false;
+      const sinceMs = await addFormerRows(db);
       for (const roll of rolls) {
         if (nowMs < (nextMs.get(roll.to) ?? 0)) continue;
-        if (await rollUp(db, roll, nowMs)) hasMore = true;
+        if (await rollUp(db, roll, nowMs, sinceMs)) hasMore = true;
         else nextMs.set(roll.to, nowMs + roll.everyMs);
       }
       if (!hasMore) hasMore = await prune(db, pruneNowMs, retentionMs);
@@ -100,13 +172,21 @@ function selectsOf({ level, fromMs, toMs }: Interval, section: number) {
 }
 
 /** True where there is more of it. Whoever else rolls up the same is noticed, and nothing is done then. */
-async function rollUp(db: Kysely<Schema>, { from, to, spanMs, afterMs }: Roll, nowMs: number): Promise<boolean> {
+async function rollUp(
+  db: Kysely<Schema>,
+  { from, to, spanMs, afterMs }: Roll,
+  nowMs: number,
+  sinceMs: number,
+): Promise<boolean> {
   const before = Math.floor((nowMs - afterMs) / spanMs) * spanMs;
+  // What came late of the time before is there once more in the rows: see `addFormerRows`.
+  const first = Math.ceil(sinceMs / spanMs) * spanMs;
   const oldest = await db
     .selectFrom('series_blocks')
     .select('at')
     .where('rolled', '=', 0)
     .where('level', '=', from)
+    .where('at', '>=', first)
     .where('at', '<', before)
     .orderBy('at')
     .limit(1)

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { imported } from '../../../test/support/ledger/ledger-rows.ts';
-import { describeSeriesStore } from '../../../test/support/stores/series-conformance.ts';
+import { checkFormerRows, describeSeriesStore } from '../../../test/support/stores/series-conformance.ts';
 import { type SeriesQuery, wholeStretch } from '../../core/store/series.ts';
 import { bucketOf, middleOf, quantilesOf, Sketch } from '../../lib/sketch.ts';
 import { migrateStore, openStore } from '../open-store.ts';
@@ -139,6 +139,8 @@ test('says from when on there are series: from the first row on, or since the st
   const again = await open();
   t.after(() => again.close());
   assert.ok((await again.series.read(all)).sinceMs >= beforeMs);
+  while ((await again.series.read(all)).sinceMs > 0) await again.series.tend(1e12, Date.now());
+  assert.equal((await again.series.read(all)).total.figures.requests, 1);
 });
 
 test('a call that failed counts under the code of the system, and not under words that name addresses', async (t) => {
@@ -161,4 +163,21 @@ test('a call that failed counts under the code of the system, and not under word
     'ECONNREFUSED',
     'no answer',
   ]);
+});
+
+test('rows of a former version come into blocks by and by, and what came late of their time is counted once', async (t) => {
+  const cwd = await makeDirectory(t);
+  const open = async () => {
+    const store = await openStore('sqlite:postern.db', { cwd });
+    t.after(() => store.close());
+    return store;
+  };
+  const store = await open();
+  await checkFormerRows(store, async () => {
+    await store.close();
+    await migrateStore('sqlite:postern.db', { cwd }, '0.1.0');
+    // Two connections of one thread would wait for each other.
+    const again = await open();
+    return [again, again];
+  });
 });

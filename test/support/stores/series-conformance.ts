@@ -313,3 +313,30 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
     });
   });
 }
+
+/** Rows that a former version wrote are in no block. `reopen` goes back to it, and comes again: as two nodes. */
+export async function checkFormerRows(store: Store, reopen: () => Promise<readonly [Store, Store]>): Promise<void> {
+  // Four weeks ago, by the clock of the system, which migrations go by.
+  const firstMs = Math.floor(Date.now() / dayMs) * dayMs - 28 * dayMs;
+  const rows = [...someRows(900, 13)].map((row, number) => {
+    const startedAtMs = row.startedAtMs - startMs + firstMs;
+    return { ...row, startedAtMs, id: rowId(startedAtMs, 13_000_000 + number) };
+  });
+  await fill(store, rows.slice(0, 600));
+  const [one, other] = await reopen();
+  const question = { ...all, fromMs: firstMs, toMs: firstMs + 27 * dayMs };
+  const before = await one.series.read(question);
+  assert.ok(before.sinceMs > firstMs + 4 * dayMs);
+  // Late ones of the time before: they are in blocks, and in the rows that come into blocks.
+  await fill(one, rows.slice(600, 750));
+  const looks = async (each: Store) => {
+    while ((await each.series.read(question)).sinceMs > 0) await each.series.tend(400 * dayMs, Date.now());
+  };
+  await Promise.all([looks(one), looks(other), fill(other, rows.slice(750))]);
+  const found = await one.series.read(question);
+  assert.equal(found.sinceMs, 0);
+  assertSums(found.total, rows, 'all');
+  const hour = { ...all, fromMs: firstMs + 5 * hourMs, toMs: firstMs + 6 * hourMs };
+  const ofHour = rows.filter(({ startedAtMs }) => startedAtMs >= hour.fromMs && startedAtMs < hour.toMs);
+  assertSums((await other.series.read(hour)).total, ofHour, 'an hour');
+}

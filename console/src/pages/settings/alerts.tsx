@@ -1,6 +1,6 @@
-/** Whom Postern tells over HTTP when a budget runs out. */
+/** Webhooks that alerts are posted to, and how long rows are kept. */
 
-import { Button, Group, NumberInput, PasswordInput, Stack, TagsInput, Text, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, PasswordInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Setting } from '../../../../src/admin/contract.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
@@ -13,7 +13,7 @@ import { Section, SettingFrame, useSettingWriter } from './section.tsx';
 export const Alerts = () => (
   <Section
     title="Webhooks"
-    about="When a budget reaches one of its thresholds, Postern writes it to the log and posts it, as JSON, to each of these addresses."
+    about="When an alert opens or closes, or a budget reaches one of its thresholds, Postern writes it to the log and posts it to each of these addresses."
   >
     <SettingFrame id="alerts">{(setting) => <WebhookForm setting={setting} />}</SettingFrame>
   </Section>
@@ -53,6 +53,16 @@ function WebhookForm({ setting }: { readonly setting: Setting }) {
               autoComplete="off"
               {...form.getInputProps(`webhooks.${index}.secret`)}
             />
+            <Select
+              label="Body"
+              data={[
+                { value: 'postern', label: 'JSON' },
+                { value: 'slack', label: 'Slack' },
+              ]}
+              allowDeselect={false}
+              w={110}
+              {...form.getInputProps(`webhooks.${index}.format`)}
+            />
             <Button
               variant="subtle"
               color="gray"
@@ -83,13 +93,14 @@ let made = 0;
 
 function newWebhook(): WebhookValues {
   made += 1;
-  return { key: `new ${made}`, url: '', secret: '', keptUrl: undefined, keptSecret: undefined };
+  return { key: `new ${made}`, url: '', secret: '', format: 'postern', keptUrl: undefined, keptSecret: undefined };
 }
 
 interface WebhookValues {
   readonly key: string;
   readonly url: string;
   readonly secret: string;
+  readonly format: 'postern' | 'slack';
   /** What stands for what is not shown; undefined where everything is. */
   readonly keptUrl: string | undefined;
   readonly keptSecret: string | undefined;
@@ -102,11 +113,12 @@ function readWebhooks(document: Readonly<Record<string, unknown>>): WebhookValue
   const { webhooks } = document;
   if (!Array.isArray(webhooks)) return [];
   return webhooks.map((one: Readonly<Record<string, unknown>>, index) => {
-    const { url, secret } = one;
+    const { url, secret, format } = one;
     return {
       key: `kept ${index}`,
       url: isSealed(url) ? '' : String(url ?? ''),
       secret: '',
+      format: format === 'slack' ? 'slack' : 'postern',
       keptUrl: isSealed(url) ? url : undefined,
       keptSecret: isSealed(secret) ? secret : undefined,
     };
@@ -114,10 +126,11 @@ function readWebhooks(document: Readonly<Record<string, unknown>>): WebhookValue
 }
 
 const toWebhooks = (values: readonly WebhookValues[]): Readonly<Record<string, string>>[] =>
-  values.map(({ url, secret, keptUrl, keptSecret }) => {
+  values.map(({ url, secret, format, keptUrl, keptSecret }) => {
     const signs = secret === '' ? keptSecret : secret;
     const address = url.trim() === '' && keptUrl !== undefined ? keptUrl : url.trim();
-    return { url: address, ...(signs !== undefined && signs !== '' && { secret: signs }) };
+    const shape = format === 'slack' ? { format } : {};
+    return { url: address, ...shape, ...(signs !== undefined && signs !== '' && { secret: signs }) };
   });
 
 const longestDays = 3_650;
