@@ -1,6 +1,6 @@
 /** Answers a question about a stretch of time from its blocks: which lines there are, and then their points and percentiles. */
 
-import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
+import { rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import {
   latencyKinds,
   type Percentiles,
@@ -14,9 +14,9 @@ import {
   seriesCounts,
 } from '../../core/store/series.ts';
 import { boundOf, type Pairs, quantilesOf, Sketch } from '../../lib/sketch.ts';
-import { BlockReader, type CellName, cellKinds, cellNames, counted, noName, others, sketched } from './series-block.ts';
-import { isFailedAttempt } from './series-cells.ts';
+import { BlockReader, counted, noName, others, sketched } from './series-block.ts';
 import type { SeriesPlan } from './series-plan.ts';
+import { lookUp, nameAt, pointAt, Selection } from './series-selection.ts';
 
 export interface StoredBlock {
   readonly at: number;
@@ -37,13 +37,11 @@ const shownAt = {
   failedAttempts: seriesCounts.indexOf('failedAttempts'),
   cached: seriesCounts.indexOf('cached'),
 };
-const pointAt = (name: SeriesCount): number => seriesCounts.indexOf(name);
 
 function addTo(sums: Float64Array, at: number, amount: number): void {
   sums[at] = (sums[at] ?? 0) + amount;
 }
 
-const nameAt = Object.fromEntries(cellNames.map((name, index) => [name, index])) as Record<CellName, number>;
 /** Those that a cell has as they are shown: its own, and where they are added. */
 const copied = seriesCounts.flatMap((name, to) => {
   const from = (counted as readonly string[]).indexOf(name);
@@ -198,82 +196,6 @@ const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
   filter.code === undefined &&
   filter.cache === undefined &&
   !by.some((name) => name === 'outcome' || name === 'code' || name === 'cache');
-
-/** The cells of a block that fit a question, one after the other. */
-class Selection {
-  readonly at: number;
-  readonly reader: BlockReader;
-  /** In turn: which of the names, and its number; -1 where the block has no such name. */
-  readonly #filters: readonly number[];
-  readonly #outcomes: ReadonlySet<RowOutcome> | undefined;
-  readonly #hasRowFilter: boolean;
-  /** What the number of a name says of an outcome; looked up once. */
-  readonly #known = new Map<number, RowOutcome | undefined>();
-  readonly #failures = new Map<number, boolean>();
-  readonly #hits = new Map<number, boolean>();
-  isAttempt = false;
-  outcome: RowOutcome | undefined = undefined;
-  /** Where it is shown; -1 where nobody knows. */
-  result = -1;
-  isFailure = false;
-  isMeasured = false;
-  isCached = false;
-
-  constructor({ filter }: SeriesQuery, at: number, reader: BlockReader) {
-    this.at = at;
-    this.reader = reader;
-    const { outcomes, ...names } = filter;
-    this.#outcomes = outcomes === undefined ? undefined : new Set(outcomes);
-    this.#hasRowFilter = outcomes !== undefined || names.code !== undefined || names.cache !== undefined;
-    this.#filters = Object.entries(names).flatMap(([name, value]) =>
-      value === undefined ? [] : [nameAt[name as CellName], reader.find(value) ?? -1],
-    );
-  }
-
-  rewind(): void {
-    this.reader.rewind();
-  }
-
-  next(): boolean {
-    const { reader } = this;
-    while (reader.next()) {
-      if (!this.#fits()) continue;
-      this.isAttempt = reader.kind === cellKinds.attempt;
-      const outcome = reader.names[nameAt.outcome] ?? noName;
-      if (this.isAttempt) {
-        if (this.#hasRowFilter) continue;
-        this.isFailure = lookUp(this.#failures, outcome, () => isFailedAttempt(reader.text(outcome)));
-        return true;
-      }
-      this.outcome = lookUp(this.#known, outcome, () => toOutcome(reader.text(outcome)));
-      this.result = this.outcome === undefined ? -1 : pointAt(resultOf[this.outcome]);
-      if (this.#outcomes !== undefined && (this.outcome === undefined || !this.#outcomes.has(this.outcome))) continue;
-      this.isMeasured = this.#outcomes !== undefined || (this.outcome !== 'refused' && this.outcome !== 'aborted');
-      const cache = reader.names[nameAt.cache] ?? noName;
-      this.isCached = cache !== noName && lookUp(this.#hits, cache, () => reader.text(cache) !== 'miss');
-      return true;
-    }
-    return false;
-  }
-
-  #fits(): boolean {
-    const filters = this.#filters;
-    for (let at = 0; at < filters.length; at += 2) {
-      if (this.reader.names[filters[at] ?? 0] !== filters[at + 1]) return false;
-    }
-    return true;
-  }
-}
-
-const toOutcome = (text: string): RowOutcome | undefined => rowOutcomes.find((one) => one === text);
-
-function lookUp<T>(known: Map<number, T>, name: number, find: () => T): T {
-  const before = known.get(name);
-  if (before !== undefined || known.has(name)) return before as T;
-  const found = find();
-  known.set(name, found);
-  return found;
-}
 
 const separator = '\0';
 
