@@ -2,9 +2,11 @@
 
 import { Box, Group, Paper, ScrollArea, Table, Title, Tooltip } from '@mantine/core';
 import { memo, type ReactNode, useCallback, useRef, useState } from 'react';
-import { IconButton } from '../../parts/layout/button.tsx';
-import { Remark } from '../../parts/layout/text.tsx';
-import { type ChartRow, Drawing, type Series, toColor } from './drawing.tsx';
+import './charts.css';
+import { IconButton } from '../layout/button.tsx';
+import { Remark } from '../layout/text.tsx';
+import type { ChartRow, Series } from './chart-geometry.ts';
+import { Drawing, LegendMark, type Linked } from './drawing.tsx';
 
 interface TimeChartProps {
   readonly title: string;
@@ -13,37 +15,54 @@ interface TimeChartProps {
   readonly series: readonly Series[];
   readonly rows: readonly ChartRow[];
   format(value: number): string;
+  readonly linked?: Linked | undefined;
+  /** Beside its name. */
+  readonly controls?: ReactNode;
+  /** In place of the drawing, with the same rows as its table. */
+  readonly children?: ReactNode;
 }
 
 const legendHeight = 22;
 
-export const TimeChart = memo(function TimeChart({ title, about, kind, series, rows, format }: TimeChartProps) {
+export const TimeChart = memo(function TimeChart(props: TimeChartProps) {
+  const { title, about, kind, series, rows, format, linked, controls, children } = props;
   const [isHeld, setHeld] = useState(false);
   const held = useRef(rows);
   // Nothing moves under the pointer.
   if (!isHeld) held.current = rows;
   const shown = held.current;
   return (
-    <ChartCard title={title} about={about} toTable={() => toTable(shown, series, format)} onHold={setHeld}>
-      <Legend series={series} />
-      <Drawing
-        kind={kind}
-        label={toWords(title, shown, series, format)}
-        height={chartHeight - legendHeight}
-        series={series}
-        rows={shown}
-        format={format}
-      />
+    <ChartCard
+      title={title}
+      about={about}
+      controls={controls}
+      toTable={() => toTable(shown, series, format)}
+      onHold={setHeld}
+    >
+      {children || (
+        <>
+          <Legend series={series} />
+          <Drawing
+            kind={kind}
+            label={toWords(title, shown, series, format)}
+            height={chartHeight - legendHeight}
+            series={series}
+            rows={shown}
+            format={format}
+            linked={linked}
+          />
+        </>
+      )}
     </ChartCard>
   );
 });
 
 const Legend = memo(function Legend({ series }: { readonly series: readonly Series[] }) {
   return (
-    <Group gap="md" h={legendHeight} wrap="nowrap" aria-hidden className="legend">
-      {series.map(({ name, label, color }) => (
+    <Group gap="0 var(--mantine-spacing-md)" mih={legendHeight} aria-hidden className="legend">
+      {series.map(({ name, label, color, isDashed = false }) => (
         <Group key={name} gap={6} wrap="nowrap">
-          <span className="legend-mark" style={{ backgroundColor: toColor(color) }} />
+          <LegendMark color={color} isDashed={isDashed} />
           <Remark truncate>{label}</Remark>
         </Group>
       ))}
@@ -76,7 +95,7 @@ const toTable = (
 });
 
 /** The frame of a chart: its name, what it is of, and the same as a table for those who would rather read. */
-const chartHeight = 190;
+export const chartHeight = 190;
 
 interface ChartTableData {
   readonly head: readonly string[];
@@ -87,6 +106,7 @@ interface ChartTableData {
 interface ChartCardProps {
   readonly title: string;
   readonly about: string;
+  readonly controls: ReactNode;
   /** Made when it is asked for; the table then stands still. */
   toTable(): ChartTableData;
   /** The pointer is on it, or no more. */
@@ -94,17 +114,17 @@ interface ChartCardProps {
   readonly children: ReactNode;
 }
 
-function ChartCard({ title, about, toTable, onHold, children }: ChartCardProps) {
+function ChartCard({ title, about, controls, toTable, onHold, children }: ChartCardProps) {
   const [table, setTable] = useState<ChartTableData>();
   const latest = useRef(toTable);
   latest.current = toTable;
   const toggle = useCallback(() => setTable((shown) => (shown === undefined ? latest.current() : undefined)), []);
   return (
     <Paper withBorder p="sm" component="section" aria-label={title} className="chart-card">
-      <ChartHead title={title} about={about} isTable={table !== undefined} onToggle={toggle} />
+      <ChartHead title={title} about={about} controls={controls} isTable={table !== undefined} onToggle={toggle} />
       {table === undefined ? (
         <div
-          style={{ height: chartHeight }}
+          style={{ minHeight: chartHeight }}
           onPointerEnter={() => onHold?.(true)}
           onPointerLeave={() => onHold?.(false)}
         >
@@ -117,13 +137,13 @@ function ChartCard({ title, about, toTable, onHold, children }: ChartCardProps) 
   );
 }
 
-interface ChartHeadProps extends Pick<ChartCardProps, 'title' | 'about'> {
+interface ChartHeadProps extends Pick<ChartCardProps, 'title' | 'about' | 'controls'> {
   readonly isTable: boolean;
   onToggle(): void;
 }
 
 /** The same while the chart below it moves. */
-const ChartHead = memo(function ChartHead({ title, about, isTable, onToggle }: ChartHeadProps) {
+const ChartHead = memo(function ChartHead({ title, about, controls, isTable, onToggle }: ChartHeadProps) {
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">
       <Box miw={0}>
@@ -132,13 +152,16 @@ const ChartHead = memo(function ChartHead({ title, about, isTable, onToggle }: C
         </Title>
         <Remark>{about}</Remark>
       </Box>
-      <Tooltip label={isTable ? 'As a chart' : 'As a table'} withinPortal>
-        <IconButton
-          icon={isTable ? 'overview' : 'requests'}
-          label={`${title}: show as a ${isTable ? 'chart' : 'table'}`}
-          onClick={onToggle}
-        />
-      </Tooltip>
+      <Group gap={4} wrap="nowrap">
+        {controls}
+        <Tooltip label={isTable ? 'As a chart' : 'As a table'} withinPortal>
+          <IconButton
+            icon={isTable ? 'overview' : 'requests'}
+            label={`${title}: show as a ${isTable ? 'chart' : 'table'}`}
+            onClick={onToggle}
+          />
+        </Tooltip>
+      </Group>
     </Group>
   );
 });

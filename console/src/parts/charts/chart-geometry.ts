@@ -1,5 +1,16 @@
 /** Where things stand in a chart: ticks that people can read, stacks, and the paths of lines, areas and bars. */
 
+export interface Series {
+  readonly name: string;
+  readonly label: string;
+  readonly color: string;
+  /** A dashed line over the others, of which it is no part: what was before. */
+  readonly isDashed?: boolean;
+}
+
+/** At a time: a value for each series, null where nothing is known. */
+export type ChartRow = Readonly<Record<string, string | number | null>> & { readonly time: string };
+
 export interface Plot {
   readonly left: number;
   readonly top: number;

@@ -1,0 +1,302 @@
+/**
+ * Draws a chart. The live view draws four of them every second: this takes a millisecond, where a library of charts took ninety
+ * for the four. It also keeps that library out of the first page.
+ */
+
+import { useElementSize } from '@mantine/hooks';
+import { memo, type PointerEvent, useMemo, useState } from 'react';
+import { percentileWords, resultWords } from '../words/labels.ts';
+import {
+  barX,
+  type ChartRow,
+  highest,
+  lonely,
+  type Plot,
+  type Series,
+  stack,
+  toArea,
+  toBars,
+  toLine,
+  toMarks,
+  toTicks,
+  type Value,
+  xOf,
+  yOf,
+} from './chart-geometry.ts';
+
+/** `teal.6` as Mantine's variable of that colour. */
+export const toColor = (color: string): string => `var(--mantine-color-${color.replace('.', '-')})`;
+
+/** The results of requests, each in its colour everywhere. */
+export const resultSeries: readonly Series[] = [
+  { name: 'succeeded', label: resultWords.succeeded, color: 'teal.6' },
+  { name: 'failed', label: resultWords.failed, color: 'red.6' },
+  { name: 'refused', label: resultWords.refused, color: 'orange.6' },
+  { name: 'cancelled', label: resultWords.cancelled, color: 'gray.6' },
+];
+
+export const latencySeries: readonly Series[] = [
+  { name: 'p50', label: percentileWords.p50, color: 'teal.6' },
+  { name: 'p95', label: percentileWords.p95, color: 'blue.6' },
+  { name: 'p99', label: percentileWords.p99, color: 'orange.6' },
+];
+
+export const costSeries: readonly Series[] = [{ name: 'cost', label: 'Cost', color: 'violet.6' }];
+
+/** What several charts over the same times have in common: where the pointer is, and what a drag across one of them does. */
+export interface Linked {
+  readonly at: number | undefined;
+  onPoint(at: number | undefined): void;
+  /** From the one place to the other, both included. */
+  onZoom?(from: number, to: number): void;
+}
+
+interface DrawingProps {
+  readonly kind: 'area' | 'bars' | 'lines';
+  /** What it shows, in words. */
+  readonly label: string;
+  /** In pixels. */
+  readonly height: number;
+  readonly series: readonly Series[];
+  readonly rows: readonly ChartRow[];
+  format(value: number): string;
+  readonly linked?: Linked | undefined;
+}
+
+const axisWidth = 58;
+const footHeight = 20;
+/** Of a letter; and the last label ends where the chart does, so that it reaches back by its half. */
+const letterWidth = 6.4;
+const labelShare = 1.6;
+const right = 10;
+const top = 8;
+
+export const Drawing = memo(function Drawing({ kind, label, height, series, rows, format, linked }: DrawingProps) {
+  const { ref, width } = useElementSize();
+  const plot = useMemo(() => toPlot(width, height), [width, height]);
+  const place = (at: number): number => (kind === 'bars' ? barX : xOf)(at, rows.length, plot);
+  const { pointed, dragged, ...listeners } = usePointer({ rows: rows.length, plot, isBands: kind === 'bars', linked });
+  return (
+    <div ref={ref} className="drawing" role="img" aria-label={label} style={{ height }} {...listeners}>
+      {width > 0 && (
+        <svg width={width} height={height} aria-hidden="true" focusable="false">
+          <Shapes kind={kind} series={series} rows={rows} plot={plot} format={format} />
+          <TimeAxis rows={rows} plot={plot} height={height} place={place} />
+          <Pointed plot={plot} at={pointed} from={dragged} place={place} />
+        </svg>
+      )}
+      {pointed !== undefined && (
+        <Told
+          row={rows[pointed]}
+          series={series}
+          format={format}
+          x={place(pointed)}
+          isRight={place(pointed) > width / 2}
+        />
+      )}
+    </div>
+  );
+});
+
+export const toPlot = (width: number, height: number): Plot => ({
+  left: axisWidth,
+  top,
+  width: Math.max(0, width - axisWidth - right),
+  height: height - top - footHeight,
+});
+
+interface PointerOptions {
+  readonly rows: number;
+  readonly plot: Plot;
+  /** Places are bands side by side, not points on a line. */
+  readonly isBands: boolean;
+  readonly linked: Linked | undefined;
+}
+
+/** Where the pointer is, on this chart or on one that is linked with it; and from where it is dragged. */
+export function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
+  const [own, setOwn] = useState<number>();
+  const [dragged, setDragged] = useState<number>();
+  const point = linked?.onPoint ?? setOwn;
+  const pointed = linked === undefined ? own : linked.at;
+  const zoom = linked?.onZoom;
+  function placeOf({ clientX, currentTarget }: PointerEvent): number | undefined {
+    if (rows === 0) return undefined;
+    const share = (clientX - currentTarget.getBoundingClientRect().left - plot.left) / Math.max(1, plot.width);
+    const at = isBands ? Math.floor(share * rows) : Math.round(share * (rows - 1));
+    return Math.min(rows - 1, Math.max(0, at));
+  }
+  return {
+    // Other rows may be fewer.
+    pointed: pointed !== undefined && pointed < rows ? pointed : undefined,
+    dragged,
+    onPointerMove: (event: PointerEvent) => point(placeOf(event)),
+    onPointerLeave: () => {
+      point(undefined);
+      setDragged(undefined);
+    },
+    // A finger scrolls the page.
+    onPointerDown: (event: PointerEvent) => {
+      if (zoom !== undefined && event.pointerType === 'mouse' && event.button === 0) setDragged(placeOf(event));
+    },
+    onPointerUp: (event: PointerEvent) => {
+      const to = placeOf(event);
+      setDragged(undefined);
+      if (dragged !== undefined && to !== undefined && to !== dragged) {
+        zoom?.(Math.min(dragged, to), Math.max(dragged, to));
+      }
+    },
+  };
+}
+
+interface AxisProps {
+  readonly rows: readonly { readonly time: string }[];
+  readonly plot: Plot;
+  readonly height: number;
+  place(at: number): number;
+}
+
+export const TimeAxis = ({ rows, plot, height, place }: AxisProps) =>
+  toMarks(rows.length, plot.width, (rows[0]?.time.length ?? 1) * letterWidth * labelShare).map((at) => (
+    <text key={at} x={place(at)} y={height - 4} textAnchor={anchorOf(at, rows.length)}>
+      {rows[at]?.time}
+    </text>
+  ));
+
+interface PointedProps {
+  readonly plot: Plot;
+  readonly at: number | undefined;
+  readonly from: number | undefined;
+  place(at: number): number;
+}
+
+/** The line at the pointer, and the stretch that is dragged over. */
+export function Pointed({ plot, at, from, place }: PointedProps) {
+  if (at === undefined) return null;
+  const x = place(at);
+  const begin = from === undefined ? x : place(from);
+  return (
+    <>
+      {begin !== x && (
+        <rect
+          x={Math.min(x, begin)}
+          y={plot.top}
+          width={Math.abs(x - begin)}
+          height={plot.height}
+          className="dragged"
+        />
+      )}
+      <line x1={x} x2={x} y1={plot.top} y2={plot.top + plot.height} className="pointed" />
+    </>
+  );
+}
+
+const anchorOf = (at: number, count: number): 'start' | 'middle' | 'end' =>
+  at === count - 1 ? 'end' : at === 0 ? 'start' : 'middle';
+
+interface ShapesProps extends Pick<DrawingProps, 'kind' | 'series' | 'rows' | 'format'> {
+  readonly plot: Plot;
+}
+
+const Shapes = memo(function Shapes({ kind, series, rows, plot, format }: ShapesProps) {
+  const own = series.filter(({ isDashed }) => isDashed !== true);
+  const dashed = series.filter(({ isDashed }) => isDashed === true);
+  const columnOf = ({ name }: Series): Value[] => rows.map((row) => toValue(row[name]));
+  const columns = own.map(columnOf);
+  const overlays = dashed.map(columnOf);
+  const layers = kind === 'lines' ? [] : stack(columns);
+  const heights = kind === 'lines' ? columns : layers.map(({ high }) => high);
+  const ticks = toTicks(highest([...heights, ...overlays]));
+  const most = ticks.at(-1) ?? 1;
+  return (
+    <>
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line
+            x1={plot.left}
+            x2={plot.left + plot.width}
+            y1={yOf(tick, plot, most)}
+            y2={yOf(tick, plot, most)}
+            className="grid-line"
+          />
+          <text x={plot.left - 8} y={yOf(tick, plot, most) + 4} textAnchor="end">
+            {format(tick)}
+          </text>
+        </g>
+      ))}
+      {own.map(({ name, color }, at) => {
+        const layer = layers[at];
+        const fill = toColor(color);
+        if (kind === 'bars') {
+          return <path key={name} d={layer === undefined ? '' : toBars(layer, plot, most)} style={{ fill }} />;
+        }
+        const values = columns[at] ?? [];
+        // What is nought throughout would only draw its line over that of another.
+        if (at > 0 && highest([values]) === 0) return null;
+        return (
+          <g key={name}>
+            {layer !== undefined && <path d={toArea(layer, plot, most)} style={{ fill }} className="area" />}
+            <path d={toLine(layer?.high ?? values, plot, most)} style={{ stroke: fill }} className="line" />
+            {lonely(values).map((one) => (
+              <circle
+                key={one}
+                cx={xOf(one, values.length, plot)}
+                cy={yOf((layer?.high ?? values)[one] ?? 0, plot, most)}
+                r={2.5}
+                style={{ fill }}
+              />
+            ))}
+          </g>
+        );
+      })}
+      {dashed.map(({ name, color }, at) => (
+        <path
+          key={name}
+          d={toLine(overlays[at] ?? [], plot, most)}
+          style={{ stroke: toColor(color) }}
+          className="line line-before"
+        />
+      ))}
+    </>
+  );
+});
+
+const toValue = (value: string | number | null | undefined): Value => (typeof value === 'number' ? value : undefined);
+
+interface LegendMarkProps {
+  readonly color: string;
+  readonly isDashed?: boolean;
+}
+
+export const LegendMark = ({ color, isDashed = false }: LegendMarkProps) => (
+  <span
+    className={isDashed ? 'legend-mark legend-dashed' : 'legend-mark'}
+    style={isDashed ? { borderColor: toColor(color) } : { backgroundColor: toColor(color) }}
+  />
+);
+
+interface ToldProps extends Pick<DrawingProps, 'series' | 'format'> {
+  readonly row: ChartRow | undefined;
+  readonly x: number;
+  readonly isRight: boolean;
+}
+
+/** Beside the pointer, on the side where there is room. */
+export function Told({ row, series, format, x, isRight }: ToldProps) {
+  if (row === undefined) return null;
+  return (
+    <div className="told" style={{ left: x, transform: `translateX(${isRight ? 'calc(-100% - 10px)' : '10px'})` }}>
+      <div className="told-time">{row.time}</div>
+      {series.map(({ name, label, color, isDashed = false }) => {
+        const value = toValue(row[name]);
+        return (
+          <div key={name} className="told-line">
+            <LegendMark color={color} isDashed={isDashed} />
+            <span>{label}</span>
+            <span className="told-value">{value === undefined ? '–' : format(value)}</span>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
