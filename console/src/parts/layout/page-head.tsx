@@ -13,8 +13,8 @@ export function PageHead({ title, about, children }: PageHeadProps) {
   useTitle(title);
   return (
     <Group justify="space-between" align="flex-end" mb="lg" gap="sm">
-      <Stack gap={2} maw={760}>
-        <Title order={1} size="h2">
+      <Stack gap={2} maw={760} miw={0}>
+        <Title order={1} size="h2" className="any-wrap">
           {title}
         </Title>
         {about !== undefined && (

@@ -1,6 +1,6 @@
 /** Tables: of things with the same columns, and of the facts of one thing. Cells take a key, as in any list. */
 
-import { type MantineStyleProps, Table, type TableProps, VisuallyHidden } from '@mantine/core';
+import { type MantineStyleProps, Table, type TableProps, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';
 
 interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
@@ -8,6 +8,14 @@ interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
   readonly className?: string;
   /** The title is there for those who hear the page. */
   readonly isHidden?: boolean;
+  /** Rows can be put in its order. */
+  readonly isSortable?: boolean;
+}
+
+/** By which column, by its title, the rows stand. */
+export interface Sorting {
+  readonly by: string;
+  readonly isDescending: boolean;
 }
 
 interface Row extends Omit<ComponentPropsWithoutRef<'tr'>, 'children'> {
@@ -24,13 +32,16 @@ interface DataTableProps extends Omit<TableProps, 'data' | 'children'> {
   readonly isNamed?: boolean;
   readonly foot?: Row;
   readonly caption?: ReactNode;
+  readonly sorting?: Sorting;
+  readonly onSort?: ((sorting: Sorting) => void) | undefined;
 }
 
-export function DataTable({ columns, rows, isNamed = false, foot, caption, ...table }: DataTableProps) {
+export function DataTable(props: DataTableProps) {
+  const { columns, rows, isNamed = false, foot, caption, sorting, onSort, ...table } = props;
   const all = columns.map((column): Column => (typeof column === 'string' ? { title: column } : column));
   const toRow = ({ id, cells, ...row }: Row, weight: number) => (
     <Table.Tr key={id} {...row}>
-      {all.map(({ title, isHidden: _, ...cell }, at) =>
+      {all.map(({ title, isHidden: _, isSortable: __, ...cell }, at) =>
         isNamed && at === 0 ? (
           <Table.Th key={title} scope="row" fw={weight} ta="left" {...cell}>
             {cells[at]}
@@ -48,10 +59,21 @@ export function DataTable({ columns, rows, isNamed = false, foot, caption, ...ta
       {caption}
       <Table.Thead>
         <Table.Tr>
-          {all.map(({ title, isHidden = false, className: _, ...cell }) => (
+          {all.map(({ title, isHidden = false, isSortable = false, className: _, ...cell }) => (
             // At the right edge, what is hidden would make the page wider.
-            <Table.Th key={title} scope="col" {...(isHidden ? {} : cell)}>
-              {isHidden ? <VisuallyHidden>{title}</VisuallyHidden> : title}
+            <Table.Th
+              key={title}
+              scope="col"
+              {...(isHidden ? {} : cell)}
+              {...(sorting?.by === title && { 'aria-sort': sorting.isDescending ? 'descending' : 'ascending' })}
+            >
+              {isSortable ? (
+                <SortButton title={title} sorting={sorting} onSort={onSort} />
+              ) : isHidden ? (
+                <VisuallyHidden>{title}</VisuallyHidden>
+              ) : (
+                title
+              )}
             </Table.Th>
           ))}
         </Table.Tr>
@@ -59,6 +81,26 @@ export function DataTable({ columns, rows, isNamed = false, foot, caption, ...ta
       <Table.Tbody>{rows.map((row) => toRow(row, 400))}</Table.Tbody>
       {foot !== undefined && <Table.Tfoot>{toRow(foot, 700)}</Table.Tfoot>}
     </Table>
+  );
+}
+
+interface SortButtonProps {
+  readonly title: string;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: DataTableProps['onSort'];
+}
+
+/** The largest first; pressed again, the other way round. */
+function SortButton({ title, sorting, onSort }: SortButtonProps) {
+  const isBy = sorting?.by === title;
+  return (
+    <UnstyledButton
+      className="sort-button"
+      onClick={() => onSort?.({ by: title, isDescending: isBy ? !sorting.isDescending : true })}
+    >
+      {title}
+      <span aria-hidden="true">{isBy ? (sorting.isDescending ? ' ↓' : ' ↑') : ''}</span>
+    </UnstyledButton>
   );
 }
 

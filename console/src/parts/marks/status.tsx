@@ -3,6 +3,7 @@
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { Tag } from '../layout/text.tsx';
 import { formatCount, formatPercent } from '../words/format.ts';
+import { resultWords, stateWords } from '../words/labels.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface Look {
@@ -12,14 +13,17 @@ interface Look {
 }
 
 const looks = {
-  healthy: { label: 'Healthy', icon: 'check', tone: 'good' },
+  healthy: { label: stateWords.healthy, icon: 'check', tone: 'good' },
+  degraded: { label: stateWords.degraded, icon: 'warning', tone: 'wait' },
+  cooldown: { label: stateWords.cooldown, icon: 'pause', tone: 'bad' },
+  untested: { label: stateWords.untested, icon: 'help', tone: 'quiet' },
   probing: { label: 'Trying again', icon: 'refresh', tone: 'wait' },
   loading: { label: 'Loading', icon: 'clock', tone: 'wait' },
-  resting: { label: 'Resting', icon: 'pause', tone: 'bad' },
-  failing: { label: 'Failing', icon: 'warning', tone: 'bad' },
+  resting: { label: stateWords.cooldown, icon: 'pause', tone: 'bad' },
+  failing: { label: stateWords.failing, icon: 'warning', tone: 'bad' },
   unknown: { label: 'Unknown', icon: 'help', tone: 'quiet' },
   ok: { label: 'OK', icon: 'check', tone: 'good' },
-  error: { label: 'Failed', icon: 'close', tone: 'bad' },
+  error: { label: resultWords.failed, icon: 'close', tone: 'bad' },
   warning: { label: 'Look at this', icon: 'warning', tone: 'wait' },
   pending: { label: 'Waiting', icon: 'clock', tone: 'wait' },
   active: { label: 'Active', icon: 'check', tone: 'good' },
@@ -28,7 +32,7 @@ const looks = {
   visible: { label: 'Visible', icon: 'eye', tone: 'good' },
   hidden: { label: 'Hidden', icon: 'eyeOff', tone: 'quiet' },
   off: { label: 'Off', icon: 'minus', tone: 'quiet' },
-  left: { label: 'Client left', icon: 'leave', tone: 'quiet' },
+  left: { label: resultWords.cancelled, icon: 'leave', tone: 'quiet' },
 } as const satisfies Record<string, Look>;
 
 export type Status = keyof typeof looks;
@@ -88,12 +92,14 @@ function successWords({ calls, failedCalls }: SuccessProps): string {
 interface ManagedByProps {
   readonly by: 'file' | 'store' | 'embedded' | 'built-in';
   readonly place?: { readonly file: string; readonly line: number } | null | undefined;
+  /** As an icon alone: in rows of one line. */
+  readonly isShort?: boolean;
 }
 
 /** Nothing for what is kept in the store: that is changed here. */
-export function ManagedBy({ by, place }: ManagedByProps) {
+export function ManagedBy({ by, place, isShort = false }: ManagedByProps) {
   if (by === 'store') return null;
-  if (by !== 'file') return <Standing by={by} />;
+  if (by !== 'file') return <Standing by={by} isShort={isShort} />;
   const where =
     place === null || place === undefined ? 'the configuration file' : `${nameOf(place.file)}:${place.line}`;
   return (
@@ -103,7 +109,13 @@ export function ManagedBy({ by, place }: ManagedByProps) {
       multiline
       maw={360}
     >
-      <Tag leftSection={<Icon name="file" size={12} />}>{where}</Tag>
+      {isShort ? (
+        <span className="short-mark" role="img" aria-label={`Declared in ${where}`}>
+          <Icon name="file" size={14} />
+        </span>
+      ) : (
+        <Tag leftSection={<Icon name="file" size={12} />}>{where}</Tag>
+      )}
     </Tooltip>
   );
 }
@@ -113,11 +125,17 @@ const standing = {
   'built-in': ['Comes with its upstream', 'It is there as long as its upstream is, and declared nowhere.'],
 } as const;
 
-function Standing({ by }: { readonly by: keyof typeof standing }) {
+function Standing({ by, isShort }: { readonly by: keyof typeof standing; readonly isShort: boolean }) {
   const [words, why] = standing[by];
   return (
     <Tooltip label={why} withinPortal multiline maw={360}>
-      <Tag>{words}</Tag>
+      {isShort ? (
+        <span className="short-mark" role="img" aria-label={words}>
+          <Icon name="info" size={14} />
+        </span>
+      ) : (
+        <Tag>{words}</Tag>
+      )}
     </Tooltip>
   );
 }

@@ -22,6 +22,12 @@ export const formatCount = (value: number): string => counts.format(value);
 /** 1.2M: for axes and tiles. */
 export const formatCompact = (value: number): string => compactCounts.format(value);
 
+/** Rates as people read them: two digits below a hundred, whole numbers above. */
+export function formatRate(value: number): string {
+  if (value >= 1_000) return formatCompact(value);
+  return formatCount(value >= 100 ? Math.round(value) : Number(value.toPrecision(2)));
+}
+
 /** Of a share: 0.5 is 50 %. */
 export const formatPercent = (share: number): string => percents.format(share);
 

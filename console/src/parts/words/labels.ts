@@ -1,0 +1,64 @@
+/** Labels of the field, each written once: results, percentiles, states, dimensions. A test holds them against the glossary. */
+
+import type { AlertRule, latencyKinds, requestResults, seriesDimensions } from '../../../../src/admin/contract.ts';
+
+type Result = (typeof requestResults)[number];
+
+export const resultWords: Readonly<Record<Result, string>> = {
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  refused: 'Refused',
+  cancelled: 'Cancelled',
+};
+
+/** Of the ledger: what failed is told apart further. */
+export const outcomeWords = {
+  ok: 'Succeeded',
+  error: 'Failed with an error',
+  refused: 'Refused',
+  aborted: 'Cancelled',
+  cut: 'Broke off',
+  lost: 'Unknown end',
+} as const;
+
+export const percentileWords = { p50: 'p50', p95: 'p95', p99: 'p99' } as const;
+
+export const latencyWords: Readonly<Record<(typeof latencyKinds)[number], string>> = {
+  duration: 'Duration',
+  firstByte: 'First byte',
+  wait: 'Wait in queues',
+  overhead: 'Gateway overhead',
+};
+
+export const dimensionWords: Readonly<Record<(typeof seriesDimensions)[number], string>> = {
+  model: 'Model',
+  upstream: 'Upstream',
+  key: 'Key',
+  project: 'Project',
+  operation: 'Operation',
+  outcome: 'Outcome',
+  code: 'Error code',
+  cache: 'Cache',
+};
+
+/** Of targets and upstreams, as traffic shows them. */
+export const stateWords = {
+  healthy: 'Healthy',
+  degraded: 'Degraded',
+  failing: 'Failing',
+  cooldown: 'In cooldown',
+  untested: 'Untested',
+} as const;
+
+/** Of alerts. */
+export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
+  error_rate: 'Error rate',
+  latency: 'Latency',
+  upstream_degraded: 'Upstream degraded',
+  upstream_down: 'Upstream down',
+  budget: 'Budget',
+  ledger_lag: 'Ledger lag',
+  drift: 'Drift',
+  certificate: 'Certificate end',
+  reload_refused: 'Reload refused',
+};

@@ -1,0 +1,45 @@
+/** Where in the console something is: its own page, and the Explorer narrowed to it. */
+
+type SubjectKind = 'gateway' | 'upstream' | 'model' | 'key' | 'project' | 'configuration' | 'settings';
+
+interface Subject {
+  readonly kind: SubjectKind;
+  /** Null where it is about all of them. */
+  readonly id: string | null;
+}
+
+export function pageOf({ kind, id }: Subject): string {
+  const under = (path: string): string => (id === null ? path : `${path}/${encodeURIComponent(id)}`);
+  switch (kind) {
+    case 'upstream':
+      return under('/upstreams');
+    case 'model':
+      return under('/models');
+    case 'key':
+      return under('/keys');
+    case 'project':
+      return under('/keys/projects');
+    case 'settings':
+      return under('/settings');
+    case 'gateway':
+      return '/explorer';
+    case 'configuration':
+      return '/settings/about';
+  }
+}
+
+/** Of `/models/a%2Fb`: what stands behind the page's own path, segment by segment. */
+export const segmentsOf = (location: string): readonly string[] => location.split('/').slice(2).map(decodeSegment);
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Someone typed a stray percent sign: then it is itself.
+    return segment;
+  }
+}
+
+/** As the Explorer's address has it: filters, `range` or `from` and `to`, `by`. */
+export const exploreHref = (asked: Readonly<Record<string, string>>): string =>
+  `/explorer?${new URLSearchParams(asked)}`;
