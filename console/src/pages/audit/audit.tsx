@@ -1,19 +1,16 @@
 /** Who changed what: the audit log, narrowed, with before and after of each change. */
 
-import { Autocomplete, Collapse, Group, Stack, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Autocomplete, Group, Stack, TextInput } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { AuditEntry, Page } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
+import { AuditRow } from '../../parts/history/audit-row.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { useAddress } from '../../parts/layout/filters.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { DataTable } from '../../parts/layout/table.tsx';
-import { Muted, Remark } from '../../parts/layout/text.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
-import { When } from '../../parts/words/numbers.tsx';
-import { mostDifferences, toDifferences } from './differences.ts';
+import { Muted } from '../../parts/layout/text.tsx';
 
 const entriesPerPage = 50;
 /** Who needs more has a filter, and the API. */
@@ -45,6 +42,7 @@ export default function Audit() {
   const isFull = (log.data?.pages.length ?? 0) >= mostPages;
   return (
     <Stack gap="md">
+      <PageHead title="Audit log" about="Who changed what, with before and after. Secrets are never in it." />
       <Group gap="xs" align="flex-end">
         {names.map((name) => (
           <FilterText
@@ -124,73 +122,5 @@ function FilterText({ name, value, onTake }: FilterTextProps) {
       onChange={(event) => setText(event.currentTarget.value)}
       onKeyDown={(event) => event.key === 'Enter' && take(text)}
     />
-  );
-}
-
-/** One change: who did what to which thing, and what is different since. */
-function AuditRow({ entry }: { readonly entry: AuditEntry }) {
-  const [opened, { toggle }] = useDisclosure();
-  const id = useId();
-  return (
-    <li className="audit-row">
-      <UnstyledButton onClick={toggle} aria-expanded={opened} aria-controls={id} className="audit-head">
-        <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
-          <Group gap="xs" wrap="nowrap" align="flex-start">
-            <span className={opened ? 'audit-mark audit-mark-open' : 'audit-mark'}>
-              <Icon name="chevron" size={16} />
-            </span>
-            <Text size="sm" className="any-wrap">
-              <strong>{entry.actor}</strong>: {toWords(entry.action)}{' '}
-              <Text span inherit ff="monospace" fz="xs">
-                {entry.subject}
-              </Text>
-            </Text>
-          </Group>
-          <Remark component="span" className="numeric">
-            <When at={entry.at} />
-          </Remark>
-        </Group>
-      </UnstyledButton>
-      <Collapse expanded={opened} id={id}>
-        {opened && <Differences entry={entry} />}
-      </Collapse>
-    </li>
-  );
-}
-
-/** `key.create` reads "key, create": what it is about, and what was done. */
-const toWords = (action: string): string => action.replaceAll(/[._]/g, ' ');
-
-function Differences({ entry: { before, after } }: { readonly entry: AuditEntry }) {
-  const differences = toDifferences(before, after);
-  if (differences.length === 0) {
-    return <Muted className="audit-body">Nothing of it that the log may show is different.</Muted>;
-  }
-  return (
-    <div className="audit-body">
-      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <DataTable
-          verticalSpacing={4}
-          withTableBorder
-          isNamed
-          columns={[
-            { title: 'Field', className: 'any-wrap' },
-            { title: 'Before', className: 'difference-removed' },
-            { title: 'After', className: 'difference-added' },
-          ]}
-          rows={differences.map(({ path, before, after }) => ({
-            id: path,
-            cells: [
-              path === '' ? 'the value' : path,
-              before === undefined ? '' : `− ${before}`,
-              after === undefined ? '' : `+ ${after}`,
-            ],
-          }))}
-        />
-      </Table.ScrollContainer>
-      {differences.length >= mostDifferences && (
-        <Remark>These are the first {mostDifferences}; the API has the whole entry.</Remark>
-      )}
-    </div>
   );
 }

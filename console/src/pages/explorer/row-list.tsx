@@ -148,7 +148,7 @@ function OpenLink({ row }: { readonly row: LedgerRow }) {
   const { date, time } = toClock(row.startedAt);
   const what = row.model === null ? requestWords[row.operation] : `${requestWords[row.operation]} with ${row.model}`;
   return (
-    <Link {...listItem} href={`/requests?${query}`} className="request-link" title={formatTime(row.startedAt)}>
+    <Link {...listItem} href={`/explorer?${query}`} className="request-link" title={formatTime(row.startedAt)}>
       <span>{time}</span>
       {date !== '' && <span className="request-date">{date}</span>}
       <VisuallyHidden>, {what}</VisuallyHidden>

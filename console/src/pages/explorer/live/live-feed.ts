@@ -3,8 +3,8 @@
  * hidden or nobody looks; a lost connection is made again, each time after a longer wait.
  */
 
-import type { LiveEvent, LiveSample, LiveUpstream } from '../../../../src/admin/contract.ts';
-import { createSseReader } from '../../parts/api/sse.ts';
+import type { LiveEvent, LiveSample, LiveUpstream } from '../../../../../src/admin/contract.ts';
+import { createSseReader } from '../../../parts/api/sse.ts';
 
 type LiveStatus = 'connecting' | 'live' | 'lost' | 'idle';
 

@@ -2,7 +2,7 @@
 
 import { Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
@@ -16,22 +16,27 @@ import { formatCount, formatDuration, formatTime } from '../../parts/words/forma
 import { Bytes, Duration, Nothing, When } from '../../parts/words/numbers.tsx';
 import { requestWords } from '../../parts/words/operations.ts';
 import { ledgerRowQuery, type Names } from './ledger-data.ts';
+import { Neighbours, RequestActions } from './request-actions.tsx';
 import { describeOutcome } from './request-words.ts';
 import { OutcomeBadge } from './row-list.tsx';
-import { type TimeLineRow, toPlace, toTimeLine } from './time-line.ts';
+import { type Span, toPlace, toTimeLine } from './time-line.ts';
 import { UsageFacts } from './usage-facts.tsx';
 
 interface DetailDrawerProps {
   readonly id: string | undefined;
   readonly names: Names;
+  /** Of the rows on the page, in their order. */
+  readonly ids: readonly string[];
+  onOpen(id: string): void;
   onClose(): void;
 }
 
-export function DetailDrawer({ id, names, onClose }: DetailDrawerProps) {
+export function DetailDrawer({ id, names, ids, onOpen, onClose }: DetailDrawerProps) {
   const { data, error, refetch } = useQuery({ ...ledgerRowQuery(id ?? ''), enabled: id !== undefined });
   const title = data === undefined ? 'Request' : [requestWords[data.operation], data.model].filter(Boolean).join(' · ');
   return (
     <SideDrawer opened={id !== undefined} onClose={onClose} title={title} subject={id ?? ''} width={560}>
+      {id !== undefined && <Neighbours ids={ids} id={id} onOpen={onOpen} />}
       {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Loading rows={8} rowHeight={36} />}
       {error === null && data !== undefined && <Detail row={data} names={names} />}
@@ -39,31 +44,35 @@ export function DetailDrawer({ id, names, onClose }: DetailDrawerProps) {
   );
 }
 
-const Detail = ({ row, names }: { readonly row: LedgerDetail; readonly names: Names }) => (
-  <Stack gap="lg">
-    <Stack gap={6}>
-      <Group gap="xs">
-        <OutcomeBadge row={row} />
-        <Muted>
-          <When at={row.startedAt} />, {formatTime(row.startedAt)}
-        </Muted>
-      </Group>
-      <Text className="any-wrap">{describeOutcome(row)}</Text>
+function Detail({ row, names }: { readonly row: LedgerDetail; readonly names: Names }) {
+  const [sent, setSent] = useState<{ readonly id: string; readonly body: unknown }>();
+  return (
+    <Stack gap="lg" mt="xs">
+      <Stack gap={6}>
+        <Group gap="xs">
+          <OutcomeBadge row={row} />
+          <Muted>
+            <When at={row.startedAt} />, {formatTime(row.startedAt)}
+          </Muted>
+        </Group>
+        <Text className="any-wrap">{describeOutcome(row)}</Text>
+        <RequestActions key={row.id} row={row} body={sent?.id === row.id ? sent.body : undefined} />
+      </Stack>
+      <Section title="Over time">
+        <TimeLineView row={row} />
+      </Section>
+      <Section title="Usage and cost">
+        <UsageFacts row={row} />
+      </Section>
+      <Section title="Facts">
+        <Facts row={row} names={names} />
+      </Section>
+      <Section title="Bodies">
+        <Kept row={row} onSent={(body) => setSent({ id: row.id, body })} />
+      </Section>
     </Stack>
-    <Section title="Over time">
-      <TimeLineView row={row} />
-    </Section>
-    <Section title="Usage and cost">
-      <UsageFacts row={row} />
-    </Section>
-    <Section title="Who and what">
-      <Facts row={row} names={names} />
-    </Section>
-    <Section title="What was asked and answered">
-      <Kept row={row} />
-    </Section>
-  </Stack>
-);
+  );
+}
 
 const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section>
@@ -111,6 +120,9 @@ function Facts({ row, names }: { readonly row: LedgerDetail; readonly names: Nam
         <Bytes value={row.requestBytes} /> asked, <Bytes value={row.responseBytes} /> answered
       </Fact>
       <Fact name="Cache">{row.cache === null ? 'No cache is on' : row.cache}</Fact>
+      <Fact name="In the queue">
+        <Duration ms={row.queueMs} />
+      </Fact>
       <Fact name="First byte">
         <Duration ms={row.firstByteMs} />
       </Fact>
@@ -157,30 +169,65 @@ function Narrowing({ field, value, label }: NarrowingProps) {
   if (value === null) return <Nothing />;
   const query = new URLSearchParams({ [field]: value });
   return (
-    <Link href={`/requests?${query}`} className="fact-link" title="Show all requests with it">
+    <Link href={`/explorer?${query}`} className="fact-link" title="Show all requests with it">
       {label ?? value}
     </Link>
   );
 }
 
-/** The calls of a request as bars over its time. */
+/** The gateway and each call as bars over the time of the request: waiting before it was sent, until the first byte, its body. */
 function TimeLineView({ row }: { readonly row: LedgerDetail }) {
-  const { lanes, totalMs, firstByteMs, isApproximate } = toTimeLine(row);
+  const { lanes, totalMs, isApproximate } = toTimeLine(row);
+  const phases = new Set(lanes.flatMap(({ spans }) => spans.map(({ phase }) => phase)));
   return (
     <>
       <ol className="time-line">
-        {lanes.map((lane, index) => (
-          <LaneView key={lane.id} lane={lane} totalMs={totalMs} firstByteMs={index === 0 ? firstByteMs : undefined} />
+        {lanes.map((lane) => (
+          <li key={lane.id}>
+            <Group justify="space-between" gap="xs" wrap="nowrap">
+              <Text size="sm" component="span" className="any-wrap">
+                <strong>{lane.name}</strong> <span className={`tone-${lane.tone}`}>{lane.words}</span>
+              </Text>
+              <Muted component="span" className="numeric">
+                {formatDuration(lane.toMs - lane.fromMs)}
+              </Muted>
+            </Group>
+            <div className="time-track" aria-hidden="true">
+              {lane.spans.map((span) => {
+                const { left, width } = toPlace(span, totalMs);
+                return (
+                  <div
+                    key={span.phase}
+                    className={`time-bar time-${lane.tone} time-${span.phase}`}
+                    style={{ left: `${left}%`, width: `${width}%` }}
+                    title={`${phaseWords[span.phase]}: ${formatDuration(span.toMs - span.fromMs)}`}
+                  />
+                );
+              })}
+            </div>
+            <VisuallyHidden>
+              {lane.spans
+                .map(({ phase, fromMs, toMs }) => `${phaseWords[phase]} ${formatDuration(toMs - fromMs)}`)
+                .join(', ')}
+            </VisuallyHidden>
+          </li>
         ))}
       </ol>
       <Group justify="space-between" mt={4}>
         <Remark>0</Remark>
         <Remark>{formatDuration(totalMs)}</Remark>
       </Group>
-      {firstByteMs !== undefined && (
-        <Remark>
-          The line across the first bar is the first byte of the answer, after {formatDuration(firstByteMs)}.
-        </Remark>
+      {phases.size > 1 && (
+        <Group gap="md" aria-hidden>
+          {(['wait', 'queue', 'first', 'body'] as const)
+            .filter((phase) => phases.has(phase))
+            .map((phase) => (
+              <Remark key={phase} component="span" className="time-key">
+                <span className={`time-good time-${phase}`} />
+                {phaseWords[phase]}
+              </Remark>
+            ))}
+        </Group>
       )}
       {isApproximate && <Remark>Attempts stand in their order; when exactly each began is not recorded.</Remark>}
       {row.attempts === 0 && <Remark>No call was sent to an upstream.</Remark>}
@@ -188,38 +235,21 @@ function TimeLineView({ row }: { readonly row: LedgerDetail }) {
   );
 }
 
-interface LaneViewProps {
-  readonly lane: TimeLineRow;
-  readonly totalMs: number;
-  readonly firstByteMs: number | undefined;
-}
-
-function LaneView({ lane, totalMs, firstByteMs }: LaneViewProps) {
-  const { left, width } = toPlace(lane, totalMs);
-  const tookMs = lane.toMs - lane.fromMs;
-  return (
-    <li>
-      <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text size="sm" component="span" className="any-wrap">
-          <strong>{lane.name}</strong> <span className={`tone-${lane.tone}`}>{lane.words}</span>
-        </Text>
-        <Muted component="span" className="numeric">
-          {formatDuration(tookMs)}
-        </Muted>
-      </Group>
-      <div className="time-track" aria-hidden="true">
-        <div className={`time-bar time-${lane.tone}`} style={{ left: `${left}%`, width: `${width}%` }} />
-        {firstByteMs !== undefined && totalMs > 0 && (
-          <div className="time-mark" style={{ left: `${Math.min((firstByteMs / totalMs) * 100, 99.5)}%` }} />
-        )}
-      </div>
-      {firstByteMs !== undefined && <VisuallyHidden>First byte after {formatDuration(firstByteMs)}</VisuallyHidden>}
-    </li>
-  );
-}
+const phaseWords: Readonly<Record<Span['phase'], string>> = {
+  wait: 'Before the call',
+  queue: 'In the queue',
+  first: 'Until the first byte',
+  body: 'First byte to last',
+};
 
 /** What was asked and answered, where the key has it kept: shown to admins when they ask for it, and never beforehand. */
-function Kept({ row: { id, hasCapture } }: { readonly row: LedgerDetail }) {
+interface KeptProps {
+  readonly row: LedgerDetail;
+  /** Told of the body that was sent, where it is JSON. */
+  onSent(body: unknown): void;
+}
+
+function Kept({ row: { id, hasCapture }, onSent }: KeptProps) {
   if (!hasCapture) {
     return (
       <Muted>
@@ -229,13 +259,15 @@ function Kept({ row: { id, hasCapture } }: { readonly row: LedgerDetail }) {
   }
   return (
     <Needs role="admin">
-      <Bodies key={id} id={id} />
+      <Bodies key={id} id={id} onSent={onSent} />
     </Needs>
   );
 }
 
-function Bodies({ id }: { readonly id: string }) {
+function Bodies({ id, onSent }: { readonly id: string; onSent(body: unknown): void }) {
   const [isAsked, setAsked] = useState(false);
+  const tell = useRef(onSent);
+  tell.current = onSent;
   const { data, error, refetch } = useQuery({
     queryKey: ['ledger', 'capture', id],
     queryFn: ({ signal }) => ask('GET /api/ledger/:id/capture', { params: { id }, signal }),
@@ -246,6 +278,11 @@ function Bodies({ id }: { readonly id: string }) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
+  const request = data?.request;
+  useEffect(() => {
+    const body = request === undefined ? undefined : readJson(request);
+    if (body !== undefined) tell.current(body);
+  }, [request]);
   if (!isAsked) {
     return (
       <Stack gap={6} align="flex-start">
@@ -267,12 +304,18 @@ function Bodies({ id }: { readonly id: string }) {
   );
 }
 
+/** Undefined where it is none. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** JSON with its lines, all else as it is. */
 function toReadable(text: string): string {
   if (text === '') return '(empty)';
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+  const json = readJson(text);
+  return json === undefined ? text : JSON.stringify(json, null, 2);
 }

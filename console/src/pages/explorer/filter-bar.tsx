@@ -2,38 +2,43 @@
 
 import { Autocomplete, Badge, Button, Group, Pill, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import { rowOutcomes } from '../../../../src/admin/contract.ts';
+import { requestResults } from '../../../../src/admin/contract.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { formatTime } from '../../parts/words/format.ts';
+import { outcomeWords, resultWords } from '../../parts/words/labels.ts';
 import { requestWords } from '../../parts/words/operations.ts';
-import { type Field, type Filters, fields, fieldWords, noFilters, type Range, ranges } from './filters.ts';
+import {
+  type Field,
+  type Filters,
+  fields,
+  fieldWords,
+  noFilters,
+  type Range,
+  ranges,
+  standardRange,
+} from './filters.ts';
 import type { Names } from './ledger-data.ts';
-import { outcomeLooks } from './request-words.ts';
 
 interface FilterBarProps {
   readonly filters: Filters;
   onChange(filters: Filters): void;
   readonly names: Names;
-  readonly hasSearch?: boolean;
-  readonly without?: readonly Field[];
-  /** What holds where the reader chose no time. */
-  readonly standardRange?: Range;
-  readonly actions?: ReactNode;
+  /** What only rows know is left out. */
+  readonly isOfSums: boolean;
+  readonly actions: ReactNode;
 }
 
 const ownTime = 'own';
-const anyTime = 'any';
 
 export function FilterBar(props: FilterBarProps) {
-  const { filters, onChange, names, hasSearch = false, without = [], standardRange, actions } = props;
-  const offered = fields.filter((field) => !without.includes(field));
+  const { filters, onChange, names, isOfSums, actions } = props;
+  const offered = fields.filter((field) => !(isOfSums && field === 'status'));
   const count = offered.filter((field) => filters.values[field] !== undefined).length;
   return (
     <Stack gap="xs">
       <Group gap="xs" justify="space-between">
         <Group gap="xs" className="filter-controls">
-          {hasSearch && <Search filters={filters} onChange={onChange} />}
-          <TimeChoice filters={filters} onChange={onChange} standardRange={standardRange} />
+          {!isOfSums && <Search filters={filters} onChange={onChange} />}
+          <TimeChoice filters={filters} onChange={onChange} />
           <Popover position="bottom-start" shadow="md" width={300} trapFocus withinPortal>
             <Popover.Target>
               <Button
@@ -49,7 +54,7 @@ export function FilterBar(props: FilterBarProps) {
             </Popover.Dropdown>
           </Popover>
         </Group>
-        {actions !== undefined && <Group gap="sm">{actions}</Group>}
+        <Group gap="sm">{actions}</Group>
       </Group>
       <Chips filters={filters} onChange={onChange} names={names} offered={offered} />
     </Stack>
@@ -84,29 +89,28 @@ function Search({ filters, onChange }: Part) {
   );
 }
 
-function TimeChoice({ filters, onChange, standardRange }: Part & { readonly standardRange: Range | undefined }) {
+function TimeChoice({ filters, onChange }: Part) {
   const hasOwn = filters.from !== undefined || filters.to !== undefined;
   const [isOpen, setOpen] = useState(hasOwn);
   const isOwn = hasOwn || isOpen;
   const choose = (value: string | null): void => {
     setOpen(value === ownTime);
     if (value === ownTime || value === null) return;
-    onChange({ ...filters, range: value === anyTime ? undefined : (value as Range), from: undefined, to: undefined });
+    onChange({ ...filters, range: value as Range, from: undefined, to: undefined });
   };
   return (
     <>
       <Select
         aria-label="Time"
         data={[
-          ...(standardRange === undefined ? [{ value: anyTime, label: 'Any time' }] : []),
           ...Object.entries(ranges).map(([value, { label }]) => ({ value, label })),
-          { value: ownTime, label: 'From and to' },
+          { value: ownTime, label: 'Own: from and to' },
         ]}
-        value={isOwn ? ownTime : (filters.range ?? standardRange ?? anyTime)}
+        value={isOwn ? ownTime : (filters.range ?? standardRange)}
         onChange={choose}
         allowDeselect={false}
         leftSection={<Icon name="clock" size={16} />}
-        w={175}
+        w={200}
       />
       {isOwn && (
         <>
@@ -218,11 +222,25 @@ function choicesOf(field: Field, names: Names): Choices {
     case 'operation':
       return { kind: 'fixed', data: Object.entries(requestWords).map(([value, label]) => ({ value, label })) };
     case 'outcome':
-      return { kind: 'fixed', data: rowOutcomes.map((value) => ({ value, label: outcomeLooks[value].label })) };
+      return { kind: 'fixed', data: outcomeChoices };
+    case 'cache':
+      return { kind: 'fixed', data: cacheChoices };
+    case 'code':
     case 'status':
       return { kind: 'free', data: [] };
   }
 }
+
+const outcomeChoices = [
+  ...requestResults.map((value) => ({ value, label: resultWords[value] })),
+  ...(['error', 'cut', 'lost'] as const).map((value) => ({ value, label: outcomeWords[value] })),
+];
+
+const cacheChoices = [
+  { value: 'hit', label: 'Hit' },
+  { value: 'partial', label: 'Partial' },
+  { value: 'miss', label: 'Miss' },
+];
 
 /** Two keys may have one name: then the ID tells them apart. An ID that stands twice is one choice. */
 function named(list: Names['keys']): { value: string; label: string }[] {
@@ -268,10 +286,8 @@ function FreeText({ label, data, value, isNumber, onTake }: FreeTextProps) {
 }
 
 function Chips({ filters, onChange, names, offered }: FieldFormProps) {
-  const { from, to, search, values } = filters;
+  const { search, values } = filters;
   const chips: { readonly label: string; readonly without: Filters }[] = [];
-  if (from !== undefined) chips.push({ label: `From ${formatTime(from)}`, without: { ...filters, from: undefined } });
-  if (to !== undefined) chips.push({ label: `Before ${formatTime(to)}`, without: { ...filters, to: undefined } });
   if (search !== '') chips.push({ label: `ID ${search}`, without: { ...filters, search: '' } });
   for (const field of offered) {
     const value = values[field];
@@ -284,7 +300,7 @@ function Chips({ filters, onChange, names, offered }: FieldFormProps) {
   }
   if (chips.length === 0) return null;
   return (
-    <Group gap={6} role="group" aria-label="What holds">
+    <Group gap={6} role="group" aria-label="Filters">
       {chips.map(({ label, without }) => (
         <Pill
           key={label}
@@ -297,7 +313,11 @@ function Chips({ filters, onChange, names, offered }: FieldFormProps) {
           {label}
         </Pill>
       ))}
-      <Button variant="subtle" size="compact-sm" onClick={() => onChange(noFilters)}>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        onClick={() => onChange({ ...noFilters, range: filters.range, from: filters.from, to: filters.to })}
+      >
         Clear all
       </Button>
     </Group>

@@ -22,6 +22,7 @@ function row(parts: Partial<LedgerDetail>): LedgerDetail {
     durationMs: 100,
     firstByteMs: 60,
     upstreamMs: 50,
+    queueMs: null,
     ...parts,
   } as LedgerDetail;
 }
@@ -80,4 +81,19 @@ test('whatever the numbers, every bar is inside the line and can be seen', () =>
       assert.ok(left >= 0 && width > 0 && left + width <= 100.001, JSON.stringify(lane));
     }
   }
+});
+
+test('the gateway’s bar tells the wait, the queue, the first byte and the body apart', () => {
+  const [gateway] = toTimeLine(row({ queueMs: 4 })).lanes;
+  assert.deepEqual(
+    gateway.spans.map(({ phase, fromMs, toMs }) => [phase, fromMs, toMs]),
+    [
+      ['wait', 0, 6],
+      ['queue', 6, 10],
+      ['first', 10, 60],
+      ['body', 60, 100],
+    ],
+  );
+  const [refused] = toTimeLine(row({ outcome: 'refused', attempts: 0, upstream: null, firstByteMs: null })).lanes;
+  assert.equal(refused.spans.length, 1);
 });

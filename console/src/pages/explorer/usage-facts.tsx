@@ -7,7 +7,6 @@ import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
-import { toDollarText } from './usage-words.ts';
 
 export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
   const lines: [name: string, seen: number | null, billed: number | null | undefined][] = [
@@ -108,7 +107,7 @@ function SavedWords({ units }: { readonly units: Units }) {
       {tokens > 0 && `, ${counted(tokens, 'token')}`}
       {nanos > 0 && (
         <>
-          , saving <Money dollars={toDollarText(nanos)} />
+          , saving <Money dollars={(nanos / 1e9).toFixed(9)} />
         </>
       )}
       .

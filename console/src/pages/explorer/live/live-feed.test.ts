@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LiveEvent, LiveSample } from '../../../../src/admin/contract.ts';
+import type { LiveEvent, LiveSample } from '../../../../../src/admin/contract.ts';
 import { createLiveFeed, type LiveFeed } from './live-feed.ts';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 21, 12) + second * 1000).toISOString();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LiveSample } from '../../../../src/admin/contract.ts';
-import { badOf, errorShare, rateAt, rateNow, requestsOf, savings, stepMs, toPoints } from './live-figures.ts';
+import type { LiveSample } from '../../../../../src/admin/contract.ts';
+import { rateAt, resultOf, savings, stepMs, toPoints } from './live-figures.ts';
 
 const startMs = Date.UTC(2026, 10, 21, 12);
 
@@ -37,13 +37,6 @@ function sample(second: number, more: Partial<LiveSample> = {}): LiveSample {
   };
 }
 
-test('a rate is of the last ten seconds, by the time that really passed, and unknown before there is any', () => {
-  const samples = Array.from({ length: 30 }, (_, at) => sample(at, { requests: at < 20 ? 100 : 4 }));
-  assert.equal(rateNow(samples, requestsOf), 4);
-  assert.equal(rateNow([sample(0, { requests: 4, spanMs: 2000 })], requestsOf), 2);
-  assert.equal(rateNow([], requestsOf), undefined);
-});
-
 test('what was remembered is a share of the items of the last minute, and unknown where nothing was', () => {
   assert.equal(savings([sample(0, { items: 5 })]), undefined);
   assert.equal(savings([sample(0, { items: 5, savedItems: 5 }), sample(61, { items: 2 })]), undefined);
@@ -54,15 +47,12 @@ test('what was remembered is a share of the items of the last minute, and unknow
   });
 });
 
-test('the share of errors is of the last minute, and unknown where nothing came', () => {
-  const samples = [
-    sample(0, { requests: 50, byOutcome: { error: 50 } }),
-    sample(70, { requests: 3, byOutcome: { ok: 3 } }),
-    sample(71, { requests: 1, byOutcome: { refused: 1 } }),
-  ];
-  assert.equal(errorShare(samples), 0.25);
-  assert.equal(errorShare([sample(0)]), undefined);
-  assert.equal(badOf(sample(0, { requests: 2, byOutcome: { ok: 1, error: 1 } })), 1);
+test('what broke off and what has an unknown end failed, and what the client left is cancelled', () => {
+  const one = sample(0, { requests: 7, byOutcome: { ok: 1, error: 1, cut: 1, lost: 1, refused: 2, aborted: 1 } });
+  assert.deepEqual(
+    ['succeeded', 'failed', 'refused', 'cancelled'].map((result) => resultOf(one, result)),
+    [1, 3, 2, 1],
+  );
 });
 
 test('points stand on the same marks whenever they are made, and those without a sample are unknown', () => {
@@ -72,7 +62,7 @@ test('points stand on the same marks whenever they are made, and those without a
   assert.equal(points.at(-1)?.atMs, startMs + 10_000);
   for (const { atMs } of points) assert.equal(atMs % stepMs, 0);
   assert.deepEqual(
-    points.slice(-3).map((point) => rateAt(point, requestsOf)),
+    points.slice(-3).map((point) => rateAt(point, ({ requests }) => requests)),
     [10, null, 2],
   );
   assert.deepEqual(toPoints([]), []);

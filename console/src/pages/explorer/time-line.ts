@@ -3,12 +3,21 @@
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { describeTry, isAnswered } from './request-words.ts';
 
-export interface TimeLineRow {
+interface TimeLineRow {
   readonly id: string;
   readonly name: string;
   /** What came of it. */
   readonly words: string;
   readonly tone: 'good' | 'bad' | 'quiet';
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** What it is made of, as far as the row tells. */
+  readonly spans: readonly Span[];
+}
+
+export interface Span {
+  /** Before the call was sent; of that, in the queue of the upstream; until the first byte of the answer; from there to the last. */
+  readonly phase: 'wait' | 'queue' | 'first' | 'body';
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -17,7 +26,6 @@ export interface TimeLine {
   readonly totalMs: number;
   /** The gateway first, then its calls in their order. */
   readonly lanes: readonly [TimeLineRow, ...TimeLineRow[]];
-  readonly firstByteMs: number | undefined;
   /** The calls stand in their order; when exactly each began is not known. */
   readonly isApproximate: boolean;
 }
@@ -31,14 +39,38 @@ export function toTimeLine(row: LedgerDetail): TimeLine {
     tone: row.outcome === 'ok' ? 'good' : 'bad',
     fromMs: 0,
     toMs: totalMs,
+    spans: gatewaySpans(row, totalMs),
   };
   const calls = row.tries.length > 0 ? toLanes(row, totalMs) : toOnlyCall(row, totalMs);
   return {
     totalMs,
     lanes: [gateway, ...calls],
-    firstByteMs: row.firstByteMs ?? undefined,
     isApproximate: row.tries.length > 1,
   };
+}
+
+/** Of one call the row tells when it was sent; of several only when the answer began. */
+function gatewaySpans({ firstByteMs, upstreamMs, queueMs, tries }: LedgerDetail, totalMs: number): Span[] {
+  if (firstByteMs === null) return [{ phase: 'first', fromMs: 0, toMs: totalMs }];
+  const firstMs = clamp(firstByteMs, totalMs);
+  const sentMs = tries.length > 0 || upstreamMs === null ? 0 : clamp(firstMs - upstreamMs, firstMs);
+  const queuedMs = clamp(sentMs - (queueMs ?? 0), sentMs);
+  const spans: Span[] = [
+    { phase: 'wait', fromMs: 0, toMs: queuedMs },
+    { phase: 'queue', fromMs: queuedMs, toMs: sentMs },
+    { phase: 'first', fromMs: sentMs, toMs: firstMs },
+    { phase: 'body', fromMs: firstMs, toMs: totalMs },
+  ];
+  return spans.filter(({ fromMs, toMs }) => toMs > fromMs);
+}
+
+/** Of a call: until the first byte that the client got, where it was answered. */
+function callSpans(fromMs: number, toMs: number, firstByteMs: number | null): Span[] {
+  if (firstByteMs === null || firstByteMs <= fromMs || firstByteMs >= toMs) return [{ phase: 'first', fromMs, toMs }];
+  return [
+    { phase: 'first', fromMs, toMs: firstByteMs },
+    { phase: 'body', fromMs: firstByteMs, toMs },
+  ];
 }
 
 /** One call that was answered well is not in the list of calls: the times of the row say when it was. */
@@ -55,6 +87,7 @@ function toOnlyCall(row: LedgerDetail, totalMs: number): TimeLineRow[] {
       tone: isGood ? 'good' : 'bad',
       fromMs: clamp(fromMs, totalMs),
       toMs: totalMs,
+      spans: callSpans(clamp(fromMs, totalMs), totalMs, answeredMs),
     },
   ];
 }
@@ -70,14 +103,16 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
     const latestMs = Math.max((isLast ? (row.firstByteMs ?? totalMs) : totalMs) - durationMs, 0);
     const fromMs = isLast ? latestMs : Math.min(isSideBySide ? 0 : atMs, latestMs);
     atMs = fromMs + durationMs;
+    const [beginMs, endMs] = [clamp(fromMs, totalMs), isLast ? totalMs : clamp(atMs, totalMs)];
     return {
       id: `call ${index + 1}`,
       name: one.upstream,
       words: describeTry(one),
       tone: isLast ? 'good' : one.outcome === 'outrun' ? 'quiet' : 'bad',
-      fromMs: clamp(fromMs, totalMs),
+      fromMs: beginMs,
       // Its body goes on until the request is over.
-      toMs: isLast ? totalMs : clamp(atMs, totalMs),
+      toMs: endMs,
+      spans: callSpans(beginMs, endMs, isLast ? row.firstByteMs : null),
     };
   });
 }
@@ -85,7 +120,7 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
 const clamp = (ms: number, mostMs: number): number => Math.min(Math.max(ms, 0), mostMs);
 
 /** In percent of the whole, for drawing: even what takes no time can be seen. */
-export function toPlace({ fromMs, toMs }: Pick<TimeLineRow, 'fromMs' | 'toMs'>, totalMs: number) {
+export function toPlace({ fromMs, toMs }: Pick<Span, 'fromMs' | 'toMs'>, totalMs: number) {
   if (totalMs <= 0) return { left: 0, width: 100 };
   const least = 0.8;
   const width = Math.max(((toMs - fromMs) / totalMs) * 100, least);

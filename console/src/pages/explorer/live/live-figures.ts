@@ -1,13 +1,9 @@
 /** From samples to what is shown: rates of the last moments, and points of five seconds each for charts. */
 
-import type { LiveSample } from '../../../../src/admin/contract.ts';
-import { formatCompact, formatCount } from '../../parts/words/format.ts';
+import type { LiveSample } from '../../../../../src/admin/contract.ts';
 import { shownMs } from './live-feed.ts';
 
-export const outcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] as const;
-
 export const stepMs = 5_000;
-const nowMs = 10_000;
 const minuteMs = 60_000;
 
 type Pick = (sample: LiveSample) => number;
@@ -22,10 +18,6 @@ function newest(samples: readonly LiveSample[], spanMs: number): readonly LiveSa
   return samples.slice(at);
 }
 
-/** A second, over the last ten. Undefined before there is a sample. */
-export const rateNow = (samples: readonly LiveSample[], pick: Pick): number | undefined =>
-  rateOf(newest(samples, nowMs), pick);
-
 function rateOf(samples: readonly LiveSample[], pick: Pick): number | undefined {
   let sum = 0;
   let spanMs = 0;
@@ -34,17 +26,6 @@ function rateOf(samples: readonly LiveSample[], pick: Pick): number | undefined 
     spanMs += sample.spanMs;
   }
   return spanMs === 0 ? undefined : (sum * 1000) / spanMs;
-}
-
-/** Of the requests of the last minute. Undefined where there were none. */
-export function errorShare(samples: readonly LiveSample[]): number | undefined {
-  let all = 0;
-  let well = 0;
-  for (const { requests, byOutcome } of newest(samples, minuteMs)) {
-    all += requests;
-    well += byOutcome.ok ?? 0;
-  }
-  return all === 0 ? undefined : (all - well) / all;
 }
 
 /** Of the items of the last minute; and what those would have cost that nobody was asked for. Undefined where there were none of these. */
@@ -85,12 +66,14 @@ export const rateAt = ({ samples }: LivePoint, pick: Pick): number | null =>
   samples === undefined ? null : (rateOf(samples, pick) ?? null);
 
 export const dollarsOf: Pick = ({ cost }) => Number(cost);
-export const tokensOf: Pick = ({ inputTokens, outputTokens }) => inputTokens + outputTokens;
-export const requestsOf: Pick = ({ requests }) => requests;
-export const badOf: Pick = ({ requests, byOutcome }) => requests - (byOutcome.ok ?? 0);
 
-/** Rates as people read them: two digits below a hundred, whole numbers above. */
-export function formatRate(value: number): string {
-  if (value >= 1_000) return formatCompact(value);
-  return formatCount(value >= 100 ? Math.round(value) : Number(value.toPrecision(2)));
-}
+const outcomesOf: Readonly<Record<string, readonly (keyof LiveSample['byOutcome'])[]>> = {
+  succeeded: ['ok'],
+  failed: ['error', 'cut', 'lost'],
+  refused: ['refused'],
+  cancelled: ['aborted'],
+};
+
+/** How many requests of a sample ended so. */
+export const resultOf = ({ byOutcome }: LiveSample, result: string): number =>
+  (outcomesOf[result] ?? []).reduce((sum, outcome) => sum + (byOutcome[outcome] ?? 0), 0);

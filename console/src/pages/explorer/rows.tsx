@@ -1,8 +1,8 @@
-/** The ledger: narrowed, page by page or live, with one request at the side. */
+/** The rows of exactly what the charts above show: page by page or live, with one request at the side. */
 
-import { Button, Group, Menu, Stack, Switch } from '@mantine/core';
+import { Button, Group, Menu, Stack, Switch, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { toAddress } from '../../parts/api/asking.ts';
@@ -13,27 +13,31 @@ import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { DetailDrawer } from './detail-drawer.tsx';
-import { FilterBar } from './filter-bar.tsx';
-import { type Filters, isNarrowed, noFilters, readFilters, toParameters, toQuery } from './filters.ts';
-import { ledgerPageQuery, rowsPerPage, toExportHref, useNames } from './ledger-data.ts';
+import { type Filters, isNarrowed, isOneQuery, toQuery } from './filters.ts';
+import { ledgerPageQuery, type Names, rowsPerPage, toExportHref } from './ledger-data.ts';
 import { RowList } from './row-list.tsx';
 import { type Tail, useTail } from './use-tail.ts';
 
-/** Further down somebody reads, and what comes on top would move it. */
+/** Where the beginning of the list is so far out of sight, somebody reads further down, and what comes on top would move it. */
 const atTopPx = 80;
 
 const emptyAgainMs = 2_000;
 
-export function ListTab() {
+interface RowsProps {
+  readonly filters: Filters;
+  readonly names: Names;
+  onWiden(filters: Filters): void;
+}
+
+export function Rows({ filters, names, onWiden }: RowsProps) {
   const [query, change] = useAddress();
-  const filters = useMemo(() => readFilters(query), [query]);
   const before = query.get('before') ?? undefined;
   const id = query.get('id') ?? undefined;
-  const names = useNames();
+  const list = useRef<HTMLDivElement>(null);
   const isUnderPointer = useRef(false);
 
   // The tail knows no search, has no end, and belongs on top of the newest page.
-  const canFollow = before === undefined && filters.search === '' && filters.to === undefined;
+  const canFollow = before === undefined && filters.search === '' && filters.to === undefined && isOneQuery(filters);
   const isFollowing = canFollow && query.get('live') === '1';
   const page = useQuery({
     ...ledgerPageQuery(filters, before),
@@ -42,58 +46,50 @@ export function ListTab() {
       !isFollowing && before === undefined && state.data?.items.length === 0 && emptyAgainMs,
   });
   // What comes now is within every preset: its beginning is left out, as it moves.
-  const address = isFollowing
-    ? toAddress('GET /api/ledger/tail', { query: toQuery({ ...filters, range: undefined }, 0) })
-    : undefined;
+  const { from: _, ...tailQuery } = toQuery(filters, 0);
   const tail = useTail({
-    address,
-    isHeld: () => isUnderPointer.current || window.scrollY > atTopPx,
+    address: isFollowing ? toAddress('GET /api/ledger/tail', { query: tailQuery }) : undefined,
+    isHeld: () => isUnderPointer.current || isReadFurtherDown(list.current),
     onReady: () => void page.refetch(),
   });
-  useReleaseAtTop(tail, isUnderPointer);
+  useReleaseAtTop(tail, list, isUnderPointer);
 
-  const narrow = (next: Filters): void => change(toParameters(next));
-  const goTo = (cursor: string | undefined): void => {
-    change({ before: cursor });
-    window.scrollTo({ top: 0 });
-  };
+  const goTo = (cursor: string | undefined): void => change({ before: cursor });
   const items = page.data?.items ?? [];
   const rows = isFollowing ? withoutTwins([...tail.shown, ...items]) : items;
   const fresh = isFollowing ? new Set(tail.shown.map((row) => row.id)) : noIds;
 
   return (
-    <Stack gap="sm">
-      <FilterBar
-        filters={filters}
-        onChange={narrow}
-        names={names}
-        hasSearch
-        actions={
-          <>
-            <LiveSwitch
-              isOn={isFollowing}
-              canFollow={canFollow}
-              tail={tail}
-              onChange={(on) => change({ live: on ? '1' : undefined })}
-            />
-            <ExportMenu filters={filters} />
-          </>
-        }
-      />
+    <Stack gap="sm" component="section" aria-label="Requests">
+      <Group justify="space-between" gap="xs">
+        <Title order={2} size="h5">
+          Requests of this selection
+        </Title>
+        <Group gap="sm">
+          <LiveSwitch
+            isOn={isFollowing}
+            canFollow={canFollow}
+            tail={tail}
+            onChange={(on) => change({ live: on ? '1' : undefined })}
+          />
+          <ExportMenu filters={filters} />
+        </Group>
+      </Group>
       <Box
+        box={list}
         onPointerIn={() => {
           isUnderPointer.current = true;
         }}
         onPointerOut={() => {
           isUnderPointer.current = false;
-          if (window.scrollY <= atTopPx) tail.release();
+          if (!isReadFurtherDown(list.current)) tail.release();
         }}
       >
-        {isFollowing && <Held tail={tail} />}
+        {isFollowing && <HeldRows tail={tail} />}
         {page.isPending && <Loading rows={10} rowHeight={48} />}
         {page.isError && <Failed error={page.error} onRetry={() => void page.refetch()} />}
         {page.isSuccess && rows.length === 0 && (
-          <NoRows isNarrowed={isNarrowed(filters)} isFollowing={isFollowing} onClear={() => narrow(noFilters)} />
+          <NoRows filters={filters} isFollowing={isFollowing} onWiden={onWiden} />
         )}
         {rows.length > 0 && !page.isError && (
           <RowList
@@ -107,7 +103,13 @@ export function ListTab() {
         )}
       </Box>
       <Pager next={page.data?.next ?? undefined} before={before} count={items.length} onGo={goTo} />
-      <DetailDrawer id={id} names={names} onClose={() => change({ id: undefined })} />
+      <DetailDrawer
+        id={id}
+        names={names}
+        ids={rows.map((row) => row.id)}
+        onOpen={(next) => change({ id: next }, true)}
+        onClose={() => change({ id: undefined })}
+      />
     </Stack>
   );
 }
@@ -118,12 +120,23 @@ const withoutTwins = (rows: readonly LedgerRow[]): LedgerRow[] => [
   ...new Map(rows.map((row) => [row.id, row])).values(),
 ];
 
+interface Held<T> {
+  readonly current: T;
+}
+
+const isReadFurtherDown = (list: Element | null): boolean =>
+  list !== null && list.getBoundingClientRect().top < -atTopPx;
+
 /** Back at the top, what waited is shown without being asked for. */
-function useReleaseAtTop({ release, heldCount }: Tail, isUnderPointer: { readonly current: boolean }): void {
+function useReleaseAtTop(
+  { release, heldCount }: Tail,
+  list: Held<Element | null>,
+  isUnderPointer: Held<boolean>,
+): void {
   useEffect(() => {
     if (heldCount === 0) return;
     const look = (): void => {
-      if (window.scrollY <= atTopPx && !isUnderPointer.current) release();
+      if (!isReadFurtherDown(list.current) && !isUnderPointer.current) release();
     };
     window.addEventListener('scroll', look, { passive: true });
     return () => window.removeEventListener('scroll', look);
@@ -131,14 +144,16 @@ function useReleaseAtTop({ release, heldCount }: Tail, isUnderPointer: { readonl
 }
 
 interface BoxProps {
+  readonly box: Ref<HTMLDivElement>;
   onPointerIn(): void;
   onPointerOut(): void;
   readonly children: ReactNode;
 }
 
 /** A finger does not rest above things as a mouse does. */
-const Box = ({ onPointerIn, onPointerOut, children }: BoxProps) => (
+const Box = ({ box, onPointerIn, onPointerOut, children }: BoxProps) => (
   <div
+    ref={box}
     onPointerEnter={({ pointerType }) => pointerType === 'mouse' && onPointerIn()}
     onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onPointerOut()}
   >
@@ -162,7 +177,9 @@ interface LiveSwitchProps {
 
 function LiveSwitch({ isOn, canFollow, tail, onChange }: LiveSwitchProps) {
   const { state, hasSkipped } = tail;
-  const why = canFollow ? 'Shows requests as they end' : 'Only on the newest page, without a search and without an end';
+  const why = canFollow
+    ? 'Shows requests as they end'
+    : 'Only on the newest page, without a search, an end, or a filter that joins several outcomes';
   return (
     <Group gap={6} wrap="nowrap" title={hasSkipped ? 'More requests come than are shown' : why}>
       <Switch
@@ -177,15 +194,11 @@ function LiveSwitch({ isOn, canFollow, tail, onChange }: LiveSwitchProps) {
 }
 
 /** A place of its own, so that nothing moves when it comes and goes. */
-function Held({ tail: { heldCount, release } }: { readonly tail: Tail }) {
-  const show = (): void => {
-    release();
-    window.scrollTo({ top: 0 });
-  };
+function HeldRows({ tail: { heldCount, release } }: { readonly tail: Tail }) {
   return (
     <div className="held" role="status">
       {heldCount > 0 && (
-        <Button size="compact-sm" radius="xl" onClick={show} leftSection={<Icon name="up" size={14} />}>
+        <Button size="compact-sm" radius="xl" onClick={release} leftSection={<Icon name="up" size={14} />}>
           {formatCount(heldCount)} new
         </Button>
       )}
@@ -201,7 +214,12 @@ function ExportMenu({ filters }: { readonly filters: Filters }) {
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <Action icon="download" label="Export" />
+        <Action
+          icon="download"
+          label="Export"
+          disabled={!isOneQuery(filters)}
+          title={isOneQuery(filters) ? undefined : 'Narrow to one outcome, and to no error code of the gateway'}
+        />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>What is narrowed here, 100,000 rows at most</Menu.Label>
@@ -221,12 +239,12 @@ function ExportMenu({ filters }: { readonly filters: Filters }) {
 }
 
 interface NoRowsProps {
-  readonly isNarrowed: boolean;
+  readonly filters: Filters;
   readonly isFollowing: boolean;
-  onClear(): void;
+  onWiden(filters: Filters): void;
 }
 
-function NoRows({ isNarrowed: isNarrow, isFollowing, onClear }: NoRowsProps) {
+function NoRows({ filters, isFollowing, onWiden }: NoRowsProps) {
   if (isFollowing) {
     return (
       <Empty icon="live" title="Waiting for requests">
@@ -234,15 +252,28 @@ function NoRows({ isNarrowed: isNarrow, isFollowing, onClear }: NoRowsProps) {
       </Empty>
     );
   }
-  if (isNarrow) {
+  const isWidest = filters.range === '30d';
+  if (isNarrowed(filters) || !isWidest) {
     return (
       <Empty
         icon="filter"
         title="No request fits"
         action={
-          <Button variant="default" onClick={onClear}>
-            Clear the filters
-          </Button>
+          <Group gap="xs">
+            {isNarrowed(filters) && (
+              <Button variant="default" onClick={() => onWiden({ ...filters, search: '', values: {} })}>
+                Clear the filters
+              </Button>
+            )}
+            {!isWidest && (
+              <Button
+                variant="default"
+                onClick={() => onWiden({ ...filters, range: '30d', from: undefined, to: undefined })}
+              >
+                Show the last 30 days
+              </Button>
+            )}
+          </Group>
         }
       >
         Widen the time, or take a filter away. A request that is still running is not in here yet.

@@ -2,6 +2,7 @@
 
 import type { LedgerDetail, LedgerRow } from '../../../../src/admin/contract.ts';
 import { formatDuration } from '../../parts/words/format.ts';
+import { outcomeWords, resultWords } from '../../parts/words/labels.ts';
 
 type Outcome = LedgerRow['outcome'];
 type Try = LedgerDetail['tries'][number];
@@ -13,12 +14,12 @@ interface OutcomeLook {
 }
 
 export const outcomeLooks: Readonly<Record<Outcome, OutcomeLook>> = {
-  ok: { label: 'Answered', state: 'ok' },
-  error: { label: 'Failed', state: 'error' },
-  refused: { label: 'Refused', state: 'warning' },
-  aborted: { label: 'Client left', state: 'left' },
-  cut: { label: 'Broke off', state: 'error' },
-  lost: { label: 'Lost', state: 'unknown' },
+  ok: { label: resultWords.succeeded, state: 'ok' },
+  error: { label: resultWords.failed, state: 'error' },
+  refused: { label: resultWords.refused, state: 'warning' },
+  aborted: { label: resultWords.cancelled, state: 'left' },
+  cut: { label: outcomeWords.cut, state: 'error' },
+  lost: { label: outcomeWords.lost, state: 'unknown' },
 };
 
 /** A sentence or two. */

@@ -1,0 +1,155 @@
+/** What the selection is made of: the values that it is split by, the most frequent errors, and the attempts that failed. */
+
+import { Anchor, Paper, SimpleGrid, Table, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Series as Answer } from '../../../../src/admin/contract.ts';
+import { LegendMark } from '../../parts/charts/drawing.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
+import { formatCount, formatDuration, formatMoney, formatPercent } from '../../parts/words/format.ts';
+import { outcomeWords } from '../../parts/words/labels.ts';
+import type { Field } from './filters.ts';
+import { changeWords, type NamedLine, shareAt } from './series-rows.ts';
+import type { Dimension } from './sight.ts';
+
+type Narrow = (values: Readonly<Partial<Record<Field, string>>>) => void;
+
+interface SplitTableProps {
+  readonly answer: Answer;
+  readonly lines: readonly NamedLine[];
+  readonly by: readonly Dimension[];
+  onNarrow: Narrow;
+}
+
+/** A row for each value, with the colour that it has in the charts. */
+export function SplitTable({ answer: { comparison }, lines, by, onNarrow }: SplitTableProps) {
+  const right = (title: string) => ({ title, ta: 'right' as const });
+  return (
+    <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <DataTable
+        verticalSpacing={4}
+        highlightOnHover
+        isNamed
+        columns={[
+          'Value',
+          right('Requests'),
+          right('Change'),
+          right('Failed'),
+          right('Refused'),
+          right('Failed attempts'),
+          right('p50'),
+          right('p95'),
+          right('p99'),
+          right('Cost'),
+        ]}
+        rows={lines.map(({ series, line: { by: values, isOthers, figures } }, at) => {
+          const { requests, failed, refused, attempts, failedAttempts, duration, cost } = figures;
+          const before = comparison?.isCovered === true ? comparison.lines[at]?.figures.requests : undefined;
+          const only = Object.fromEntries(by.flatMap((each) => (values[each] ? [[each, values[each]]] : [])));
+          return {
+            id: series.name,
+            cells: [
+              <span key="name" className="split-name">
+                <LegendMark color={series.color} />
+                {isOthers || Object.keys(only).length === 0 ? (
+                  series.label
+                ) : (
+                  <Anchor component="button" type="button" ta="left" inherit onClick={() => onNarrow(only)}>
+                    {series.label}
+                  </Anchor>
+                )}
+              </span>,
+              formatCount(requests),
+              comparison === null ? '–' : changeWords(requests, before),
+              sharedOf(failed, requests - refused),
+              formatCount(refused),
+              sharedOf(failedAttempts, attempts),
+              timeOf(duration?.p50),
+              timeOf(duration?.p95),
+              timeOf(duration?.p99),
+              formatMoney(cost),
+            ],
+          };
+        })}
+      />
+    </Table.ScrollContainer>
+  );
+}
+
+const timeOf = (ms: number | undefined): string => (ms === undefined ? '–' : formatDuration(ms));
+
+function sharedOf(part: number, whole: number): string {
+  const share = shareAt(part, whole);
+  return share === null ? '–' : `${formatCount(part)} (${formatPercent(share)})`;
+}
+
+/** The most frequent ends other than well, and failures of attempts: each narrows the selection to itself. */
+export function Causes({ answer: { codes, attemptErrors }, onNarrow }: { readonly answer: Answer; onNarrow: Narrow }) {
+  if (codes.length === 0 && attemptErrors.length === 0) return null;
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
+      <Cause title="How requests ended" about="Other than well, the most frequent first" isEmpty={codes.length === 0}>
+        {codes.map(({ code, outcome, requests }) => (
+          <Line
+            key={`${code} ${outcome}`}
+            name={code}
+            note={outcomeWords[outcome]}
+            count={requests}
+            onChoose={() => onNarrow({ code, outcome: outcome === 'aborted' ? 'cancelled' : outcome })}
+          />
+        ))}
+      </Cause>
+      <Cause
+        title="Failed attempts"
+        about="Calls to upstreams that another call may have made good"
+        isEmpty={attemptErrors.length === 0}
+      >
+        {attemptErrors.map(({ upstream, kind, code, attempts }) => (
+          <Line
+            key={`${upstream} ${kind} ${code}`}
+            name={upstream}
+            note={kind === code ? kind : `${kind}, ${code}`}
+            count={attempts}
+            onChoose={() => onNarrow({ upstream })}
+          />
+        ))}
+      </Cause>
+    </SimpleGrid>
+  );
+}
+
+interface CauseProps {
+  readonly title: string;
+  readonly about: string;
+  readonly isEmpty: boolean;
+  readonly children: ReactNode;
+}
+
+const Cause = ({ title, about, isEmpty, children }: CauseProps) => (
+  <Paper withBorder p="sm" component="section" aria-label={title}>
+    <Title order={2} size="h5">
+      {title}
+    </Title>
+    <Remark mb={4}>{about}</Remark>
+    {isEmpty ? <Muted>None</Muted> : <ul className="cause-list">{children}</ul>}
+  </Paper>
+);
+
+interface LineProps {
+  readonly name: string;
+  readonly note: string;
+  readonly count: number;
+  onChoose(): void;
+}
+
+const Line = ({ name, note, count, onChoose }: LineProps) => (
+  <li className="cause-line">
+    <Anchor component="button" type="button" size="sm" ta="left" className="any-wrap" onClick={onChoose}>
+      {name}
+    </Anchor>
+    <Remark component="span">{note}</Remark>
+    <Muted component="span" className="numeric cause-count">
+      {formatCount(count)}
+    </Muted>
+  </li>
+);

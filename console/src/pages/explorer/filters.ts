@@ -1,0 +1,169 @@
+/** What the Explorer is narrowed to, as its address has it: a link to it shows the same to someone else. */
+
+import { operations, requestResults, rowOutcomes } from '../../../../src/admin/contract.ts';
+import { oneOf } from '../../parts/api/asking.ts';
+import { dimensionWords } from '../../parts/words/labels.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+export const ranges = {
+  '5m': { label: 'Last 5 minutes, live', words: 'the last 5 minutes', ms: 5 * minuteMs },
+  '15m': { label: 'Last 15 minutes', words: 'the last 15 minutes', ms: 15 * minuteMs },
+  '1h': { label: 'Last hour', words: 'the last hour', ms: hourMs },
+  '6h': { label: 'Last 6 hours', words: 'the last 6 hours', ms: 6 * hourMs },
+  '24h': { label: 'Last 24 hours', words: 'the last 24 hours', ms: dayMs },
+  '7d': { label: 'Last 7 days', words: 'the last 7 days', ms: 7 * dayMs },
+  '30d': { label: 'Last 30 days', words: 'the last 30 days', ms: 30 * dayMs },
+} as const;
+export type Range = keyof typeof ranges;
+
+/** Where the address has no time. */
+export const standardRange: Range = '24h';
+
+/** In the order in which they are offered. */
+export const fields = [
+  'model',
+  'upstream',
+  'key',
+  'project',
+  'operation',
+  'outcome',
+  'code',
+  'cache',
+  'status',
+] as const;
+export type Field = (typeof fields)[number];
+
+export const fieldWords: Readonly<Record<Field, string>> = { ...dimensionWords, status: 'Status' };
+
+/** Each ends in some of the ledger's outcomes. */
+const outcomesOf: Readonly<Record<string, readonly (typeof rowOutcomes)[number][]>> = {
+  succeeded: ['ok'],
+  failed: ['error', 'cut', 'lost'],
+  refused: ['refused'],
+  cancelled: ['aborted'],
+};
+
+export interface Filters {
+  /** Of the presets; or the ends, where the reader chose them. */
+  readonly range: Range | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  /** An ID, ours or the client's: it is looked for at any time. */
+  readonly search: string;
+  readonly values: Readonly<Partial<Record<Field, string>>>;
+}
+
+const isRange = (text: string | null): text is Range => text !== null && Object.hasOwn(ranges, text);
+
+/** A time that no date understands is no filter. */
+function readTime(text: string | null): string | undefined {
+  if (text === null) return undefined;
+  const ms = Date.parse(text);
+  return Number.isFinite(ms) && ms >= 0 ? new Date(ms).toISOString() : undefined;
+}
+
+export function readFilters(query: URLSearchParams): Filters {
+  const asked = query.get('range');
+  const values: Partial<Record<Field, string>> = {};
+  for (const field of fields) {
+    const value = query.get(field)?.trim();
+    if (value) values[field] = value;
+  }
+  const [from, to] = isRange(asked) ? [] : [readTime(query.get('from')), readTime(query.get('to'))];
+  const hasOwn = from !== undefined || to !== undefined;
+  return {
+    range: isRange(asked) ? asked : hasOwn ? undefined : standardRange,
+    from,
+    to,
+    search: query.get('q')?.trim() ?? '',
+    values,
+  };
+}
+
+/** As parameters of the address. Which page was shown goes, as it is another list now. */
+export const toParameters = ({ range, from, to, search, values }: Filters) => ({
+  ...{ range: range === standardRange ? undefined : range, from, to, q: search || undefined, before: undefined },
+  ...Object.fromEntries(fields.map((field) => [field, values[field] || undefined])),
+});
+
+export const noFilters: Filters = { range: standardRange, from: undefined, to: undefined, search: '', values: {} };
+
+export const isNarrowed = ({ search, values }: Filters): boolean => search !== '' || Object.keys(values).length > 0;
+
+/** In milliseconds. A preset ends now; an open end does as well, and an open beginning is the longest preset ago. */
+export function spanOf(
+  { range, from, to }: Filters,
+  nowMs: number,
+): { readonly fromMs: number; readonly toMs: number } {
+  const toMs = to === undefined ? nowMs : Date.parse(to);
+  if (range !== undefined) return { fromMs: nowMs - ranges[range].ms, toMs: nowMs };
+  return { fromMs: from === undefined ? toMs - ranges['30d'].ms : Date.parse(from), toMs };
+}
+
+/** Both ends as the API asks for them. What is searched for may be of any time. */
+function toSpan(filters: Filters, nowMs: number): { readonly from?: string; readonly to?: string } {
+  if (filters.search !== '') return {};
+  const { fromMs, toMs } = spanOf(filters, nowMs);
+  return {
+    from: new Date(fromMs).toISOString(),
+    ...(filters.to === undefined ? {} : { to: new Date(toMs).toISOString() }),
+  };
+}
+
+/** What series are asked for with. */
+export function toSeriesQuery(filters: Filters, nowMs: number) {
+  const { model, upstream, key, project, operation, outcome, code, cache } = filters.values;
+  return {
+    ...toSpan(filters, nowMs),
+    ...{ model, upstream, key, project, code },
+    operation: oneOf(operations, operation),
+    outcome: oneOf([...requestResults, ...rowOutcomes], outcome),
+    cache: oneOf(['hit', 'partial', 'miss'], cache),
+  };
+}
+
+/** What a row has to be beside what the API filters by. */
+export interface RowQuery {
+  /** One for each outcome: their rows are merged. */
+  readonly queries: readonly ReturnType<typeof toQuery>[];
+  readonly code: string | undefined;
+  readonly cache: string | undefined;
+}
+
+/** An error code that is a status is that of an upstream. */
+const isStatus = (code: string | undefined): boolean => code !== undefined && /^\d{3}$/.test(code);
+
+export function toRowQuery(filters: Filters, nowMs: number): RowQuery {
+  const { outcome, code, cache } = filters.values;
+  const own = outcome === undefined ? undefined : (outcomesOf[outcome] ?? [outcome]);
+  const query = toQuery(filters, nowMs);
+  return {
+    queries: own === undefined ? [query] : own.map((one) => ({ ...query, outcome: oneOf(rowOutcomes, one) })),
+    code: isStatus(code) ? undefined : code,
+    cache,
+  };
+}
+
+/** What rows of one outcome are asked for with. What is searched for is the caller's: it can be one of two things. */
+export function toQuery(filters: Filters, nowMs: number) {
+  const { key, project, model, upstream, operation, outcome, code, status } = filters.values;
+  return {
+    ...toSpan(filters, nowMs),
+    ...{ key, project, model, upstream },
+    operation: oneOf(operations, operation),
+    outcome: oneOf(rowOutcomes, outcome === undefined ? undefined : (outcomesOf[outcome]?.[0] ?? outcome)),
+    status: status ?? (isStatus(code) ? code : undefined),
+  };
+}
+
+/** Whether one call of the API has all rows, so that they can be followed and exported. */
+export const isOneQuery = (filters: Filters): boolean => {
+  const { queries, code, cache } = toRowQuery(filters, 0);
+  return queries.length === 1 && code === undefined && cache === undefined;
+};
+
+/** Ours are hex digits; the beginning of one is enough. The client's is whatever it likes. */
+export const mayBeOwnId = (search: string): boolean => /^[0-9a-f]{4,32}$/i.test(search);

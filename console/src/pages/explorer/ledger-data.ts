@@ -1,0 +1,126 @@
+/** Asks for rows of the ledger, for one of them, and for the names of what is in them. */
+
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { LedgerChoices, LedgerRow, Page } from '../../../../src/admin/contract.ts';
+import { toAddress } from '../../parts/api/asking.ts';
+import { ask } from '../../parts/api/client.ts';
+import { outcomeWords } from '../../parts/words/labels.ts';
+import { requestWords } from '../../parts/words/operations.ts';
+import { type Filters, mayBeOwnId, type RowQuery, toParameters, toQuery, toRowQuery } from './filters.ts';
+
+export const rowsPerPage = 50;
+
+export const ledgerPageQuery = (filters: Filters, before: string | undefined) =>
+  queryOptions({
+    queryKey: ['ledger', 'page', toParameters(filters), before ?? ''],
+    queryFn: ({ signal }) => readPage(filters, before, signal),
+    placeholderData: keepPreviousData,
+  });
+
+async function readPage(filters: Filters, before: string | undefined, signal: AbortSignal): Promise<Page<LedgerRow>> {
+  const { search } = filters;
+  const { queries, ...fit } = toRowQuery(filters, Date.now());
+  const read = (more: { readonly id?: string; readonly clientRequestId?: string } = {}): Promise<Page<LedgerRow>> =>
+    readMerged(
+      queries.map((query) => ({ ...query, ...more })),
+      { ...fit, before, signal },
+    );
+  if (search === '') return read();
+  // Clients send hex digits as well: what is none of ours may be one of theirs.
+  if (mayBeOwnId(search)) {
+    const own = await read({ id: search });
+    if (own.items.length > 0) return own;
+  }
+  return read({ clientRequestId: search });
+}
+
+type RowsAsked = RowQuery['queries'][number] & { readonly id?: string; readonly clientRequestId?: string };
+
+interface Merging extends Omit<RowQuery, 'queries'> {
+  readonly before: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Of rows that are told apart here, so many pages are looked through for one that is shown. */
+const mostLooks = 5;
+const rowsPerLook = 200;
+
+/** The rows of several queries as one page. IDs sort by time, and the ID of the last row is the cursor of the next page. */
+async function readMerged(
+  queries: readonly RowsAsked[],
+  { before, code, cache, signal }: Merging,
+): Promise<Page<LedgerRow>> {
+  const isSifted = code !== undefined || cache !== undefined;
+  const limit = isSifted ? rowsPerLook : rowsPerPage;
+  const items: LedgerRow[] = [];
+  let cursor = before;
+  for (let looks = 0; looks < mostLooks; looks += 1) {
+    const pages = await Promise.all(
+      queries.map((query) => ask('GET /api/ledger', { query: { ...query, limit, before: cursor }, signal })),
+    );
+    const rows = pages.flatMap((page) => page.items).sort((a, b) => (a.id < b.id ? 1 : -1));
+    const seen = pages.length === 1 ? rows : rows.slice(0, limit);
+    const hasMore = pages.some(({ next }) => next !== null) || seen.length < rows.length;
+    for (const row of seen) {
+      if (items.length === rowsPerPage) return { items, next: items.at(-1)?.id ?? null };
+      if ((code === undefined || row.error === code) && (cache === undefined || row.cache === cache)) items.push(row);
+    }
+    if (!hasMore) return { items, next: null };
+    cursor = pages.length === 1 ? (pages[0]?.next ?? undefined) : seen.at(-1)?.id;
+    if (!isSifted) break;
+  }
+  return { items, next: cursor ?? null };
+}
+
+export const ledgerRowQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['ledger', 'row', id],
+    queryFn: ({ signal }) => ask('GET /api/ledger/:id', { params: { id }, signal }),
+    // What is over does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export function toExportHref(filters: Filters, format: 'csv' | 'ndjson'): string {
+  const { search } = filters;
+  const searched = mayBeOwnId(search) ? { id: search } : { clientRequestId: search };
+  return toAddress('GET /api/ledger/export', { query: { ...toQuery(filters, Date.now()), ...searched, format } });
+}
+
+export interface Names extends LedgerChoices {
+  key(id: string): string;
+  project(id: string): string;
+  /** The name of a value that series are split by. */
+  of(dimension: string, value: string | null): string;
+}
+
+const none: LedgerChoices = { keys: [], projects: [], models: [], upstreams: [] };
+
+/** What is there to choose from; and names for IDs. What is gone by now is called by its ID. */
+export function useNames(): Names {
+  const { data = none } = useQuery({
+    queryKey: ['ledger', 'choices'],
+    queryFn: ({ signal }) => ask('GET /api/ledger/choices', { signal }),
+    staleTime: 60_000,
+  });
+  return useMemo(() => {
+    const nameIn = (list: readonly { readonly id: string; readonly name: string }[], id: string): string =>
+      list.find((one) => one.id === id)?.name || id;
+    const key = (id: string): string => nameIn(data.keys, id);
+    const project = (id: string): string => nameIn(data.projects, id);
+    return {
+      ...data,
+      key,
+      project,
+      of(dimension, value) {
+        if (value === null || value === '') return 'None';
+        if (dimension === 'key') return key(value);
+        if (dimension === 'project') return project(value);
+        if (dimension === 'operation') return wordIn(requestWords, value);
+        return dimension === 'outcome' ? wordIn(outcomeWords, value) : value;
+      },
+    };
+  }, [data]);
+}
+
+const wordIn = (words: Readonly<Record<string, string>>, value: string): string => words[value] ?? value;

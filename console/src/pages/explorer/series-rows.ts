@@ -1,0 +1,116 @@
+/** From series to what charts draw: rates by a unit that people can read, times in the reader's zone, a series for each value. */
+
+import type { Series as Answer, SeriesLine } from '../../../../src/admin/contract.ts';
+import type { ChartRow, Series } from '../../parts/charts/chart-geometry.ts';
+import type { Dimension } from './sight.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+type Points = Answer['total']['points'];
+type Count = 'requests' | 'succeeded' | 'failed' | 'refused' | 'cancelled' | 'attempts' | 'failedAttempts';
+
+export interface RateUnit {
+  readonly ms: number;
+  readonly words: string;
+}
+
+const units: readonly RateUnit[] = [
+  { ms: secondMs, words: 'a second' },
+  { ms: minuteMs, words: 'a minute' },
+  { ms: hourMs, words: 'an hour' },
+];
+
+/** The first in which the busiest point is one or more. */
+export function rateUnitOf({ total, ...answer }: Pick<Answer, 'times' | 'stepMs' | 'from' | 'to' | 'total'>): RateUnit {
+  const spans = spansOf(answer);
+  const most = Math.max(0, ...total.points.requests.map((count, at) => count / (spans[at] ?? 1)));
+  return units.find(({ ms }) => most * ms >= 1) ?? units[units.length - 1] ?? { ms: hourMs, words: 'an hour' };
+}
+
+/** How long each point is: the first and the last may be cut short, and what is to come does not count. */
+export function spansOf(
+  { times, stepMs, from, to }: Pick<Answer, 'times' | 'stepMs' | 'from' | 'to'>,
+  nowMs = Date.now(),
+): number[] {
+  const [fromMs, toMs] = [Date.parse(from), Math.min(Date.parse(to), Math.max(nowMs, Date.parse(from) + 1))];
+  return times.map((at) => {
+    const ms = Date.parse(at);
+    return Math.max(secondMs, Math.min(ms + stepMs, toMs) - Math.max(ms, fromMs));
+  });
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const dayClock = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+
+function timeWords(at: string, { stepMs, from, to }: Pick<Answer, 'stepMs' | 'from' | 'to'>): string {
+  const format = stepMs >= dayMs ? days : Date.parse(to) - Date.parse(from) > dayMs ? dayClock : clock;
+  return format.format(new Date(at));
+}
+
+export const zoneWords = (): string => {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' }).formatToParts(new Date());
+  return `${timeZone} (${parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'})`;
+};
+
+/** A row for each point; the columns are functions of its place. */
+export const toRows = (
+  answer: Pick<Answer, 'times' | 'stepMs' | 'from' | 'to'>,
+  columns: (at: number) => Readonly<Record<string, number | null>>,
+): ChartRow[] => answer.times.map((time, at) => ({ time: timeWords(time, answer), ...columns(at) }));
+
+export function ratesOf(points: Points, count: Count, spans: readonly number[], unit: RateUnit): (number | null)[] {
+  return points[count].map((value, at) => (value * unit.ms) / (spans[at] ?? unit.ms));
+}
+
+/** Null where there was nothing of which it could be a share. */
+export const shareAt = (part: number | undefined, whole: number | undefined): number | null =>
+  part === undefined || whole === undefined || whole === 0 ? null : part / whole;
+
+/** Failed ones among those that were sent to an upstream, or answered from the cache: refusals would hide them. */
+export const failedShareAt = ({ failed, requests, refused }: Points, at: number): number | null =>
+  shareAt(failed[at], (requests[at] ?? 0) - (refused[at] ?? 0));
+
+/** Of the values that something is split by; the last is of all others. */
+const splitColors = ['teal.6', 'blue.6', 'orange.6', 'grape.6', 'red.6', 'indigo.5', 'lime.7', 'pink.5'] as const;
+const othersColor = 'gray.6';
+
+export interface NamedLine {
+  readonly series: Series;
+  readonly line: SeriesLine;
+}
+
+/** The lines of a split, each with a colour and its name. */
+export function toNamedLines(
+  lines: readonly SeriesLine[],
+  by: readonly Dimension[],
+  nameOf: (dimension: Dimension, value: string | null) => string,
+): NamedLine[] {
+  return lines.map((line, at) => ({
+    line,
+    series: {
+      name: `line ${at}`,
+      label: line.isOthers ? 'All others' : by.map((each) => nameOf(each, line.by[each] ?? null)).join(' · '),
+      color: line.isOthers ? othersColor : (splitColors[at % splitColors.length] ?? othersColor),
+    },
+  }));
+}
+
+/** A comparison of like with like, in words. */
+export function changeWords(now: number, before: number | undefined): string {
+  if (before === undefined) return 'no data before';
+  if (before === 0) return now === 0 ? 'none before either' : 'none before';
+  const share = now / before - 1;
+  if (Math.abs(share) < 0.005) return 'as before';
+  return changes.format(share);
+}
+
+const changes = new Intl.NumberFormat(undefined, {
+  style: 'percent',
+  signDisplay: 'always',
+  maximumSignificantDigits: 3,
+});

@@ -1,0 +1,256 @@
+/** The page of one model, upstream, key or project: how it does and why, its traffic, how it is configured, and what was changed. */
+
+import './explorer.css';
+import { Anchor, Grid, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useMemo } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { AuditEntry, ShownTarget } from '../../../../src/admin/contract.ts';
+import { ask } from '../../parts/api/client.ts';
+import { useConfirm } from '../../parts/dialogs/confirm.tsx';
+import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { type Document, isMapping } from '../../parts/forms/documents.ts';
+import { AuditRow } from '../../parts/history/audit-row.tsx';
+import { Action } from '../../parts/layout/button.tsx';
+import { useAddress } from '../../parts/layout/filters.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Muted, Remark } from '../../parts/layout/text.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { Needs, useMay } from '../../parts/session/role.tsx';
+import { formatDuration, formatPercent, formatRate } from '../../parts/words/format.ts';
+import { When } from '../../parts/words/numbers.tsx';
+import { exploreHref } from '../../parts/words/places.ts';
+import { Selection } from './explorer.tsx';
+import { type Filters, type Range, ranges, readFilters, toParameters } from './filters.ts';
+import { useNames } from './ledger-data.ts';
+import { readSight } from './sight.ts';
+
+type Kind = 'model' | 'upstream' | 'key' | 'project';
+
+interface SubjectPageProps {
+  readonly kind: Kind;
+  readonly id: string;
+  /** What people call it. */
+  readonly name?: string;
+  /** The list that it is in. */
+  readonly list: { readonly href: string; readonly title: string };
+  /** Puts a former document in force again; undefined where it is not changed here. */
+  readonly onRestore?: ((document: Document) => Promise<unknown>) | undefined;
+  /** How it is configured, and what can be done with it. */
+  readonly children: ReactNode;
+}
+
+export function SubjectPage({ kind, id, name = id, list, onRestore, children }: SubjectPageProps) {
+  return (
+    <div className="subject">
+      <Anchor component={Link} href={list.href} size="sm">
+        <Group gap={4} component="span">
+          <span className="turned">
+            <Icon name="chevron" size={14} />
+          </span>
+          {list.title}
+        </Group>
+      </Anchor>
+      <PageHead title={name} />
+      <Stack gap="lg">
+        {(kind === 'model' || kind === 'upstream') && <Evidence kind={kind} id={id} />}
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, lg: 5 }}>
+            <section aria-label="Configuration">{children}</section>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, lg: 7 }}>
+            <SubjectTraffic kind={kind} id={id} />
+          </Grid.Col>
+        </Grid>
+        <Needs role="admin" hide>
+          <History kind={kind} id={id} onRestore={onRestore} />
+        </Needs>
+      </Stack>
+    </div>
+  );
+}
+
+const evidenceMs = 5_000;
+const shownTargets = 20;
+
+/** The state of each target with what it follows from. */
+function Evidence({ kind, id }: { readonly kind: 'model' | 'upstream'; readonly id: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['states', kind, id],
+    queryFn: ({ signal }) => ask('GET /api/states', { query: { [kind]: id, limit: shownTargets }, signal }),
+    refetchInterval: evidenceMs,
+  });
+  if (data === undefined) {
+    return error === null ? (
+      <Loading rows={1} rowHeight={56} />
+    ) : (
+      <Failed error={error} onRetry={() => void refetch()} />
+    );
+  }
+  if (data.items.length === 0) return null;
+  return (
+    <Paper withBorder p="sm" component="section" aria-label="State">
+      <Title order={2} size="h5" mb={4}>
+        State
+      </Title>
+      <ul className="plain-list">
+        {data.items.map((target) => (
+          <EvidenceLine
+            key={`${target.model} ${target.upstream} ${target.upstreamModel}`}
+            target={target}
+            kind={kind}
+          />
+        ))}
+      </ul>
+      {data.next !== null && <Remark>The worst {shownTargets} of its targets; the others do better.</Remark>}
+    </Paper>
+  );
+}
+
+function EvidenceLine({ target, kind }: { readonly target: ShownTarget; readonly kind: 'model' | 'upstream' }) {
+  const { state, model, upstream, upstreamModel, cause, cooldownMs, evidence } = target;
+  const { attempts, failedAttempts, successShare, p95Ms, weekP95Ms, requestsPerSecond, topCode, since } = evidence;
+  const other = kind === 'model' ? upstream : model;
+  const facts =
+    attempts === 0
+      ? ['no attempt in the last 10 minutes']
+      : [
+          `${attempts} attempts in 10 minutes, ${failedAttempts} failed`,
+          ...(successShare === null ? [] : [`${formatPercent(successShare)} succeed`]),
+          ...(topCode === null ? [] : [`mostly ${topCode.code}`]),
+          ...(p95Ms === null ? [] : [`p95 ${formatDuration(p95Ms)}`]),
+          ...(weekP95Ms === null ? [] : [`${formatDuration(weekP95Ms)} over the week`]),
+          `${formatRate(requestsPerSecond)} a second`,
+        ];
+  if (cooldownMs > 0) facts.push(`tried again in ${formatDuration(cooldownMs)}`);
+  return (
+    <Group component="li" gap="sm" py={4} align="flex-start" wrap="nowrap">
+      <StatusBadge state={state} />
+      <div className="grows">
+        <Text size="sm" className="any-wrap">
+          <strong>{other}</strong>
+          {upstreamModel !== other && upstreamModel !== model && ` as ${upstreamModel}`}
+          {cause !== null && `: ${cause}`}
+        </Text>
+        <Remark className="any-wrap">
+          {facts.join(', ')}
+          {since !== null && (
+            <>
+              ; so since <When at={since} />
+            </>
+          )}
+        </Remark>
+      </div>
+    </Group>
+  );
+}
+
+/** The Explorer narrowed to it; whatever narrows further goes on in the Explorer. */
+function SubjectTraffic({ kind, id }: { readonly kind: Kind; readonly id: string }) {
+  const [query, change] = useAddress();
+  const [, go] = useLocation();
+  const names = useNames();
+  const sight = useMemo(() => readSight(query), [query]);
+  const filters = useMemo(() => ({ ...readFilters(query), search: '', values: { [kind]: id } }), [query, kind, id]);
+  const explore = (next: Filters): void => {
+    const parameters = Object.entries(toParameters(next)).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    );
+    go(exploreHref(Object.fromEntries(parameters)));
+  };
+  const narrow = (next: Filters): void => {
+    const { range, from, to } = toParameters(next);
+    if (Object.keys(next.values).length > 1) explore(next);
+    else change({ range, from, to });
+  };
+  return (
+    <section aria-label="Traffic">
+      <Group justify="space-between" mb="xs" gap="xs">
+        <Title order={2} size="h5">
+          Traffic
+        </Title>
+        <Group gap="xs">
+          <Select
+            size="xs"
+            aria-label="Time"
+            w={170}
+            data={Object.entries(ranges)
+              .filter(([value]) => value !== '5m')
+              .map(([value, { label }]) => ({ value, label }))}
+            value={filters.range ?? null}
+            placeholder="Own"
+            allowDeselect={false}
+            onChange={(range) => narrow({ ...filters, range: range as Range, from: undefined, to: undefined })}
+          />
+          <Action icon="explorer" label="Open in the Explorer" size="xs" onClick={() => explore(filters)} />
+        </Group>
+      </Group>
+      <Selection filters={filters} sight={sight} names={names} onNarrow={narrow} isNarrow />
+    </section>
+  );
+}
+
+const shownEntries = 20;
+
+/** Who changed it, with before and after; each former document can be put in force again. */
+function History({ kind, id, onRestore }: Pick<SubjectPageProps, 'kind' | 'id' | 'onRestore'>) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['audit', 'of', kind, id],
+    queryFn: ({ signal }) =>
+      ask('GET /api/audit', { query: { subject: id, action: `${kind}.`, limit: shownEntries }, signal }),
+  });
+  return (
+    <section aria-label="Changes">
+      <Title order={2} size="h5" mb="xs">
+        Changes
+      </Title>
+      {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Loading rows={2} />}
+      {data?.items.length === 0 && <Muted>Nothing was changed here, as far as the audit log reaches.</Muted>}
+      <ul className="plain-list">
+        {data?.items.map((entry) => (
+          <AuditRow
+            key={entry.id}
+            entry={entry}
+            action={onRestore === undefined ? undefined : <Restore entry={entry} onRestore={onRestore} />}
+          />
+        ))}
+      </ul>
+      {data !== undefined && data.next !== null && (
+        <Anchor component={Link} size="sm" href={`/audit?${new URLSearchParams({ subject: id, action: `${kind}.` })}`}>
+          All changes in the audit log
+        </Anchor>
+      )}
+    </section>
+  );
+}
+
+interface RestoreProps {
+  readonly entry: AuditEntry;
+  onRestore(document: Document): Promise<unknown>;
+}
+
+function Restore({ entry: { before, subject }, onRestore }: RestoreProps) {
+  const confirm = useConfirm();
+  const queries = useQueryClient();
+  const mayRestore = useMay('admin');
+  if (!isMapping(before) || !mayRestore) return null;
+  async function restore(): Promise<void> {
+    const yes = await confirm({
+      title: `Restore ${subject}?`,
+      body: 'It is put in force as it was before this change. Sealed secrets stay as they are now.',
+      confirm: 'Restore',
+    });
+    if (!yes || !isMapping(before)) return;
+    try {
+      await onRestore({ ...before });
+      notifyDone(`${subject} is as it was before that change.`);
+    } catch (error) {
+      notifyFailed(error);
+    }
+    await queries.invalidateQueries();
+  }
+  return <Action icon="undo" label="Restore what was before" size="xs" onClick={() => void restore()} />;
+}
