@@ -2,7 +2,8 @@
 
 import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Route, Switch, useLocation } from 'wouter';
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
+import { roles } from '../../src/admin/contract.ts';
 import { Entrance } from './pages/entrance/entrance.tsx';
 import { Invitation, SetUp } from './pages/entrance/invitation.tsx';
 import { Proved, SignIn } from './pages/entrance/sign-in.tsx';
@@ -27,11 +28,16 @@ function Inside() {
   if (session === undefined) {
     return error === null ? <Waiting /> : <Away error={error} onRetry={() => void refetch()} />;
   }
-  if (session.member === null) return <SignIn session={session} />;
+  const { member } = session;
+  if (member === null) return <SignIn session={session} />;
+  const own = pages.filter(({ role = 'viewer' }) => roles.indexOf(member.role) >= roles.indexOf(role));
   return (
-    <Shell member={session.member} version={session.version} pages={pages}>
+    <Shell member={member} version={session.version} pages={own}>
       <Switch>
-        {pages.map(({ path, component }) => (
+        <Route path="/requests">
+          <MovedRequests />
+        </Route>
+        {own.map(({ path, component }) => (
           // What is behind the page's own path is the page's own affair.
           <Route key={path} path={path === '/' ? path : `${path}/*?`} component={component} />
         ))}
@@ -39,6 +45,16 @@ function Inside() {
       </Switch>
     </Shell>
   );
+}
+
+/** Links from before the Explorer. */
+function MovedRequests() {
+  const query = new URLSearchParams(useSearch());
+  const view = query.get('view');
+  query.delete('view');
+  if (view === 'changes') return <Redirect to={`/audit?${query}`} replace />;
+  if (view === 'usage') query.set('view', 'cost');
+  return <Redirect to={`/explorer?${query}`} replace />;
 }
 
 /** Seldom seen: the answer comes from the same machine. */

@@ -10,7 +10,7 @@ import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { toCurlLine } from '../../parts/snippets/curl-line.ts';
-import { isNew, useFirstSteps } from './range.ts';
+import { isNew, useFirstSteps } from './overview-data.ts';
 
 const hiddenName = 'postern.first-steps.hidden';
 

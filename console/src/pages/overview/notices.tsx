@@ -1,6 +1,6 @@
 /** What an operator may want to look at, each with the way to where one can act on it. */
 
-import { Anchor, Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
+import { Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Notice } from '../../../../src/admin/contract.ts';
@@ -10,7 +10,8 @@ import { Failed } from '../../parts/layout/state.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { useNotices } from './range.ts';
+import { pageOf } from '../../parts/words/places.ts';
+import { useNotices } from './overview-data.ts';
 
 const looks: Readonly<Record<Notice['severity'], { icon: IconName; color: string; word: string }>> = {
   bad: { icon: 'warning', color: 'red', word: 'Act now' },
@@ -39,7 +40,7 @@ function List({ notices }: { readonly notices: readonly Notice[] }) {
         <span className="tone-good">
           <Icon name="check" />
         </span>
-        <Text size="sm">All is well: nothing rests, runs out or waits for you.</Text>
+        <Text size="sm">Nothing else waits for you.</Text>
       </Group>
     );
   }
@@ -63,7 +64,7 @@ function Line({ notice: { kind, severity, title, detail, about, at } }: { readon
       </ThemeIcon>
       <Box miw={0}>
         <Text size="sm" fw={550} className="wrap-anywhere">
-          <Link href={placeOf(about)} className="plain-link">
+          <Link href={pageOf(about)} className="plain-link">
             {title}
           </Link>
         </Text>
@@ -92,34 +93,5 @@ function BackedUp() {
     <Button size="compact-xs" variant="default" mt={4} loading={isPending} onClick={() => mutate()}>
       There is a copy
     </Button>
-  );
-}
-
-function placeOf({ kind, id }: Notice['about']): string {
-  switch (kind) {
-    case 'upstream':
-      return id === null ? '/upstreams' : `/upstreams?upstream=${encodeURIComponent(id)}`;
-    case 'model':
-      return id === null ? '/models' : `/models?model=${encodeURIComponent(id)}`;
-    case 'key':
-      return id === null ? '/keys' : `/keys/${encodeURIComponent(id)}`;
-    case 'project':
-      return id === null ? '/keys/projects' : `/keys/projects/${encodeURIComponent(id)}`;
-    case 'settings':
-      return id === null ? '/settings' : `/settings/${encodeURIComponent(id)}`;
-  }
-}
-
-/** One line under the page's name: whether there is something to look at, and the way to it. */
-export function NoticeCount() {
-  const { data } = useNotices();
-  // It keeps its place while nothing is known.
-  if (data === undefined) return ' ';
-  const urgent = data.filter(({ severity }) => severity !== 'hint').length;
-  if (urgent === 0) return 'What happens at the gateway.';
-  return (
-    <Anchor href="#look" inherit underline="always">
-      {urgent === 1 ? 'One thing to look at' : `${urgent} things to look at`}
-    </Anchor>
   );
 }

@@ -1,88 +1,254 @@
-/** The page Overview: what happens just now, or what happened in a stretch of time; how the upstreams are; what to look at. */
+/** The page Overview: how the gateway does now. Open alerts with their cause, upstreams with their state, rates, spend, budgets. */
 
 import './overview.css';
-import { Grid, SegmentedControl, Stack } from '@mantine/core';
-import { Action } from '../../parts/layout/button.tsx';
+import { Grid, Group, Paper, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Alert, Now, ShownUpstream } from '../../../../src/admin/contract.ts';
+import { Tile } from '../../parts/charts/tile.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
-import { Failed } from '../../parts/layout/state.tsx';
-import { Muted } from '../../parts/layout/text.tsx';
-import { Breakdown } from './breakdown.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { listItem } from '../../parts/shell/shortcuts.tsx';
+import { formatCompact, formatDuration, formatMoney, formatPercent, formatRate } from '../../parts/words/format.ts';
+import { percentileWords, resultWords } from '../../parts/words/labels.ts';
+import { When } from '../../parts/words/numbers.tsx';
+import { exploreHref, pageOf } from '../../parts/words/places.ts';
+import { Agreements } from './agreements.tsx';
 import { FirstSteps } from './first-steps.tsx';
-import { LiveHeadline, RangeHeadline } from './headline.tsx';
-import { LiveCharts, RangeCharts } from './live-charts.tsx';
-import { NoticeCount, Notices } from './notices.tsx';
-import { type Sight, useOverview, useSight, type View, views, viewWords } from './range.ts';
-import { Agreements, Upstreams } from './upstreams.tsx';
-import { pauseLive, useLivePart } from './use-live.ts';
+import { Notices } from './notices.tsx';
+import { useNow } from './overview-data.ts';
 
 export default function Overview() {
-  const [sight, setSight] = useSight();
+  const { data: now, error, refetch } = useNow();
   return (
     <>
-      <PageHead title="Overview" about={<NoticeCount />}>
-        {sight.view === 'live' && <LiveBar />}
-        <SegmentedControl
-          aria-label="Time"
-          size="xs"
-          value={sight.view}
-          data={views.map((value) => ({ value, label: viewWords[value] }))}
-          onChange={(view) => setSight({ view: view as View })}
-        />
-      </PageHead>
+      <PageHead title="Overview" about={now === undefined ? ' ' : summaryOf(now)} />
       <FirstSteps />
-      <Content sight={sight} onChange={setSight} />
+      {now === undefined && error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {now === undefined && error === null && <Loading rows={6} rowHeight={90} />}
+      {now !== undefined && (
+        <Stack gap="sm">
+          <Alerts alerts={now.alerts} />
+          <Figures now={now} />
+          <Grid gap="sm">
+            <Grid.Col span={{ base: 12, lg: 8 }}>
+              <Upstreams now={now} />
+            </Grid.Col>
+            <Grid.Col span={{ base: 12, lg: 4 }}>
+              <Stack gap="sm">
+                <Budgets budgets={now.budgets} />
+                <Notices />
+                <Agreements />
+              </Stack>
+            </Grid.Col>
+          </Grid>
+        </Stack>
+      )}
     </>
   );
 }
 
-function Content({ sight, onChange }: { readonly sight: Sight; onChange(more: Partial<Sight>): void }) {
-  const { data, error, refetch, isPlaceholderData } = useOverview(sight);
-  const range = sight.view;
-  // What stands there of another stretch would be read as of this one.
-  const overview = isPlaceholderData && range !== 'live' ? undefined : data;
+function summaryOf({ upstreams, alerts }: Now): string {
+  const open =
+    alerts.length === 1
+      ? 'One alert is open'
+      : alerts.length === 0
+        ? 'No alert is open'
+        : `${alerts.length} alerts are open`;
+  const bad = upstreams.filter(({ state }) => state !== 'healthy' && state !== 'untested').length;
+  if (bad === 0) return `${open}; no upstream is in trouble.`;
+  return `${open}; ${bad === 1 ? 'one upstream is' : `${bad} upstreams are`} in trouble.`;
+}
+
+function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
+  if (alerts.length === 0) return null;
   return (
-    <Stack gap="sm">
-      {range === 'live' ? <LiveHeadline today={data?.today} /> : <RangeHeadline overview={overview} />}
-      {data === undefined && error !== null && <Failed error={error} onRetry={() => void refetch()} />}
-      {range === 'live' ? <LiveCharts /> : <RangeCharts range={range} overview={overview} />}
-      <Grid gap="sm">
-        <Grid.Col span={{ base: 12, md: 6 }}>
-          <Breakdown sight={sight} overview={isPlaceholderData ? undefined : data} onChange={onChange} />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 6 }}>
-          <Stack gap="sm">
-            <Notices />
-            <Upstreams />
-            <Agreements />
-          </Stack>
-        </Grid.Col>
-      </Grid>
-    </Stack>
+    <Paper withBorder p="sm" component="section" aria-labelledby="open-alerts">
+      <Group justify="space-between" mb={4}>
+        <Title order={2} size="h5" id="open-alerts">
+          Open alerts
+        </Title>
+        <Link href="/alerts" className="fact-link">
+          <Text size="sm" span>
+            Rules and history
+          </Text>
+        </Link>
+      </Group>
+      <ul className="notice-list">
+        {alerts.map((alert) => (
+          <li key={alert.id}>
+            <AlertLine alert={alert} />
+          </li>
+        ))}
+      </ul>
+    </Paper>
   );
 }
 
-/** What the live view says of itself: whether it follows, stands still or lost its connection; and the button to hold it. */
-function LiveBar() {
-  const isPaused = useLivePart((state) => state.isPaused);
-  const words = useLivePart(({ status, isPaused: paused, isBehind }) => {
-    if (status === 'lost') return 'Connection lost; trying again';
-    if (paused) return 'Paused';
-    if (isBehind) return 'The gateway is slow to answer';
-    return status === 'live' ? 'Following' : 'Connecting';
-  });
+/** A sentence of cause, which leads to what shows it. */
+function AlertLine({ alert }: { readonly alert: Alert }) {
+  const { severity, cause, openedAt, silencedUntil, explore, subject } = alert;
+  const isBad = severity === 'bad';
   return (
-    <>
-      <Muted role="status" className={`live-words live-${words === 'Following' ? 'on' : 'off'}`}>
-        <span className="live-dot" aria-hidden="true" />
-        {words}
-      </Muted>
-      <Action
-        icon={isPaused ? 'play' : 'pause'}
-        label={isPaused ? 'Go on' : 'Pause'}
-        size="xs"
-        w={104}
-        onClick={() => pauseLive(!isPaused)}
+    <Group wrap="nowrap" align="flex-start" gap="sm" py={6}>
+      <ThemeIcon
+        variant="light"
+        color={isBad ? 'red' : 'orange'}
+        size={26}
+        role="img"
+        aria-label={isBad ? 'Bad' : 'Warning'}
+      >
+        <Icon name="warning" size={15} />
+      </ThemeIcon>
+      <div className="grows">
+        <Text size="sm" fw={550} className="any-wrap">
+          <Link {...listItem} href={explore === null ? pageOf(subject) : exploreHref(explore)} className="plain-link">
+            {cause}
+          </Link>
+        </Text>
+        <Remark>
+          Open since <When at={openedAt} />
+          {silencedUntil !== null && (
+            <>
+              {' '}
+              <Tag size="xs">Silenced</Tag>
+            </>
+          )}
+        </Remark>
+      </div>
+    </Group>
+  );
+}
+
+function Figures({ now }: { readonly now: Now }) {
+  const { requestsPerSecond, windowMs, p95Ms, failedShare, figures, today } = now;
+  const span = formatDuration(windowMs);
+  return (
+    <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
+      <Tile
+        label="Requests a second"
+        value={formatRate(requestsPerSecond)}
+        note={`Of the last ${span}; ${formatCompact(figures.refused)} ${resultWords.refused.toLowerCase()}`}
       />
-    </>
+      <Tile
+        label={percentileWords.p95}
+        value={p95Ms === null ? '–' : formatDuration(p95Ms)}
+        note={
+          figures.duration === null
+            ? 'Nothing ended lately'
+            : `${percentileWords.p50} ${formatDuration(figures.duration.p50)}`
+        }
+      />
+      <Tile
+        label={resultWords.failed}
+        value={failedShare === null ? '–' : formatPercent(failedShare)}
+        note={`${formatCompact(figures.failed)} requests; ${formatCompact(figures.failedAttempts)} of ${formatCompact(figures.attempts)} attempts`}
+      />
+      <Tile
+        label="Spent today"
+        value={formatMoney(today.cost)}
+        note={
+          today.budget === null
+            ? `${formatCompact(today.requests)} requests, UTC day`
+            : `Of ${formatMoney(today.budget)} by the day's budgets`
+        }
+      />
+    </SimpleGrid>
+  );
+}
+
+function Upstreams({ now: { upstreams, upstreamCount } }: { readonly now: Now }) {
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="upstreams">
+      <Title order={2} size="h5" id="upstreams" mb="xs">
+        Upstreams
+      </Title>
+      {upstreams.length === 0 && (
+        <Muted py="lg" ta="center">
+          There is no upstream yet. <Link href="/upstreams?new=upstream">Add one</Link>, and its models can be served.
+        </Muted>
+      )}
+      <ul className="upstream-list">
+        {upstreams.map((upstream) => (
+          <li key={upstream.id}>
+            <UpstreamLine upstream={upstream} />
+          </li>
+        ))}
+      </ul>
+      {upstreamCount > upstreams.length && (
+        <Remark mt="xs">
+          The first {upstreams.length} of {upstreamCount}; <Link href="/upstreams">all upstreams</Link>
+        </Remark>
+      )}
+    </Paper>
+  );
+}
+
+function UpstreamLine({ upstream: { id, state, cause, evidence } }: { readonly upstream: ShownUpstream }) {
+  const { requestsPerSecond, successShare, p95Ms, weekP95Ms } = evidence;
+  const facts = [
+    `${formatRate(requestsPerSecond)} calls a second`,
+    ...(successShare === null ? [] : [`${formatPercent(successShare)} succeed`]),
+    ...(p95Ms === null
+      ? []
+      : [`p95 ${formatDuration(p95Ms)}${weekP95Ms === null ? '' : `, week ${formatDuration(weekP95Ms)}`}`]),
+  ];
+  return (
+    <div className="upstream-line">
+      <span>
+        <StatusBadge state={state} />
+      </span>
+      <div className="grows">
+        <Link {...listItem} href={`/upstreams/${encodeURIComponent(id)}`} className="plain-link">
+          <Text size="sm" fw={600} span>
+            {id}
+          </Text>
+        </Link>
+        {cause !== null && <Remark className="any-wrap">{cause}</Remark>}
+      </div>
+      <Remark className="upstream-facts">{facts.join(' · ')}</Remark>
+      <Link href={exploreHref({ upstream: id, range: '1h' })} className="fact-link">
+        <Text size="sm" span>
+          Explore
+        </Text>
+      </Link>
+    </div>
+  );
+}
+
+function Budgets({ budgets }: Pick<Now, 'budgets'>) {
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="budgets">
+      <Title order={2} size="h5" id="budgets" mb="xs">
+        Near a budget
+      </Title>
+      {budgets.length === 0 && <Muted>Nobody has spent 80 % of a budget.</Muted>}
+      <ul className="upstream-list">
+        {budgets.map(({ kind, id, name, period, spent, amount, share, endsAt }) => (
+          <li key={`${kind} ${id} ${period}`} className="budget-line">
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Link {...listItem} href={pageOf({ kind, id })} className="plain-link">
+                <Text size="sm" fw={600} span className="any-wrap">
+                  {name}
+                </Text>
+              </Link>
+              <Text size="sm" className={`numeric ${share >= 1 ? 'tone-bad' : 'tone-wait'}`}>
+                {formatPercent(share)}
+              </Text>
+            </Group>
+            <Remark>
+              {formatMoney(spent)} of {formatMoney(amount)} a {period}
+              {endsAt !== null && (
+                <>
+                  ; begins anew <When at={endsAt} />
+                </>
+              )}
+            </Remark>
+          </li>
+        ))}
+      </ul>
+    </Paper>
   );
 }

@@ -55,7 +55,7 @@ async function withTypos(text: string, read: Read): Promise<Found[]> {
 const models = (text: string, signal: AbortSignal): Promise<Found[]> =>
   withTypos(text, async (q, limit) => {
     const { items } = await ask('GET /api/models', { query: { q, limit }, signal });
-    return items.map(({ id }) => ({ kind: 'model', id, label: id, path: `/models?model=${encodeURIComponent(id)}` }));
+    return items.map(({ id }) => ({ kind: 'model', id, label: id, path: `/models/${encodeURIComponent(id)}` }));
   });
 
 const upstreams = (text: string, signal: AbortSignal): Promise<Found[]> =>
@@ -65,7 +65,7 @@ const upstreams = (text: string, signal: AbortSignal): Promise<Found[]> =>
       kind: 'upstream',
       id,
       label: id,
-      path: `/upstreams?upstream=${encodeURIComponent(id)}`,
+      path: `/upstreams/${encodeURIComponent(id)}`,
     }));
   });
 
@@ -106,7 +106,7 @@ async function requests(text: string, signal: AbortSignal): Promise<Found[]> {
       id,
       note: `${id}, ${formatTime(startedAt)}`,
       label: model === null ? requestWords[operation] : `${requestWords[operation]} with ${model}`,
-      path: `/requests?id=${id}`,
+      path: `/explorer?id=${id}`,
     }));
   };
   const own = ownId.test(text) ? await read({ id: text }) : [];

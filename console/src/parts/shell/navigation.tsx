@@ -3,6 +3,7 @@
 import { NavLink } from '@mantine/core';
 import type { ComponentType } from 'react';
 import { Link, useLocation } from 'wouter';
+import type { Role } from '../../../../src/admin/contract.ts';
 import { Icon, type IconName } from '../marks/icon.tsx';
 
 export function Navigation({ pages, onChoose }: { readonly pages: readonly PageEntry[]; onChoose?(): void }) {
@@ -39,6 +40,8 @@ export interface PageEntry {
   readonly component: ComponentType;
   /** Behind `g`, on the keyboard. */
   readonly letter: string;
+  /** Who may see it; anybody where it is left out. */
+  readonly role?: Role;
   /** For the command palette. */
   readonly keywords: readonly string[];
 }

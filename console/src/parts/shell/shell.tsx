@@ -37,6 +37,7 @@ import { ColourScheme } from './colour-scheme.tsx';
 import { Navigation, type PageEntry } from './navigation.tsx';
 import { PageBoundary } from './page-boundary.tsx';
 import { Palette } from './palette.tsx';
+import { RefusedReload } from './refused-reload.tsx';
 import { palette, Shortcuts, showShortcuts } from './shortcuts.tsx';
 
 interface ShellProps {
@@ -87,6 +88,7 @@ export function Shell({ member, version, pages, children }: ShellProps) {
           </Drawer>
           <AppShell.Main ref={main} id="main" tabIndex={-1} className="main">
             <ConnectionBanner />
+            <RefusedReload />
             <PageBoundary at={location}>
               <Suspense fallback={<Loading rows={8} />}>{children}</Suspense>
             </PageBoundary>

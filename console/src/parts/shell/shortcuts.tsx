@@ -55,7 +55,7 @@ const helpEvent = 'postern-shortcuts';
 export const showShortcuts = (): void => void window.dispatchEvent(new Event(helpEvent));
 
 /** Whoever types, presses a modifier, or looks at a dialog means something else. */
-export function isTaken(event: KeyboardEvent): boolean {
+function isTaken(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
   if (document.querySelector('[aria-modal="true"]') !== null) return true;
   const { target } = event;
@@ -76,12 +76,19 @@ function search(): void {
   field?.select();
 }
 
+/** Along what is open at the side; else along the list. */
 function step(by: 1 | -1): void {
-  const items = [...document.querySelectorAll<HTMLElement>('#main [data-list-item]')];
-  const at = items.findIndex((item) => item === document.activeElement);
+  const button = document.querySelector<HTMLButtonElement>(`#main [data-step="${by}"]`);
+  if (button !== null) {
+    button.click();
+    return;
+  }
+  const items: (Element | null)[] = [...document.querySelectorAll('#main [data-list-item]')];
+  const at = items.indexOf(document.activeElement);
   const next = items[at === -1 ? (by === 1 ? 0 : items.length - 1) : at + by];
-  next?.focus();
-  next?.scrollIntoView({ block: 'nearest' });
+  if (!(next instanceof HTMLElement)) return;
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
 }
 
 interface HelpProps {

@@ -1,0 +1,69 @@
+/** Whether models are what they were, and agree with their shadows. */
+
+import { Badge, Group, Paper, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Health } from '../../../../src/admin/contract.ts';
+import { Remark } from '../../parts/layout/text.tsx';
+import { formatCount } from '../../parts/words/format.ts';
+import { useHealth } from './overview-data.ts';
+
+type Agreement = Health['agreements'][number];
+
+/** Nothing where no model has a shadow or canaries. */
+export function Agreements() {
+  const { data } = useHealth();
+  const { agreements = [] } = data ?? {};
+  if (agreements.length === 0) return null;
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="agreements" className="upstreams">
+      <Title order={2} size="h5" id="agreements" mb="xs">
+        Agreement
+      </Title>
+      <ul className="upstream-list">
+        {agreements.map((one) => (
+          <li key={`${one.kind} ${one.model} ${one.with}`}>
+            <AgreementLine agreement={one} />
+          </li>
+        ))}
+      </ul>
+    </Paper>
+  );
+}
+
+function AgreementLine({ agreement }: { readonly agreement: Agreement }) {
+  const { model, hasChanged, value } = agreement;
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="sm" py={6}>
+      <div>
+        <Text size="sm" fw={600} className="breaks">
+          <Link href={`/models/${encodeURIComponent(model)}`} className="plain-link">
+            {model}
+          </Link>
+        </Text>
+        <Remark className="breaks">{wordsOf(agreement)}</Remark>
+      </div>
+      {hasChanged ? (
+        <Badge color="red" variant="light">
+          Changed
+        </Badge>
+      ) : (
+        <Text size="sm" className="numeric">
+          {value === null ? '–' : value.toFixed(3)}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+const measureWords = {
+  cosine: 'by the angle between vectors',
+  ranks: 'by the order of documents',
+  verdicts: 'by verdicts',
+  overlap: 'by who is near whom',
+} as const;
+
+function wordsOf({ kind, with: other, measure, compared }: Agreement): string {
+  if (kind === 'canary') return `Fixed texts at ${other}, against what they were`;
+  if (measure === null) return `With ${other}: nothing is compared yet`;
+  return `With ${other}, ${measureWords[measure]}, of ${formatCount(compared)} requests`;
+}
