@@ -49,7 +49,7 @@ export function CallFacts({ answer }: { readonly answer: Answer }) {
           {row === null ? (
             <code>{answer.requestId}</code>
           ) : (
-            <Anchor component={Link} href={`/requests?id=${encodeURIComponent(row.id)}`} inherit underline="always">
+            <Anchor component={Link} href={`/explorer?id=${encodeURIComponent(row.id)}`} inherit underline="always">
               {answer.requestId}
             </Anchor>
           )}

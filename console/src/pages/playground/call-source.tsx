@@ -5,9 +5,10 @@ import { memo, useMemo } from 'react';
 import type { Operation } from '../../../../src/admin/contract.ts';
 import { Remark } from '../../parts/layout/text.tsx';
 import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
+import { toJavaScript, toPython } from '../../parts/snippets/http-code.ts';
 import { formatBytes } from '../../parts/words/format.ts';
 import type { Answer, Call } from './call.ts';
-import { bodyFile, shorten, toCurl, toPath } from './call-text.ts';
+import { bodyFile, shorten, toCurl, toHttpCall, toPath } from './call-text.ts';
 import { usePlaygroundModels } from './model-choice.tsx';
 
 interface CallSourceProps {
@@ -21,11 +22,14 @@ interface CallSourceProps {
 export const CallSource = memo(function CallSource({ operation, call, answer }: CallSourceProps) {
   const { data } = usePlaygroundModels(operation);
   const curl = toCurl({ baseUrl: data?.clientUrl ?? '', ...call });
+  const http = toHttpCall(call, data?.clientUrl ?? '');
   return (
     <Paper withBorder p="sm" component="section" aria-label="The call as text">
       <Tabs defaultValue="curl" keepMounted={false} variant="default">
         <Tabs.List mb="sm" className="play-tabs">
           <Tabs.Tab value="curl">curl</Tabs.Tab>
+          <Tabs.Tab value="python">Python</Tabs.Tab>
+          <Tabs.Tab value="javascript">JavaScript</Tabs.Tab>
           <Tabs.Tab value="request">Request</Tabs.Tab>
           <Tabs.Tab value="answer" disabled={answer === undefined}>
             Answer
@@ -40,6 +44,12 @@ export const CallSource = memo(function CallSource({ operation, call, answer }: 
             Put a key into <code>POSTERN_KEY</code> first; the keys page makes one.
             {curl.endsWith(`'${bodyFile}'`) && ' The body is long: copy it from "Request" into the file body.json.'}
           </Remark>
+        </Tabs.Panel>
+        <Tabs.Panel value="python">
+          <Snippet code={toPython(http)} language="Python" label="Copy the Python code" />
+        </Tabs.Panel>
+        <Tabs.Panel value="javascript">
+          <Snippet code={toJavaScript(http)} language="JavaScript" label="Copy the JavaScript code" />
         </Tabs.Panel>
         <Tabs.Panel value="request">
           <Json

@@ -2,6 +2,7 @@
 
 import { type GatewayRoute, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
+import type { HttpCall } from '../../parts/snippets/http-code.ts';
 import type { FormPart } from './call.ts';
 
 interface CurlFacts {
@@ -17,10 +18,22 @@ interface CurlFacts {
 export function toCurl({ baseUrl, route, model, body, form }: CurlFacts): string {
   const path = toPath(route, model);
   if (form !== undefined) return toCurlLine({ baseUrl, path, ...toFormFacts(form) });
-  const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
   const text = toBodyText(body);
-  return toCurlLine({ baseUrl, path, body: isLong(text) ? bodyFile : text, isStream });
+  return toCurlLine({ baseUrl, path, body: isLong(text) ? bodyFile : text, isStream: isStreamed(body) });
 }
+
+/** The same for code over plain HTTP. */
+export function toHttpCall({ route, model, body, form }: Omit<CurlFacts, 'baseUrl'>, baseUrl: string): HttpCall {
+  const path = toPath(route, model);
+  if (form === undefined) return { baseUrl, path, body, isStream: isStreamed(body) };
+  const parts = form.map(({ name, value }) =>
+    typeof value === 'string' ? { name, value, isFile: false } : { name, value: value.name, isFile: true },
+  );
+  return { baseUrl, path, parts };
+}
+
+const isStreamed = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
 
 /** Files by their names, as if they stood in the folder where the shell is. */
 function toFormFacts(form: readonly FormPart[]) {

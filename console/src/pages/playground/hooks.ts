@@ -2,6 +2,7 @@
 
 import { type DragEvent, useCallback, useEffect, useState } from 'react';
 import { readDraft, writeDraft } from '../../parts/forms/draft.ts';
+import type { Values } from './fields.tsx';
 
 type Put<T> = (change: Partial<T>) => void;
 
@@ -61,4 +62,23 @@ export function useObjectUrl(blob: Blob | undefined): string | undefined {
     return () => URL.revokeObjectURL(made);
   }, [blob]);
   return url;
+}
+
+export interface Run {
+  readonly at: string;
+  readonly values: Values;
+}
+
+const mostRuns = 20;
+const keyOf = (draft: string): string => `playground.history.${draft}`;
+
+/** What was run in this tab, the newest first. */
+export function readRuns(draft: string): readonly Run[] {
+  const runs = readDraft(keyOf(draft))?.runs;
+  return Array.isArray(runs) ? runs : [];
+}
+
+export function addRun(draft: string, values: Values): void {
+  const others = readRuns(draft).filter((run) => JSON.stringify(run.values) !== JSON.stringify(values));
+  writeDraft(keyOf(draft), { runs: [{ at: new Date().toISOString(), values }, ...others].slice(0, mostRuns) });
 }

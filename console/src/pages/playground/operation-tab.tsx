@@ -20,10 +20,10 @@ import {
   toBodyPart,
   type Values,
 } from './fields.tsx';
-import { useKept } from './hooks.ts';
+import { addRun, useKept } from './hooks.ts';
 import { ModelPair } from './model-choice.tsx';
 import { PairResult } from './result.tsx';
-import { CallForm, NothingYet, RunBar, TabFrame } from './tab-frame.tsx';
+import { CallForm, FormTools, NothingYet, RunBar, TabFrame } from './tab-frame.tsx';
 import { type Pair, usePair } from './use-call.ts';
 
 /** What every tab is given. */
@@ -32,6 +32,8 @@ export interface TabProps {
   readonly wantedModel: string | undefined;
   /** Of the routes that the tab has beside its first, the one that the address asked for. */
   readonly wantedRoute: string | undefined;
+  /** A form that the address brought. */
+  readonly wantedValues: Values | undefined;
 }
 
 export interface OperationSpec {
@@ -70,10 +72,14 @@ interface OperationTabProps extends TabProps {
   readonly onRun?: (call: Call, pair: Pair) => void;
 }
 
-export function OperationTab({ spec, wantedModel, wantedRoute, render, result, onRun }: OperationTabProps) {
+export function OperationTab(props: OperationTabProps) {
+  const { spec, wantedModel, wantedRoute, wantedValues, render, result, onRun } = props;
   const { operations, isPair, examples, fields, options } = spec;
   const wanted = operations.find((one) => one === wantedRoute);
-  const [form, put] = useKept<Values>(spec.draft, toInitial(spec), wanted === undefined ? {} : { operation: wanted });
+  const [form, put] = useKept<Values>(spec.draft, toInitial(spec), {
+    ...wantedValues,
+    ...(wanted !== undefined && { operation: wanted }),
+  });
   const [files, setFiles] = useState<Files>({});
   const pair = usePair();
   const operation = operationOf(spec, form);
@@ -81,6 +87,7 @@ export function OperationTab({ spec, wantedModel, wantedRoute, render, result, o
   const other = textOf(form, 'other');
   const missing = whatIsMissing(spec, form, files);
   const run = (): void => {
+    addRun(spec.draft, form);
     if (onRun !== undefined) onRun(call, pair);
     else pair.run(call, other === '' ? undefined : toCall(spec, form, files, other));
   };
@@ -114,7 +121,13 @@ export function OperationTab({ spec, wantedModel, wantedRoute, render, result, o
             ))}
             <Options fields={options} {...state} />
           </Stack>
-          <RunBar label={spec.runLabel} isRunning={pair.isRunning} onStop={pair.stop} missing={missing} />
+          <RunBar
+            label={spec.runLabel}
+            isRunning={pair.isRunning}
+            onStop={pair.stop}
+            missing={missing}
+            tools={<FormTools draft={spec.draft} route={spec.route ?? operation} values={form} onPick={put} />}
+          />
         </CallForm>
       }
       result={

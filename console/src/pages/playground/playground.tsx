@@ -3,12 +3,13 @@
 import './playground.css';
 import { Button, Group, PasswordInput, Popover, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { type ComponentType, lazy, Suspense, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import { canBeShown, type GatewayRoute, type Operation, operations } from '../../../../src/admin/contract.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead, TabRow } from '../../parts/layout/page-head.tsx';
 import { toPattern } from './call-text.ts';
 import type { TabProps } from './operation-tab.tsx';
+import { readShared } from './share.ts';
 import { OwnKey } from './use-call.ts';
 
 /** A route as the page offers it. */
@@ -111,13 +112,16 @@ const tabs: readonly TabEntry[] =
       ];
 
 export default function Playground() {
-  const [search, setSearch] = useSearchParams();
+  const [search] = useSearchParams();
+  const [location, go] = useLocation();
   const [ownKey, setOwnKey] = useState('');
-  const asked = search.get('route');
+  // `/playground/chat`; links from before have it in the query.
+  const asked = location.split('/')[2] ?? search.get('route');
   const entry = tabs.find(({ route, also = [] }) => [route, ...also].some((one) => one === asked)) ?? tabs[0];
   if (entry === undefined) return null;
   const { component: Tab, route, also = [] } = entry;
-  const open = (next: string | null): void => setSearch({ route: next ?? route }, { replace: true });
+  const shared = readShared(search.get('values'));
+  const open = (next: string | null): void => go(`/playground/${next ?? route}`, { replace: true });
 
   return (
     <OwnKey value={ownKey === '' ? undefined : ownKey}>
@@ -135,9 +139,10 @@ export default function Playground() {
           </Group>
           <Suspense fallback={<Skeleton height={420} radius="md" />}>
             <Tab
-              key={route}
+              key={`${route} ${search.get('values')}`}
               wantedModel={search.get('model') ?? undefined}
               wantedRoute={asked === route ? undefined : also.find((one) => one === asked)}
+              wantedValues={shared}
             />
           </Suspense>
         </Tabs.Panel>

@@ -1,12 +1,17 @@
 /** How every tab is laid out: what goes in on one side, what comes out on the other, the call as text below. */
 
-import { Grid, Group, Kbd, Paper, Stack, VisuallyHidden } from '@mantine/core';
-import { type ReactNode, useEffect, useRef } from 'react';
-import { Action } from '../../parts/layout/button.tsx';
+import { Grid, Group, Kbd, Menu, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
+import { CopyButton } from '../../parts/snippets/copy.tsx';
+import { When } from '../../parts/words/numbers.tsx';
 import type { Answer } from './call.ts';
+import type { Values } from './fields.tsx';
+import { type Run, readRuns } from './hooks.ts';
+import { toShared } from './share.ts';
 
 /** A share of the window's height. */
 const highEnough = 0.75;
@@ -66,11 +71,12 @@ interface RunBarProps {
   onStop(): void;
   /** Why it cannot be sent yet. */
   readonly missing?: string | undefined;
+  readonly tools?: ReactNode;
 }
 
-/** Starts a call, and stops it. */
-export const RunBar = ({ label, isRunning, onStop, missing }: RunBarProps) => (
-  <Group gap="sm">
+/** In sight however long the form is. Starts a call, and stops it. */
+export const RunBar = ({ label, isRunning, onStop, missing, tools }: RunBarProps) => (
+  <Group gap="sm" className="play-run">
     <Needs role="editor">
       <Action
         icon="play"
@@ -92,9 +98,60 @@ export const RunBar = ({ label, isRunning, onStop, missing }: RunBarProps) => (
         )}
       </Remark>
     )}
+    <span className="play-tools">{tools}</span>
     <VisuallyHidden role="status">{isRunning ? 'Running' : ''}</VisuallyHidden>
   </Group>
 );
+
+interface FormToolsProps {
+  /** Under which runs are kept. */
+  readonly draft: string;
+  readonly route: string;
+  readonly values: Values;
+  onPick(values: Values): void;
+}
+
+/** What was run in this tab, and a link to the form as it is now. */
+export function FormTools({ draft, route, values, onPick }: FormToolsProps) {
+  const [runs, setRuns] = useState<readonly Run[]>([]);
+  const path = toShared(route, values);
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Menu position="top-end" withinPortal onOpen={() => setRuns(readRuns(draft))}>
+        <Menu.Target>
+          <IconButton icon="clock" label="History of this tab" title="History of this tab" />
+        </Menu.Target>
+        <Menu.Dropdown maw={420}>
+          <Menu.Label>
+            {runs.length === 0 ? 'Nothing was run here yet' : 'Run before; choose one to get it back'}
+          </Menu.Label>
+          {runs.map(({ at, values: own }) => (
+            <Menu.Item key={at} onClick={() => onPick(own)}>
+              <Text size="sm" truncate>
+                {summaryOf(own)}
+              </Text>
+              <Remark>
+                {String(own.model ?? '')}, <When at={at} />
+              </Remark>
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      {path === undefined ? (
+        <IconButton icon="link" label="Too long for a link" title="Too long for a link" disabled />
+      ) : (
+        <CopyButton text={location.origin + path} label="Copy a link to this form" icon="link" />
+      )}
+    </Group>
+  );
+}
+
+/** The longest text of a form says best which one it is. */
+const summaryOf = ({ model: _, ...values }: Values): string =>
+  Object.values(values)
+    .filter((value) => typeof value === 'string')
+    .reduce((longest, value) => (value.length > longest.length ? value : longest), '')
+    .slice(0, 120) || 'An empty form';
 
 interface CallFormProps {
   onRun(): void;

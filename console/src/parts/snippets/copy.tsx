@@ -4,7 +4,7 @@ import { ActionIcon, Box, Button, Group, Tooltip, VisuallyHidden } from '@mantin
 import { useEffect, useState } from 'react';
 import { useConfirm } from '../dialogs/confirm.tsx';
 import { Remark } from '../layout/text.tsx';
-import { Icon } from '../marks/icon.tsx';
+import { Icon, type IconName } from '../marks/icon.tsx';
 
 const saidForMs = 1_600;
 
@@ -58,11 +58,12 @@ interface CopyButtonProps {
   readonly label: string;
   /** With the label written on it, rather than as an icon. */
   readonly wide?: boolean;
+  readonly icon?: IconName;
 }
 
-export function CopyButton({ text, label, wide = false }: CopyButtonProps) {
+export function CopyButton({ text, label, wide = false, icon: own = 'copy' }: CopyButtonProps) {
   const { outcome, said, copy } = useCopy(text);
-  const icon = <Icon name={outcome === 'copied' ? 'check' : 'copy'} size={16} />;
+  const icon = <Icon name={outcome === 'copied' ? 'check' : own} size={16} />;
   return (
     <>
       {wide ? (

@@ -9,11 +9,11 @@ import type { Answer, Call } from '../call.ts';
 import { CallSource } from '../call-source.tsx';
 import { shorten } from '../call-text.ts';
 import { type Field, FieldView, faultIn, textOf, type Values } from '../fields.tsx';
-import { useKept } from '../hooks.ts';
+import { addRun, useKept } from '../hooks.ts';
 import { ModelChoice } from '../model-choice.tsx';
 import type { TabProps } from '../operation-tab.tsx';
 import { PairResult } from '../result.tsx';
-import { CallForm, NothingYet, RunBar, TabFrame } from '../tab-frame.tsx';
+import { CallForm, FormTools, NothingYet, RunBar, TabFrame } from '../tab-frame.tsx';
 import { parseFurther } from '../texts.ts';
 import { usePair } from '../use-call.ts';
 
@@ -34,10 +34,10 @@ const bodyField: Field = {
   codeClass: 'play-code',
 };
 
-export default function AnyTab({ wantedModel, wantedRoute }: TabProps) {
+export default function AnyTab({ wantedModel, wantedRoute, wantedValues }: TabProps) {
   const start = choices.find(({ value }) => value === wantedRoute)?.value ?? standard;
   const initial = { operation: start, model: '', body: sampleOf(start) };
-  const [form, put] = useKept<Values>('any', initial, wantedRoute === undefined ? {} : initial);
+  const [form, put] = useKept<Values>('any', initial, wantedValues ?? (wantedRoute === undefined ? {} : initial));
   const operation = choices.find(({ value }) => value === form.operation)?.value ?? start;
   const model = textOf(form, 'model');
   const pair = usePair();
@@ -53,7 +53,13 @@ export default function AnyTab({ wantedModel, wantedRoute }: TabProps) {
     <TabFrame
       answer={pair.first.answer}
       form={
-        <CallForm onRun={() => pair.run(call, undefined)} canRun={missing === undefined && !pair.isRunning}>
+        <CallForm
+          onRun={() => {
+            addRun('any', form);
+            pair.run(call, undefined);
+          }}
+          canRun={missing === undefined && !pair.isRunning}
+        >
           <Stack gap="sm">
             <Select
               label="Route"
@@ -69,7 +75,13 @@ export default function AnyTab({ wantedModel, wantedRoute }: TabProps) {
             <ModelChoice key={operation} operation={operation} value={model} onChange={setModel} wanted={wantedModel} />
             <FieldView field={bodyField} form={form} put={put} />
           </Stack>
-          <RunBar label="Send" isRunning={pair.isRunning} onStop={pair.stop} missing={missing} />
+          <RunBar
+            label="Send"
+            isRunning={pair.isRunning}
+            onStop={pair.stop}
+            missing={missing}
+            tools={<FormTools draft="any" route={standard} values={form} onPick={put} />}
+          />
         </CallForm>
       }
       result={

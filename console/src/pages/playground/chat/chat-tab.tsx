@@ -6,10 +6,10 @@ import { useMemo, useState } from 'react';
 import { Action } from '../../../parts/layout/button.tsx';
 import { CallSource } from '../call-source.tsx';
 import { textOf, type Values } from '../fields.tsx';
-import { useKept } from '../hooks.ts';
+import { addRun, useKept } from '../hooks.ts';
 import { findModel, usePlaygroundModels } from '../model-choice.tsx';
 import type { TabProps } from '../operation-tab.tsx';
-import { NothingYet, TabFrame } from '../tab-frame.tsx';
+import { FormTools, NothingYet, TabFrame } from '../tab-frame.tsx';
 import { ChatFields, sampleForm, toSettings } from './chat-fields.tsx';
 import { Composer } from './composer.tsx';
 import type { Asked, Picture, Settings, Turn } from './talk.ts';
@@ -17,8 +17,11 @@ import { Thread } from './thread.tsx';
 import { type Asking, type Place, type Talk, toCall, turnsOf, useTalk } from './use-talk.ts';
 import { chooseWire, type WireName, wireNames } from './wires/index.ts';
 
-export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
-  const [form, put] = useKept<Values>('chat', sampleForm, wantedRoute === undefined ? {} : { wire: wantedRoute });
+export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabProps) {
+  const [form, put] = useKept<Values>('chat', sampleForm, {
+    ...wantedValues,
+    ...(wantedRoute !== undefined && { wire: wantedRoute }),
+  });
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const offered = useOffered();
   const [first, second] = [useTalk(), useTalk()];
@@ -43,6 +46,7 @@ export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
   );
 
   const send = (): void => {
+    addRun('chat', form);
     first.ask(question, asking(places.first));
     if (isPair) second.ask(question, asking(places.second));
     put({ text: '' });
@@ -112,11 +116,10 @@ export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
             isRunning={isRunning}
             missing={missing}
           />
-          {hasBegun && (
-            <Group>
-              <Action icon="plus" label="Begin anew" size="xs" onClick={beginAnew} />
-            </Group>
-          )}
+          <Group justify="space-between">
+            {hasBegun ? <Action icon="plus" label="Begin anew" size="xs" onClick={beginAnew} /> : <span />}
+            <FormTools draft="chat" route="chat" values={form} onPick={put} />
+          </Group>
         </Stack>
       }
       source={<CallSource operation={places.first.wire} call={source} answer={first.handle.answer} />}

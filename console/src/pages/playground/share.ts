@@ -1,0 +1,29 @@
+/** A form of the playground as a part of an address, so that a link to it shows the same. */
+
+type Values = Readonly<Record<string, string | boolean>>;
+
+/** Longer ones make addresses that servers and chats cut. */
+const longestShared = 6_000;
+
+/** Undefined where it is too long for an address. */
+export function toShared(route: string, values: Values): string | undefined {
+  const bytes = new TextEncoder().encode(JSON.stringify(values));
+  const text = btoa(String.fromCharCode(...bytes.subarray(0, longestShared)));
+  if (bytes.length > longestShared) return undefined;
+  const query = new URLSearchParams({ values: text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '') });
+  return `/playground/${route}?${query}`;
+}
+
+/** Undefined where the address has none, or none that is one of ours. */
+export function readShared(text: string | null): Values | undefined {
+  if (text === null) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
+    const values: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (typeof values !== 'object' || values === null) return undefined;
+    const fitting = Object.entries(values).filter(([, one]) => typeof one === 'string' || typeof one === 'boolean');
+    return Object.fromEntries(fitting);
+  } catch {
+    return undefined;
+  }
+}
