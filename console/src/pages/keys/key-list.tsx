@@ -2,20 +2,20 @@
 
 import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { Link } from 'wouter';
 import type { Key } from '../../../../src/admin/contract.ts';
 import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing } from '../../parts/words/numbers.tsx';
+import { pageOf } from '../../parts/words/places.ts';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
 import { BudgetBar, Trend } from './spend-facts.tsx';
 
 export interface KeyListProps {
   readonly keys: readonly Key[];
   readonly trends: ReadonlyMap<string, readonly number[]>;
-  readonly selected: string | undefined;
-  readonly onSelect: (id: string) => void;
   /** Undefined where there are no more. */
   readonly onMore: (() => void) | undefined;
   readonly isLoadingMore: boolean;
@@ -37,7 +37,7 @@ export function KeyList(props: KeyListProps) {
   );
 }
 
-const Rows = ({ keys, trends, selected, onSelect }: KeyListProps) => (
+const Rows = ({ keys, trends }: KeyListProps) => (
   <Table.ScrollContainer minWidth={880} type="native" tabIndex={0} aria-label="Keys">
     <DataTable
       highlightOnHover
@@ -52,10 +52,8 @@ const Rows = ({ keys, trends, selected, onSelect }: KeyListProps) => (
       ]}
       rows={keys.map((key) => ({
         id: key.id,
-        'aria-selected': key.id === selected,
-        className: 'pickable-row',
         cells: [
-          <Name key="name" item={key} onSelect={onSelect} />,
+          <Name key="name" item={key} />,
           <KeyBadges key="state" item={key} />,
           <Reach key="reach" item={key} />,
           <Limits key="limits" item={key} />,
@@ -67,12 +65,12 @@ const Rows = ({ keys, trends, selected, onSelect }: KeyListProps) => (
   </Table.ScrollContainer>
 );
 
-const Cards = ({ keys, trends, onSelect }: KeyListProps) => (
+const Cards = ({ keys, trends }: KeyListProps) => (
   <Stack gap="sm" component="ul" className="plain-list" aria-label="Keys">
     {keys.map((key) => (
       <Card key={key.id} component="li" withBorder padding="sm">
         <Stack gap="xs">
-          <Name item={key} onSelect={onSelect} />
+          <Name item={key} />
           <KeyBadges item={key} />
           <Reach item={key} />
           {limitsInWords(key.document.limits).length > 0 && <Limits item={key} />}
@@ -84,8 +82,8 @@ const Cards = ({ keys, trends, onSelect }: KeyListProps) => (
   </Stack>
 );
 
-const Name = ({ item, onSelect }: { readonly item: Key; readonly onSelect: (id: string) => void }) => (
-  <UnstyledButton {...listItem} onClick={() => onSelect(item.id)} className="row-name">
+const Name = ({ item }: { readonly item: Key }) => (
+  <UnstyledButton {...listItem} component={Link} href={pageOf({ kind: 'key', id: item.id })} className="row-name">
     <Text fw={600} size="sm" className="breaks">
       {nameOf(item)}
     </Text>

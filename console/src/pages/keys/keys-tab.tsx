@@ -8,14 +8,9 @@ import { Needs } from '../../parts/session/role.tsx';
 import { type KeyFilter, useKeys, useProjects, useTrends } from './data.ts';
 import { KeyList } from './key-list.tsx';
 
-interface KeysTabProps {
-  readonly selected: string | undefined;
-  readonly onSelect: (id: string) => void;
-}
-
 const filterNames = ['q', 'project', 'state', 'managedBy'] as const satisfies readonly (keyof KeyFilter)[];
 
-export function KeysTab({ selected, onSelect }: KeysTabProps) {
+export function KeysTab() {
   const [search, change] = useAddress();
   const filter: KeyFilter = {
     q: search.get('q') ?? '',
@@ -45,8 +40,6 @@ export function KeysTab({ selected, onSelect }: KeysTabProps) {
         <KeyList
           keys={keys}
           trends={trends}
-          selected={selected}
-          onSelect={onSelect}
           onMore={hasNextPage ? () => void fetchNextPage() : undefined}
           isLoadingMore={isFetchingNextPage}
         />

@@ -4,15 +4,16 @@ import { useAddress } from '../../parts/layout/filters.tsx';
 import './keys.css';
 import { Tabs } from '@mantine/core';
 import { useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { useLocation } from 'wouter';
 import type { KeyWithSecret } from '../../../../src/admin/contract.ts';
 import { Action } from '../../parts/layout/button.tsx';
-import { PageHead, useTitle } from '../../parts/layout/page-head.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Needs, useMay } from '../../parts/session/role.tsx';
-import { KeyDrawer } from './key-drawer.tsx';
+import { segmentsOf } from '../../parts/words/places.ts';
 import { CreateKey } from './key-form.tsx';
+import { KeyPage } from './key-page.tsx';
 import { KeysTab } from './keys-tab.tsx';
-import { ProjectDrawer, ProjectForm } from './project-drawer.tsx';
+import { ProjectForm, ProjectPage } from './project-page.tsx';
 import { ProjectsTab } from './projects-tab.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
@@ -22,7 +23,6 @@ interface Made {
 }
 
 export default function Keys() {
-  useTitle('Keys and projects');
   const { tab, keyId, projectId, go } = usePlace();
   const [search, change] = useAddress();
   // In memory alone: neither the cache nor the address holds a secret.
@@ -32,6 +32,20 @@ export default function Keys() {
   const setCreating = (what: 'key' | 'project' | undefined): void => change({ new: what }, true);
   const stop = (): void => setCreating(undefined);
 
+  const secret = made !== undefined && (
+    <SecretDialog made={made.key} isRotated={made.isRotated} onClose={() => setMade(undefined)} />
+  );
+  if (keyId !== undefined) {
+    return (
+      <>
+        <KeyPage key={keyId} id={keyId} onRotated={(key) => setMade({ key, isRotated: true })} />
+        {secret}
+      </>
+    );
+  }
+  if (projectId !== undefined) {
+    return <ProjectPage key={projectId} id={projectId} onGone={() => go('/keys/projects')} />;
+  }
   return (
     <>
       <PageHead title="Keys and projects" about="Who may call the gateway, what they may use, and what they spent.">
@@ -50,14 +64,12 @@ export default function Keys() {
           <Tabs.Tab value="projects">Projects</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="keys">
-          <KeysTab selected={keyId} onSelect={(id) => go(`/keys/${encodeURIComponent(id)}`, true)} />
+          <KeysTab />
         </Tabs.Panel>
         <Tabs.Panel value="projects">
-          <ProjectsTab onSelect={(id) => go(`/keys/projects/${encodeURIComponent(id)}`)} />
+          <ProjectsTab />
         </Tabs.Panel>
       </Tabs>
-      <KeyDrawer id={keyId} onClose={() => go('/keys', true)} onRotated={(key) => setMade({ key, isRotated: true })} />
-      <ProjectDrawer id={projectId} onClose={() => go('/keys/projects')} />
       {creating === 'key' && (
         <CreateKey
           onClose={stop}
@@ -70,9 +82,7 @@ export default function Keys() {
       {creating === 'project' && (
         <ProjectForm seen={undefined} onClose={stop} onDone={(id) => go(`/keys/projects/${encodeURIComponent(id)}`)} />
       )}
-      {made !== undefined && (
-        <SecretDialog made={made.key} isRotated={made.isRotated} onClose={() => setMade(undefined)} />
-      )}
+      {secret}
     </>
   );
 }
@@ -81,29 +91,18 @@ interface Place {
   readonly tab: 'keys' | 'projects';
   readonly keyId: string | undefined;
   readonly projectId: string | undefined;
-  readonly go: (path: string, keepsFilter?: boolean) => void;
+  readonly go: (path: string) => void;
 }
 
 /** `/keys`, `/keys/<key>`, `/keys/projects`, `/keys/projects/<project>`. */
 function usePlace(): Place {
   const [location, navigate] = useLocation();
-  const [search] = useSearchParams();
-  const [first, second] = location.split('/').slice(2).map(decodeSegment);
+  const [first, second] = segmentsOf(location);
   const isProjects = first === 'projects';
-  const filter = search.toString();
   return {
     tab: isProjects ? 'projects' : 'keys',
     keyId: isProjects || first === '' ? undefined : first,
     projectId: isProjects && second !== '' ? second : undefined,
-    go: (path, keepsFilter = false) => navigate(keepsFilter && filter !== '' ? `${path}?${filter}` : path),
+    go: navigate,
   };
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // Someone typed a stray percent sign: then it is itself.
-    return segment;
-  }
 }

@@ -1,7 +1,7 @@
 /** The tab of the projects. */
 
 import { Card, Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { Project } from '../../../../src/admin/contract.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
@@ -10,17 +10,18 @@ import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
+import { pageOf } from '../../parts/words/places.ts';
 import { useProjects } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
 import { toProjectCaps } from './project-values.ts';
 import { BudgetBar } from './spend-facts.tsx';
 
-export function ProjectsTab({ onSelect }: { readonly onSelect: (id: string) => void }) {
+export function ProjectsTab() {
   const { data, error, refetch } = useProjects();
   const [, setSearch] = useSearchParams();
   if (error !== null && data === undefined) return <Failed error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading rows={3} rowHeight={110} />;
-  if (data.items.length > 0) return <ProjectList projects={data.items} onSelect={onSelect} />;
+  if (data.items.length > 0) return <ProjectList projects={data.items} />;
   return (
     <Empty
       icon="project"
@@ -39,25 +40,29 @@ export function ProjectsTab({ onSelect }: { readonly onSelect: (id: string) => v
 
 interface ProjectListProps {
   readonly projects: readonly Project[];
-  readonly onSelect: (id: string) => void;
 }
 
 /** The projects, each with its keys and how far its budgets have come. */
-const ProjectList = ({ projects, onSelect }: ProjectListProps) => (
+const ProjectList = ({ projects }: ProjectListProps) => (
   <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list" aria-label="Projects">
     {projects.map((project) => (
-      <ProjectCard key={project.id} project={project} onSelect={onSelect} />
+      <ProjectCard key={project.id} project={project} />
     ))}
   </SimpleGrid>
 );
 
-function ProjectCard({ project, onSelect }: { readonly project: Project; readonly onSelect: (id: string) => void }) {
+function ProjectCard({ project }: { readonly project: Project }) {
   const limits = limitsInWords(toProjectCaps(project.document).limits);
   const { name } = project.document;
   return (
     <Card component="li" withBorder padding="md">
       <Stack gap="xs">
-        <UnstyledButton {...listItem} onClick={() => onSelect(project.id)} className="row-name">
+        <UnstyledButton
+          {...listItem}
+          component={Link}
+          href={pageOf({ kind: 'project', id: project.id })}
+          className="row-name"
+        >
           <Text fw={600} className="breaks">
             {typeof name === 'string' ? name : project.id}
           </Text>

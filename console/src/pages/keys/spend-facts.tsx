@@ -2,7 +2,9 @@
 
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { BudgetPeriod, BudgetState, BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';
-import { LineChart } from '../../parts/charts/charts.tsx';
+import '../../parts/charts/charts.css';
+import type { ChartRow, Series } from '../../parts/charts/chart-geometry.ts';
+import { Drawing } from '../../parts/charts/drawing.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Remark } from '../../parts/layout/text.tsx';
 import { periodWords } from '../../parts/words/caps.ts';
@@ -25,7 +27,7 @@ export function UsageFacts({ spender }: { readonly spender: Spender }) {
             <Figure title="Requests">
               <Count value={data.total.requests} />
             </Figure>
-            <Figure title="Not well ended">
+            <Figure title="Errors">
               <Count value={data.total.errors} />
             </Figure>
             <Figure title="Tokens">
@@ -134,6 +136,13 @@ function colorOf(share: number, isOver: boolean): string {
 
 const height = 220;
 
+const burnDownSeries: readonly Series[] = [
+  { name: 'spent', label: 'Spent', color: 'teal.6' },
+  { name: 'ahead', label: 'At this pace', color: 'teal.6', isDashed: true },
+  { name: 'pace', label: 'Even pace', color: 'gray.6', isDashed: true },
+  { name: 'budget', label: 'Budget', color: 'red.6' },
+];
+
 /** How a budget is spent within its period: what was spent, an even pace, and where this pace leads. */
 function BurnDown({ spender, period }: { readonly spender: Spender; readonly period: BudgetPeriod }) {
   const { data, error, refetch } = useBurnDown(spender, period);
@@ -142,32 +151,13 @@ function BurnDown({ spender, period }: { readonly spender: Spender; readonly per
   const words = inWords(data);
   return (
     <Stack gap={6}>
-      <LineChart
-        height={height}
+      <Drawing
+        kind="lines"
         label={words}
-        data={toRows(data)}
-        dataKey="ms"
-        series={[
-          { name: 'spent', label: 'Spent', color: 'teal.6' },
-          { name: 'ahead', label: 'At this pace', color: 'teal.6', strokeDasharray: '2 4' },
-          { name: 'pace', label: 'Even pace', color: 'gray.6', strokeDasharray: '6 4' },
-          { name: 'budget', label: 'Budget', color: 'red.6' },
-        ]}
-        curveType="linear"
-        withDots={false}
-        withLegend
-        legendProps={{ verticalAlign: 'bottom' }}
-        strokeWidth={2}
-        connectNulls
-        valueFormatter={formatMoney}
-        xAxisProps={{
-          type: 'number',
-          domain: ['dataMin', 'dataMax'],
-          minTickGap: 40,
-          tickFormatter: (ms: number) => labelOf(data, ms),
-        }}
-        tooltipProps={{ labelFormatter: (ms: unknown) => labelOf(data, Number(ms)) }}
-        yAxisProps={{ width: 56 }}
+        height={height}
+        series={burnDownSeries}
+        rows={toRows(data)}
+        format={formatMoney}
       />
       <Remark>{words}</Remark>
     </Stack>
@@ -182,50 +172,32 @@ function inWords({ budget, projected }: BurnDownFacts): string {
   return `${spent} At this pace it comes to ${formatMoney(projected.atEnd)} by the end.`;
 }
 
-/** The chart asks for a label also where its pointer is over nothing. */
-function labelOf({ step }: BurnDownFacts, ms: number): string {
-  if (!Number.isFinite(ms)) return '';
-  return step === 'hour' ? formatHour(ms) : toShortDay(ms);
-}
-
-interface Row {
-  readonly ms: number;
-  readonly spent?: number;
-  readonly ahead?: number;
-  readonly pace?: number;
-  readonly budget: number;
-  // What charts want of a row.
-  readonly [name: string]: number | undefined;
-}
-
 const stepsMs = { hour: 3_600_000, day: 86_400_000 } as const;
 
-function toRows({ budget, step, points, projected }: BurnDownFacts): Row[] {
+function toRows({ budget, step, points, projected }: BurnDownFacts): ChartRow[] {
   const amount = Number(budget.amount);
   const startMs = budget.startsAt === null ? undefined : Date.parse(budget.startsAt);
   const endMs = budget.endsAt === null ? undefined : Date.parse(budget.endsAt);
-  const paceAt = (ms: number): { pace?: number } =>
-    startMs === undefined || endMs === undefined ? {} : { pace: (amount * (ms - startMs)) / (endMs - startMs) };
-  const past = points.map(({ at, spent }) => {
-    const ms = Date.parse(at);
-    return { ms, spent: Number(spent), ...paceAt(ms), budget: amount };
+  const rowAt = (ms: number, values: Readonly<Record<string, number>>): ChartRow => ({
+    time: step === 'hour' ? formatHour(ms) : toShortDay(ms),
+    ...(startMs !== undefined && endMs !== undefined && { pace: (amount * (ms - startMs)) / (endMs - startMs) }),
+    budget: amount,
+    ...values,
   });
   const now = points.at(-1);
-  if (endMs === undefined || now === undefined || projected.atEnd === null) return past;
-
+  const isForecast = endMs !== undefined && now !== undefined && projected.atEnd !== null;
+  const past = points.map(({ at, spent }) =>
+    // The two lines meet now.
+    rowAt(Date.parse(at), { spent: Number(spent), ...(isForecast && at === now.at && { ahead: Number(spent) }) }),
+  );
+  if (!isForecast) return past;
   const nowMs = Date.parse(now.at);
-  const atEnd = Number(projected.atEnd);
-  const aheadAt = (ms: number): number =>
-    Number(now.spent) + ((atEnd - Number(now.spent)) * (ms - nowMs)) / Math.max(1, endMs - nowMs);
-  const future: Row[] = [];
+  const perMs = (Number(projected.atEnd) - Number(now.spent)) / Math.max(1, endMs - nowMs);
   const stepMs = stepsMs[step];
   for (let ms = Math.ceil((nowMs + 1) / stepMs) * stepMs; ms <= endMs; ms += stepMs) {
-    future.push({ ms, ahead: aheadAt(ms), ...paceAt(ms), budget: amount });
+    past.push(rowAt(ms, { ahead: Number(now.spent) + perMs * (ms - nowMs) }));
   }
-  // The two lines meet now.
-  const [last, ...before] = past.toReversed();
-  const joint = last === undefined ? [] : [{ ...last, ahead: last.spent }];
-  return [...before.toReversed(), ...joint, ...future];
+  return past;
 }
 
 const shortDays = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });

@@ -210,7 +210,7 @@ function Answer({ answer, isHidden }: { readonly answer: ModelTestAnswer; readon
           <StatusBadge state={ok ? 'ok' : 'error'} label={ok ? 'It answers' : 'It does not answer'} />
           <Text size="sm">{`${status}${by} in ${formatDuration(durationMs)}${tries}`}</Text>
         </Group>
-        <Anchor size="sm" component={Link} href={`/requests?clientRequestId=${encodeURIComponent(requestId)}`}>
+        <Anchor size="sm" component={Link} href={`/explorer?q=${encodeURIComponent(requestId)}`}>
           See the request
         </Anchor>
       </Group>

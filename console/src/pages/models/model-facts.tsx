@@ -4,6 +4,7 @@ import { Box, Card, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
 import { FactTable } from '../../parts/layout/table.tsx';
 import { Heading, Muted, Tag } from '../../parts/layout/text.tsx';
+import { shownState } from '../../parts/marks/shown-state.ts';
 import { StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { useMay } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
@@ -65,7 +66,7 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
           <Muted className="breaks">as {model}</Muted>
         </Stack>
         <Stack gap={0} align="flex-end">
-          <StatusBadge state={health} />
+          <StatusBadge state={shownState(health, callsOf([target]))} />
           <Success {...callsOf([target])} />
           {!isListed && <Text size="sm">Not in the upstream's list</Text>}
         </Stack>

@@ -1,17 +1,27 @@
 /** The list itself: a table where there is room, cards on a phone. */
 
-import { Anchor, Button, Card, Center, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
+import { Anchor, Button, Card, Center, Checkbox, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import type { ReactNode } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
 import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
+import { ask } from '../../parts/api/client.ts';
+import { useConfirm } from '../../parts/dialogs/confirm.tsx';
+import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { DataTable } from '../../parts/layout/table.tsx';
+import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
-import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
+import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
+import { formatCount } from '../../parts/words/format.ts';
 import { operationWords } from '../../parts/words/operations.ts';
+import { pageOf } from '../../parts/words/places.ts';
+import { sortedBy, type Traffic, trafficCells, trafficColumns, trafficWords, useTraffic } from '../explorer/traffic.ts';
 import type { FilterState } from './filter-bar.tsx';
-import { useModels, useVisibility } from './model-data.ts';
+import { refreshModels, removeModel, useModels, useVisibility } from './model-data.ts';
 import { VisibleSwitch } from './model-facts.tsx';
 import { callsOf, healthOf, priceInWords, sourceInWords } from './model-words.ts';
 
@@ -24,6 +34,7 @@ export function ModelList({ state, add }: ModelListProps) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useModels(state.filters);
   const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
   const visibility = useVisibility();
+  const traffic = useTraffic('model');
   if (data === undefined) {
     return error === null ? (
       <Loading rows={6} rowHeight={56} />
@@ -36,8 +47,6 @@ export function ModelList({ state, add }: ModelListProps) {
   if (models.length === 0) return <NoModels state={state} add={add} />;
   const parts = models.map((model) => ({
     model,
-    isOpen: state.opened === model.id,
-    onOpen: () => state.open(model.id),
     toggle: <VisibleSwitch model={model} onChange={visibility.setVisible} pending={visibility.pending === model.id} />,
   }));
   return (
@@ -45,11 +54,11 @@ export function ModelList({ state, add }: ModelListProps) {
       {isNarrow === true ? (
         <Stack gap="sm" component="ul" className="plain-list">
           {parts.map((part) => (
-            <ModelCard key={part.model.id} {...part} />
+            <ModelCard key={part.model.id} {...part} traffic={traffic} />
           ))}
         </Stack>
       ) : (
-        <ModelTable parts={parts} />
+        <ModelTable parts={parts} traffic={traffic} />
       )}
       <Muted mt="sm" role="status">
         {total === models.length ? inCount(total) : `${models.length} of ${inCount(total)}`}
@@ -85,45 +94,127 @@ function NoModels({ state, add }: ModelListProps) {
 
 interface Part {
   readonly model: Model;
-  readonly isOpen: boolean;
-  onOpen(): void;
   readonly toggle: ReactNode;
 }
 
-const ModelTable = ({ parts }: { readonly parts: readonly Part[] }) => (
-  <Table.ScrollContainer minWidth={860}>
-    <DataTable
-      verticalSpacing="sm"
-      highlightOnHover
-      isNamed
-      columns={[
-        { title: 'Model', miw: 200 },
-        'Serves',
-        'Answered by',
-        { title: 'Price', maw: 220 },
-        'Health',
-        'Visible',
-      ]}
-      rows={parts.map(({ model, isOpen, onOpen, toggle }) => ({
-        id: model.id,
-        ...(isOpen && { style: { background: 'var(--mantine-color-default-hover)' } }),
-        cells: [
-          <ModelName key="name" model={model} isOpen={isOpen} onOpen={onOpen} />,
-          <Operations key="serves" model={model} />,
-          <Targets key="targets" model={model} />,
-          <PriceText key="price" targets={model.targets} />,
-          <Health key="health" model={model} />,
-          toggle,
-        ],
-      }))}
-    />
-  </Table.ScrollContainer>
-);
+interface ModelTableProps {
+  readonly parts: readonly Part[];
+  readonly traffic: Traffic;
+}
 
-const ModelCard = ({ model, isOpen, onOpen, toggle }: Part) => (
+const right = (title: string) => ({ title, ta: 'right' as const, isSortable: true });
+
+function ModelTable({ parts, traffic }: ModelTableProps) {
+  const [sorting, setSorting] = useState<Sorting>();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = (id: string): void => setChosen((before) => before.symmetricDifference(new Set([id])));
+  const shown = sorting === undefined ? parts : sortedBy(parts, sorting, ({ model }) => model.id, traffic);
+  const models = parts.flatMap(({ model }) => (chosen.has(model.id) ? [model] : []));
+  return (
+    <>
+      <BulkBar models={models} onDone={() => setChosen(new Set())} />
+      <Table.ScrollContainer minWidth={1080}>
+        <DataTable
+          verticalSpacing={6}
+          highlightOnHover
+          isNamed
+          {...(sorting !== undefined && { sorting })}
+          onSort={setSorting}
+          columns={[
+            { title: 'Model', miw: 200, isSortable: true },
+            'Serves',
+            'Answered by',
+            ...trafficColumns.map(right),
+            { title: 'Price', maw: 200 },
+            'Health',
+            'Visible',
+          ]}
+          rows={shown.map(({ model, toggle }) => ({
+            id: model.id,
+            cells: [
+              <Group key="name" gap="sm" wrap="nowrap">
+                <Checkbox
+                  size="xs"
+                  aria-label={`Choose ${model.id}`}
+                  checked={chosen.has(model.id)}
+                  onChange={() => choose(model.id)}
+                />
+                <ModelName model={model} isShort />
+              </Group>,
+              <Operations key="serves" model={model} />,
+              <Targets key="targets" model={model} />,
+              ...trafficCells(traffic.get(model.id)),
+              <PriceText key="price" targets={model.targets} />,
+              <Health key="health" model={model} />,
+              toggle,
+            ],
+          }))}
+        />
+      </Table.ScrollContainer>
+    </>
+  );
+}
+
+interface BulkBarProps {
+  readonly models: readonly Model[];
+  onDone(): void;
+}
+
+/** What can be done with all that are chosen: one after the other, and what fails is said. */
+function BulkBar({ models, onDone }: BulkBarProps) {
+  const confirm = useConfirm();
+  const queries = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: async ({ words, work }: { readonly words: string; work(model: Model): Promise<unknown> }) => {
+      const own = models.filter(({ managedBy }) => managedBy === 'store');
+      for (const model of own) await work(model);
+      const left = models.length - own.length;
+      const rest = left === 0 ? '' : ` ${left} that the file or an upstream brings are left as they are.`;
+      return `${own.length === 1 ? 'One model is' : `${own.length} models are`} ${words}.${rest}`;
+    },
+    onSuccess: (said) => {
+      notifyDone(said);
+      onDone();
+    },
+    onError: notifyFailed,
+    onSettled: () => refreshModels(queries),
+  });
+  if (models.length === 0) return null;
+  const show = (visible: boolean) => (): void =>
+    mutate({
+      words: visible ? 'shown to clients' : 'hidden from clients',
+      work: ({ id }) => ask('PATCH /api/models/:id', { params: { id }, body: { visible } }),
+    });
+  async function remove(): Promise<void> {
+    const yes = await confirm({
+      title: `Delete ${models.length === 1 ? models[0]?.id : `${models.length} models`}?`,
+      body: 'Requests for them are answered with “model not found” from then on. They can be added again.',
+      confirm: 'Delete',
+      danger: true,
+    });
+    if (yes) mutate({ words: 'deleted', work: ({ id, version }) => removeModel(id, version ?? 0) });
+  }
+  return (
+    <Group gap="xs" mb="xs" role="group" aria-label="Chosen models">
+      <Text size="sm" fw={550}>
+        {models.length === 1 ? 'One chosen' : `${models.length} chosen`}
+      </Text>
+      <Needs role="editor">
+        <Group gap="xs">
+          <Action icon="eye" label="Show" size="xs" loading={isPending} onClick={show(true)} />
+          <Action icon="eyeOff" label="Hide" size="xs" loading={isPending} onClick={show(false)} />
+          <Action icon="trash" label="Delete" size="xs" loading={isPending} onClick={() => void remove()} />
+        </Group>
+      </Needs>
+      <Action icon="close" label="Choose none" size="xs" variant="subtle" onClick={onDone} />
+    </Group>
+  );
+}
+
+const ModelCard = ({ model, toggle, traffic }: Part & { readonly traffic: Traffic }) => (
   <Card component="li" withBorder padding="md">
     <Group justify="space-between" align="flex-start" wrap="nowrap">
-      <ModelName model={model} isOpen={isOpen} onOpen={onOpen} />
+      <ModelName model={model} />
       {toggle}
     </Group>
     <Stack gap={6} mt="xs">
@@ -133,6 +224,9 @@ const ModelCard = ({ model, isOpen, onOpen, toggle }: Part) => (
       </Group>
       <Labelled name="Answered by">
         <Targets model={model} />
+      </Labelled>
+      <Labelled name="Last 24 h">
+        <Text size="sm">{trafficWords(traffic.get(model.id))}</Text>
       </Labelled>
       <Labelled name="Price">
         <PriceText targets={model.targets} />
@@ -148,65 +242,60 @@ const Labelled = ({ name, children }: { readonly name: string; readonly children
   </Group>
 );
 
-const ModelName = ({ model, isOpen, onOpen }: Omit<Part, 'toggle'>) => (
-  <Stack gap={2} align="flex-start">
+const ModelName = ({ model, isShort = false }: { readonly model: Model; readonly isShort?: boolean }) => (
+  <Group gap="xs" wrap={isShort ? 'nowrap' : 'wrap'}>
     <Anchor
       {...listItem}
-      component="button"
-      type="button"
+      component={Link}
+      href={pageOf({ kind: 'model', id: model.id })}
       fw={600}
-      ta="left"
-      onClick={onOpen}
-      aria-expanded={isOpen}
-      className="breaks"
+      size="sm"
+      className={isShort ? 'one-line cut-name' : 'breaks'}
+      title={model.id}
     >
       {model.id}
     </Anchor>
-    {model.aliases.length > 0 && <Remark className="breaks">also {model.aliases.join(', ')}</Remark>}
-    <ManagedBy by={model.managedBy} place={model.place} />
-  </Stack>
-);
-
-const Operations = ({ model }: { readonly model: Model }) => (
-  <Group gap={4}>
-    {model.operations.map((operation) => (
-      <Tag key={operation}>{operationWords[operation]}</Tag>
-    ))}
+    {model.aliases.length > 0 && (
+      <Remark className={isShort ? 'one-line cut-aliases' : 'breaks'} title={model.aliases.join(', ')}>
+        also {model.aliases.join(', ')}
+      </Remark>
+    )}
+    <ManagedBy by={model.managedBy} place={model.place} isShort={isShort} />
   </Group>
 );
 
-const shownTargets = 3;
-
-function Targets({ model }: { readonly model: Model }) {
-  const shown = model.targets.slice(0, shownTargets);
-  const more = model.targets.length - shown.length;
+const Operations = ({ model: { operations } }: { readonly model: Model }) => {
+  const [first, ...others] = operations.map((operation) => operationWords[operation]);
   return (
-    <Stack gap={2}>
-      {shown.map(({ upstream, model: name }) => (
-        <Text key={`${upstream} ${name}`} size="sm" className="breaks">
-          {upstream}
-          {name !== model.id && (
-            <Text span size="xs" c="dimmed">
-              {' '}
-              as {name}
-            </Text>
-          )}
-        </Text>
-      ))}
-      {more > 0 && <Remark>and {more} more</Remark>}
-    </Stack>
+    <Group gap={4} wrap="nowrap" title={[first, ...others].join(', ')}>
+      {first !== undefined && <Tag className="whole-badge">{first}</Tag>}
+      {others.length > 0 && <Remark component="span">+{others.length}</Remark>}
+    </Group>
+  );
+};
+
+/** On one line: the first, and how many more. */
+function Targets({ model: { id, targets } }: { readonly model: Model }) {
+  const [first, ...others] = targets;
+  if (first === undefined) return null;
+  const all = targets.map(({ upstream, model }) => (model === id ? upstream : `${upstream} as ${model}`)).join(', ');
+  return (
+    <Text size="sm" className="one-line" title={all}>
+      {first.upstream}
+      <Text span size="xs" c="dimmed">
+        {first.model === id ? '' : ` as ${first.model}`}
+        {others.length === 0 ? '' : `, and ${others.length} more`}
+      </Text>
+    </Text>
   );
 }
 
 function Health({ model }: { readonly model: Model }) {
   if (!model.inForce) return <StatusBadge state="pending" label="Being put in force" />;
   const { state, label, why } = healthOf(model.targets);
-  return (
-    <>
-      <StatusBadge state={state} {...(label !== undefined && { label })} why={why || null} />
-      <Success {...callsOf(model.targets)} />
-    </>
-  );
+  const { calls, failedCalls } = callsOf(model.targets);
+  const said = calls === 0 ? '' : ` ${formatCount(failedCalls)} of ${formatCount(calls)} calls failed in 5 min.`;
+  return <StatusBadge state={state} {...(label !== undefined && { label })} why={`${why}${said}`.trim() || null} />;
 }
 
 /** Of several targets: one line for each price that differs. */

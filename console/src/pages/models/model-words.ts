@@ -7,6 +7,7 @@ import {
   operationRows,
   operations,
 } from '../../../../src/admin/contract.ts';
+import { shownState } from '../../parts/marks/shown-state.ts';
 import { formatMoney, formatPriceDay } from '../../parts/words/format.ts';
 import { operationWords, refusesHidden } from '../../parts/words/operations.ts';
 import type { PriceUnit } from './model-document.ts';
@@ -50,10 +51,10 @@ const inSeries = (served: readonly Operation[]): string => {
 };
 
 type Health = ModelTarget['health'];
-const worstFirst: readonly Health[] = ['failing', 'resting', 'loading', 'probing', 'unknown', 'healthy'];
+const worstFirst: readonly Health[] = ['failing', 'resting', 'loading', 'probing', 'healthy', 'unknown'];
 
 interface HealthWords {
-  readonly state: Health;
+  readonly state: ReturnType<typeof shownState<Health>>;
   /** Instead of the state's own word. */
   readonly label: string | undefined;
   /** Empty where there is nothing to say. */
@@ -66,13 +67,17 @@ export function healthOf(targets: readonly ModelTarget[]): HealthWords {
   const why = bad.map(whyOf).join(' ');
   const state = worstFirst.find((one) => called.some(({ health }) => health === one)) ?? 'unknown';
   const isInPart = bad.length > 0 && bad.length < called.length;
-  return { state, label: isInPart ? `${bad.length} of ${called.length} away` : undefined, why };
+  return {
+    state: shownState(state, callsOf(targets)),
+    label: isInPart ? `${bad.length} of ${called.length} unavailable` : undefined,
+    why,
+  };
 }
 
-/** "openai rests for 4 s: connection refused." */
+/** "openai is in cooldown: connection refused." */
 function whyOf({ upstream, nodes, health }: ModelTarget): string {
   const worst = nodes.find(({ state }) => state === health);
-  const verb = health === 'resting' ? 'rests' : health === 'failing' ? 'fails' : 'is tried again';
+  const verb = health === 'resting' ? 'is in cooldown' : health === 'failing' ? 'fails' : 'is tried again';
   return `${upstream} ${verb}${worst?.why ? `: ${worst.why}` : ''}.`;
 }
 

@@ -1,18 +1,47 @@
 /** The page Models: what clients may ask for, who answers, at which price, and whether they see it. */
 
 import { useDisclosure } from '@mantine/hooks';
+import { Redirect, useLocation } from 'wouter';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import type { Document } from '../../parts/forms/documents.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Needs } from '../../parts/session/role.tsx';
+import { pageOf, segmentsOf } from '../../parts/words/places.ts';
+import { SubjectPage } from '../explorer/subject-page.tsx';
 import { AddModels } from './add-models.tsx';
 import { NewModel, newModelId } from './edit-model.tsx';
 import { FilterBar, useFilters } from './filter-bar.tsx';
+import { readModel, saveModel, useModel } from './model-data.ts';
 import { ModelDetails } from './model-details.tsx';
 import { ModelList } from './model-list.tsx';
 
 export default function Models() {
+  const [location] = useLocation();
+  const [id] = segmentsOf(location);
+  return id === undefined || id === '' ? <List /> : <OneModel key={id} id={id} />;
+}
+
+function OneModel({ id }: { readonly id: string }) {
+  const [, go] = useLocation();
+  const { data } = useModel(id, false);
+  const restore = async (document: Document): Promise<unknown> =>
+    saveModel({ ...document, id }, (await readModel(id)).etag);
+  return (
+    <SubjectPage
+      kind="model"
+      id={id}
+      list={{ href: '/models', title: 'Models' }}
+      onRestore={data?.data.managedBy === 'store' ? restore : undefined}
+    >
+      <ModelDetails id={id} onGone={() => go('/models')} />
+    </SubjectPage>
+  );
+}
+
+function List() {
   const state = useFilters();
+  const [, go] = useLocation();
   const [adding, { open: startAdding, close: stopAdding }] = useDisclosure(false);
   const { opened } = state;
   const close = (): void => state.open(undefined);
@@ -25,6 +54,9 @@ export default function Models() {
       <Action icon="plus" label="Add models" variant="filled" onClick={startAdding} />
     </Needs>
   );
+  // Links from before models had pages of their own.
+  if (opened !== undefined && opened !== newModelId)
+    return <Redirect to={pageOf({ kind: 'model', id: opened })} replace />;
   return (
     <>
       <PageHead title="Models" about="What clients may ask for, who answers, and at which price.">
@@ -41,15 +73,8 @@ export default function Models() {
           state.open(newModelId);
         }}
       />
-      <SideDrawer
-        opened={opened !== undefined}
-        onClose={close}
-        title={opened === newModelId ? 'New model' : (opened ?? '')}
-        subject={opened ?? ''}
-        width={640}
-      >
-        {opened === newModelId && <NewModel onDone={(id) => state.open(id)} onCancel={close} />}
-        {opened !== undefined && opened !== newModelId && <ModelDetails key={opened} id={opened} onGone={close} />}
+      <SideDrawer opened={opened === newModelId} onClose={close} title="New model" subject="new" width={640}>
+        <NewModel onDone={(id) => go(pageOf({ kind: 'model', id }))} onCancel={close} />
       </SideDrawer>
     </>
   );

@@ -280,7 +280,7 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
             cells: [
               model,
               models.map((id) => (
-                <Anchor key={id} component={Link} href={`/models?model=${encodeURIComponent(id)}`} size="sm" mr={8}>
+                <Anchor key={id} component={Link} href={`/models/${encodeURIComponent(id)}`} size="sm" mr={8}>
                   {id}
                 </Anchor>
               )),

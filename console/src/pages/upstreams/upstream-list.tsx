@@ -1,32 +1,49 @@
-/** All upstreams as cards, each with how it is just now. */
+/** All upstreams, each with how it is just now: a table where there is room, cards on a phone. */
 
-import { Group, Paper, Progress, SimpleGrid, Skeleton, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import {
+  Anchor,
+  Group,
+  Paper,
+  Progress,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import type { Upstream } from '../../../../src/admin/contract.ts';
 import { Sparkline } from '../../parts/charts/sparkline.tsx';
 import { Empty, Failed } from '../../parts/layout/state.tsx';
+import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
+import { formatCount } from '../../parts/words/format.ts';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
+import { pageOf } from '../../parts/words/places.ts';
+import { sortedBy, trafficCells, trafficColumns, useTraffic } from '../explorer/traffic.ts';
 import { useUpstreams } from './upstream-data.ts';
 import { stateWords } from './upstream-words.ts';
 
 interface UpstreamListProps {
   readonly add: ReactNode;
-  readonly opened: string | undefined;
-  onOpen(id: string): void;
 }
 
 /** From so many on, one looks for a name rather than over all of them. */
 const searchFrom = 7;
-const columns = { base: 1, sm: 2, xl: 3 };
+const columns = { base: 1, sm: 2 };
 
-export function UpstreamList({ add, opened, onOpen }: UpstreamListProps) {
+export function UpstreamList({ add }: UpstreamListProps) {
   const { data, error, refetch, dataUpdatedAt } = useUpstreams();
   const latencies = useLatencies(data, dataUpdatedAt);
   const [wanted, setWanted] = useState('');
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
   if (data === undefined) {
     return error === null ? <LoadingCards /> : <Failed error={error} onRetry={() => void refetch()} />;
   }
@@ -53,26 +70,25 @@ export function UpstreamList({ add, opened, onOpen }: UpstreamListProps) {
           mb="md"
         />
       )}
-      <SimpleGrid
-        component="ul"
-        cols={columns}
-        spacing="md"
-        m={0}
-        p={0}
-        style={{ listStyle: 'none' }}
-        aria-label="Upstreams"
-      >
-        {fitting.map((upstream) => (
-          <li key={upstream.id}>
-            <UpstreamCard
-              upstream={upstream}
-              latencies={latencies.get(upstream.id) ?? []}
-              isOpened={upstream.id === opened}
-              onOpen={() => onOpen(upstream.id)}
-            />
-          </li>
-        ))}
-      </SimpleGrid>
+      {isNarrow ? (
+        <SimpleGrid
+          component="ul"
+          cols={columns}
+          spacing="md"
+          m={0}
+          p={0}
+          style={{ listStyle: 'none' }}
+          aria-label="Upstreams"
+        >
+          {fitting.map((upstream) => (
+            <li key={upstream.id}>
+              <UpstreamCard upstream={upstream} latencies={latencies.get(upstream.id) ?? []} />
+            </li>
+          ))}
+        </SimpleGrid>
+      ) : (
+        <UpstreamTable upstreams={fitting} />
+      )}
       {fitting.length === 0 && (
         <Empty icon="search" title="None fits">
           No upstream has that in its name, family or address.
@@ -118,20 +134,87 @@ const longer = (points: readonly (number | null)[] = [], latencyMs: number): rea
 interface UpstreamCardProps {
   readonly upstream: Upstream;
   readonly latencies: readonly (number | null)[];
-  readonly isOpened: boolean;
-  onOpen(): void;
+}
+
+const right = (title: string, isSortable = true) => ({ title, ta: 'right' as const, isSortable });
+
+/** A line for each: how it is and why, what is under way, and what it did in the last day. */
+function UpstreamTable({ upstreams }: { readonly upstreams: readonly Upstream[] }) {
+  const [sorting, setSorting] = useState<Sorting>();
+  const traffic = useTraffic('upstream');
+  const shown = sorting === undefined ? upstreams : sortedBy(upstreams, sorting, ({ id }) => id, traffic);
+  return (
+    <Table.ScrollContainer minWidth={1060} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <DataTable
+        aria-label="Upstreams"
+        verticalSpacing={6}
+        highlightOnHover
+        isNamed
+        {...(sorting !== undefined && { sorting })}
+        onSort={setSorting}
+        columns={[
+          { title: 'Upstream', isSortable: true },
+          'Family',
+          { title: 'Address', maw: 260 },
+          'State',
+          right('In flight', false),
+          right('Models', false),
+          ...trafficColumns.map((title) => right(title)),
+        ]}
+        rows={shown.map((upstream) => {
+          const { id, family, address, models, inFlight, waiting, managedBy, place } = upstream;
+          return {
+            id,
+            cells: [
+              <Group key="name" gap="xs" wrap="nowrap">
+                <Anchor
+                  component={Link}
+                  {...listItem}
+                  href={pageOf({ kind: 'upstream', id })}
+                  fw={600}
+                  size="sm"
+                  className="one-line"
+                >
+                  {id}
+                </Anchor>
+                <ManagedBy by={managedBy} place={place} isShort />
+              </Group>,
+              <Text key="family" size="sm" className="one-line">
+                {family.title}
+              </Text>,
+              <Text key="address" size="sm" truncate title={address ?? undefined}>
+                {address ?? 'Answers inside the gateway'}
+              </Text>,
+              <State key="state" upstream={upstream} />,
+              <span key="calls" className="numeric">
+                {formatCount(inFlight)}
+                {waiting > 0 && `, ${formatCount(waiting)} waiting`}
+              </span>,
+              formatCount(models.length),
+              ...trafficCells(traffic.get(id)),
+            ],
+          };
+        })}
+      />
+    </Table.ScrollContainer>
+  );
+}
+
+function State({ upstream }: { readonly upstream: Upstream }) {
+  const { state, label, why } = stateWords(upstream);
+  return <StatusBadge state={state} label={label} why={why || null} />;
 }
 
 /** One upstream: what it is, how it is, and how much is under way. */
-function UpstreamCard({ upstream, latencies, isOpened, onOpen }: UpstreamCardProps) {
+function UpstreamCard({ upstream, latencies }: UpstreamCardProps) {
   const { id, family, address, managedBy, place, models } = upstream;
   return (
-    <Paper withBorder p="md" className="upstream-card" data-opened={isOpened || undefined}>
+    <Paper withBorder p="md" className="upstream-card">
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
         <Stack gap={0}>
-          <button {...listItem} type="button" className="upstream-open" onClick={onOpen}>
+          <Link {...listItem} href={pageOf({ kind: 'upstream', id })} className="upstream-open">
             {id}
-          </button>
+          </Link>
           <Muted>{family.title}</Muted>
         </Stack>
         <Stack gap={0} align="flex-end">

@@ -1,6 +1,7 @@
 /** How the page calls things. */
 
 import type { FamilyFacts, Upstream, UpstreamTest } from '../../../../src/admin/contract.ts';
+import { shownState } from '../../parts/marks/shown-state.ts';
 import type { Status } from '../../parts/marks/status.tsx';
 import { limitLabels } from '../../parts/words/caps.ts';
 import { formatDuration } from '../../parts/words/format.ts';
@@ -54,7 +55,7 @@ export interface StateWords {
 
 /** What a circuit's state means to people: whether calls go there, why not, and until when. */
 export function stateWords(
-  upstream: Pick<Upstream, 'state' | 'why' | 'restsForMs' | 'models' | 'inForce'>,
+  upstream: Pick<Upstream, 'state' | 'why' | 'restsForMs' | 'models' | 'inForce' | 'calls' | 'failedCalls'>,
 ): StateWords {
   const { state, why, restsForMs, models, inForce } = upstream;
   if (!inForce) return { state: 'pending', label: 'Taking effect', why: 'It was just saved.' };
@@ -62,10 +63,21 @@ export function stateWords(
     return { state: 'off', label: 'No models yet', why: 'No model uses it, so nothing is sent there.' };
   const because = why === null ? '' : ` Why: ${why}.`;
   switch (state) {
-    case 'healthy':
-      return { state, label: 'Healthy', why: '' };
+    case 'healthy': {
+      const shown = shownState(state, upstream);
+      const why = shown === state ? '' : 'It is called, and too many of its calls fail.';
+      return {
+        state: shown,
+        label: shown === 'degraded' ? 'Degraded' : shown === 'failing' ? 'Failing' : 'Healthy',
+        why,
+      };
+    }
     case 'probing':
-      return { state, label: 'Trying again', why: `It rested, and the next call shows whether it is back.${because}` };
+      return {
+        state,
+        label: 'Trying again',
+        why: `It was in cooldown, and the next call shows whether it is back.${because}`,
+      };
     case 'loading':
       return {
         state,
@@ -75,13 +87,18 @@ export function stateWords(
     case 'resting':
       return {
         state,
-        label: restsForMs > 0 ? `Resting, ${formatDuration(Math.ceil(restsForMs / 1000) * 1000)} more` : 'Resting',
+        label:
+          restsForMs > 0 ? `In cooldown, ${formatDuration(Math.ceil(restsForMs / 1000) * 1000)} more` : 'In cooldown',
         why: `It failed, so no calls go there for a while; other targets take them.${because}`,
       };
     case 'failing':
       return { state, label: 'Failing', why: `It fails, and is called all the same, as there is no other.${because}` };
     case 'unknown':
-      return { state, label: 'Unknown', why: 'No call went there since the start, and nothing looked after it.' };
+      return {
+        state: 'untested',
+        label: 'Untested',
+        why: 'No call went there since the start, and nothing looked after it.',
+      };
   }
 }
 

@@ -1,24 +1,54 @@
 /** The page Upstreams: which services calls go to, how they are just now, and the way to add another one. */
 
 import './upstreams.css';
-import { useSearchParams } from 'wouter';
+import { Redirect, useLocation, useSearchParams } from 'wouter';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import type { Document } from '../../parts/forms/documents.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Needs } from '../../parts/session/role.tsx';
+import { pageOf, segmentsOf } from '../../parts/words/places.ts';
+import { SubjectPage } from '../explorer/subject-page.tsx';
 import { NewUpstream } from './new-upstream.tsx';
+import { readUpstream, saveUpstream, useUpstream } from './upstream-data.ts';
 import { UpstreamDetails } from './upstream-details.tsx';
 import { UpstreamList } from './upstream-list.tsx';
 
 export default function Upstreams() {
+  const [location] = useLocation();
+  const [params] = useSearchParams();
+  const [id] = segmentsOf(location);
+  // Links from before upstreams had pages of their own.
+  const asked = params.get('upstream');
+  if (asked !== null) return <Redirect to={pageOf({ kind: 'upstream', id: asked })} replace />;
+  return id === undefined || id === '' ? <List /> : <OneUpstream key={id} id={id} />;
+}
+
+function OneUpstream({ id }: { readonly id: string }) {
+  const [, go] = useLocation();
+  const { data } = useUpstream(id);
+  const restore = async (document: Document): Promise<unknown> =>
+    saveUpstream(id, document, (await readUpstream(id)).etag);
+  return (
+    <SubjectPage
+      kind="upstream"
+      id={id}
+      list={{ href: '/upstreams', title: 'Upstreams' }}
+      onRestore={data?.data.managedBy === 'store' ? restore : undefined}
+    >
+      <UpstreamDetails id={id} onGone={() => go('/upstreams')} />
+    </SubjectPage>
+  );
+}
+
+function List() {
   const [params, setParams] = useSearchParams();
+  const [, go] = useLocation();
   const isNew = params.has('new');
-  const opened = params.get('upstream') ?? undefined;
-  const show = (name: 'new' | 'upstream' | undefined, value = ''): void =>
-    setParams(name === undefined ? {} : { [name]: value });
+  const close = (): void => setParams({});
   const add = (
     <Needs role="admin">
-      <Action icon="plus" label="Add an upstream" variant="filled" onClick={() => show('new')} />
+      <Action icon="plus" label="Add an upstream" variant="filled" onClick={() => setParams({ new: '' })} />
     </Needs>
   );
   return (
@@ -26,16 +56,9 @@ export default function Upstreams() {
       <PageHead title="Upstreams" about="The services that answer behind your models, and how they are just now.">
         {add}
       </PageHead>
-      <UpstreamList add={add} onOpen={(id) => show('upstream', id)} opened={opened} />
-      <SideDrawer
-        opened={isNew || opened !== undefined}
-        onClose={() => show(undefined)}
-        title={isNew ? 'Add an upstream' : (opened ?? '')}
-        subject={opened ?? 'new'}
-        width={640}
-      >
-        {isNew && <NewUpstream onDone={(id) => show('upstream', id)} onCancel={() => show(undefined)} />}
-        {!isNew && opened !== undefined && <UpstreamDetails key={opened} id={opened} onGone={() => show(undefined)} />}
+      <UpstreamList add={add} />
+      <SideDrawer opened={isNew} onClose={close} title="Add an upstream" subject="new" width={640}>
+        <NewUpstream onDone={(id) => go(pageOf({ kind: 'upstream', id }))} onCancel={close} />
       </SideDrawer>
     </>
   );

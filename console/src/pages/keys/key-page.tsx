@@ -6,7 +6,6 @@ import { Link } from 'wouter';
 import type { KeyDetail, KeyDocument, KeyWithSecret } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
-import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
@@ -15,32 +14,30 @@ import { Heading } from '../../parts/layout/text.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
+import { SubjectPage } from '../explorer/subject-page.tsx';
 import { useKey, useRefresh } from './data.ts';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
 import { EditKey, RotateKey } from './key-form.tsx';
 import { KeySnippets, Warnings } from './secret-dialog.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
-interface KeyDrawerProps {
-  readonly id: string | undefined;
-  readonly onClose: () => void;
+interface KeyPageProps {
+  readonly id: string;
   readonly onRotated: (made: KeyWithSecret) => void;
 }
 
-export const KeyDrawer = ({ id, onClose, onRotated }: KeyDrawerProps) => (
-  <SideDrawer
-    opened={id !== undefined}
-    onClose={onClose}
-    title={<DrawerTitle id={id ?? ''} />}
-    {...(id === undefined ? {} : { subject: id })}
-  >
-    {id !== undefined && <KeyFacts key={id} id={id} onRotated={onRotated} />}
-  </SideDrawer>
-);
-
-function DrawerTitle({ id }: { readonly id: string }) {
+export function KeyPage({ id, onRotated }: KeyPageProps) {
   const { data } = useKey(id);
-  return data === undefined ? id : nameOf(data.data);
+  return (
+    <SubjectPage
+      kind="key"
+      id={id}
+      {...(data !== undefined && { name: nameOf(data.data) })}
+      list={{ href: '/keys', title: 'Keys' }}
+    >
+      <KeyFacts id={id} onRotated={onRotated} />
+    </SubjectPage>
+  );
 }
 
 function KeyFacts({ id, onRotated }: { readonly id: string; readonly onRotated: (made: KeyWithSecret) => void }) {
@@ -61,11 +58,6 @@ function KeyFacts({ id, onRotated }: { readonly id: string; readonly onRotated: 
       <Terms item={key} />
       <BudgetFacts spender={spender} budgets={key.budgets} />
       <UsageFacts spender={spender} />
-      <Text size="sm">
-        <Anchor component={Link} inherit href={`/requests?key=${encodeURIComponent(id)}`}>
-          Show its requests
-        </Anchor>
-      </Text>
       {key.state === 'active' && (
         <Stack gap="xs" component="section">
           <Heading>How to use it</Heading>
@@ -115,7 +107,7 @@ function Actions({ item, onEdit, onRotate }: ActionsProps) {
     <Needs role="admin">
       <Group gap="xs">
         <Action icon="edit" label="Change" size="xs" onClick={onEdit} />
-        <Action icon="refresh" label="Give it another secret" size="xs" onClick={onRotate} />
+        <Action icon="refresh" label="Rotate secret" size="xs" onClick={onRotate} />
         <Action icon="ban" label="Revoke" size="xs" onClick={() => void revoke()} />
       </Group>
     </Needs>

@@ -6,9 +6,9 @@ import { Link } from 'wouter';
 import type { Project, ProjectWritten } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
-import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
+import type { Document } from '../../parts/forms/documents.ts';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
@@ -16,6 +16,7 @@ import { FactTable } from '../../parts/layout/table.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
+import { SubjectPage } from '../explorer/subject-page.tsx';
 import { useProject, useRefresh } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
 import { Conflict, FormBody, FormDialog } from './key-form.tsx';
@@ -30,11 +31,33 @@ import {
 import { ProjectPlace } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
-export const ProjectDrawer = ({ id, onClose }: { readonly id: string | undefined; readonly onClose: () => void }) => (
-  <SideDrawer opened={id !== undefined} onClose={onClose} title={id ?? ''} {...(id !== undefined && { subject: id })}>
-    {id !== undefined && <ProjectFacts key={id} id={id} onGone={onClose} />}
-  </SideDrawer>
-);
+interface ProjectPageProps {
+  readonly id: string;
+  readonly onGone: () => void;
+}
+
+export function ProjectPage({ id, onGone }: ProjectPageProps) {
+  const { data } = useProject(id);
+  const restore = async (document: Document): Promise<unknown> => {
+    const { id: _, ...body } = document;
+    const { etag } = await askVersioned('GET /api/projects/:id', { params: { id } });
+    return ask('PUT /api/projects/:id', {
+      params: { id },
+      body,
+      headers: etag === undefined ? {} : { 'if-match': etag },
+    });
+  };
+  return (
+    <SubjectPage
+      kind="project"
+      id={id}
+      list={{ href: '/keys/projects', title: 'Projects' }}
+      onRestore={data?.data.managedBy === 'store' ? restore : undefined}
+    >
+      <ProjectFacts id={id} onGone={onGone} />
+    </SubjectPage>
+  );
+}
 
 function ProjectFacts({ id, onGone }: { readonly id: string; readonly onGone: () => void }) {
   const { data: seen, error, refetch } = useProject(id);
