@@ -50,67 +50,49 @@ function tileValue(label: string): string {
   return `[...document.querySelectorAll('.tile')].find((tile) => tile.textContent.startsWith(${JSON.stringify(label)}))?.children[1]?.textContent ?? ''`;
 }
 
-const chartsAreDrawn = `document.querySelectorAll('.drawing svg').length >= 4`;
 const words = `document.querySelector('.live-words')?.textContent ?? ''`;
 
-testOnEachStore(
-  'real traffic shows in the live numbers, in the longer stretches, and leads to its requests',
-  async (t, open) => {
-    const rig = await open({ config: await upstreamConfig(t) });
-    const { page, open: go, until, shoot, checkAccessibility } = await rig.signIn('viewer');
-    await go('/');
-    await until(`${words} === 'Following'`);
-    let isOver = false;
-    let sent = 0;
-    const traffic = (async () => {
-      while (!isOver) {
-        await send(rig);
-        sent += 1;
-        await wait(100);
-      }
-    })();
-    await until(`Number.parseFloat(${tileValue('Requests a second')}) > 0`);
-    await until(`/^0\\s?%$/.test(${tileValue('Errors')})`);
-    await until(`Number.parseFloat(${tileValue('Tokens a second')}) > 0`);
-    await until(`/ms|sec/.test(${tileValue('95 % within')})`);
-    await until(`/[1-9]/.test(${tileValue('Cost today')})`);
-    await send(rig, 'failing', 20);
-    sent += 20;
-    await until(`Number.parseFloat(${tileValue('Errors')}) > 0`);
-    await until(chartsAreDrawn);
-    await checkAccessibility();
-    await shoot('overview-live');
-    isOver = true;
-    await traffic;
+testOnEachStore('the overview says how it is now, and leads from an upstream that fails to why', async (t, open) => {
+  const rig = await open({ config: await upstreamConfig(t) });
+  const { page, open: go, until, shoot, checkAccessibility } = await rig.signIn('viewer');
+  await send(rig, 'bge-m3', 5);
+  await send(rig, 'failing', 30);
+  await go('/');
+  await until(`Number.parseFloat(${tileValue('Failed')}) > 50`);
+  await until(`/[1-9]/.test(${tileValue('Spent today')})`);
+  const upstreams = page.getByRole('region', { name: 'Upstreams' });
+  await upstreams.getByText('Failing').waitFor();
+  await checkAccessibility();
+  await shoot('overview-now');
+  await upstreams.getByRole('link', { name: 'Explore' }).click();
+  await until(`location.pathname === '/explorer' && location.search.includes('upstream=near')`);
+  await page.getByRole('region', { name: 'How requests ended' }).getByRole('button', { name: '500' }).click();
+  await page.waitForURL(/code=500/);
+  await until(`document.querySelectorAll('tbody tr.request-row').length === 30`);
+});
 
-    // What the page says of the day is what the ledger says.
-    await until(`document.querySelector('.bars')?.textContent.includes('bge-m3') === true`);
-    while ((await rig.ask('GET', '/api/usage?by=day', undefined, 'viewer')).total.requests < sent) await wait(100);
-    await page.getByText('24 h', { exact: true }).click();
-    await until(`location.search === '?range=24h'`);
-    await until(`${tileValue('Requests')} === '${sent}'`);
-    await until(chartsAreDrawn);
-    await checkAccessibility();
-    await shoot('overview-24h');
-
-    for (const range of ['1h', '7d', '30d']) {
-      await go(`/?range=${range}&by=upstream&order=errors`);
-      await until(`document.querySelector('.bars')?.textContent.includes('near') === true`);
-      await until(`${tileValue('Requests')} === '${sent}'`);
-    }
-    await page.getByRole('button', { name: 'Requests: show as a table' }).click();
-    assert.ok((await page.getByRole('row').count()) >= 30);
-
-    await page.getByLabel('By', { exact: true }).selectOption('model');
-    // Beside it the upstream may be said to be failing, with a link of its own.
-    await page
-      .locator('.bars')
-      .getByRole('link', { name: /failing/ })
-      .first()
-      .click();
-    await until(`location.pathname === '/requests' && location.search.includes('model=failing')`);
-  },
-);
+testInBrowser('an upstream has a page of its own, with its state, its traffic, and what was changed', async (t) => {
+  const config = await upstreamConfig(t);
+  const rig = await openConsole(t, { config });
+  const [first] = config.upstreams as [{ readonly base_url: string }];
+  const document = { family: 'openai', base_url: first.base_url, api_key: 'sk-own', limits: { concurrency: 5 } };
+  const admin = await rig.account('admin');
+  await admin.ask('PUT', '/api/upstreams/own', document, { 'if-none-match': '*' });
+  await admin.ask('PUT', '/api/upstreams/own', { ...document, limits: { concurrency: 9 } }, { 'if-match': '"1"' });
+  const { page, open, until, shoot, checkAccessibility } = await rig.signIn('admin');
+  await open('/upstreams?upstream=own');
+  await until(`location.pathname === '/upstreams/own'`);
+  await page.getByRole('heading', { name: 'own', level: 1 }).waitFor();
+  await page.getByRole('region', { name: 'Traffic' }).getByText('Requests', { exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Changes' }).getByRole('button').first().click();
+  await page.getByRole('row', { name: /limits\.concurrency/ }).waitFor();
+  await shoot('upstream-page');
+  await checkAccessibility();
+  await page.getByRole('button', { name: 'Restore what was before' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Restore', exact: true }).click();
+  await page.getByText('own is as it was before that change.').waitFor();
+  assert.equal((await rig.ask('GET', '/api/upstreams/own')).document.limits.concurrency, 5);
+});
 
 testInBrowser(
   'a fresh gateway shows three steps, whose command works as pasted, and which go as they are done',
@@ -157,7 +139,7 @@ testInBrowser(
     };
     page.on('request', note(opened));
     page.on('requestfailed', note(ended));
-    await open('/');
+    await open('/explorer?range=5m');
     await until(`${words} === 'Following'`);
     assert.equal(opened.length, 1);
 
@@ -168,13 +150,14 @@ testInBrowser(
     assert.equal(opened.length, 2);
 
     // Paused, it stands still.
+    const drawn = `document.querySelector('[aria-label="Requests"] .drawing')?.getAttribute('aria-label') ?? ''`;
     await send(rig, 'bge-m3', 5);
-    await until(`Number.parseFloat(${tileValue('Requests a second')}) > 0`);
+    await until(`/Succeeded (?!0,)/.test(${drawn})`);
     await page.getByRole('button', { name: 'Pause' }).click();
     await until(`${words} === 'Paused'`);
-    const before = await page.evaluate(tileValue('Requests a second'));
+    const before = await page.evaluate(drawn);
     await wait(2_500);
-    assert.equal(await page.evaluate(tileValue('Requests a second')), before);
+    assert.equal(await page.evaluate(drawn), before);
     await page.getByRole('button', { name: 'Go on' }).click();
     await until(`${words} === 'Following'`);
 

@@ -1,4 +1,4 @@
-/** The page Requests: what is narrowed, what comes live, one request over its time, what was used, and who changed what. */
+/** The Explorer and the audit log: what is narrowed, what comes live, one request over its time, what was used, and who changed what. */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -77,11 +77,12 @@ testOnEachStore('a request shows within seconds while live, and its retry on a t
   const rig = await open({ config: await twoTargets(t) });
   const visitor = await rig.signIn('viewer');
   const { page } = visitor;
-  await visitor.open('/requests');
+  await visitor.open('/explorer?range=30d');
   await page.getByText('No request yet').waitFor();
   await visitor.shoot('requests-empty');
   await page.getByRole('switch', { name: 'Live' }).click({ force: true });
   await page.getByText('Waiting for requests').waitFor();
+  await page.getByText('Waiting for requests').scrollIntoViewIfNeeded();
   await embed(rig.gateway, 'first-of-mine');
   await rowsOn(page).first().waitFor();
   assert.equal(await rowsOn(page).count(), 1);
@@ -102,6 +103,9 @@ testOnEachStore('a request shows within seconds while live, and its retry on a t
   await rowsOn(page).first().getByRole('link').click();
   await details(page).getByText('Answered with 200').waitFor();
   assert.match(page.url(), /[?&]id=[0-9a-f]{32}/);
+  await details(page).getByRole('button', { name: 'Copy as' }).click();
+  await page.getByRole('menuitem', { name: 'JavaScript' }).click();
+  await details(page).getByText('await fetch(').waitFor();
   const lanes = details(page).locator('.time-line > li');
   assert.equal(await lanes.count(), 3);
   assert.match(await lanes.nth(1).innerText(), /closed could not be reached/);
@@ -126,8 +130,17 @@ testInBrowser(
     await put(rig, many(10_000));
     const visitor = await rig.signIn('viewer');
     const { page } = visitor;
-    await visitor.open('/requests');
+    await visitor.open('/explorer?range=30d');
     assert.equal(await rowsOn(page).count(), 50);
+    // The keys go along the rows on the page, with one open at the side.
+    await rowsOn(page).first().getByRole('link').click();
+    const first = await details(page).getByRole('heading', { level: 2 }).textContent();
+    await page.keyboard.press('j');
+    await visitor.until(`document.querySelectorAll('tbody tr')[1]?.dataset.selected === 'true'`);
+    await page.keyboard.press('k');
+    await visitor.until(`document.querySelectorAll('tbody tr')[0]?.dataset.selected === 'true'`);
+    assert.equal(await details(page).getByRole('heading', { level: 2 }).textContent(), first);
+    await page.keyboard.press('Escape');
     await visitor.shoot('requests');
     await visitor.checkAccessibility();
     await page.getByRole('button', { name: 'Older' }).click();
@@ -141,17 +154,17 @@ testInBrowser(
 
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByRole('combobox', { name: 'Outcome' }).click();
-    await page.getByRole('option', { name: 'Failed' }).click();
+    await page.getByRole('option', { name: 'Failed', exact: true }).click();
     await page.getByRole('combobox', { name: 'Model' }).fill('model-1');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/outcome=error/);
+    await page.waitForURL(/outcome=failed/);
     await page.waitForURL(/model=model-1/);
     await visitor.shoot('requests-filter');
     await visitor.checkAccessibility();
     await page.keyboard.press('Escape');
     await page.getByText('Outcome: Failed').waitFor();
     await page.waitForFunction(
-      `[...document.querySelectorAll('tbody tr')].every((row) => row.textContent.includes('Failed'))`,
+      `[...document.querySelectorAll('tbody tr')].every((row) => /Failed|Broke off|Unknown end/.test(row.textContent))`,
     );
     const narrowed = page.url();
     await visitor.open(narrowed);
@@ -159,7 +172,7 @@ testInBrowser(
     await page.getByRole('button', { name: 'Take away Outcome: Failed' }).click();
     await page.waitForFunction(`!location.search.includes('outcome')`);
     await page.getByRole('button', { name: 'Clear all' }).click();
-    await page.waitForFunction(`location.search === ''`);
+    await page.waitForFunction(`location.search === '?range=30d'`);
 
     await page.getByRole('button', { name: 'Export' }).click();
     const [download] = await Promise.all([
@@ -174,48 +187,65 @@ testInBrowser(
   },
 );
 
-testInBrowser('usage is added up with its sum, and what nobody knows the price of is called unknown', async (t) => {
-  const rig = await openConsole(t);
-  await rig.account('viewer');
-  await put(rig, many(1_000));
+testInBrowser('the charts say what the rows say, split and compared, and a drag narrows both', async (t) => {
+  const rig = await openConsole(t, { config: await twoTargets(t) });
+  for (let sent = 0; sent < 3; sent += 1) await embed(rig.gateway, `request-${sent}`);
   const visitor = await rig.signIn('viewer');
   const { page } = visitor;
-  await visitor.open('/requests');
-  await page.getByRole('tab', { name: 'Usage' }).click();
-  await page.getByRole('row', { name: /^Total/ }).waitFor();
-  await page.getByText('is unknown, as no price is known').waitFor();
-  await visitor.shoot('requests-usage');
+  const figure = (label: string): string =>
+    `[...document.querySelectorAll('.tile')].find((tile) => tile.textContent.startsWith(${JSON.stringify(label)}))?.children[1]?.textContent ?? ''`;
+  const total = async (): Promise<number> => (await rig.ask('GET', '/api/series')).total.figures.requests;
+  while ((await total()) < 3) await page.waitForTimeout(100);
+  await visitor.open('/explorer?range=1h&by=upstream&heat=1');
+  await visitor.until(`${figure('Requests')} === '3'`);
+  assert.equal(await rowsOn(page).count(), 3);
+  await page.getByRole('rowheader', { name: 'open' }).waitFor();
+  await page.getByText(/Times are in /).waitFor();
+  await visitor.shoot('explorer-split');
   await visitor.checkAccessibility();
-  await page.getByRole('combobox', { name: 'Added up by' }).click();
-  await page.getByRole('option', { name: 'Model' }).click();
-  await page.getByRole('rowheader', { name: 'model-0' }).waitFor();
+  await page.getByRole('button', { name: 'open', exact: true }).first().click();
+  await page.waitForURL(/upstream=open/);
+  await page.getByLabel('Split', { exact: true }).selectOption('');
+  await visitor.until(`${figure('Requests')} === '3'`);
+  await visitor.shoot('explorer-heat');
+  await visitor.checkAccessibility();
+  const chart = page.getByRole('region', { name: 'Rate' }).locator('.drawing');
+  const box = await chart.boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 40, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/from=.*to=/);
+  await page.getByText('No request fits').waitFor();
+  await page.getByRole('button', { name: 'Zoom out' }).click();
 });
 
-testInBrowser('usage has a column for what else was counted, where anything was', async (t) => {
+testInBrowser('cost is stacked by what it is split by, with what else was counted, and comes as a file', async (t) => {
   const rig = await openConsole(t);
   await rig.account('viewer');
   const startedAtMs = Date.now() - dayMs;
   await put(rig, [
-    imported({ startedAtMs, model: 'painter', units: { images: 12, imageSize: '1024x1024' } }),
-    imported({ startedAtMs, model: 'listener', units: { seconds: 90.5 } }),
+    imported({
+      startedAtMs,
+      model: 'painter',
+      costNanos: 2_000_000_000,
+      units: { images: 12, imageSize: '1024x1024' },
+    }),
     imported({ startedAtMs, model: 'thinker', cachedTokens: 512, units: { reasoningTokens: 2_048 } }),
-    imported({ startedAtMs, model: 'embedder', units: { savedItems: 40, savedTokens: 400, savedNanos: 8_000_000 } }),
   ]);
   const visitor = await rig.signIn('viewer');
   const { page } = visitor;
-  await visitor.open('/requests?view=usage&by=model');
+  await visitor.open('/requests?view=usage&range=7d');
   await page.getByRole('rowheader', { name: 'painter' }).waitFor();
-  const head = await page.getByRole('columnheader').allTextContents();
-  assert.deepEqual(head.slice(7), [
-    ...['Cached tokens', 'Reasoning tokens', 'Images', 'Seconds', 'Items saved', 'Cost saved'],
-  ]);
-  const total = await page
-    .getByRole('row', { name: /^Total/ })
-    .getByRole('cell')
-    .allTextContents();
-  assert.deepEqual(total.slice(6), ['512', '2,048', '12', '90.5', '40', '$0.008']);
-  await visitor.shoot('requests-usage-units');
+  await page.getByText('512 cached tokens, 2,048 reasoning tokens, 12 images').waitFor();
+  await visitor.shoot('explorer-cost');
   await visitor.checkAccessibility();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export CSV' }).click(),
+  ]);
+  assert.match(await readFile(await download.path(), 'utf8'), /painter/);
 });
 
 testInBrowser('what clients and upstreams write is text on the page, whatever it is', async (t) => {
@@ -251,21 +281,21 @@ testInBrowser('what clients and upstreams write is text on the page, whatever it
   await put(rig, [{ ...row, capture }]);
   const visitor = await rig.signIn('admin');
   const { page } = visitor;
-  await visitor.open('/requests');
+  await visitor.open('/explorer');
   await rowsOn(page).first().getByRole('link').click();
-  await details(page).getByText('Who and what').waitFor();
+  await details(page).getByText('Facts', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show the bodies' }).click();
   await details(page).getByText('onerror', { exact: false }).first().waitFor();
   await visitor.shoot('requests-hostile');
   await visitor.checkAccessibility();
   for (const path of [
-    `/requests?model=${encodeURIComponent(evil)}&q=${encodeURIComponent(evil)}`,
-    '/requests?view=usage&by=model',
+    `/explorer?model=${encodeURIComponent(evil)}&q=${encodeURIComponent(evil)}`,
+    '/explorer?view=cost&by=model',
   ]) {
     await visitor.open(path);
   }
   // The look at the bodies is a change of nothing, and stands in the log all the same.
-  await visitor.open('/requests?view=changes');
+  await visitor.open('/audit');
   await page.getByText('capture read').first().waitFor();
   assert.equal(await page.evaluate('window.hacked'), undefined);
   assert.equal(await page.locator('img[src="x"], svg[onload]').count(), 0);
@@ -286,7 +316,7 @@ testInBrowser('changes show before and after; only admins see them', async (t) =
   await store.close();
   const visitor = await rig.signIn('admin');
   const { page } = visitor;
-  await visitor.open('/requests?view=changes');
+  await visitor.open('/audit');
   await page.getByRole('button', { name: /model put bge-m3/ }).click();
   const row = page.getByRole('row', { name: /targets\[0\]\.upstream/ });
   await row.waitFor();
@@ -298,7 +328,7 @@ testInBrowser('changes show before and after; only admins see them', async (t) =
   await page.getByText('No change fits').waitFor();
 
   const viewer = await rig.signIn('viewer');
-  await viewer.open('/requests?view=changes');
-  await viewer.page.getByText('No request yet').waitFor();
-  assert.equal(await viewer.page.getByRole('tab', { name: 'Changes' }).count(), 0);
+  await viewer.open('/audit');
+  await viewer.page.getByText('There is no page here').waitFor();
+  assert.equal(await viewer.page.getByRole('link', { name: 'Audit log' }).count(), 0);
 });

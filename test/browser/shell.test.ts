@@ -195,7 +195,7 @@ testInBrowser('the palette finds names with a typo, requests by ID, and what can
   await find('revoke nightly', /^Revoke Indexing, nightly/);
   await visitor.until(`location.pathname === ${JSON.stringify(`/keys/${key}`)}`);
   await find('audot', /^Audit log/);
-  await visitor.until(`location.search === '?view=changes'`);
+  await visitor.until(`location.pathname === '/audit'`);
   const ledger = async () => (await rig.ask('GET', '/api/ledger')).items;
   let [row] = await ledger();
   for (let looks = 0; row === undefined && looks < 100; looks += 1) {
@@ -264,12 +264,12 @@ testInBrowser('on a phone the pages are behind a button', async (t) => {
   const { page } = visitor;
   await page.setViewportSize({ width: 375, height: 812 });
   await visitor.open('/');
-  assert.equal(await page.getByRole('link', { name: 'Requests' }).count(), 0);
+  assert.equal(await page.getByRole('link', { name: 'Explorer' }).count(), 0);
   await page.getByRole('button', { name: 'Show the pages' }).click();
-  await page.getByRole('dialog').getByRole('link', { name: 'Requests' }).waitFor();
+  await page.getByRole('dialog').getByRole('link', { name: 'Explorer' }).waitFor();
   await visitor.checkAccessibility();
-  await page.getByRole('link', { name: 'Requests' }).click();
-  await heading(page, 'Requests').waitFor();
+  await page.getByRole('link', { name: 'Explorer' }).click();
+  await heading(page, 'Explorer').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
 });
 
@@ -306,10 +306,10 @@ testInBrowser('back online, a page reads again what failed meanwhile', async (t)
   const visitor = await rig.signIn('owner');
   const { page, context } = visitor;
   visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch/);
-  await visitor.open('/requests?view=usage');
+  await visitor.open('/explorer?view=cost');
   await context.setOffline(true);
-  await page.getByRole('tab', { name: 'Requests' }).click();
-  const failed = page.getByRole('alert').getByText('This could not be loaded');
+  await page.getByRole('tab', { name: 'Explorer' }).click();
+  const failed = page.getByRole('alert').getByText('This could not be loaded').first();
   await failed.waitFor();
   // Something else finds the gateway back before the shell does.
   await context.setOffline(false);

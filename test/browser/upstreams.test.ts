@@ -20,7 +20,7 @@ async function startUpstream(t: TestContext): Promise<FakeUpstream> {
   return upstream;
 }
 
-const drawer = (page: Page) => page.getByRole('complementary');
+const drawer = (page: Page) => page.locator('aside, .subject');
 const save = (page: Page, name: string) => drawer(page).getByRole('button', { name, exact: true });
 
 async function pickFamily(page: Page, name: string): Promise<void> {
@@ -48,7 +48,7 @@ testOnEachStore('an upstream is added by its form, tested before and after, chan
     .click();
 
   await drawer(page).getByLabel('Name', { exact: false }).first().fill('ours');
-  await drawer(page).getByLabel('Address').fill(`${upstream.url}/v1`);
+  await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${upstream.url}/v1`);
   await drawer(page).getByLabel('API key', { exact: true }).fill('sk-wrong-0123456789');
   await save(page, 'Test the connection').click();
   await drawer(page).getByText('refuses the credential (401)').waitFor();
@@ -81,7 +81,9 @@ testOnEachStore('an upstream is added by its form, tested before and after, chan
   await save(page, 'Edit').click();
   await drawer(page).getByText('One is set.', { exact: false }).waitFor();
   await drawer(page).getByRole('button', { name: 'Limits' }).click();
-  await drawer(page).getByLabel('Calls at a time').fill('7');
+  await drawer(page)
+    .getByLabel(/^Calls at a time/)
+    .fill('7');
   await visitor.shoot('upstreams-edit');
   await visitor.checkAccessibility();
   await save(page, 'Save').click();
@@ -92,7 +94,8 @@ testOnEachStore('an upstream is added by its form, tested before and after, chan
 
   await save(page, 'Delete').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-  await page.getByRole('button', { name: 'ours', exact: true }).waitFor({ state: 'detached' });
+  await page.getByText('ours is deleted.').waitFor();
+  await page.getByRole('link', { name: 'ours', exact: true }).waitFor({ state: 'detached' });
   assert.equal(
     (await rig.ask('GET', '/api/upstreams')).items.some(({ id }: { id: string }) => id === 'ours'),
     false,
@@ -117,7 +120,7 @@ testInBrowser('each fault stands at its field, and what was typed stays', async 
   await drawer(page)
     .getByRole('button', { name: /^OpenAI and compatible/ })
     .click();
-  const address = drawer(page).getByLabel('Address');
+  const address = drawer(page).getByRole('textbox', { name: 'Address' });
   await address.fill('http://169.254.169.254/v1');
   await save(page, 'Test the connection').click();
   await drawer(page)
@@ -137,11 +140,11 @@ testInBrowser('a credential is asked for again where the address changes', async
   visitor.allow(/422/);
   await visitor.open('/upstreams');
   await pickFamily(page, 'OpenAI and compatible services');
-  await drawer(page).getByLabel('Address').fill(`${upstream.url}/v1`);
+  await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${upstream.url}/v1`);
   await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
   await save(page, 'Add the upstream').click();
   await save(page, 'Edit').click();
-  await drawer(page).getByLabel('Address').fill(`${other.url}/v1`);
+  await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${other.url}/v1`);
   await save(page, 'Test the connection').click();
   await drawer(page)
     .getByText(/write it again/)
@@ -171,14 +174,14 @@ testInBrowser('two who change the same upstream are told so, and nothing is lost
   const second = await rig.signIn('owner');
   await second.open('/upstreams?upstream=vllm');
   await save(second.page, 'Edit').click();
-  await drawer(second.page).getByLabel('Address').fill('http://127.0.0.1:8111');
+  await drawer(second.page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8111');
   await save(second.page, 'Save').click();
   await drawer(second.page).getByText('http://127.0.0.1:8111').first().waitFor();
 
-  await drawer(page).getByLabel('Address').fill('http://127.0.0.1:8222');
+  await drawer(page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8222');
   await save(page, 'Save').click();
   await drawer(page).getByText('Someone else changed it meanwhile').waitFor();
-  assert.equal(await drawer(page).getByLabel('Address').inputValue(), 'http://127.0.0.1:8222');
+  assert.equal(await drawer(page).getByRole('textbox', { name: 'Address' }).inputValue(), 'http://127.0.0.1:8222');
   await visitor.shoot('upstreams-conflict');
   await drawer(page).getByRole('button', { name: 'Keep mine' }).click();
   await save(page, 'Save').click();
@@ -199,7 +202,10 @@ testInBrowser(
     const visitor = await rig.signIn('viewer');
     const { page } = visitor;
     await visitor.open('/upstreams');
-    await page.getByText('postern.json').first().waitFor();
+    await page
+      .getByRole('img', { name: /^Declared in postern\.json/ })
+      .first()
+      .waitFor();
     for (let turn = 0; turn < 6; turn += 1) {
       await fetch(`${rig.gateway.url}/v1/embeddings`, {
         method: 'POST',
@@ -208,12 +214,12 @@ testInBrowser(
       });
     }
     await page
-      .getByText(/^(Failing|Resting|Trying again)/)
+      .getByText(/^(Failing|In cooldown|Trying again)/)
       .first()
       .waitFor();
     await visitor.shoot('upstreams');
     await visitor.checkAccessibility();
-    await page.getByRole('button', { name: 'filed', exact: true }).click();
+    await page.getByRole('link', { name: 'filed', exact: true }).click();
     await drawer(page)
       .getByText(/Change it there/)
       .waitFor();

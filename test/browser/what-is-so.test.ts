@@ -46,12 +46,12 @@ testInBrowser('keys are found by their names, and a form that was edited is not 
   await admin.open('/models?model=');
   await page.getByLabel('Name for clients').fill('mine');
   const leaving = page.getByRole('dialog', { name: 'Leave without saving?' });
-  await page.getByRole('link', { name: 'Requests' }).first().click();
+  await page.getByRole('link', { name: 'Explorer' }).first().click();
   await leaving.getByRole('button', { name: 'Cancel' }).last().click();
   assert.equal(await page.getByLabel('Name for clients').inputValue(), 'mine');
-  await page.getByRole('link', { name: 'Requests' }).first().click();
+  await page.getByRole('link', { name: 'Explorer' }).first().click();
   await leaving.getByRole('button', { name: 'Leave' }).click();
-  await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'Explorer', level: 1 }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByPlaceholder(/Go to a page/).fill('nightly');
   await page.getByText('Nightly import').first().click();
