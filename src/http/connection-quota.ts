@@ -7,7 +7,7 @@ import type { ServerSettings } from '../core/snapshot.ts';
 import { includesAddress, isLoopback } from '../lib/addresses/address-range.ts';
 import { toNetwork } from '../lib/addresses/network-of.ts';
 import type { WireServer } from '../wire/server.ts';
-import type { IdleConnection } from '../wire/server-house.ts';
+import type { IdleConnection } from '../wire/server-context.ts';
 
 export type QuotaSettings = Pick<
   ServerSettings,

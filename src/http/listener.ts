@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { ServerSettings, SocketSettings } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createWireServer, type WireServer } from '../wire/server.ts';
-import type { ServerHandler, ServerSettings as WireSettings } from '../wire/server-house.ts';
+import type { ServerHandler, ServerSettings as WireSettings } from '../wire/server-context.ts';
 import { ConnectionQuota } from './connection-quota.ts';
 import type { Edge } from './edge.ts';
 import { clearSocketFile, dressSocketFile, toSocketFault } from './socket-file.ts';

@@ -9,7 +9,7 @@ import { HeadCollector } from './head-collector.ts';
 import { HeadMemo } from './head-memo.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { type AnswerCarrier, ServerAnswer } from './server-answer.ts';
-import type { Served, ServerHouse } from './server-house.ts';
+import type { Served, ServerContext } from './server-context.ts';
 import { type RequestSink, type RequestSource, ServerRequest } from './server-request.ts';
 import type { Slot } from './wheel.ts';
 
@@ -33,7 +33,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   slot: Slot | undefined = undefined;
   place = 0;
 
-  readonly #house: ServerHouse;
+  readonly #context: ServerContext;
   readonly #collector: HeadCollector;
   readonly #memo: HeadMemo;
   #state: State = 'open';
@@ -63,14 +63,14 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     if (!error) this.#flushed();
   };
 
-  constructor(socket: Socket, house: ServerHouse, nowMs: number) {
+  constructor(socket: Socket, context: ServerContext, nowMs: number) {
     this.socket = socket;
-    this.#house = house;
-    this.#collector = new HeadCollector(house.settings.headBytes);
-    this.#memo = new HeadMemo(house.heads);
+    this.#context = context;
+    this.#collector = new HeadCollector(context.settings.headBytes);
+    this.#memo = new HeadMemo(context.heads);
     this.idleSinceMs = nowMs;
     this.dueMs = nowMs + this.#headMs;
-    house.wheel.add(this);
+    context.wheel.add(this);
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     socket.on('end', () => this.#onEnd());
     socket.on('drain', () => this.#answer?.drains?.onDrain());
@@ -83,7 +83,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   }
 
   get #headMs(): number {
-    const { headMs, requestMs } = this.#house.settings;
+    const { headMs, requestMs } = this.#context.settings;
     return Math.min(headMs, requestMs);
   }
 
@@ -104,7 +104,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #hold(chunk: Buffer): void {
     this.#held.push(chunk);
     const isAhead = this.#request?.isComplete === true;
-    if (this.#held.length <= (isAhead ? this.#house.settings.headBytes : unreadBytes)) return;
+    if (this.#held.length <= (isAhead ? this.#context.settings.headBytes : unreadBytes)) return;
     this.#stop();
     // What has no end would be read behind this answer.
     if (isAhead && this.#answer !== undefined) this.#answer.keepAlive = false;
@@ -120,7 +120,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
       case 'serving':
         if (this.#request?.isComplete === false)
           this.#failBody(malformed('The connection ended in the middle of the body.'));
-        else if (!this.#isWritten && !this.#house.settings.answersHalfClosed) this.socket.destroy();
+        else if (!this.#isWritten && !this.#context.settings.answersHalfClosed) this.socket.destroy();
         return;
       case 'ending':
         if (this.socket.writableFinished) this.socket.destroy();
@@ -132,8 +132,8 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#memo.close();
-    this.#house.wheel.remove(this);
-    this.#house.closed(this);
+    this.#context.wheel.remove(this);
+    this.#context.closed(this);
     // Whoever reads its body hears that it has left, and not that what came is malformed.
     this.#answer?.closed(false);
     if (this.#request?.isComplete === false)
@@ -146,9 +146,9 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     } else if (this.#state === 'open') {
       // Whoever has sent nothing since its last answer has nothing to be told.
       if (this.#collector.isEmpty && this.#headStartedMs !== 0) this.socket.destroy();
-      else this.#house.spread(this);
+      else this.#context.spread(this);
     } else if (this.#state === 'serving' && this.#request?.isComplete === false) {
-      this.#house.spread(this);
+      this.#context.spread(this);
     } else if (this.#state === 'ending') {
       this.socket.destroy();
     }
@@ -163,7 +163,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #waitUntil(dueMs: number): void {
     const isEarlier = dueMs < this.dueMs;
     this.dueMs = dueMs;
-    if (isEarlier || dueMs !== never) this.#house.wheel.add(this);
+    if (isEarlier || dueMs !== never) this.#context.wheel.add(this);
   }
 
   // Requests.
@@ -192,21 +192,21 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     if (isFirst && !collector.isEmpty) {
       this.#headStartedMs = performance.now();
       this.dueMs = this.#headStartedMs + this.#headMs;
-      if (read === false) this.#house.wheel.add(this);
+      if (read === false) this.#context.wheel.add(this);
     }
     if (read === true) this.#begin(collector.bytes, collector.endsAt);
     else if (read !== false) this.#refuse(read);
   }
 
   #begin(bytes: Buffer, endsAt: number): void {
-    const head = this.#memo.read(bytes, endsAt, this.#house.settings.fields);
+    const head = this.#memo.read(bytes, endsAt, this.#context.settings.fields);
     this.#collector.reset();
     if ('kind' in head) {
       this.#refuse(head);
       return;
     }
     const request = new ServerRequest(head, this);
-    const answer = new ServerAnswer(this, head.method, head.minor, head.keepAlive && !this.#house.isDraining);
+    const answer = new ServerAnswer(this, head.method, head.minor, head.keepAlive && !this.#context.isDraining);
     this.#state = 'serving';
     this.#request = request;
     this.#answer = answer;
@@ -216,10 +216,10 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
       this.dueMs = never;
     } else {
       this.#body = new IncomingBody(head.bodyBytes);
-      this.dueMs = this.#headStartedMs + this.#house.settings.requestMs;
-      this.#house.wheel.add(this);
+      this.dueMs = this.#headStartedMs + this.#context.settings.requestMs;
+      this.#context.wheel.add(this);
     }
-    this.#house.handler.onRequest(request, answer);
+    this.#context.handler.onRequest(request, answer);
   }
 
   /** For what never became a request. */
@@ -228,7 +228,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
       this.socket.destroy();
       return;
     }
-    this.socket.write(this.#house.handler.answerTo(fault), 'latin1');
+    this.socket.write(this.#context.handler.answerTo(fault), 'latin1');
     this.#finishConnection();
   }
 
@@ -328,7 +328,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   /** What a head says of the connection. */
   closingLines(answer: ServerAnswer): string {
-    const { settings, isDraining } = this.#house;
+    const { settings, isDraining } = this.#context;
     const request = this.#request;
     // One that waits to be asked for its body may never send it, and what came next would be taken for it.
     const isUnasked = request?.isComplete === false && request.expectsContinue && !this.#asked;
@@ -384,7 +384,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#isTold = false;
     this.#isPaused = false;
     this.idleSinceMs = performance.now();
-    this.#waitUntil(this.idleSinceMs + this.#house.settings.keepAliveMs);
+    this.#waitUntil(this.idleSinceMs + this.#context.settings.keepAliveMs);
     this.#go();
     if (!this.#isTurning && this.#held.length > 0) this.#readRequests(this.#held.take());
     this.#endWithPeer();

@@ -1,4 +1,4 @@
-/** What all connections of a server share: settings, who answers, the clock. */
+/** What all connections of a server share: settings, handler, timers. */
 
 import type { Socket } from 'node:net';
 import type { WireFault } from './fault.ts';
@@ -40,7 +40,7 @@ export interface Served extends Timed, IdleConnection {
   expire(): void;
 }
 
-export interface ServerHouse {
+export interface ServerContext {
   settings: ServerSettings;
   isDraining: boolean;
   readonly handler: ServerHandler;

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { createServer as createSecureServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { SharedHeads } from './head-memo.ts';
 import { ServerConnection } from './server-connection.ts';
-import type { IdleConnection, Served, ServerHandler, ServerHouse, ServerSettings } from './server-house.ts';
+import type { IdleConnection, Served, ServerContext, ServerHandler, ServerSettings } from './server-context.ts';
 import { Wheel } from './wheel.ts';
 
 export interface WireServer {
@@ -37,7 +37,7 @@ export function createWireServer(handler: ServerHandler, settings: ServerSetting
   const sockets = new Set<Socket>();
   const handshakes = new Map<string, Handshake>();
   let expired: Served[] = [];
-  const house: ServerHouse = {
+  const context: ServerContext = {
     settings,
     isDraining: false,
     handler,
@@ -58,7 +58,7 @@ export function createWireServer(handler: ServerHandler, settings: ServerSetting
   }
 
   function serve(socket: Socket): void {
-    connections.add(new ServerConnection(socket, house, performance.now()));
+    connections.add(new ServerConnection(socket, context, performance.now()));
   }
 
   function serveSecured(socket: TLSSocket): void {
@@ -96,10 +96,10 @@ export function createWireServer(handler: ServerHandler, settings: ServerSetting
     },
     idle: () => [...handshakes.values(), ...connections].filter(({ isIdle, socket }) => isIdle && !socket.destroyed),
     apply(next) {
-      house.settings = next;
+      context.settings = next;
     },
     beginDrain() {
-      house.isDraining = true;
+      context.isDraining = true;
     },
     closeIdle() {
       for (const connection of connections) if (connection.isIdle) connection.socket.destroy();

@@ -6,7 +6,7 @@ import type { WireFault } from '../../../src/wire/fault.ts';
 import { SharedHeads } from '../../../src/wire/head-memo.ts';
 import type { ServerAnswer } from '../../../src/wire/server-answer.ts';
 import { ServerConnection } from '../../../src/wire/server-connection.ts';
-import type { ServerHandler, ServerHouse } from '../../../src/wire/server-house.ts';
+import type { ServerContext, ServerHandler } from '../../../src/wire/server-context.ts';
 import type { RequestSink, ServerRequest } from '../../../src/wire/server-request.ts';
 import { Wheel } from '../../../src/wire/wheel.ts';
 import type { Reading, ReadRequest } from './reading.ts';
@@ -93,7 +93,7 @@ class BodyRecorder implements RequestSink {
 export function readAsWeDo(segments: readonly Buffer[]): Reading {
   const handler = new Recorder();
   const socket = new NoSocket();
-  const house: ServerHouse = {
+  const context: ServerContext = {
     settings,
     isDraining: false,
     handler,
@@ -102,7 +102,7 @@ export function readAsWeDo(segments: readonly Buffer[]): Reading {
     spread() {},
     closed() {},
   };
-  const connection = new ServerConnection(socket as unknown as Socket, house, 0);
+  const connection = new ServerConnection(socket as unknown as Socket, context, 0);
   for (const segment of segments) if (!socket.isOver) socket.emit('data', segment);
   const { isOver } = socket;
   const refused = handler.fault;
