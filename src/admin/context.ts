@@ -11,7 +11,6 @@ import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
 import type { OidcSignIn } from './access/oidc.ts';
 import type { Passkeys } from './access/passkeys.ts';
-import type { AlertWatch } from './alerts/watch.ts';
 import type { EventStreams } from './api/event-stream.ts';
 import type { LedgerTail } from './ledger/tail.ts';
 import type { LiveSource } from './overview/live/sampler.ts';
@@ -79,6 +78,22 @@ export interface RefusedConfiguration {
     readonly line: number | undefined;
     readonly message: string;
   }[];
+}
+
+/** Who is told of alerts. */
+export interface AlertChannel {
+  readonly id: string;
+  readonly kind: 'webhook' | 'slack' | 'smtp';
+  readonly host: string;
+}
+
+export interface AlertWatch {
+  channels(): readonly AlertChannel[];
+  /** What came of a test, for each channel or for one. */
+  test(channel: string | undefined): Promise<readonly { channel: AlertChannel; ok: boolean; detail: string }[]>;
+  /** Looks once, where the lease is ours. */
+  look(): Promise<void>;
+  close(): Promise<void>;
 }
 
 interface ProbeProblem {

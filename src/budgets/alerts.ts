@@ -182,7 +182,7 @@ function toAlert(
 }
 
 /** Such as ECONNREFUSED. Messages name addresses, which may hold secrets. */
-export function wordsOf(error: unknown): string {
+function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no error';
   return codeOf(error) ?? error.name;
 }

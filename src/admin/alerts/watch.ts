@@ -8,6 +8,7 @@ import type { AlertFacts, StoredAlert } from '../../core/store/alerts.ts';
 import { createId } from '../../lib/ids.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { reasonOf } from '../../lib/thrown.ts';
+import type { AlertChannel, AlertWatch } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
 import { findAlerts, type Watched } from './rules.ts';
 
@@ -20,21 +21,6 @@ export interface AlertWays {
     message: { readonly subject: string; readonly text: string; readonly id: string },
   ): Promise<void>;
   sign(secret: string, timestampS: number, body: string): string;
-  close(): Promise<void>;
-}
-
-export interface AlertChannel {
-  readonly id: string;
-  readonly kind: 'webhook' | 'slack' | 'smtp';
-  readonly host: string;
-}
-
-export interface AlertWatch {
-  channels(): readonly AlertChannel[];
-  /** What came of a test, for each channel or for one. */
-  test(channel: string | undefined): Promise<readonly { channel: AlertChannel; ok: boolean; detail: string }[]>;
-  /** Looks once, where the lease is ours. */
-  look(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ import { readTargetReports, type TargetReports } from '../target-index.ts';
 import { type shownStates, type shownTarget, type shownUpstream, stateRule } from './contract/series.ts';
 
 type ShownState = (typeof shownStates)[number];
-export type ShownTarget = z.input<typeof shownTarget>;
+type ShownTarget = z.input<typeof shownTarget>;
 type ShownUpstream = z.input<typeof shownUpstream>;
 type Evidence = ShownTarget['evidence'];
 

@@ -14,7 +14,7 @@ export const alertRules = [
 export type AlertRule = (typeof alertRules)[number];
 
 export const alertSubjects = ['gateway', 'upstream', 'model', 'key', 'project', 'configuration'] as const;
-export type AlertSubject = (typeof alertSubjects)[number];
+type AlertSubject = (typeof alertSubjects)[number];
 
 /** What an alert is about. */
 export interface AlertFacts {

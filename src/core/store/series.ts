@@ -32,7 +32,7 @@ export const latencyKinds = ['duration', 'firstByte', 'overhead', 'wait'] as con
 export type LatencyKind = (typeof latencyKinds)[number];
 
 export const seriesOrders = ['requests', 'failed', 'refused', 'cost', 'p95'] as const;
-export type SeriesOrder = (typeof seriesOrders)[number];
+type SeriesOrder = (typeof seriesOrders)[number];
 
 /** What is asked of a stretch of time. */
 export interface SeriesQuery {

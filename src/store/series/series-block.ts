@@ -16,7 +16,7 @@ export type CellName = (typeof cellNames)[number];
 
 /** In a block: where a cell has no such name, and where seldom ones are added up. */
 export const noName = 0;
-export const othersName = 1;
+const othersName = 1;
 const firstName = 2;
 /** The same in a cell: no name of a key or a model has a control character. */
 export const others = '\u0001';

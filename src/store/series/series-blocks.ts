@@ -30,7 +30,7 @@ export async function insertSeries(trx: Transaction<Schema>, rows: readonly Seri
 }
 
 /** From when on there are blocks of all rows. */
-export async function readSince(db: Kysely<Schema>): Promise<number> {
+async function readSince(db: Kysely<Schema>): Promise<number> {
   const row = await db.selectFrom('series_since').select('at').executeTakeFirst();
   return Number(row?.at ?? 0);
 }

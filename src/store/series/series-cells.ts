@@ -191,7 +191,7 @@ export function withoutNames(cells: readonly Cell[], without: readonly CellName[
 }
 
 /** Cells of a block at most: clients may choose names. */
-export const mostCells = 12_000;
+const mostCells = 12_000;
 const seldomNames: readonly (readonly CellName[])[] = [
   ['key', 'project'],
   ['model', 'code'],

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { StoredAlert } from '../../../src/core/store/alerts.ts';
 import { hostileTexts, toStored } from '../json/hostile-texts.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
-import type { OpenStore } from './store-conformance.ts';
+import type { OpenStore } from './store-writes.ts';
 
 const startMs = Date.UTC(2027, 0, 1);
 

@@ -16,7 +16,7 @@ const seriesEndpoint = endpointsOf('Series');
 const name = z.string().max(256).optional();
 
 /** Lengths of a step that can be asked for. */
-export const seriesSteps = ['1m', '5m', '15m', '1h', '6h', '1d'] as const;
+const seriesSteps = ['1m', '5m', '15m', '1h', '6h', '1d'] as const;
 
 const comparisons = ['before', 'day', 'week'] as const;
 
