@@ -276,11 +276,11 @@ type Kind = 'uncached' | 'unknown' | 'budget' | 'revoked';
 
 /** The single requests of one outage, by who asked. */
 class Scene {
-  readonly #house: Setup;
+  readonly #setup: Setup;
   #answers: Record<Kind, Answer[]> = { uncached: [], unknown: [], budget: [], revoked: [] };
 
   constructor(setup: Setup) {
-    this.#house = setup;
+    this.#setup = setup;
   }
 
   count(kind: Kind, wanted: number): number {
@@ -289,7 +289,7 @@ class Scene {
 
   /** At every node once. */
   async askAll({ secret }: Key, kind: Kind): Promise<readonly Answer[]> {
-    const { caller, nodes, answers: all } = this.#house;
+    const { caller, nodes, answers: all } = this.#setup;
     const body = JSON.stringify({ model: 'check', input: 'a few words' });
     const answers = await caller.askAll(
       nodes.map(({ port }) => ({ port, key: secret, path: '/v1/moderations', body })),
