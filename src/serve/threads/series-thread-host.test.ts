@@ -81,3 +81,10 @@ test('a thread that dies fails those who wait, and the next question starts anot
   await failing;
   assert.equal((await thread.read(query)).lines.length, 250);
 });
+
+test('a store that cannot be opened is an error of the store, and is tried again', async (t) => {
+  const { data } = await open(t);
+  const thread = createSeriesThread({ ...data, url: 'sqlite:/proc/nowhere/postern.db' });
+  t.after(() => thread.close());
+  for (let attempt = 0; attempt < 2; attempt++) await assert.rejects(thread.read(query), { name: 'StoreError' });
+});

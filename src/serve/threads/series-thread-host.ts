@@ -96,5 +96,6 @@ function* parsing(texts: readonly string[]): Generator<undefined, SeriesLine[], 
   return lines;
 }
 
-const toError = ({ isRange, message }: { readonly isRange: boolean; readonly message: string }): Error =>
-  isRange ? new RangeError(message) : new Error(message);
+/** By its name it is known whether the question or the store is at fault. */
+const toError = ({ name, message }: { readonly name: string; readonly message: string }): Error =>
+  name === 'RangeError' ? new RangeError(message) : Object.assign(new Error(message), { name });

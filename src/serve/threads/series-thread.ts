@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesQuery } from '../../core/store/series.ts';
+import type { Store } from '../../core/store/store.ts';
 import { yieldToOthers } from '../../lib/thread-priority.ts';
 import { openStore } from '../../store/open-store.ts';
 
@@ -22,7 +23,7 @@ export type SeriesReport = {
   readonly id: number;
 } /** The lines as JSON, some at a time: thousands of them are taken apart in slices. */ & (
   | { readonly answer: Omit<SeriesAnswer, 'lines'>; readonly lines: readonly string[] }
-  | { readonly fault: { readonly isRange: boolean; readonly message: string } }
+  | { readonly fault: { readonly name: string; readonly message: string } }
 );
 
 const linesPerText = 100;
@@ -42,20 +43,28 @@ if (parentPort !== null) await run(parentPort, workerData);
 
 async function run(port: NonNullable<typeof parentPort>, { url, cwd }: SeriesThreadData): Promise<void> {
   yieldToOthers(stepsBehind);
-  const store = await openStore(url, { cwd });
+  let opening: Promise<Store> | undefined;
+  /** A store that cannot be opened is tried again with the next question. */
+  function open(): Promise<Store> {
+    opening ??= openStore(url, { cwd }).catch((thrown: unknown) => {
+      opening = undefined;
+      throw thrown;
+    });
+    return opening;
+  }
   async function answer({ id, query }: SeriesQuestion): Promise<SeriesReport> {
     try {
-      const { lines, ...answer } = await store.series.read(query);
+      const { lines, ...answer } = await (await open()).series.read(query);
       return { id, answer, lines: toTexts(lines) };
     } catch (thrown) {
-      const message = thrown instanceof Error ? thrown.message : String(thrown);
-      return { id, fault: { isRange: thrown instanceof RangeError, message } };
+      const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown));
+      return { id, fault: { name, message } };
     }
   }
   port.on('message', (question: SeriesQuestion | null) => {
     if (question === null) {
       port.close();
-      void store.close();
+      void opening?.then((store) => store.close());
       return;
     }
     void answer(question).then((report) => port.postMessage(report));
