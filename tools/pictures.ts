@@ -132,9 +132,8 @@ async function shootConsole(): Promise<void> {
     });
     await context.addCookies(owner.cookies.map((cookie) => ({ ...cookie, url })));
     const page = await context.newPage();
-    await page.goto('/');
+    await page.goto('/explorer?range=24h');
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.getByText('24 h', { exact: true }).click();
     await wait(2_000);
     await page.screenshot({ path: join(images, 'console.png') });
   } finally {

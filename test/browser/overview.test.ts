@@ -94,6 +94,19 @@ testInBrowser('an upstream has a page of its own, with its state, its traffic, a
   assert.equal((await rig.ask('GET', '/api/upstreams/own')).document.limits.concurrency, 5);
 });
 
+testInBrowser('alerts have a page with rules and channels, and chat an address of its own', async (t) => {
+  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
+  const { page, open, shoot, checkAccessibility } = await rig.signIn('admin');
+  await open('/alerts');
+  await page.getByRole('region', { name: 'Rules' }).getByText('Reload refused').waitFor();
+  await page.getByRole('region', { name: 'Channels' }).getByText('Nobody is told').waitFor();
+  await shoot('alerts');
+  await checkAccessibility();
+  await open('/playground/chat');
+  await page.getByRole('tab', { name: 'Chat', selected: true }).waitFor();
+  await page.getByRole('button', { name: 'History of this tab' }).waitFor();
+});
+
 testInBrowser(
   'a fresh gateway shows three steps, whose command works as pasted, and which go as they are done',
   async (t) => {

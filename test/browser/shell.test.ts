@@ -308,7 +308,7 @@ testInBrowser('back online, a page reads again what failed meanwhile', async (t)
   visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch/);
   await visitor.open('/explorer?view=cost');
   await context.setOffline(true);
-  await page.getByRole('tab', { name: 'Explorer' }).click();
+  await page.getByRole('tab', { name: 'Traffic' }).click();
   const failed = page.getByRole('alert').getByText('This could not be loaded').first();
   await failed.waitFor();
   // Something else finds the gateway back before the shell does.
