@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 
-const base = '9933cec4548d6b876b0a357ca7dbc6b0b06dc68c';
+const base = '063369c7b5efeac66b8efb0b618c2dbc19270c0c';
 const mostCharacters = 72;
 const form =
   /^(bench|build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(\([a-z0-9][a-z0-9,./ -]*\))?!?: (\S.*)$/;
