@@ -1,8 +1,15 @@
 /** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
 
-import { type Bill, inputUnits, outputUnits, type Price, type RequestEstimate } from '../core/accounting/price.ts';
+import {
+  type Bill,
+  inputUnits,
+  outputUnits,
+  type Price,
+  type RequestEstimate,
+  termNames,
+} from '../core/accounting/price.ts';
 import type { Unpriced } from '../core/accounting/spending.ts';
-import type { Units } from '../core/accounting/units.ts';
+import { readUnits, type Units } from '../core/accounting/units.ts';
 import type { Pictures } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
@@ -10,7 +17,6 @@ import { mostNanos } from '../lib/money.ts';
 import { costNanos } from './cost.ts';
 import { dearestFactor, factorOf, unpricedTerm } from './price-factors.ts';
 import { isOffPriceList, toolCallsOf, toolNanosOf, unpricedTool, worstToolNanos } from './tools.ts';
-import { unitsOf } from './units.ts';
 
 /** Of a plain answer: JSON around the text, and the text. */
 const bytesPerToken = 4;
@@ -345,4 +351,44 @@ function likelyOutputTokens(
   }
   const bytes = isStream === true ? streamedBytesPerToken : bytesPerToken;
   return Math.min(Math.ceil(Math.max(responseBytes, decodedBytes) / bytes), mostOutputTokens);
+}
+
+interface CountedUnits {
+  readonly seconds: number;
+  readonly characters: number;
+  readonly cacheWriteTokens: number;
+}
+
+/** As everybody is served; a row says nothing of it. */
+const plainWords: ReadonlySet<unknown> = new Set([
+  ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'ON_DEMAND', 'global', 'not_available'],
+]);
+
+function notableOf(units: Units): Readonly<Record<string, unknown>> {
+  const notable: Record<string, unknown> = { ...units };
+  for (const name of termNames) if (plainWords.has(units[name])) delete notable[name];
+  return notable;
+}
+
+/** What a bill has beside tokens and search units. Most requests have none of it, and nothing is made for them. */
+function unitsOf(
+  { seconds, characters, cacheWriteTokens }: CountedUnits,
+  images: number,
+  parts: Units | undefined,
+  { estimate, pictures }: Exchange,
+): Units | undefined {
+  if (parts === undefined && estimate?.terms === undefined && images + seconds + characters + cacheWriteTokens === 0) {
+    return undefined;
+  }
+  return readUnits({
+    ...notableOf({ ...estimate?.terms, ...parts }),
+    cacheWriteTokens,
+    seconds,
+    characters,
+    ...(images > 0 && {
+      images,
+      imageSize: pictures?.size ?? estimate?.picture?.size,
+      imageQuality: pictures?.quality ?? estimate?.picture?.quality,
+    }),
+  });
 }
