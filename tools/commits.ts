@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 
-const base = '063369c7b5efeac66b8efb0b618c2dbc19270c0c';
+const base = '62ace01f6e014d53e2cb80630ab318f9a4a3b0e7';
 const mostCharacters = 72;
 const form =
   /^(bench|build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(\([a-z0-9][a-z0-9,./ -]*\))?!?: (\S.*)$/;
