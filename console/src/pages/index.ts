@@ -17,7 +17,7 @@ export const pages: readonly PageEntry[] = [
     letter: 'e',
     title: 'Explorer',
     icon: 'explorer',
-    component: lazy(() => import('./explorer/explorer.tsx')),
+    component: lazy(() => import('../parts/explorer/explorer.tsx')),
     keywords: ['requests', 'ledger', 'log', 'tail', 'charts', 'latency', 'errors', 'usage', 'cost'],
   },
   {

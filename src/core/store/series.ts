@@ -29,7 +29,7 @@ export const resultOf: Readonly<Record<RowOutcome, RequestResult>> = {
 };
 
 export const latencyKinds = ['duration', 'firstByte', 'overhead', 'wait'] as const;
-export type LatencyKind = (typeof latencyKinds)[number];
+type LatencyKind = (typeof latencyKinds)[number];
 
 export const seriesOrders = ['requests', 'failed', 'refused', 'cost', 'p95'] as const;
 type SeriesOrder = (typeof seriesOrders)[number];

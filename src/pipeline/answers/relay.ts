@@ -186,7 +186,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
 }
 
 /** The headers that the client gets. */
-export function headersFor(
+function headersFor(
   { target }: Exchange,
   { headers }: Answer,
   framing: Framing,

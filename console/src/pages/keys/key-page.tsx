@@ -7,6 +7,7 @@ import type { KeyDetail, KeyDocument, KeyWithSecret } from '../../../../src/admi
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { FactTable } from '../../parts/layout/table.tsx';
@@ -14,7 +15,6 @@ import { Heading } from '../../parts/layout/text.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
-import { SubjectPage } from '../explorer/subject-page.tsx';
 import { useKey, useRefresh } from './data.ts';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
 import { EditKey, RotateKey } from './key-form.tsx';

@@ -7,6 +7,7 @@ import type { Project, ProjectWritten } from '../../../../src/admin/contract.ts'
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import type { Document } from '../../parts/forms/documents.ts';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
@@ -16,7 +17,6 @@ import { FactTable } from '../../parts/layout/table.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
-import { SubjectPage } from '../explorer/subject-page.tsx';
 import { useProject, useRefresh } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
 import { Conflict, FormBody, FormDialog } from './key-form.tsx';

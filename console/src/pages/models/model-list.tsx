@@ -9,6 +9,14 @@ import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import {
+  sortedBy,
+  type Traffic,
+  trafficCells,
+  trafficColumns,
+  trafficWords,
+  useTraffic,
+} from '../../parts/explorer/traffic.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
@@ -19,7 +27,6 @@ import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { operationWords } from '../../parts/words/operations.ts';
 import { pageOf } from '../../parts/words/places.ts';
-import { sortedBy, type Traffic, trafficCells, trafficColumns, trafficWords, useTraffic } from '../explorer/traffic.ts';
 import type { FilterState } from './filter-bar.tsx';
 import { refreshModels, removeModel, useModels, useVisibility } from './model-data.ts';
 import { VisibleSwitch } from './model-facts.tsx';

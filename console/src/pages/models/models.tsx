@@ -3,12 +3,12 @@
 import { useDisclosure } from '@mantine/hooks';
 import { Redirect, useLocation } from 'wouter';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import type { Document } from '../../parts/forms/documents.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { pageOf, segmentsOf } from '../../parts/words/places.ts';
-import { SubjectPage } from '../explorer/subject-page.tsx';
 import { AddModels } from './add-models.tsx';
 import { NewModel, newModelId } from './edit-model.tsx';
 import { FilterBar, useFilters } from './filter-bar.tsx';

@@ -18,10 +18,10 @@ import { useDisclosure } from '@mantine/hooks';
 import { type ComponentType, useId } from 'react';
 import { Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
+import type { Values } from '../../parts/snippets/share.ts';
 import { FilePick } from './files.tsx';
 import { parseFurther, parseTexts } from './texts.ts';
 
-export type Values = Readonly<Record<string, string | boolean>>;
 export type Files = Readonly<Record<string, readonly File[]>>;
 
 export interface FilesProps {

@@ -2,7 +2,7 @@
 
 import { type DragEvent, useCallback, useEffect, useState } from 'react';
 import { readDraft, writeDraft } from '../../parts/forms/draft.ts';
-import type { Values } from './fields.tsx';
+import type { Values } from '../../parts/snippets/share.ts';
 
 type Put<T> = (change: Partial<T>) => void;
 

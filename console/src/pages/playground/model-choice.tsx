@@ -7,8 +7,9 @@ import { Link } from 'wouter';
 import type { Operation, PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Remark } from '../../parts/layout/text.tsx';
+import type { Values } from '../../parts/snippets/share.ts';
 import { refusesHidden } from '../../parts/words/operations.ts';
-import { textOf, type Values } from './fields.tsx';
+import { textOf } from './fields.tsx';
 
 interface ModelChoiceProps {
   /** Of several, any will do. */

@@ -4,6 +4,7 @@ import { SegmentedControl, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { GatewayRoute, Operation } from '../../../../src/admin/contract.ts';
 import type { IconName } from '../../parts/marks/icon.tsx';
+import type { Values } from '../../parts/snippets/share.ts';
 import { operationWords } from '../../parts/words/operations.ts';
 import type { Answer, Call, FormPart } from './call.ts';
 import { CallSource } from './call-source.tsx';
@@ -18,7 +19,6 @@ import {
   Options,
   textOf,
   toBodyPart,
-  type Values,
 } from './fields.tsx';
 import { addRun, useKept } from './hooks.ts';
 import { ModelPair } from './model-choice.tsx';

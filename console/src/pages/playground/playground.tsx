@@ -7,9 +7,9 @@ import { useLocation, useSearchParams } from 'wouter';
 import { canBeShown, type GatewayRoute, type Operation, operations } from '../../../../src/admin/contract.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead, TabRow } from '../../parts/layout/page-head.tsx';
+import { readShared } from '../../parts/snippets/share.ts';
 import { toPattern } from './call-text.ts';
 import type { TabProps } from './operation-tab.tsx';
-import { readShared } from './share.ts';
 import { OwnKey } from './use-call.ts';
 
 /** A route as the page offers it. */

@@ -7,11 +7,11 @@ import { Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
+import type { Values } from '../../parts/snippets/share.ts';
+import { toShared } from '../../parts/snippets/share.ts';
 import { When } from '../../parts/words/numbers.tsx';
 import type { Answer } from './call.ts';
-import type { Values } from './fields.tsx';
 import { type Run, readRuns } from './hooks.ts';
-import { toShared } from './share.ts';
 
 /** A share of the window's height. */
 const highEnough = 0.75;

@@ -18,6 +18,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Upstream } from '../../../../src/admin/contract.ts';
 import { Sparkline } from '../../parts/charts/sparkline.tsx';
+import { sortedBy, trafficCells, trafficColumns, useTraffic } from '../../parts/explorer/traffic.ts';
 import { Empty, Failed } from '../../parts/layout/state.tsx';
 import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
@@ -27,7 +28,6 @@ import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
 import { pageOf } from '../../parts/words/places.ts';
-import { sortedBy, trafficCells, trafficColumns, useTraffic } from '../explorer/traffic.ts';
 import { useUpstreams } from './upstream-data.ts';
 import { stateWords } from './upstream-words.ts';
 

@@ -1,4 +1,4 @@
-/** Labels of the field, each written once: results, percentiles, states, dimensions. A test holds them against the glossary. */
+/** Labels of the field, each written once: results, percentiles, states, dimensions. `npm run check` refuses words that only this project used. */
 
 import type { AlertRule, latencyKinds, requestResults, seriesDimensions } from '../../../../src/admin/contract.ts';
 

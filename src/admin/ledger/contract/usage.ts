@@ -49,7 +49,7 @@ const sums = {
 
 export const usageSums = z.object(sums);
 
-export const usageLine = z.object({
+const usageLine = z.object({
   by: z
     .partialRecord(z.enum(usageGroups), z.string().nullable())
     .meta({ description: 'A value for each group that was asked for; null where a request had none.' }),

@@ -138,7 +138,7 @@ export const getNotices = overviewEndpoint('GET /api/notices', 'viewer', {
   answer: notices,
 });
 
-export const configurationState = z.object({
+const configurationState = z.object({
   file: z.string().nullable(),
   readAt: instant.meta({ description: 'When what is in force was read.' }),
   refused: z

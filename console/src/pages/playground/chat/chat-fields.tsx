@@ -2,6 +2,7 @@
 
 import { Select, Stack } from '@mantine/core';
 import { useCallback } from 'react';
+import type { Values } from '../../../parts/snippets/share.ts';
 import { operationWords } from '../../../parts/words/operations.ts';
 import {
   Examples,
@@ -17,7 +18,6 @@ import {
   textOf,
   topP,
   toStopText,
-  type Values,
 } from '../fields.tsx';
 import { ModelChoice } from '../model-choice.tsx';
 import { parseFurther } from '../texts.ts';

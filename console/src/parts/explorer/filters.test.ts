@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toAddress, withParameters } from '../../parts/api/asking.ts';
+import { toAddress, withParameters } from '../api/asking.ts';
 import {
   isNarrowed,
   isOneQuery,

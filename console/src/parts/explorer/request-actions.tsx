@@ -5,14 +5,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { bodyOf, canBeShown, type LedgerDetail, operationRows, pathOf } from '../../../../src/admin/contract.ts';
-import { ask } from '../../parts/api/client.ts';
-import { Action, IconButton } from '../../parts/layout/button.tsx';
-import { Remark } from '../../parts/layout/text.tsx';
-import { Icon } from '../../parts/marks/icon.tsx';
-import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
-import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
-import { toJavaScript, toPython } from '../../parts/snippets/http-code.ts';
-import { toShared } from '../playground/share.ts';
+import { ask } from '../api/client.ts';
+import { Action, IconButton } from '../layout/button.tsx';
+import { Remark } from '../layout/text.tsx';
+import { Icon } from '../marks/icon.tsx';
+import { CopyButton, Snippet } from '../snippets/copy.tsx';
+import { toBodyText, toCurlLine } from '../snippets/curl-line.ts';
+import { toJavaScript, toPython } from '../snippets/http-code.ts';
+import { toShared } from '../snippets/share.ts';
 
 interface NeighboursProps {
   /** Of the rows on the page, in their order. */

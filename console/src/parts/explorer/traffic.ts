@@ -2,9 +2,9 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { SeriesFigures } from '../../../../src/admin/contract.ts';
-import { ask } from '../../parts/api/client.ts';
-import type { Sorting } from '../../parts/layout/table.tsx';
-import { formatCompact, formatDuration, formatMoney } from '../../parts/words/format.ts';
+import { ask } from '../api/client.ts';
+import type { Sorting } from '../layout/table.tsx';
+import { formatCompact, formatDuration, formatMoney } from '../words/format.ts';
 
 type Dimension = 'model' | 'upstream' | 'key' | 'project';
 export type Traffic = ReadonlyMap<string, SeriesFigures>;

@@ -1,8 +1,8 @@
 /** What came of a request and of each of its calls, in words. */
 
 import type { LedgerDetail, LedgerRow } from '../../../../src/admin/contract.ts';
-import { formatDuration } from '../../parts/words/format.ts';
-import { outcomeWords, resultWords } from '../../parts/words/labels.ts';
+import { formatDuration } from '../words/format.ts';
+import { outcomeWords, resultWords } from '../words/labels.ts';
 
 type Outcome = LedgerRow['outcome'];
 type Try = LedgerDetail['tries'][number];

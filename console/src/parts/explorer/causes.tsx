@@ -3,11 +3,11 @@
 import { Anchor, Paper, SimpleGrid, Table, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Series as Answer } from '../../../../src/admin/contract.ts';
-import { LegendMark } from '../../parts/charts/drawing.tsx';
-import { DataTable } from '../../parts/layout/table.tsx';
-import { Muted, Remark } from '../../parts/layout/text.tsx';
-import { formatCount, formatDuration, formatMoney, formatPercent } from '../../parts/words/format.ts';
-import { outcomeWords } from '../../parts/words/labels.ts';
+import { LegendMark } from '../charts/drawing.tsx';
+import { DataTable } from '../layout/table.tsx';
+import { Muted, Remark } from '../layout/text.tsx';
+import { formatCount, formatDuration, formatMoney, formatPercent } from '../words/format.ts';
+import { outcomeWords } from '../words/labels.ts';
 import type { Field } from './filters.ts';
 import { changeWords, type NamedLine, shareAt } from './series-rows.ts';
 import type { Dimension } from './sight.ts';

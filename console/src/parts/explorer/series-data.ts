@@ -1,7 +1,7 @@
 /** Asks for the series that the Explorer shows. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ask } from '../../parts/api/client.ts';
+import { ask } from '../api/client.ts';
 import { type Filters, spanOf, toParameters, toSeriesQuery } from './filters.ts';
 import { type Sight, toSightQuery } from './sight.ts';
 

@@ -3,9 +3,9 @@
 import { Autocomplete, Badge, Button, Group, Pill, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { requestResults } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/marks/icon.tsx';
-import { outcomeWords, resultWords } from '../../parts/words/labels.ts';
-import { requestWords } from '../../parts/words/operations.ts';
+import { Icon } from '../marks/icon.tsx';
+import { outcomeWords, resultWords } from '../words/labels.ts';
+import { requestWords } from '../words/operations.ts';
 import {
   type Field,
   type Filters,

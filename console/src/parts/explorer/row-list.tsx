@@ -5,12 +5,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import type { MouseEvent } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
-import { Remark } from '../../parts/layout/text.tsx';
-import { StatusBadge } from '../../parts/marks/status.tsx';
-import { listItem } from '../../parts/shell/shortcuts.tsx';
-import { formatCount, formatTime } from '../../parts/words/format.ts';
-import { Duration, Money, Nothing } from '../../parts/words/numbers.tsx';
-import { requestWords } from '../../parts/words/operations.ts';
+import { Remark } from '../layout/text.tsx';
+import { StatusBadge } from '../marks/status.tsx';
+import { listItem } from '../shell/shortcuts.tsx';
+import { formatCount, formatTime } from '../words/format.ts';
+import { Duration, Money, Nothing } from '../words/numbers.tsx';
+import { requestWords } from '../words/operations.ts';
 import type { Names } from './ledger-data.ts';
 import { outcomeLooks } from './request-words.ts';
 

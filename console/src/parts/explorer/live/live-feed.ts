@@ -4,7 +4,7 @@
  */
 
 import type { LiveEvent, LiveSample, LiveUpstream } from '../../../../../src/admin/contract.ts';
-import { createSseReader } from '../../../parts/api/sse.ts';
+import { createSseReader } from '../../api/sse.ts';
 
 type LiveStatus = 'connecting' | 'live' | 'lost' | 'idle';
 

@@ -1,6 +1,7 @@
 /** A form of the playground as a part of an address, so that a link to it shows the same. */
 
-type Values = Readonly<Record<string, string | boolean>>;
+/** What the form holds. */
+export type Values = Readonly<Record<string, string | boolean>>;
 
 /** Longer ones make addresses that servers and chats cut. */
 const longestShared = 6_000;

@@ -3,10 +3,10 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { LedgerChoices, LedgerRow, Page } from '../../../../src/admin/contract.ts';
-import { toAddress } from '../../parts/api/asking.ts';
-import { ask } from '../../parts/api/client.ts';
-import { outcomeWords } from '../../parts/words/labels.ts';
-import { requestWords } from '../../parts/words/operations.ts';
+import { toAddress } from '../api/asking.ts';
+import { ask } from '../api/client.ts';
+import { outcomeWords } from '../words/labels.ts';
+import { requestWords } from '../words/operations.ts';
 import { type Filters, mayBeOwnId, type RowQuery, toParameters, toQuery, toRowQuery } from './filters.ts';
 
 export const rowsPerPage = 50;

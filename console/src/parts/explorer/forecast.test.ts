@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../parts/words/format.ts';
+import { formatTime } from '../words/format.ts';
 import { forecastWords } from './forecast.ts';
 
 const hourMs = 3_600_000;

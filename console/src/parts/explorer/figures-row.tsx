@@ -2,9 +2,9 @@
 
 import { SimpleGrid } from '@mantine/core';
 import type { Series, SeriesFigures } from '../../../../src/admin/contract.ts';
-import { Tile } from '../../parts/charts/tile.tsx';
-import { formatCompact, formatDuration, formatMoney, formatPercent } from '../../parts/words/format.ts';
-import { percentileWords, resultWords } from '../../parts/words/labels.ts';
+import { Tile } from '../charts/tile.tsx';
+import { formatCompact, formatDuration, formatMoney, formatPercent } from '../words/format.ts';
+import { percentileWords, resultWords } from '../words/labels.ts';
 import { changeWords, shareAt } from './series-rows.ts';
 
 const none = '–';

@@ -1,8 +1,8 @@
 /** What the Explorer is narrowed to, as its address has it: a link to it shows the same to someone else. */
 
-import { operations, requestResults, rowOutcomes } from '../../../../src/admin/contract.ts';
-import { oneOf } from '../../parts/api/asking.ts';
-import { dimensionWords } from '../../parts/words/labels.ts';
+import { operations, requestResults, rowOutcomes, seriesDimensions } from '../../../../src/admin/contract.ts';
+import { oneOf } from '../api/asking.ts';
+import { dimensionWords } from '../words/labels.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -23,17 +23,7 @@ export type Range = keyof typeof ranges;
 export const standardRange: Range = '24h';
 
 /** In the order in which they are offered. */
-export const fields = [
-  'model',
-  'upstream',
-  'key',
-  'project',
-  'operation',
-  'outcome',
-  'code',
-  'cache',
-  'status',
-] as const;
+export const fields = [...seriesDimensions, 'status'] as const;
 export type Field = (typeof fields)[number];
 
 export const fieldWords: Readonly<Record<Field, string>> = { ...dimensionWords, status: 'Status' };

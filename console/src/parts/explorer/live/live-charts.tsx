@@ -2,12 +2,12 @@
 
 import { Group, SimpleGrid } from '@mantine/core';
 import type { LiveSample } from '../../../../../src/admin/contract.ts';
-import type { ChartRow, Series } from '../../../parts/charts/chart-geometry.ts';
-import { costSeries, latencySeries, resultSeries } from '../../../parts/charts/drawing.tsx';
-import { TimeChart } from '../../../parts/charts/time-chart.tsx';
-import { Action } from '../../../parts/layout/button.tsx';
-import { Muted } from '../../../parts/layout/text.tsx';
-import { formatDuration, formatMoney, formatPercent, formatRate } from '../../../parts/words/format.ts';
+import type { ChartRow, Series } from '../../charts/chart-geometry.ts';
+import { costSeries, latencySeries, resultSeries } from '../../charts/drawing.tsx';
+import { TimeChart } from '../../charts/time-chart.tsx';
+import { Action } from '../../layout/button.tsx';
+import { Muted } from '../../layout/text.tsx';
+import { formatDuration, formatMoney, formatPercent, formatRate } from '../../words/format.ts';
 import { dollarsOf, type LivePoint, rateAt, resultOf, savings, toPoints } from './live-figures.ts';
 import { pauseLive, useLive, useLivePart } from './use-live.ts';
 

@@ -3,7 +3,7 @@
 import { useElementSize } from '@mantine/hooks';
 import { memo, useMemo } from 'react';
 import type { Series as Answer } from '../../../../src/admin/contract.ts';
-import { barX, type ChartRow, type Plot } from '../../parts/charts/chart-geometry.ts';
+import { barX, type ChartRow, type Plot } from '../charts/chart-geometry.ts';
 import {
   type Linked,
   latencySeries,
@@ -13,9 +13,9 @@ import {
   toColor,
   toPlot,
   usePointer,
-} from '../../parts/charts/drawing.tsx';
+} from '../charts/drawing.tsx';
 
-import { formatDuration } from '../../parts/words/format.ts';
+import { formatDuration } from '../words/format.ts';
 
 interface HeatMapProps {
   readonly heat: NonNullable<Answer['heatmap']>;

@@ -1,7 +1,7 @@
 /** When a budget ends at the pace so far, in words: with a band for a pace a third higher or lower. */
 
 import type { BudgetState } from '../../../../src/admin/contract.ts';
-import { formatPercent, formatTime } from '../../parts/words/format.ts';
+import { formatPercent, formatTime } from '../words/format.ts';
 
 const bandShare = 1 / 3;
 

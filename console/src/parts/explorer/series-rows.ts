@@ -1,7 +1,7 @@
 /** From series to what charts draw: rates by a unit that people can read, times in the reader's zone, a series for each value. */
 
 import type { Series as Answer, SeriesLine } from '../../../../src/admin/contract.ts';
-import type { ChartRow, Series } from '../../parts/charts/chart-geometry.ts';
+import type { ChartRow, Series } from '../charts/chart-geometry.ts';
 import type { Dimension } from './sight.ts';
 
 const secondMs = 1_000;

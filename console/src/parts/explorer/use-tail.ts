@@ -4,7 +4,7 @@ import { useDocumentVisibility } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useReducer, useRef, useState } from 'react';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
-import { sessionQuery } from '../../parts/api/session.ts';
+import { sessionQuery } from '../api/session.ts';
 import { noRows, type TailRows, takeEvent } from './tail-rows.ts';
 
 /** Rows that come together are shown together. */

@@ -1,7 +1,7 @@
 /** How the Explorer looks at what it is narrowed to: split, compared, by which latency, on which tab. The address has it. */
 
 import { latencyKinds, seriesDimensions, seriesOrders } from '../../../../src/admin/contract.ts';
-import { oneOf } from '../../parts/api/asking.ts';
+import { oneOf } from '../api/asking.ts';
 
 export type Dimension = (typeof seriesDimensions)[number];
 export type LatencyKind = (typeof latencyKinds)[number];

@@ -3,10 +3,10 @@
 import { Stack } from '@mantine/core';
 import { Fragment } from 'react';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
-import { DataTable } from '../../parts/layout/table.tsx';
-import { Remark } from '../../parts/layout/text.tsx';
-import { formatCount } from '../../parts/words/format.ts';
-import { Count, Money } from '../../parts/words/numbers.tsx';
+import { DataTable } from '../layout/table.tsx';
+import { Remark } from '../layout/text.tsx';
+import { formatCount } from '../words/format.ts';
+import { Count, Money } from '../words/numbers.tsx';
 
 export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
   const lines: [name: string, seen: number | null, billed: number | null | undefined][] = [

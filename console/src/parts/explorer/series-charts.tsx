@@ -3,12 +3,12 @@
 import { NativeSelect, SimpleGrid } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { type Series as Answer, latencyKinds } from '../../../../src/admin/contract.ts';
-import type { Series } from '../../parts/charts/chart-geometry.ts';
-import { costSeries, type Linked, latencySeries, resultSeries } from '../../parts/charts/drawing.tsx';
-import { chartHeight, TimeChart } from '../../parts/charts/time-chart.tsx';
-import { IconButton } from '../../parts/layout/button.tsx';
-import { formatDuration, formatMoney, formatPercent, formatRate } from '../../parts/words/format.ts';
-import { latencyWords } from '../../parts/words/labels.ts';
+import type { Series } from '../charts/chart-geometry.ts';
+import { costSeries, type Linked, latencySeries, resultSeries } from '../charts/drawing.tsx';
+import { chartHeight, TimeChart } from '../charts/time-chart.tsx';
+import { IconButton } from '../layout/button.tsx';
+import { formatDuration, formatMoney, formatPercent, formatRate } from '../words/format.ts';
+import { latencyWords } from '../words/labels.ts';
 import { HeatMap } from './heat-map.tsx';
 import { failedShareAt, type NamedLine, ratesOf, rateUnitOf, shareAt, spansOf, toRows } from './series-rows.ts';
 import type { LatencyKind, Sight } from './sight.ts';

@@ -1,7 +1,7 @@
 /** The one live feed of the console, as the parts of the page see it. */
 
 import { useSyncExternalStore } from 'react';
-import { expired, send } from '../../../parts/api/client.ts';
+import { expired, send } from '../../api/client.ts';
 import { createLiveFeed, type LiveState } from './live-feed.ts';
 
 const feed = createLiveFeed({
