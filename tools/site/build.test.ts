@@ -104,7 +104,7 @@ test('commands, options, scripts and paths in the docs exist', async () => {
       }
     }
     for (const line of lines) {
-      const [, script] = /\bnpm run ([a-z:]+)/.exec(line) ?? [];
+      const [, script] = /\bnpm run ([a-z:-]+)/.exec(line) ?? [];
       if (script !== undefined && !scripts.includes(script)) faults.push(`${source}: npm run ${script}`);
       const [, url] =
         /\bcurl\b.*?"?(https?:\/\/(?:127\.0\.0\.1:400[01]|localhost|postern\.example)\/[^\s"?]*)/.exec(line) ?? [];
