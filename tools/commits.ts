@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 
-const base = '62ace01f6e014d53e2cb80630ab318f9a4a3b0e7';
+const base = '5c31398179ec404313ba088149809816040fbc3c';
 const mostCharacters = 72;
 const form =
   /^(bench|build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(\([a-z0-9][a-z0-9,./ -]*\))?!?: (\S.*)$/;
