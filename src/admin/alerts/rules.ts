@@ -42,6 +42,17 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
   upstream_degraded: async (context) => ofUpstreams(context, 'upstream_degraded', ['degraded']),
   upstream_down: async (context) => ofUpstreams(context, 'upstream_down', ['failing', 'cooldown']),
 
+  async slo_missed(context) {
+    const { targets } = await readTargetReports(context);
+    const missed = targets.flatMap((reports) => reports.find(({ isSloMissed }) => isSloMissed === true) ?? []);
+    return [...Map.groupBy(missed, ({ upstream }) => upstream)].map(([upstream, all]): AlertFacts => {
+      const models = all.map(({ model }) => model).join(', ');
+      const cause = `${upstream}: interactive requests for ${models} take longer than their slo, although bulk has only one slot left`;
+      const facts = { rule: 'slo_missed', severity: 'warning', cause, explore: { upstream, order: 'p95' } } as const;
+      return { ...facts, kind: 'upstream', subject: upstream };
+    });
+  },
+
   async budget(context) {
     const budgets = await readSpentBudgets(context);
     const spent = budgets.filter(
@@ -162,6 +173,7 @@ export function wordsOfRules({
         : `The p95 of the requests of ten minutes is above ${p95Ms} ms.`,
     upstream_degraded: `Less than ${percent(stateRule.successShare)} of the calls to an upstream succeed, or its p95 is over ${stateRule.slower} times that of its week.`,
     upstream_down: 'An upstream answers at most half of its calls, or is in cooldown.',
+    slo_missed: 'Interactive requests take longer than models[].slo promises, with as little bulk as can be.',
     budget: 'A budget of a key or a project is used up.',
     ledger_lag: `Requests wait for more than ${behindMs / 1_000} s to reach the store.`,
     drift: 'A model behind a canary has changed.',

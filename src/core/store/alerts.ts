@@ -5,6 +5,7 @@ export const alertRules = [
   'latency',
   'upstream_degraded',
   'upstream_down',
+  'slo_missed',
   'budget',
   'ledger_lag',
   'drift',

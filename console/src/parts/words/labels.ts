@@ -56,6 +56,7 @@ export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
   latency: 'Latency',
   upstream_degraded: 'Upstream degraded',
   upstream_down: 'Upstream down',
+  slo_missed: 'Promised latency missed',
   budget: 'Budget',
   ledger_lag: 'Ledger lag',
   drift: 'Drift',

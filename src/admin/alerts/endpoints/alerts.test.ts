@@ -75,6 +75,32 @@ test('of several nodes one watches, and after its lease another one goes on with
   assert.equal(looks, 0);
 });
 
+test('a promised latency that an upstream cannot keep opens an alert, with its models', async (t) => {
+  const { ask, context, store } = await openAdmin(t, {
+    configuration: {
+      upstreams: [{ id: 'up', family: 'openai', base_url: 'https://up.example/v1', api_key: 'sk-up' }],
+      models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up', model: 'm-1' }] }],
+    },
+  });
+  const state = { state: 'healthy', restsForMs: 0, why: undefined, inFlight: 1, waiting: 0, latencyMs: 20 } as const;
+  const target = { upstream: 'up', model: 'm-1', ...state, restingCredentials: [] };
+  await store.health.report('one', [{ ...target, isSloMissed: true }]);
+  await store.health.report('two', [{ ...target, isSloMissed: false }]);
+  await context.alerts.look();
+  await context.alerts.look();
+  const { json } = await ask('GET', '/api/alerts?state=open');
+  assert.deepEqual(
+    json.items.map(({ rule, subject, cause }: Record<string, unknown>) => [rule, subject, cause]),
+    [
+      [
+        'slo_missed',
+        { kind: 'upstream', id: 'up' },
+        'up: interactive requests for m-1 take longer than their slo, although bulk has only one slot left',
+      ],
+    ],
+  );
+});
+
 test('a silenced alert is told to nobody, also when it comes again', async (t) => {
   const { ask, context, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
