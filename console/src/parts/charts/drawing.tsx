@@ -63,7 +63,7 @@ interface DrawingProps {
   readonly linked?: Linked | undefined;
 }
 
-const axisWidth = 58;
+const axisWidth = 72;
 const footHeight = 20;
 /** Of a letter; and the last label ends where the chart does, so that it reaches back by its half. */
 const letterWidth = 6.4;
