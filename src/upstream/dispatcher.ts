@@ -64,7 +64,8 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   ): TargetLease | undefined {
     const [only] = tier;
     if (tier.length === 1 && only !== undefined) {
-      const option = optionFor(only, tried, matched, nowMs);
+      const view = healthIndex.viewOf(only.target, matched, nowMs);
+      const option = isOpenTo(only, view, tried) ? optionFor(only, view, tried, nowMs) : undefined;
       return option && begin(option, routePlan, tried, nowMs);
     }
     const options = optionsIn(tier, tried, matched, nowMs);
@@ -80,13 +81,9 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /** Undefined where it may not be called now. */
-  function optionFor(candidate: Candidate, tried: Tried, matched: string, nowMs: number): Option | undefined {
-    const { target } = candidate;
-    const view = healthIndex.viewOf(target, matched, nowMs);
-    if (tried.hasTarget(target) || !view.upstream.slots.hasRoom(tried)) return undefined;
-    if (!mayCall(view, tried, nowMs) || view.upstream.down !== undefined) return undefined;
-    const key = chooseKey(view, tried, nowMs);
-    return key && { candidate, view, key, weight: target.weight };
+  function optionFor(candidate: Candidate, view: TargetView, tried: Tried, nowMs: number): Option | undefined {
+    const key = mayCall(view, tried, nowMs) ? chooseKey(view, tried, nowMs) : undefined;
+    return key && { candidate, view, key, weight: candidate.target.weight };
   }
 
   /** Everyone of a tier that may be called now. */
@@ -95,11 +92,10 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     let resting = 0;
     for (const candidate of tier) {
       const view = healthIndex.viewOf(candidate.target, matched, nowMs);
-      if (tried.hasTarget(candidate.target) || !view.upstream.slots.hasRoom(tried)) continue;
-      if (mayCall(view, tried, nowMs) && view.upstream.down === undefined) {
-        const key = chooseKey(view, tried, nowMs);
-        if (key !== undefined) options.push({ candidate, view, key, weight: candidate.target.weight });
-      } else if (view.health.circuit.openedBy === 'answer') resting += 1;
+      if (!isOpenTo(candidate, view, tried)) continue;
+      const option = optionFor(candidate, view, tried, nowMs);
+      if (option !== undefined) options.push(option);
+      else if (view.health.circuit.openedBy === 'answer' && !mayCall(view, tried, nowMs)) resting += 1;
     }
     const over = resting - Math.ceil(tier.length * restingShare);
     return over > 0 && options.length > 0 ? [...options, ...pressed(tier, tried, matched, over, nowMs)] : options;
@@ -263,9 +259,14 @@ function wakeUnreachable({ targets }: UpstreamHealth, nowMs: number): void {
   }
 }
 
+/** It was not asked yet, and takes a call more. */
+function isOpenTo({ target }: Candidate, { upstream }: TargetView, tried: Tried): boolean {
+  return !tried.hasTarget(target) && upstream.slots.hasRoom(tried);
+}
+
 /** The body is looked at only where it is the one that a target in cooldown failed on. */
-function mayCall({ health: { circuit } }: TargetView, tried: Tried, nowMs: number): boolean {
-  if (!circuit.allows(nowMs)) return false;
+function mayCall({ health: { circuit }, upstream }: TargetView, tried: Tried, nowMs: number): boolean {
+  if (upstream.down !== undefined || !circuit.allows(nowMs)) return false;
   return circuit.oneBody === undefined || circuit.mayProbe(tried.bodyMark, nowMs);
 }
 
