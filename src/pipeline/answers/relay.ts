@@ -66,7 +66,8 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   }
 
   start(ownHeaders: readonly string[]): void {
-    this.#head = headersFor(this.#exchange, this.#answer, this.#framing, ownHeaders);
+    const rules = rulesFor(this.#exchange, this.#framing, ownHeaders);
+    this.#head = [...clientHeaders(this.#answer.headers, rules), ...ownHeaders];
     this.#exchange.status = this.#answer.status;
     this.#describeToCapture();
     this.#exchange.client.work = this;
@@ -185,30 +186,19 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   }
 }
 
-/** The headers that the client gets. */
-function headersFor(
-  { target }: Exchange,
+/** The headers that the client gets, as the lines of a head. */
+export const linesFor = (
+  exchange: Exchange,
   { headers }: Answer,
   framing: Framing,
   ownHeaders: readonly string[],
-): string[] {
-  const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
-  const passing = clientHeaders(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders });
-  passing.push(...ownHeaders);
-  return passing;
-}
+): string => clientLines(headers, rulesFor(exchange, framing, ownHeaders)) + toFieldLines(ownHeaders);
 
-/** The same as the lines of a head. */
-export function linesFor(
-  { target }: Exchange,
-  { headers }: Answer,
-  framing: Framing,
-  ownHeaders: readonly string[],
-): string {
-  const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
-  const rules = { framing, hasOwnRates, listed: target?.upstream.responseHeaders };
-  return clientLines(headers, rules) + toFieldLines(ownHeaders);
-}
+const rulesFor = ({ target }: Exchange, framing: Framing, ownHeaders: readonly string[]) => ({
+  framing,
+  hasOwnRates: ownHeaders.some((name) => name.startsWith('x-ratelimit-')),
+  listed: target?.upstream.responseHeaders,
+});
 
 /** Sees what the upstream counts as its answer passes. */
 export function observerOf(exchange: Exchange, { status, headers }: Answer): UsageObserver {

@@ -36,22 +36,21 @@ const longestCountBytes = 1024;
 /** The count in an answer that is one JSON object. The end of a cut answer proves nothing, its head does. */
 export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
   if (!cut) {
-    const tail = excerpt.tail();
-    const usage = firstOf((key) => readFromTail(tail, key));
+    const usage = anyInTail(excerpt.tail());
     if (usage !== null || excerpt.tailIsWhole) return usage;
   }
-  const head = excerpt.head();
-  return firstOf((key) => readFromHead(head, key));
+  return anyInHead(excerpt.head());
 }
 
 /** The same of an answer that lies there whole. */
 export function readWholeUsage(body: Buffer): Usage | null {
   const tail = body.length <= tailBytes ? body : body.subarray(-tailBytes);
-  const usage = firstOf((key) => readFromTail(tail, key));
-  if (usage !== null || tail === body) return usage;
-  const head = body.subarray(0, headBytes);
-  return firstOf((key) => readFromHead(head, key));
+  const usage = anyInTail(tail);
+  return usage !== null || tail === body ? usage : anyInHead(body.subarray(0, headBytes));
 }
+
+const anyInTail = (tail: Buffer): Usage | null => firstOf((key) => readFromTail(tail, key));
+const anyInHead = (head: Buffer): Usage | null => firstOf((key) => readFromHead(head, key));
 
 /** The last count in a stream of events; a cut stream has counted as far as it came. */
 export function readEventUsage(excerpt: Excerpt): Usage | null {
