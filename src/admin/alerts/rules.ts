@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { AlertFacts, AlertRule } from '../../core/store/alerts.ts';
 import { wholeStretch } from '../../core/store/series.ts';
 import type { AdminContext } from '../context.ts';
-import { readSpentBudgets } from '../overview/notices.ts';
+import { readMissedSlos, readSpentBudgets } from '../overview/notices.ts';
 import { stateRule } from '../series/contract/series.ts';
 import { readStates } from '../series/states.ts';
 import { toInstant } from '../shapes/common.ts';
@@ -43,8 +43,7 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
   upstream_down: async (context) => ofUpstreams(context, 'upstream_down', ['failing', 'cooldown']),
 
   async slo_missed(context) {
-    const { targets } = await readTargetReports(context);
-    const missed = targets.flatMap((reports) => reports.find(({ isSloMissed }) => isSloMissed === true) ?? []);
+    const missed = await readMissedSlos(context);
     return [...Map.groupBy(missed, ({ upstream }) => upstream)].map(([upstream, all]): AlertFacts => {
       const models = all.map(({ model }) => model).join(', ');
       const cause = `${upstream}: interactive requests for ${models} take longer than their slo, although bulk has only one slot left`;

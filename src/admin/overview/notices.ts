@@ -62,23 +62,24 @@ async function readTargets(context: AdminContext): Promise<Notice[]> {
   });
 }
 
-async function readMissedPromises(context: AdminContext): Promise<Notice[]> {
+/** Targets of which a node reports that interactive requests take longer than promised. */
+export async function readMissedSlos(
+  context: Pick<AdminContext, 'store' | 'clock'>,
+): Promise<{ readonly upstream: string; readonly model: string }[]> {
   const { targets } = await readTargetReports(context);
-  return targets.flatMap(([first, ...others]): Notice[] => {
-    if (![first, ...others].some(({ isSloMissed }) => isSloMissed === true)) return [];
-    const { upstream, model } = first;
-    return [
-      {
-        id: `slo ${upstream} ${model}`,
-        kind: 'slo',
-        severity: 'warning',
-        title: `Interactive requests take longer than promised at ${upstream}`,
-        detail: `More than one of ten requests for ${model} exceeds the latency in slo, although bulk has only one slot left. Give the upstream more capacity, or raise the latency.`,
-        about: { kind: 'upstream', id: upstream },
-        at: null,
-      },
-    ];
-  });
+  return targets.flatMap((reports) => reports.find(({ isSloMissed }) => isSloMissed === true) ?? []);
+}
+
+async function readMissedPromises(context: AdminContext): Promise<Notice[]> {
+  return (await readMissedSlos(context)).map(({ upstream, model }) => ({
+    id: `slo ${upstream} ${model}`,
+    kind: 'slo',
+    severity: 'warning',
+    title: `Interactive requests take longer than promised at ${upstream}`,
+    detail: `More than one of ten requests for ${model} exceeds the latency in slo, although bulk has only one slot left. Give the upstream more capacity, or raise the latency.`,
+    about: { kind: 'upstream', id: upstream },
+    at: null,
+  }));
 }
 
 /** Whatever node has seen it first. */
