@@ -67,7 +67,7 @@ function billOf({
 
 const perMillion = { ...nothing, input: 20_000_000, output: 60_000_000 };
 
-test('what the upstream counted is billed as it said', () => {
+test('bills the token counts that the upstream reported', () => {
   const row = billOf({ operation: 'completions', price: perMillion, usage: { promptTokens: 10, completionTokens: 5 } });
   assert.deepEqual(row, {
     inputTokens: 10,
@@ -81,7 +81,7 @@ test('what the upstream counted is billed as it said', () => {
   });
 });
 
-test('of a total alone, what is no output is input', () => {
+test('splits a reported total: tokens that are not output are billed as input', () => {
   const cost = (usage: Partial<Usage>) => billOf({ price: perMillion, usage })?.costNanos;
   assert.equal(cost({ totalTokens: 100 }), 2000);
   assert.equal(cost({ totalTokens: 100, completionTokens: 50 }), 1000 + 3000);
@@ -90,12 +90,12 @@ test('of a total alone, what is no output is input', () => {
   assert.equal(cost({ totalTokens: 1, completionTokens: 5 }), 800 + 300);
 });
 
-test('cached tokens are among those of the input, whatever an upstream says', () => {
+test('counts cached tokens as part of the input tokens, even if the upstream reports more', () => {
   const usage = { promptTokens: 10, completionTokens: 1, cachedTokens: 4_000 };
   assert.equal(billOf({ operation: 'chat', price: perMillion, usage, estimate: { items: 1 } })?.cachedTokens, 10);
 });
 
-test('whoever leaves in the middle of its pictures has asked for all of them', () => {
+test('bills all requested images when the client leaves while they are generated', () => {
   const made = (count: number, outcome: Exchange['outcome']) => {
     const pictures = { count, size: undefined, quality: undefined };
     return billOf({ operation: 'images', price: { ...nothing, image: 5 }, estimate: { images: 4 }, outcome, pictures });
@@ -107,7 +107,7 @@ test('whoever leaves in the middle of its pictures has asked for all of them', (
   }
 });
 
-test('what a total holds beyond input and output was thought, and is output; of what is no text it is nothing', () => {
+test('bills the unexplained part of a total as reasoning output for chat, and ignores it for embeddings', () => {
   const usage = { promptTokens: 23, completionTokens: 9, totalTokens: 334 };
   const price = { ...nothing, input: 1_000_000, output: 1_000_000 };
   const chat = billOf({ operation: 'chat', price, usage, estimate: { items: 1 } });
@@ -117,14 +117,14 @@ test('what a total holds beyond input and output was thought, and is output; of 
   assert.equal(billOf({ operation: 'embeddings', price, usage, estimate: { items: 1 } })?.outputTokens, 9);
 });
 
-test('tokens that the upstream had in its cache cost what the price says of them, or as much as others', () => {
+test('bills cached input tokens at the cached price, or at the input price if there is none', () => {
   const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 400 };
   assert.equal(billOf({ price: { ...perMillion, cachedInput: 5_000_000 }, usage })?.costNanos, 12_000 + 2000);
   assert.equal(billOf({ price: perMillion, usage })?.costNanos, 20_000);
   assert.equal(billOf({ price: perMillion, usage: { ...usage, cachedTokens: 5000 } })?.costNanos, 20_000);
 });
 
-test('search units, requests, items and images cost each', () => {
+test('bills search units, requests, items and images each at its own price', () => {
   const price = { ...nothing, searchUnit: 2_000_000, request: 7, item: 11, image: 13 };
   const row = billOf({ operation: 'rerank', price, usage: { searchUnits: 3 }, estimate: { images: 2 } });
   assert.equal(row?.costNanos, 6_000_000 + 7 + 33 + 26);
@@ -132,7 +132,7 @@ test('search units, requests, items and images cost each', () => {
   assert.equal(row?.inputTokens, 0);
 });
 
-test('what the upstream did not say is estimated, and marked', () => {
+test('estimates counts that the upstream did not report, and marks the bill as estimated', () => {
   const rerank = billOf({ operation: 'rerank', price: { ...nothing, searchUnit: 2_000_000 } });
   assert.deepEqual([rerank?.searchUnits, rerank?.costNanos, rerank?.isEstimated], [2, 4_000_000, true]);
   const embeddings = billOf({ price: perMillion });
@@ -145,14 +145,14 @@ test('what the upstream did not say is estimated, and marked', () => {
   assert.equal(billOf({ ...streamed, usage: { promptTokens: 4, completionTokens: 2 } })?.isEstimated, false);
 });
 
-test('what is free or unknown has its counts all the same, and no search units that nobody sells', () => {
+test('keeps counts of free and unpriced requests, and counts search units only if they have a price', () => {
   const unknown = billOf({ operation: 'rerank', price: undefined, usage: { totalTokens: 12 } });
   assert.deepEqual([unknown?.inputTokens, unknown?.searchUnits, unknown?.costNanos], [12, 0, null]);
   const free = billOf({ operation: 'rerank', price: { ...nothing, input: 0, searchUnit: 0 } });
   assert.deepEqual([free?.searchUnits, free?.costNanos], [0, 0]);
 });
 
-test('of the lines of a batch the share is paid that the price says, each rounded by itself', () => {
+test('bills each line of a batch at the batch share of the price, rounded line by line', () => {
   const batch = { path: '/v1/chat/completions', lines: 1 };
   const usage = { promptTokens: 1, completionTokens: 0 };
   const cost = (price: Partial<Price>) =>
@@ -169,7 +169,7 @@ test('of the lines of a batch the share is paid that the price says, each rounde
   assert.equal(worstCostNanos(price, whole), (1_000 + 4 * 10 + 4 * 2) / 2 + 4);
 });
 
-test('errors, refusals and what was never sent are not billed', () => {
+test('does not bill errors, refusals and requests that were never sent', () => {
   const price = perMillion;
   assert.equal(billOf({ price, outcome: 'error', status: 500 }), null);
   assert.equal(billOf({ price, outcome: 'refused', status: 429 }), null);
@@ -179,7 +179,7 @@ test('errors, refusals and what was never sent are not billed', () => {
   assert.equal(billOf({ price, outcome: 'aborted', status: 499, attempts: 2, tries: ['not-sent', 'failed'] }), null);
 });
 
-test('a client that leaves, and an answer that breaks off, are billed by what was said, else by an estimate', () => {
+test('bills an aborted or broken response by the reported usage, else by an estimate', () => {
   const price = perMillion;
   const left = billOf({ price, outcome: 'aborted', usage: { promptTokens: 7, totalTokens: 7 } });
   assert.deepEqual([left?.inputTokens, left?.costNanos, left?.isEstimated], [7, 140, true]);
@@ -189,7 +189,7 @@ test('a client that leaves, and an answer that breaks off, are billed by what wa
   assert.deepEqual([before?.inputTokens, before?.isEstimated], [40, true]);
 });
 
-test('is rounded once, half up', () => {
+test('rounds a cost once, half up', () => {
   const cost = (input: number, output: number, promptTokens: number, completionTokens: number) =>
     billOf({ price: { ...nothing, input, output }, usage: { promptTokens, completionTokens }, estimate: { items: 1 } })
       ?.costNanos;
@@ -221,7 +221,7 @@ const prices = fc.record({
 });
 const quantities = fc.record({ input: count, output: count, units: fc.nat(10_000), items: count, images: fc.nat(100) });
 
-test('a compressed answer is estimated by what it is without its compression', () => {
+test('estimates a compressed response by its uncompressed size', () => {
   const price: Price = { ...nothing, output: 1_000_000 };
   const estimate = { mostOutputTokens: 1_000, isStream: true };
   const answer: Case = { operation: 'completions', price, estimate, responseBytes: 1_000 };
@@ -230,7 +230,7 @@ test('a compressed answer is estimated by what it is without its compression', (
   assert.equal(billOf({ ...answer, decodedBytes: 20_000_000 })?.outputTokens, 1_000);
 });
 
-test('of counts beyond any request, so much is billed that sums of them stay what a database holds', () => {
+test('caps absurd counts so that sums of them still fit into the database', () => {
   const price: Price = { ...nothing, input: 1_000_000, cachedInput: 1_000_000, output: 1_000_000 };
   const most = Number.MAX_SAFE_INTEGER;
   const usage = { promptTokens: most, completionTokens: most, cachedTokens: most, searchUnits: most };
@@ -249,7 +249,7 @@ const parted: Price = {
   ...{ output: 13 * million, audioOutput: 17 * million, imageOutput: 19 * million },
 };
 
-test('tokens of sound, of images and for an hour in the cache cost what the price says of them, or as much as others', () => {
+test('bills audio, image and one-hour cache tokens at their own price, or at the price of other tokens', () => {
   const usage = {
     ...{ promptTokens: 100, completionTokens: 50, cachedTokens: 10, cacheWriteTokens: 30 },
     units: {
@@ -266,7 +266,7 @@ test('tokens of sound, of images and for an hour in the cache cost what the pric
   assert.equal(costs({ ...nothing, input: million, cacheWrite: 3 * million }), 70 + 30 * 3);
 });
 
-test('sound that nobody tells apart is all of what is counted', () => {
+test('bills all counted tokens as audio when the upstream does not tell text and audio apart', () => {
   const usage = { promptTokens: 20, completionTokens: 9 };
   const costs = (operation: Operation) =>
     billOf({ operation, price: parted, usage, estimate: { items: 1 } })?.costNanos;
@@ -275,7 +275,7 @@ test('sound that nobody tells apart is all of what is counted', () => {
   assert.equal(costs('transcriptions'), 20 * 7 + 9 * 13);
 });
 
-test('the tier of the answer multiplies what tokens cost, and nothing else', () => {
+test('multiplies the token price, and nothing else, by the factor of the reported service tier', () => {
   const price: Price = {
     ...{ ...nothing, input: million, output: million, request: 100 },
     factors: { serviceTier: { priority: 2 * million, flex: million / 2 }, speed: { fast: 6 * million } },
@@ -298,7 +298,7 @@ test('the tier of the answer multiplies what tokens cost, and nothing else', () 
   assert.deepEqual([costs('default')?.units, costs('default')?.isEstimated], [undefined, false]);
 });
 
-test('the dearest is held that a request may get', () => {
+test('reserves the highest price factor that the request can get', () => {
   const price: Price = {
     ...{ ...nothing, input: million },
     factors: {
@@ -316,7 +316,7 @@ test('the dearest is held that a request may get', () => {
   assert.equal(held({ serviceTier: 'default', speed: 'fast', inferenceGeo: 'us' }), 6_600);
 });
 
-test('what a price says nothing of is named, where it may cost more', () => {
+test('names the parameter that has no price factor and may cost more', () => {
   const price: Price = { ...nothing, input: million, factors: { serviceTier: { priority: 2 * million } } };
   const named = (terms: RequestEstimate['terms'], of = price) =>
     unpricedIn(of, { ...asked, ...(terms && { terms }) })?.param;
@@ -328,7 +328,7 @@ test('what a price says nothing of is named, where it may cost more', () => {
   assert.equal(named({ speed: 'fast' }, nothing), undefined);
 });
 
-test('calls of tools cost what the price says of each kind; where nobody came to say, as many as there may have been', () => {
+test('bills tool calls by kind, and assumes the maximum when the response broke off before its usage', () => {
   const price: Price = { ...nothing, input: million, tools: { web_search: 100, file_search: 7 } };
   const tools = { kinds: ['web_search', 'file_search'], most: 4 };
   const costs = (toolCalls: Readonly<Record<string, number>> | undefined, more: Partial<Case> = {}) => {
@@ -388,7 +388,7 @@ test('is exact to the nano-dollar at any size', () => {
   );
 });
 
-test('the worst case is never less than what comes of it', () => {
+test('never estimates a worst case below the final bill', () => {
   fc.assert(
     fc.property(prices, quantities, fc.double({ min: 0, max: 1, noNaN: true }), (price, most, share) => {
       const part = (whole: number): number => Math.floor(whole * share);
@@ -415,7 +415,7 @@ test('the worst case is never less than what comes of it', () => {
   assert.equal(worstCostNanos(undefined, asked), 0);
 });
 
-test('of pictures the dearest that may come is held, whichever row of the price they are billed by', () => {
+test('reserves images at the most expensive price row that can apply', () => {
   const word = fc.constantFrom(undefined, 'a', 'b', 'c');
   const row = fc.record({ size: word, quality: word, each: fc.nat(1_000_000_000) });
   fc.assert(

@@ -24,7 +24,7 @@ function capture(request: string | Buffer, response: string | Buffer = '{}', hea
   return made;
 }
 
-test('both bodies are kept as they are, for as long as the key says', () => {
+test('captures both bodies unchanged, for the retention time of the key', () => {
   const request = '{"model":"m","input":"größer \\"x\\""}';
   const events = 'data: {"text":"a"}\n\ndata: [DONE]\n\n';
   assert.deepEqual(capture(request, events, { contentType: 'text/event-stream; charset=utf-8' }), {
@@ -34,7 +34,7 @@ test('both bodies are kept as they are, for as long as the key says', () => {
   });
 });
 
-test('nothing is kept where the key does not say so, or no body was read', () => {
+test('captures nothing without a capture time on the key, or if no body was read', () => {
   const captured = new Captured(Buffer.from('{}'));
   const upstreams = new Map();
   for (const exchange of [
@@ -47,13 +47,13 @@ test('nothing is kept where the key does not say so, or no body was read', () =>
   }
 });
 
-test('the credentials of all upstreams are taken out', () => {
+test('redacts the credentials of all upstreams', () => {
   const { request, response } = capture(`{"input":"${secret}"}`, `{"error":"${secret}"}`);
   assert.equal(request, '{"input":"[credential]"}');
   assert.equal(response, '{"error":"[credential]"}');
 });
 
-test('what is longer is cut, with a mark that says how long it was', () => {
+test('truncates long bodies and notes the original length', () => {
   const long = `{"input":"${'a'.repeat(mostKeptBytes * 2)}"}`;
   const { request, response } = capture(long, long);
   const mark = `… [cut: ${long.length} bytes in all]`;
@@ -63,7 +63,7 @@ test('what is longer is cut, with a mark that says how long it was', () => {
   assert.equal(capture(whole).request, whole);
 });
 
-test('a cut within a character or a secret leaves neither', () => {
+test('leaves no half character and no half secret at a truncation', () => {
   const umlauts = `a${'ä'.repeat(mostKeptBytes)}`;
   assert.equal(
     capture(umlauts).request,
@@ -77,7 +77,7 @@ test('a cut within a character or a secret leaves neither', () => {
   }
 });
 
-test('escapes that shrink what was gathered bring nothing behind the cut', () => {
+test('reveals nothing behind the truncation when escapes shrink the captured text', () => {
   // Six bytes each for one character: all of the overlap, and a secret that is cut off at the end of it.
   const text = `${String.raw`\u00e9`.repeat(13_000)}${'x'.repeat(80 * 1024 - 78_000 - 9)} sk-abcdefghijklmnop`;
   const { request } = capture(text);
@@ -85,7 +85,7 @@ test('escapes that shrink what was gathered bring nothing behind the cut', () =>
   assert.match(request, /^é{10922}/);
 });
 
-test('what is no text, or compressed, is named and not kept', () => {
+test('names binary and compressed bodies instead of storing them', () => {
   assert.equal(
     capture('{}', Buffer.alloc(70), { contentType: 'application/octet-stream' }).response,
     '[not kept: 70 bytes of application/octet-stream]',

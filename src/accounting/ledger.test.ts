@@ -75,7 +75,7 @@ async function rowsOf(most?: number): Promise<readonly ImportedRow[]> {
   return (await readThrough(reader, most === undefined ? {} : { most })).rows;
 }
 
-test('what is kept of bodies goes with the row', async () => {
+test('stores the captured bodies with the row', async () => {
   const journal = await openJournal(createFaultyFiles(), 1024 * 1024);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
   const exchange = exchangeOf('a');
@@ -86,7 +86,7 @@ test('what is kept of bodies goes with the row', async () => {
   assert.deepEqual([row?.capture?.request, row?.capture?.response], [body.toString(), '{}']);
 });
 
-test('bodies take no space from the ends of what runs: with the disk full, rows go without', async () => {
+test('with a full disk, ledger rows are written without captured bodies', async () => {
   const disk = createFaultyFiles('ENOSPC');
   const journal = await openJournal(disk, 256 * 1024);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
@@ -104,7 +104,7 @@ test('bodies take no space from the ends of what runs: with the disk full, rows 
   assert.ok(rows.every(({ capture }) => capture?.request === noSpace || capture?.request === body.toString()));
 });
 
-test('bodies take no space from others that end in the same turn', async () => {
+test('captured bodies leave journal space for requests that end at the same moment', async () => {
   const journal = await openJournal(createFaultyFiles(), 256 * 1024);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
   const running = Array.from({ length: 60 }, (_, n) => exchangeOf(`r${n}`));
@@ -115,7 +115,7 @@ test('bodies take no space from others that end in the same turn', async () => {
   assert.deepEqual([rows.length, new Set(rows.map(({ row }) => row.outcome))], [60, new Set(['ok'])]);
 });
 
-test('rows with bodies are brought into the store a few at a time', async () => {
+test('imports rows with captured bodies into the store a few at a time', async () => {
   const journal = await openJournal(createFaultyFiles(), 64 * 1024 * 1024);
   const capture = { request: 'x'.repeat(1024 * 1024), response: '', expiresAtMs: 1 };
   const line = (n: number): RowItem => settlementItem(ledgerRow({ id: `${n}`, node: 'n' }), [], capture);
@@ -128,7 +128,7 @@ test('rows with bodies are brought into the store a few at a time', async () => 
   assert.equal(first.rows.length + (await readThrough(reader)).rows.length, 20);
 });
 
-test('a journal in memory keeps bodies only while there is space', async () => {
+test('an in-memory journal keeps captured bodies only while there is space', async () => {
   const { journal, reader } = createMemoryJournal(100_000);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
   for (const id of ['a', 'b', 'c']) {

@@ -26,7 +26,7 @@ for (const [what, secret, kept] of [
   ['one in groups', '4111 1111 1111 1111', numberMark],
   ['one with dashes', '3782-822463-10005', numberMark],
 ] as const) {
-  test(`takes out ${what}, wherever it stands`, () => {
+  test(`redacts ${what} anywhere in a text`, () => {
     for (const [before, after] of [
       ['', ''],
       ['say ', ', please.'],
@@ -40,24 +40,24 @@ for (const [what, secret, kept] of [
   });
 }
 
-test('takes out what is called a secret, and leaves its name', () => {
+test('redacts the value of a field named like a secret, and keeps its name', () => {
   assert.equal(all('{"password":"hunter2hunter2"}'), `{"password":"${credentialMark}"}`);
   assert.equal(all('OPENAI_API_KEY=abcdefgh12345'), `OPENAI_API_KEY=${credentialMark}`);
   assert.equal(all(String.raw`{"input":"{\"clientSecret\": \"s3cr3t-s3cr3t\"}"}`).includes('s3cr3t'), false);
 });
 
-test('takes out a private key', () => {
+test('redacts a private key', () => {
   const text = String.raw`"-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----\n"`;
   assert.equal(all(text).includes('MIIE'), false);
   assert.match(all(text), /BEGIN RSA PRIVATE KEY-----\[credential\]-----END/);
 });
 
-test('takes out the credentials of upstreams, each time', () => {
+test('redacts every occurrence of an upstream credential', () => {
   const secret = 'plain words, but "secret"';
   assert.equal(all(`a ${secret} b ${secret}`, [secret]), `a ${credentialMark} b ${credentialMark}`);
 });
 
-test('looks behind the escapes of JSON', () => {
+test('finds secrets written with JSON escapes', () => {
   assert.equal(
     all(String.raw`{"input":"sk\u002dproj\u002dabcdefgh bob\u0040example.com"}`),
     `{"input":"${credentialMark} ${addressMark}"}`,
@@ -65,14 +65,14 @@ test('looks behind the escapes of JSON', () => {
   assert.equal(all(`{"input":"${awsSecret.replaceAll('/', '\\/')}"}`), `{"input":"${credentialMark}"}`);
 });
 
-test('leaves escapes that a text of JSON needs, and what only looks like one', () => {
+test('keeps escapes that JSON needs, and text that only looks like an escape', () => {
   for (const text of [String.raw`"a\"b\\c\n\u0000\u001f\ud800"`, String.raw`"\\u0041"`, 'plain', '"\\']) {
     assert.equal(withoutEscapes(text), text);
   }
   assert.equal(withoutEscapes(String.raw`"\u00e9 \ud83d\ude00 \/ \u0022"`), String.raw`"é 😀 / \u0022"`);
 });
 
-test('leaves what is none of these', () => {
+test('leaves ordinary text, numbers and hashes unchanged', () => {
   for (const text of [
     'risk-adjusted returns, task-force-management and sk-learn',
     '{"embedding":[0.12345678901234567,-0.0000000000000001234567890123,1e-7],"index":0}',
@@ -86,7 +86,7 @@ test('leaves what is none of these', () => {
   }
 });
 
-test('keeps no part of what begins before the cut, and nothing that begins behind it', () => {
+test('drops a secret that is cut off by the truncation, and everything behind it', () => {
   const text = `${'x '.repeat(10)}sk-abcdefghijklmnop and bob@example.com`;
   for (let most = 0; most <= text.length; most += 1) {
     const kept = redact(text, { secrets: [], fields: undefined }, most);
@@ -96,11 +96,11 @@ test('keeps no part of what begins before the cut, and nothing that begins behin
   }
 });
 
-test('what lies over another is taken out whole', () => {
+test('redacts overlapping matches as one', () => {
   assert.equal(all('api_key=sk-abcdefgh12345678@example.com', ['k-abcdefgh12345678@ex']).includes('example'), false);
 });
 
-test('takes no longer for texts that are made to keep it busy', () => {
+test('takes linear time on hostile text', () => {
   for (const piece of [
     'a',
     '1 ',
@@ -119,7 +119,7 @@ test('takes no longer for texts that are made to keep it busy', () => {
   }
 });
 
-test('the values of fields that the operator named are withheld, of whatever kind they are', () => {
+test('withholds the fields that the operator named, whatever their type', () => {
   const fields = toFieldPattern(['user', 'x.id']);
   const rows: [string, string][] = [
     ['{"user":"Ada","a":1}', '{"user":[withheld],"a":1}'],
@@ -135,7 +135,7 @@ test('the values of fields that the operator named are withheld, of whatever kin
   assert.equal(toFieldPattern([]), undefined);
 });
 
-test('a pattern of fields takes linear time', () => {
+test('a pattern of field names takes linear time', () => {
   const fields = toFieldPattern(['user']);
   const text = '"user":"'.repeat(20_000) + '"user":['.repeat(20_000);
   assert.ok(redact(text, { secrets: [], fields }, text.length).startsWith('"user":[withheld]'));

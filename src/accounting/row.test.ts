@@ -75,12 +75,12 @@ const head = {
   traceId: null,
 };
 
-test('an intent says what is asked and what was reserved', () => {
+test("a request's start record holds the operation, the model and the reserved amounts", () => {
   const intent = intentIn(new RowWriter('node-1').intent(exchangeOf(), reservation));
   assert.deepEqual(intent, { kind: 'intent', row: head, reservedNanos: 700, accounts: reservation.accounts });
 });
 
-test('a settlement says all there is to say, times to tenths of milliseconds', () => {
+test('a settlement record holds all fields, with times to tenths of a millisecond', () => {
   assert.deepEqual(settlementOf(exchangeOf()), {
     kind: 'settlement',
     row: {
@@ -114,14 +114,14 @@ test('a settlement says all there is to say, times to tenths of milliseconds', (
   });
 });
 
-test('what else it is billed by is in its settlement', () => {
+test('a settlement record holds the other billed units, such as audio tokens and tool calls', () => {
   const units = { audioInputTokens: 2, toolCalls: { web_search: 1 }, serviceTier: 'flex' };
   const { bill } = exchangeOf();
   assert.ok(bill !== null);
   assert.deepEqual(settlementOf(exchangeOf({ bill: { ...bill, units } })).row.units, units);
 });
 
-test('what was refused before anything was known costs nothing and names nothing', () => {
+test('a request refused early costs nothing and names no key or model', () => {
   const refused = exchangeOf({
     target: undefined,
     modelId: undefined,
@@ -145,7 +145,7 @@ test('what was refused before anything was known costs nothing and names nothing
   );
 });
 
-test('a price that is not known is null, and no number that JSON does not have gets into a row', () => {
+test('an unknown price is null, and non-finite numbers never reach a row', () => {
   const bill = { ...exchangeOf().bill, costNanos: null, isEstimated: true } as Exchange['bill'];
   const usage = {
     promptTokens: Number.POSITIVE_INFINITY,
@@ -161,38 +161,38 @@ test('a price that is not known is null, and no number that JSON does not have g
   );
 });
 
-test('where nobody said how it ended, what was never sent was refused, and what was sent failed', () => {
+test('without a recorded outcome, an unsent request counts as refused and a sent one as failed', () => {
   const outcomeAfter = (attempts: number): string =>
     settlementOf(exchangeOf({ outcome: undefined, attempts })).row.outcome;
   assert.deepEqual([outcomeAfter(0), outcomeAfter(1)], ['refused', 'error']);
 });
 
-test('a client that had left has the status 499', () => {
+test('a request whose client left has status 499', () => {
   const { row } = settlementOf(exchangeOf({ errorCode: 'client_closed', outcome: 'aborted', status: 200 }));
   assert.deepEqual([row.status, row.outcome, row.error], [499, 'aborted', 'client_closed']);
 });
 
-test('the client address is there only where the operator wants it', () => {
+test('records the client address only if the operator enabled it', () => {
   assert.equal(settlementOf(exchangeOf()).row.clientAddress, null);
   assert.equal(settlementOf(exchangeOf({}, snapshotWith(true))).row.clientAddress, '203.0.113.7');
 });
 
-test('the trace is named where there is one', () => {
+test('records the trace ID if the request has one', () => {
   const trace = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736' } as ExchangeTrace;
   assert.equal(settlementOf(exchangeOf({ trace })).row.traceId, trace.traceId);
 });
 
-test('the time in the queue is there where the request had to wait', () => {
+test('records the queue time if the request had to wait', () => {
   assert.equal(settlementOf(exchangeOf()).row.queueMs, null);
   assert.equal(settlementOf(exchangeOf({ queuedMs: 12.34 })).row.queueMs, 12.3);
 });
 
-test('a pattern of an upstream is told as the name that was called', () => {
+test('records the model name that was requested when it matched a pattern', () => {
   const target = { upstream: { id: 'up' }, model: 'vendor/*' } as Target;
   assert.equal(settlementOf(exchangeOf({ target, modelId: 'any/$&' })).row.upstreamModel, 'vendor/$&');
 });
 
-test('names with any characters are read back as they were written', () => {
+test('names with special characters are read back unchanged', () => {
   const rows = new RowWriter('node');
   fc.assert(
     fc.property(
@@ -219,7 +219,7 @@ test('names with any characters are read back as they were written', () => {
   );
 });
 
-test('of a name that a client chose no more is written than the store keeps', () => {
+test('truncates a name chosen by a client to what the store keeps', () => {
   const name = 'any/'.concat('x'.repeat(100_000));
   const long = exchangeOf({ modelId: name, target: { upstream: { id: 'up' }, model: '*' } as Target });
   const intent = toPayload(new RowWriter('node-1').intent(long, reservation));

@@ -141,7 +141,7 @@ function refusalOf(attempt: () => unknown): GatewayError {
   assert.fail('it was not refused');
 }
 
-test('where nobody has caps nothing is counted or shown, and the worst case is known all the same', () => {
+test('without limits and budgets nothing is counted or reported, but the worst case is still computed', () => {
   const { reserveNow, settle, upstreams } = stage({});
   const reservation = reserveNow();
   assert.ok(reservation.nanos > 0);
@@ -153,7 +153,7 @@ test('where nobody has caps nothing is counted or shown, and the worst case is k
   settle(reservation, { bill });
 });
 
-test('counts under key, project and model, and shows what is left of the tightest', () => {
+test('counts limits per key, project and model, and reports the tightest remaining one', () => {
   const { reserveNow } = stage({
     key: { rates: [requestsAMinute(10)] },
     project: { rates: [tokensAMinute(100)] },
@@ -175,14 +175,14 @@ test('counts under key, project and model, and shows what is left of the tightes
   assert.ok(refused.headers.includes('x-ratelimit-remaining-requests'));
 });
 
-test('what can never pass must not be tried again', () => {
+test('a request larger than a limit is refused as not retryable', () => {
   const refused = refusalOf(stage({ key: { rates: [itemsAMinute(2)] } }).reserveNow);
   assert.deepEqual(refused.headers.slice(0, 2), ['x-should-retry', 'false']);
   assert.ok(!refused.headers.includes('Retry-After'));
   assert.match(refused.message, /asks for 3 items at once.*2 items a minute of the key "dev".*split/);
 });
 
-test('the estimate makes way for what the upstream counted, else for what is billed', () => {
+test("replaces the estimate by the upstream's count, else by the billed count", () => {
   const { reserveNow, settle } = stage({ key: { rates: [tokensAMinute(1_000)] } });
   const nothing = { completionTokens: null, searchUnits: null };
   assert.equal(remaining(reserveNow(), 'tokens'), '960');
@@ -193,7 +193,7 @@ test('the estimate makes way for what the upstream counted, else for what is bil
   assert.equal(remaining(reserveNow(), 'tokens'), String(1_000 - 180 - 10 - 33 - 40));
 });
 
-test('where nothing is owed all is given back but the request itself', () => {
+test('a request that owes nothing returns everything except its own request count', () => {
   const { reserveNow, settle, fakeBudgets } = stage({
     key: { rates: [tokensAMinute(50), itemsAMinute(4), requestsAMinute(9)], concurrency: 1, ...budget },
   });
@@ -203,7 +203,7 @@ test('where nothing is owed all is given back but the request itself', () => {
   assert.deepEqual(fakeBudgets.settled, ['key/dev 0', 'key/dev 0']);
 });
 
-test('reserves the worst case of any target from all budgets, and settles what it cost', () => {
+test('reserves the worst case of any target from all budgets, and settles the actual cost', () => {
   const { reserveNow, settle, fakeBudgets } = stage({
     key: budget,
     project: { ...budget, rates: [requestsAMinute(9)] },
@@ -219,7 +219,7 @@ test('reserves the worst case of any target from all budgets, and settles what i
 });
 
 for (const isSlow of [false, true]) {
-  test(`a budget that refuses ${isSlow ? 'later' : 'at once'} gives the limits back whole`, async () => {
+  test(`when a budget refuses ${isSlow ? 'later' : 'at once'}, the rate limits are released completely`, async () => {
     const { reserve, reserveNow, fakeBudgets } = stage({
       key: { ...budget, rates: [requestsAMinute(3), tokensAMinute(100)], concurrency: 1 },
     });
@@ -234,7 +234,7 @@ for (const isSlow of [false, true]) {
   });
 }
 
-test('what has no bound is refused by name where a budget applies, and nowhere else', () => {
+test('refuses a request of unbounded cost by name where a budget applies, and only there', () => {
   const asks = { unbounded: 'image_url' };
   for (const parts of [{ key: budget }, { project: budget }, { upstreams: [{}, budget] }]) {
     const { reserveNow, fakeBudgets } = stage({ ...parts, asks });
@@ -246,7 +246,7 @@ test('what has no bound is refused by name where a budget applies, and nowhere e
   stage({ asks }).reserveNow();
 });
 
-test('waits for a limiter and budgets that answer later', async () => {
+test('waits for a limiter and budgets that answer asynchronously', async () => {
   const memory = createMemoryLimiter({ clock: createFakeClock() });
   const limiter: Limiter = {
     begin: (holders) => memory.begin(holders),
@@ -269,7 +269,7 @@ test('waits for a limiter and budgets that answer later', async () => {
   assert.deepEqual(fakeBudgets.settled, ['key/dev 700', 'upstream/up 0 700']);
 });
 
-test('each call takes from its upstream; the one that answered is charged, the others only for the request', () => {
+test('each call counts against its upstream; only the one that answered is charged for tokens', () => {
   const limits = { rates: [tokensAMinute(100), requestsAMinute(5)], concurrency: 1, ...budget };
   const { reserveNow, settle, fakeBudgets, upstreams } = stage({ upstreams: [limits, limits] });
   const [first, second] = upstreams;
@@ -290,7 +290,7 @@ test('each call takes from its upstream; the one that answered is charged, the o
   assert.equal(late.retryAfterMs, 60_000);
 });
 
-test('an upstream whose budget is spent is passed over, and its limits are given back', () => {
+test('skips an upstream whose budget is spent, and releases its limits', () => {
   const { reserveNow, fakeBudgets, upstreams } = stage({ upstreams: [{ ...budget, rates: [requestsAMinute(1)] }] });
   const [upstream] = upstreams;
   assert.ok(upstream);
@@ -302,7 +302,7 @@ test('an upstream whose budget is spent is passed over, and its limits are given
   assert.equal(reserveNow().enter(upstream), undefined);
 });
 
-test('an upstream whose budget cannot be looked up is passed over, and nobody says that it is spent', () => {
+test('skips an upstream whose budget cannot be read, without reporting it as spent', () => {
   const { reserveNow, fakeBudgets, upstreams } = stage({ upstreams: [budget] });
   const [upstream] = upstreams;
   assert.ok(upstream);
@@ -312,7 +312,7 @@ test('an upstream whose budget cannot be looked up is passed over, and nobody sa
   assert.deepEqual(denial, { limit: 'what may be spent at the upstream "up 0"', retryAfterMs: 1_000, error });
 });
 
-test('what an upstream lets through after the exchange has ended is given back', async () => {
+test('releases an upstream reservation that is granted after the request ended', async () => {
   const { reserve, settle, fakeBudgets, upstreams } = stage({ upstreams: [{ ...budget, concurrency: 1 }] });
   const [upstream] = upstreams;
   assert.ok(upstream);
@@ -326,7 +326,7 @@ test('what an upstream lets through after the exchange has ended is given back',
   assert.equal((await reserve()).enter(upstream), undefined);
 });
 
-test('a key whose project is not known is let through by nobody: its limits and budgets would not hold', () => {
+test('refuses a key whose project is unknown, because its limits and budgets cannot be applied', () => {
   const { fakeBudgets } = stage({});
   const spending = createSpending({
     limiter: createMemoryLimiter({ clock: createFakeClock() }),
@@ -345,7 +345,7 @@ test('a key whose project is not known is let through by nobody: its limits and 
   assert.ok(spending.reserve(exchange, routePlan, estimate));
 });
 
-test('a project that got other caps counts with them from the next request on', () => {
+test('changed limits of a project apply from its next request', () => {
   const clock = createFakeClock();
   const spending = createSpending({
     limiter: createMemoryLimiter({ clock }),
