@@ -22,14 +22,14 @@ async function readContracts(): Promise<Map<string, string[]>> {
 const isEndpoint = (value: unknown): value is { method: string; path: string } =>
   typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'needs' in value;
 
-test('what is said can be asked is done by an endpoint, and the other way round', async () => {
+test('every endpoint of the contract is implemented, and nothing else', async () => {
   const said = [...(await readContracts()).values()].flat();
   const done = endpoints.map(toName).filter((name) => name !== 'GET /api/openapi.json');
   assert.ok(done.length > 70);
   assert.deepEqual(done.toSorted(), said.toSorted());
 });
 
-test('each file that says what can be asked stands in the contract of the console', async () => {
+test("each file of endpoint definitions is part of the console's contract", async () => {
   const contract = await readFile(join(folder, 'contract.ts'), 'utf8');
   for (const [path, names] of await readContracts()) {
     if (names.length === 0) continue;
@@ -39,6 +39,6 @@ test('each file that says what can be asked stands in the contract of the consol
   }
 });
 
-test('endpoints stand together by tag, in the order of the document', () => {
+test('endpoints are grouped by tag, in the order of the document', () => {
   assert.deepEqual([...new Set(endpoints.map(({ tag }) => tag))], [...tags]);
 });

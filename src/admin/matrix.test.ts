@@ -192,12 +192,12 @@ function judgementOf(wanted: Wanted, role: Role | undefined, way: Way): Verdict 
   return way === 'token' ? 'not_allowed' : 'proof_needed';
 }
 
-test('the table names what is served, each thing once, and nothing else', () => {
+test('the table lists every endpoint once, and nothing else', () => {
   const served = endpoints.map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual([...served].sort(), Object.keys(table).sort());
 });
 
-test('every endpoint lets through whom the table says, and nobody else', async (t) => {
+test('every endpoint admits exactly the roles in the table', async (t) => {
   const { addMember, sessionOf, tokenOf, judge } = await open(t);
   // Somebody who is there for good, so that nobody else is the last owner.
   const owner = await addMember('owner');
@@ -218,13 +218,13 @@ test('every endpoint lets through whom the table says, and nobody else', async (
   }
 });
 
-test('what gives lasting power is marked in what is served as it is in the table', () => {
+test('endpoints that need re-authentication are marked as in the table', () => {
   const marked = endpoints.filter(({ proof }) => proof === true).map(({ method, path }) => `${method} ${path}`);
   const listed = Object.entries(table).filter(([, wanted]) => wanted.endsWith(' + proof'));
   assert.deepEqual(marked.sort(), listed.map(([route]) => route).sort());
 });
 
-test('every write with a session is refused without the proof, from another site and from another origin', async (t) => {
+test('writes with a session need the CSRF token, and are refused from another site or origin', async (t) => {
   const { addMember, sessionOf, judge } = await open(t);
   const { headers } = await sessionOf(await addMember('owner'));
   const forged: readonly Headers[] = [
@@ -249,7 +249,7 @@ test('every write with a session is refused without the proof, from another site
   assert.equal(await judge('PATCH /api/me', fine), 'through');
 });
 
-test('who may not any more is nobody, from one request to the next', async (t) => {
+test('a member who loses access is refused from the next request', async (t) => {
   const { store, addMember, sessionOf, tokenOf, judge } = await open(t);
   await addMember('owner');
   const ends: readonly ((member: StoredMember, token: string) => Promise<unknown>)[] = [
@@ -280,7 +280,7 @@ test('who may not any more is nobody, from one request to the next', async (t) =
   assert.equal(await judge('GET /api/audit', lives.headers), 'not_allowed');
 });
 
-test('a token that is not good is nobody, even beside a good session; another scheme is no token', async (t) => {
+test('an invalid token is refused even beside a valid session, and so is another scheme', async (t) => {
   const { addMember, sessionOf, tokenOf, judge } = await open(t);
   const member = await addMember('owner');
   const { headers } = await sessionOf(member);
@@ -300,7 +300,7 @@ test('a token that is not good is nobody, even beside a good session; another sc
   assert.equal(await judge('GET /api/members', { ...headers, authorization: 'Basic eDp5' }), 'through');
 });
 
-test('a token is its own, save for an owner, who sees and ends all of them', async (t) => {
+test('members see and revoke only their own tokens; owners see and revoke all', async (t) => {
   const { store, addMember, sessionOf, tokenOf, send } = await open(t);
   const [ada, bo, owner] = [await addMember('admin'), await addMember('viewer'), await addMember('owner')];
   const [mine, theirs] = [await tokenOf(ada, 'admin'), await tokenOf(bo, 'viewer')];
@@ -321,7 +321,7 @@ test('a token is its own, save for an owner, who sees and ends all of them', asy
   assert.notEqual((await store.tokens.get(mine.id))?.revokedAtMs, undefined);
 });
 
-test('nobody makes a token that may more than they may', async (t) => {
+test('a token cannot have a higher role than its creator', async (t) => {
   const { addMember, sessionOf, send } = await open(t);
   for (const maker of roles) {
     const { headers } = await sessionOf(await addMember(maker));
@@ -332,7 +332,7 @@ test('nobody makes a token that may more than they may', async (t) => {
   }
 });
 
-test('a session is its own: nobody ends that of another, not even an owner', async (t) => {
+test('members end only their own sessions, owners included', async (t) => {
   const { addMember, sessionOf, send, judge } = await open(t);
   const [owner, other] = [await addMember('owner'), await addMember('viewer')];
   const [mine, theirs] = [await sessionOf(owner), await sessionOf(other)];
@@ -343,7 +343,7 @@ test('a session is its own: nobody ends that of another, not even an owner', asy
   assert.equal(await judge('GET /api/members', theirs.headers), 'sign_in_needed');
 });
 
-test('an owner changes everybody but themselves, and never the last owner', async (t) => {
+test('an owner can change every member except themselves and the last owner', async (t) => {
   const { addMember, sessionOf, tokenOf, send } = await open(t);
   const owner = await addMember('owner');
   const other = await addMember('viewer');
@@ -363,7 +363,7 @@ test('an owner changes everybody but themselves, and never the last owner', asyn
   assert.deepEqual(await statuses(owner.id, (await sessionOf(second)).headers), [200, 200, 204]);
 });
 
-test('what each role may is told to people as the code has it', async () => {
+test('the docs describe each role as the code does', async () => {
   const text = await readFile(new URL('../../docs/guides/access.md', import.meta.url), 'utf8');
   const told = Array.from(text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm), ([, role, may]) => [role, may]);
   assert.deepEqual(told, Object.entries(roleFacts));

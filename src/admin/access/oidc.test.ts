@@ -46,7 +46,7 @@ const refused = (what: RegExp) => (error: unknown) => {
   return true;
 };
 
-test('whoever the provider vouches for comes with subject, address and name', async (t) => {
+test('reads subject, address and name from the identity provider', async (t) => {
   const { go, provider } = await setUp(t);
   assert.deepEqual(await go(), {
     subject: `${provider.issuer} user-1`,
@@ -57,7 +57,7 @@ test('whoever the provider vouches for comes with subject, address and name', as
   });
 });
 
-test('the highest role that a group gives counts', async (t) => {
+test('the highest role among the groups applies', async (t) => {
   const { go, provider } = await setUp(t);
   for (const [groups, role] of [
     [['readers', 'bosses', 'others'], 'owner'],
@@ -71,7 +71,7 @@ test('the highest role that a group gives counts', async (t) => {
   }
 });
 
-test('an address that was not verified counts only where the operator says so', async (t) => {
+test('an unverified address counts only if the operator allows it', async (t) => {
   const { go, provider } = await setUp(t);
   for (const email_verified of [false, undefined, 'true']) {
     provider.claims = { ...ada, email_verified };
@@ -84,7 +84,7 @@ test('an address that was not verified counts only where the operator says so', 
   assert.equal((await trusting.go()).email, 'ada@example.com');
 });
 
-test('another state, a used code, a token for somebody else, of another time or another issuer lets nobody in', async (t) => {
+test('refuses a wrong state, a used code, and a token for another audience, time or issuer', async (t) => {
   const { go, provider } = await setUp(t);
   await assert.rejects(
     go((url) => url.searchParams.set('state', 'other')),
@@ -114,7 +114,7 @@ test('another state, a used code, a token for somebody else, of another time or 
   assert.equal((await go()).name, 'Ada');
 });
 
-test('a provider that is away is said to be, and is asked again', async (t) => {
+test('an unreachable identity provider is reported as such, and tried again', async (t) => {
   const { flow, provider } = await setUp(t);
   await provider.close();
   await assert.rejects(flow.begin(callback, '/'), refused(/does not answer as one does/));

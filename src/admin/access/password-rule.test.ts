@@ -4,7 +4,7 @@ import { faultOfPassword } from './passwords.ts';
 
 const email = 'ada.lovelace@example.com';
 
-test('a few words, a random text and other scripts will do', () => {
+test('accepts a few words, random text and other scripts', () => {
   const good = [
     'lantern moss gate',
     'xK3!vq9Lm2#p',
@@ -17,13 +17,13 @@ test('a few words, a random text and other scripts will do', () => {
   for (const password of good) assert.equal(faultOfPassword(password, email), undefined, password);
 });
 
-test('what is too short or too long is told its measure, in characters', () => {
+test('reports the length of a password that is too short or too long, in characters', () => {
   assert.match(faultOfPassword('elevenchars', email) ?? '', /at least 12/);
   assert.match(faultOfPassword('🦊'.repeat(6), email) ?? '', /at least 12/);
   assert.match(faultOfPassword('lantern moss gate'.repeat(12), email) ?? '', /at most 200/);
 });
 
-test('the address, runs and what everybody guesses first are refused, with what to do', () => {
+test('refuses the address, runs of characters and common passwords, with advice', () => {
   const rows: readonly [string, RegExp][] = [
     [email, /e-mail/],
     ['Ada.Lovelace@Example.com', /e-mail/],

@@ -4,7 +4,7 @@ import { createPasswords, standardCost } from './passwords.ts';
 
 const cheap = { cost: 16, blockSize: 1, parallelization: 1 };
 
-test('a password fits the line that was made of it, and no other does', async () => {
+test('a password matches its own hash and no other', async () => {
   const passwords = createPasswords(cheap);
   const line = await passwords.hash('lantern moss gate');
   assert.match(line, /^scrypt\$16\$1\$1\$[\w-]{22}\$[\w-]{43}$/);
@@ -14,18 +14,18 @@ test('a password fits the line that was made of it, and no other does', async ()
   }
 });
 
-test('the same password twice makes two lines, and the same letters typed otherwise are the same password', async () => {
+test('the same password hashes differently each time, and Unicode forms are equal', async () => {
   const passwords = createPasswords(cheap);
   assert.notEqual(await passwords.hash('lantern moss gate'), await passwords.hash('lantern moss gate'));
   assert.equal(await passwords.verify('gru\u0308ner garten', await passwords.hash('gr\u00fcner garten')), true);
 });
 
-test('what it costs stands in the line, so that one made with less still fits when more is asked for', async () => {
+test('the cost is stored in the hash, so that older hashes still verify', async () => {
   const line = await createPasswords(cheap).hash('lantern moss gate');
   assert.equal(await createPasswords({ ...cheap, cost: 32 }).verify('lantern moss gate', line), true);
 });
 
-test('today a password costs an attacker at least 128 MiB and N = 2^17', async () => {
+test('a password hash costs at least 128 MiB and N = 2^17', async () => {
   assert.ok(128 * standardCost.cost * standardCost.blockSize >= 128 * 1024 * 1024);
   assert.ok(standardCost.cost >= 2 ** 17);
   const passwords = createPasswords();
@@ -34,14 +34,14 @@ test('today a password costs an attacker at least 128 MiB and N = 2^17', async (
   assert.equal(await passwords.verify('lantern moss gate', line), true);
 });
 
-test('what is no line fits nothing, and asks for no more memory than there is', async () => {
+test('a malformed hash matches nothing and cannot demand excessive memory', async () => {
   const passwords = createPasswords(cheap);
   const [, , , , salt, hash] = (await passwords.hash('x')).split('$');
   const lines = ['', 'x', 'scrypt$16$1$1$$', `scrypt$16$1$1$${salt}$short`, `scrypt$99999999$999$1$${salt}$${hash}`];
   for (const line of lines) assert.equal(await passwords.verify('x', line), false, line);
 });
 
-test('who is not there takes the same work, and beyond a few who wait for it, the rest are told to come again', async () => {
+test('an unknown member costs the same work, and callers beyond a queue of 16 are refused', async () => {
   const passwords = createPasswords(cheap);
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => passwords.verify('x', undefined)));
   assert.deepEqual(

@@ -19,7 +19,7 @@ async function open(t: TestContext, isSecure = false) {
 
 const cookieOf = ({ cookie }: OpenedSession): Headers => new Headers({ cookie: cookie.split(';', 1)[0] ?? '' });
 
-test('the cookie is for this host alone, for no script, and goes along with nothing from elsewhere', async (t) => {
+test('the cookie is host-only, HttpOnly and SameSite', async (t) => {
   const plain = await open(t);
   const form = /^postern_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/;
   assert.match((await plain.start()).cookie, form);
@@ -33,7 +33,7 @@ test('the cookie is for this host alone, for no script, and goes along with noth
   assert.match(secure.sessions.clearingCookie(), /^__Host-postern=; Max-Age=0; Path=\/; HttpOnly; .*Secure$/);
 });
 
-test('what is in the cookie is kept nowhere', async (t) => {
+test("the store does not hold the cookie's secret", async (t) => {
   const { start, sessions, store } = await open(t);
   const opened = await start();
   const secret = /=([\w-]+);/.exec(opened.cookie)?.[1] ?? '';
@@ -43,7 +43,7 @@ test('what is in the cookie is kept nowhere', async (t) => {
   assert.equal((await sessions.find(cookieOf(opened)))?.csrfToken, opened.csrfToken);
 });
 
-test('a session ends after twelve hours without use, and after a week of whatever use', async (t) => {
+test('a session ends after twelve hours idle, and after a week in any case', async (t) => {
   const { clock, start, sessions } = await open(t);
   const idle = await start();
   clock.advance(12 * hourMs - 1);
@@ -59,7 +59,7 @@ test('a session ends after twelve hours without use, and after a week of whateve
   assert.equal(await sessions.find(cookieOf(used)), undefined);
 });
 
-test('each sign-in has a secret of its own, and ends what the browser had before', async (t) => {
+test("each sign-in has its own secret and ends the browser's previous session", async (t) => {
   const { start, sessions } = await open(t);
   const [former, elsewhere] = [await start(), await start()];
   const next = await start(cookieOf(former));
@@ -69,7 +69,7 @@ test('each sign-in has a secret of its own, and ends what the browser had before
   for (const one of [next, elsewhere]) assert.notEqual(await sessions.find(cookieOf(one)), undefined);
 });
 
-test('a secret that somebody else made up becomes no session', async (t) => {
+test('a secret invented by someone else opens no session', async (t) => {
   const { start, sessions } = await open(t);
   const planted = new Headers({ cookie: `postern_session=${'A'.repeat(43)}` });
   const opened = await start(planted);
@@ -77,7 +77,7 @@ test('a secret that somebody else made up becomes no session', async (t) => {
   assert.doesNotMatch(opened.cookie, /A{43}/);
 });
 
-test('two cookies of the name are none: one of them is not ours', async (t) => {
+test('two session cookies count as none', async (t) => {
   const { start, sessions } = await open(t);
   const [one, other] = [cookieOf(await start()).get('cookie'), cookieOf(await start()).get('cookie')];
   for (const cookie of [`${one}; ${other}`, `${other}; ${one}`, `${one}; ${one}`, 'postern_session=', '', 'x']) {

@@ -42,7 +42,7 @@ async function* endless(signal: AbortSignal): AsyncGenerator<ServerEvent> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve));
 }
 
-test('events go out as they are made, each on lines of its own, and the stream ends with the last', async (t) => {
+test('sends each event at once on lines of its own, and ends after the last', async (t) => {
   const { streams, onlooker } = open(t);
   const response = streams.open(onlooker(member('one')), 'viewer', async function* () {
     yield { name: 'row', id: '7', data: { text: 'a\nb\r\n\ndata: c' } };
@@ -56,7 +56,7 @@ test('events go out as they are made, each on lines of its own, and the stream e
   assert.equal(streams.size, 0);
 });
 
-test('nothing is made ahead of a reader that does not read', async (t) => {
+test('produces no events ahead of a slow reader', async (t) => {
   const { streams, onlooker } = open(t);
   let made = 0;
   const response = streams.open(onlooker(member('one')), 'viewer', async function* () {
@@ -71,7 +71,7 @@ test('nothing is made ahead of a reader that does not read', async (t) => {
   assert.equal(streams.size, 0);
 });
 
-test('a session has so many streams and no more, and all of them together too; one that ends makes room', async (t) => {
+test('limits streams per session and in total; an ended stream frees its slot', async (t) => {
   const { streams, onlooker } = open(t, { each: 2, all: 3 });
   const begin = (session: string) => streams.open(onlooker(member(session)), 'viewer', endless);
   const first = begin('one');
@@ -85,7 +85,7 @@ test('a session has so many streams and no more, and all of them together too; o
   assert.equal(streams.size, 3);
 });
 
-test('a stream ends within moments when its session ends, or its role is not enough any more, and others go on', async (t) => {
+test('a stream ends soon after its session or role ends, while others continue', async (t) => {
   const { streams, known, onlooker } = open(t);
   const ended = streams.open(onlooker(member('ended')), 'admin', endless);
   const demoted = streams.open(onlooker(member('demoted')), 'admin', endless);
@@ -96,7 +96,7 @@ test('a stream ends within moments when its session ends, or its role is not eno
   assert.equal(streams.size, 1);
 });
 
-test('a reader that is gone ends what is made for it, and so does the end of the listener', async (t) => {
+test('a disconnected reader and the end of the listener stop the event source', async (t) => {
   const { streams, onlooker } = open(t);
   const gone = new AbortController();
   let over = 0;
@@ -113,7 +113,7 @@ test('a reader that is gone ends what is made for it, and so does the end of the
   assert.deepEqual([over, streams.size], [2, 0]);
 });
 
-test('where the events fail, the stream breaks off, so that a reader does not take it for the end', async (t) => {
+test('when the event source fails, the connection breaks so that the reader sees no clean end', async (t) => {
   const { streams, onlooker } = open(t);
   const response = streams.open(onlooker(member('one')), 'viewer', async function* () {
     yield { data: 1 };
@@ -123,7 +123,7 @@ test('where the events fail, the stream breaks off, so that a reader does not ta
   assert.equal(streams.size, 0);
 });
 
-test('over a socket: events arrive as they are made, and a connection that breaks ends the stream', async (t) => {
+test('over a socket: events arrive as they are produced, and a disconnect ends the stream', async (t) => {
   const { streams, onlooker } = open(t);
   const server = createServer(
     createFetchListener(
@@ -152,7 +152,7 @@ test('over a socket: events arrive as they are made, and a connection that break
   while (streams.size > 0) await wait(5);
 });
 
-test('a reader that went away before the stream began keeps no place', async (t) => {
+test('a reader that left before the stream began holds no slot', async (t) => {
   const { streams, onlooker } = open(t);
   streams.open(onlooker(member('one'), AbortSignal.abort()), 'viewer', endless);
   assert.equal(streams.size, 0);

@@ -9,7 +9,7 @@ const note = `hf_${random}`;
 const create = { 'if-none-match': '*' };
 const base = { family: 'openai', base_url: 'http://127.0.0.1:9/v1' };
 
-test('a secret of a service in an ID and in notes is warned of, shown by its mask, and asked for by it', async (t) => {
+test("warns of a service's secret in an ID or notes, masks it, and accepts the masked ID", async (t) => {
   const { ask, follow, store } = await openAdmin(t, { role: 'owner' });
   const put = await ask('PUT', `/api/upstreams/${secret}`, { ...base, metadata: { owner: `key ${note}` } }, create);
   assert.equal(put.status, 201, JSON.stringify(put.json));
@@ -44,7 +44,7 @@ test('a secret of a service in an ID and in notes is warned of, shown by its mas
   assert.equal(gone.status, 204, JSON.stringify(gone.json));
 });
 
-test('a key of the store that is named like a secret of a service is shown with a mask and a warning', async (t) => {
+test("masks a stored key named like a service's secret, and warns of it", async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'owner' });
   const made = await ask('POST', '/api/keys', { name: `for ${secret}`, models: ['*'], metadata: { owner: note } });
   assert.equal(made.status, 201, JSON.stringify(made.json));

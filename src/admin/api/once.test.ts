@@ -38,21 +38,21 @@ function rig() {
   };
 }
 
-test('what is asked for again with the same key is done once, also at the same time', async () => {
+test('a repeated Idempotency-Key runs the request once, even in parallel', async () => {
   const { ask, count } = rig();
   assert.deepEqual(await Promise.all([ask(), ask(), ask()]), [1, 1, 1]);
   assert.equal(await ask(), 1);
   assert.equal(count(), 1);
 });
 
-test('the same key with another body is refused, and nothing is done', async () => {
+test('the same Idempotency-Key with another body is refused', async () => {
   const { ask, count } = rig();
   await ask({ body: '{"name":"a"}' });
   await assert.rejects(ask({ body: '{"name":"b"}' }), { code: 'key_used_before' });
   assert.equal(count(), 1);
 });
 
-test('nobody is answered what another caller was answered, whatever they are called', async () => {
+test('another caller never gets the stored response, whatever its name', async () => {
   const { ask } = rig();
   assert.equal(await ask(), 1);
   assert.equal(await ask({ caller: { ...member, memberId: 'm2' } }), 2);
@@ -60,19 +60,19 @@ test('nobody is answered what another caller was answered, whatever they are cal
   assert.equal(await ask({ caller: { ...member, sessionId: 'another', name: 'Grace' } }), 1);
 });
 
-test('each path has keys of its own', async () => {
+test('Idempotency-Keys are separate per path', async () => {
   const { ask } = rig();
   assert.equal(await ask({ path: '/api/keys/one/rotate' }), 1);
   assert.equal(await ask({ path: '/api/keys/two/rotate' }), 2);
 });
 
-test('what failed may be tried again with the same key', async () => {
+test('a failed request can be repeated with the same Idempotency-Key', async () => {
   const { ask } = rig();
   await assert.rejects(ask({ fails: true }), /broken/);
   assert.equal(await ask(), 2);
 });
 
-test('an answer is forgotten after ten minutes', async () => {
+test('a stored response is forgotten after ten minutes', async () => {
   const { ask, advance } = rig();
   await ask();
   advance(10 * 60_000 - 1);
@@ -82,7 +82,7 @@ test('an answer is forgotten after ten minutes', async () => {
 });
 
 for (const key of ['', 'two words', 'x'.repeat(201), 'ü']) {
-  test(`${JSON.stringify(key.slice(0, 20))} is no key`, async () => {
+  test(`${JSON.stringify(key.slice(0, 20))} is not a valid Idempotency-Key`, async () => {
     await assert.rejects(rig().ask({ key }), { code: 'malformed_request' });
   });
 }

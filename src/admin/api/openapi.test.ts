@@ -31,7 +31,7 @@ function resolve(pointer: string): unknown {
     );
 }
 
-test('every endpoint is in it, once, with an ID of its own and the role that it takes', () => {
+test('lists every endpoint once, with its operation ID and required role', () => {
   assert.equal(document.openapi, '3.1.0');
   assert.equal(operations.length, endpoints.length);
   const ids = operations.map(([, , { operationId }]) => operationId);
@@ -43,7 +43,7 @@ test('every endpoint is in it, once, with an ID of its own and the role that it 
   }
 });
 
-test('every reference leads somewhere', () => {
+test('every $ref resolves', () => {
   const references = [...walk(document)].flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []));
   assert.ok(references.length > 0);
   for (const reference of references) {
@@ -52,7 +52,7 @@ test('every reference leads somewhere', () => {
   }
 });
 
-test('every part of a path is declared once, required, and nothing else is said to be in it', () => {
+test('each path parameter is declared once and required, and no others', () => {
   for (const [path, method, operation] of operations) {
     assert.match(path, /^\/[A-Za-z0-9/{}._-]+$/, path);
     const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -78,7 +78,7 @@ test('every part of a path is declared once, required, and nothing else is said 
   }
 });
 
-test('it has the form of OpenAPI 3.1: known fields, responses with descriptions, security that is declared', () => {
+test('is valid OpenAPI 3.1: known fields, described responses, declared security', () => {
   const schemes = Object.keys(document.components.securitySchemes);
   const known = [
     'operationId',
@@ -112,7 +112,7 @@ test('it has the form of OpenAPI 3.1: known fields, responses with descriptions,
   }
 });
 
-test('writes by a member need the token beside the cookie, and anyone may ask who is signed in', () => {
+test('writes with a session need the CSRF token, and the session endpoint is public', () => {
   for (const [path, method, { security, 'x-required-role': role, 'x-fresh-proof': isForPeople }] of operations) {
     const tokens = isForPeople === true ? [] : [{ bearer: [] }];
     if (role === 'anyone') assert.deepEqual(security, [], path);
@@ -120,11 +120,11 @@ test('writes by a member need the token beside the cookie, and anyone may ask wh
   }
 });
 
-test('problems are described with their codes', () => {
+test('errors are described with their codes', () => {
   assert.deepEqual(document.components.schemas.Problem.properties.code.enum, Object.keys(problemTable));
 });
 
-test('whoever is signed in may read it', async (t) => {
+test('any signed-in member may read it', async (t) => {
   const { ask, become } = await openAdmin(t, { role: 'viewer' });
   const { status, json } = await ask('GET', '/api/openapi.json');
   assert.deepEqual([status, json.openapi], [200, '3.1.0']);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openAdmin } from '../../../test/support/console/admin.ts';
 import { endpoints } from '../endpoints.ts';
 
-test('a field called __proto__ is refused by every endpoint that takes a body, like any that it does not know', async (t) => {
+test('every endpoint with a body refuses a field called __proto__ as unknown', async (t) => {
   const { ask } = await openAdmin(t, { role: 'owner' });
   const body = JSON.parse('{"id":"x","name":"x","list":[{"__proto__":{"admin":true}}],"__proto__":{"role":"owner"}}');
   const taking = endpoints.filter((endpoint) => endpoint.body !== undefined);

@@ -7,7 +7,7 @@ function withBody(body: ReadableStream<Uint8Array>): Request {
   return new Request('http://localhost/', { method: 'POST', body, duplex: 'half' });
 }
 
-test('a body that breaks off is the fault of whoever sent it, and none that the log is told of', async () => {
+test("a truncated body is the caller's fault and writes no error to the log", async () => {
   const broken = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })),
   });
@@ -17,7 +17,7 @@ test('a body that breaks off is the fault of whoever sent it, and none that the 
   );
 });
 
-test('a body that never says its length is read up to the limit and no further', async () => {
+test('a body of undeclared length is read up to the limit and no further', async () => {
   let pulled = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {

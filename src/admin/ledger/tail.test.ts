@@ -58,7 +58,7 @@ async function open(t: TestContext) {
 
 const at = (number: number) => ({ id: rowId(atMs + number, number), startedAtMs: atMs + number });
 
-test('rows come once each, in their order, also one that began earlier and ended later; those from before do not', async (t) => {
+test('each new row is sent once and in order, even if it began earlier; older rows are not sent', async (t) => {
   const { add, watch } = await open(t);
   await add(at(1), at(3));
   const watcher = watch();
@@ -69,7 +69,7 @@ test('rows come once each, in their order, also one that began earlier and ended
   assert.deepEqual(await watcher.ids(1), [at(2).id]);
 });
 
-test('the first row of an empty ledger comes too', async (t) => {
+test('the first row of an empty ledger is sent', async (t) => {
   const { add, watch } = await open(t);
   const watcher = watch();
   await watcher.next();
@@ -77,7 +77,7 @@ test('the first row of an empty ledger comes too', async (t) => {
   assert.deepEqual(await watcher.ids(1), [at(1).id]);
 });
 
-test('all who watch share one look, each gets what fits its filter, and nobody looks when nobody watches', async (t) => {
+test('all readers share one query, get rows by their filter, and nothing is queried without readers', async (t) => {
   const { add, watch, counts } = await open(t);
   const watchers = Array.from({ length: 20 }, (_, index) => watch(index === 0 ? { key: 'other' } : {}));
   await Promise.all(watchers.map((watcher) => watcher.next()));
@@ -98,7 +98,7 @@ test('all who watch share one look, each gets what fits its filter, and nobody l
   assert.equal(counts.looks, after);
 });
 
-test('who lost the connection goes on behind the last row, and late rows from the gap are not lost', async (t) => {
+test('a reader that reconnects continues after its last row, including late rows', async (t) => {
   const { add, watch } = await open(t);
   const watcher = watch();
   await watcher.next();
@@ -111,13 +111,13 @@ test('who lost the connection goes on behind the last row, and late rows from th
   assert.deepEqual(await watch({}, at(10).id).ids(3), [at(20).id, at(15).id, at(30).id]);
 });
 
-test('a tail that was never watched goes on behind a row by the time in its ID', async (t) => {
+test('a tail without previous readers continues after a row by the time in its ID', async (t) => {
   const { add, watch } = await open(t);
   await add(at(1), at(2), at(3));
   assert.deepEqual(await watch({}, at(1).id).ids(2), [at(2).id, at(3).id]);
 });
 
-test('a store that is away is said once, and what came meanwhile follows', async (t) => {
+test('an unreachable store is reported once, and rows from that time follow', async (t) => {
   const { add, watch, counts } = await open(t);
   const watcher = watch();
   await watcher.next();
@@ -128,7 +128,7 @@ test('a store that is away is said once, and what came meanwhile follows', async
   assert.deepEqual(await watcher.next(), { kind: 'row', row: ledgerRow(at(1)) });
 });
 
-test('where more comes than is handed on, that is said', async (t) => {
+test('reports skipped rows when more arrive than are sent at once', async (t) => {
   const { add, watch } = await open(t);
   await add(at(0));
   const watcher = watch();
@@ -139,7 +139,7 @@ test('where more comes than is handed on, that is said', async (t) => {
   assert.equal(ids.at(-1), at(700).id);
 });
 
-test('what fits is judged as the store judges it', () => {
+test('filters rows as the store does', () => {
   const row = ledgerRow({ ...at(1), project: null, status: 429, outcome: 'refused', clientRequestId: 'mine' });
   const rows: [LedgerFilter, boolean][] = [
     [{}, true],

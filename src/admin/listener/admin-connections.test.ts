@@ -50,7 +50,7 @@ async function open(t: TestContext, proxies: readonly string[] = []) {
   return { port, host, come, crowd, live, ask };
 }
 
-test('idle connections, as many as there are, keep nobody out: the longest idle one is closed', async (t) => {
+test('when idle connections fill the listener, the longest idle one is closed for a new one', async (t) => {
   const { crowd, ask } = await open(t);
   const idle = [];
   for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6']) {
@@ -65,7 +65,7 @@ test('idle connections, as many as there are, keep nobody out: the longest idle 
   await last?.sees('up 1');
 });
 
-test('one address has no more than its share, and pushes out its own alone', async (t) => {
+test('one address is limited to its share, and closes only its own connections', async (t) => {
   const { crowd, come, host } = await open(t);
   const other = await come('127.0.0.9');
   const greedy = await crowd(66, '127.0.0.2');
@@ -77,7 +77,7 @@ test('one address has no more than its share, and pushes out its own alone', asy
   }
 });
 
-test('where all are at work, metrics are still to be had, one after another, and nothing else', async (t) => {
+test('when all connections are busy, metrics are still served, one at a time', async (t) => {
   const { live, ask, come } = await open(t);
   await live(64, '127.0.0.2');
   // Of the same address: there is nothing idle to push out.
@@ -98,13 +98,13 @@ test('where all are at work, metrics are still to be had, one after another, and
   for (const one of silent) one.destroy();
 });
 
-test('people behind a proxy are not one address', async (t) => {
+test('people behind a proxy are not treated as one address', async (t) => {
   const { live, ask } = await open(t, ['127.0.0.1']);
   await live(70);
   assert.equal((await ask('/page')).status, 200);
 });
 
-test('the more connections there are, the shorter an idle one is kept', async (t) => {
+test('the more connections are open, the shorter an idle one is kept', async (t) => {
   const { live, ask } = await open(t);
   assert.equal((await ask('/metrics')).header('keep-alive'), 'timeout=75');
   for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4']) await live(43, address);

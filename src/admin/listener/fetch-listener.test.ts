@@ -18,7 +18,7 @@ async function open(t: TestContext, fetch: (request: Request) => Promise<Respons
   return { url: `http://127.0.0.1:${address.port}`, port: address.port, faults };
 }
 
-test('method, path, query, headers and body arrive; status, headers and cookies go back', async (t) => {
+test('passes method, path, query, headers and body; returns status, headers and cookies', async (t) => {
   const { url } = await open(t, async (request) => {
     const headers = new Headers({ 'x-a': '1' });
     headers.append('set-cookie', 'a=1');
@@ -33,13 +33,13 @@ test('method, path, query, headers and body arrive; status, headers and cookies 
   assert.deepEqual(answer.headers.getSetCookie(), ['a=1', 'b=2']);
 });
 
-test('HEAD has the headers and no body', async (t) => {
+test('HEAD returns the headers without a body', async (t) => {
   const { url } = await open(t, async () => new Response('body', { headers: { 'content-length': '4' } }));
   const answer = await fetch(url, { method: 'HEAD' });
   assert.deepEqual([answer.headers.get('content-length'), await answer.text()], ['4', '']);
 });
 
-test('what is streamed goes out as it comes, and who leaves ends it', async (t) => {
+test('a streamed body is sent as it is produced, and a disconnect ends it', async (t) => {
   let cancelled = false;
   let aborted = false;
   const { url, faults } = await open(t, async (request) => {
@@ -63,7 +63,7 @@ test('what is streamed goes out as it comes, and who leaves ends it', async (t) 
   assert.deepEqual(faults, []);
 });
 
-test('what goes wrong is told, and the caller gets a plain 500, or a broken connection once the answer has begun', async (t) => {
+test('an error is logged; the caller gets a plain 500, or a broken connection if the response has begun', async (t) => {
   let begun = false;
   const { url, faults } = await open(t, async () => {
     if (!begun) throw new Error('before');
@@ -80,7 +80,7 @@ test('what goes wrong is told, and the caller gets a plain 500, or a broken conn
   assert.deepEqual(faults.map(String), ['Error: before', 'Error: meanwhile']);
 });
 
-test('what no Request can be is refused, and nobody fills the log with it', async (t) => {
+test('a request that cannot become a Request object is refused without filling the log', async (t) => {
   const { port, faults } = await open(t, async () => new Response('never'));
   for (const head of ['TRACE / HTTP/1.1\r\nHost: a', 'GET * HTTP/1.1\r\nHost: a', 'GET / HTTP/1.1\r\nHost: a:99999']) {
     const socket = connect(port, '127.0.0.1');
@@ -92,7 +92,7 @@ test('what no Request can be is refused, and nobody fills the log with it', asyn
   assert.deepEqual(faults, []);
 });
 
-test('who leaves before there is an answer is no fault, and what would have been streamed is cancelled', async (t) => {
+test('a client that leaves before the response is no error, and its stream is cancelled', async (t) => {
   let cancelled = false;
   let hasCome = false;
   const { url, faults } = await open(t, async (request) => {
@@ -115,7 +115,7 @@ test('who leaves before there is an answer is no fault, and what would have been
   assert.deepEqual(faults, []);
 });
 
-test('a body that nobody reads does not keep the next request on its connection waiting', async (t) => {
+test('an unread body does not block the next request on its connection', async (t) => {
   const { port } = await open(t, async () => new Response('refused', { status: 401 }));
   const socket = connect(port, '127.0.0.1');
   const body = 'a'.repeat(3_000_000);

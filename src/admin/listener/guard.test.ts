@@ -22,7 +22,7 @@ function judge(localAddress: string, authorization: string | undefined, wanted: 
   }
 }
 
-test('this machine alone is asked for no token, and for the one there is like everybody else', () => {
+test('on loopback alone no token is needed, unless one is configured', () => {
   const rows = [
     ['127.0.0.1', undefined, undefined, 'may'],
     ['::1', undefined, undefined, 'may'],
@@ -41,7 +41,7 @@ test('this machine alone is asked for no token, and for the one there is like ev
   }
 });
 
-test('loopback is 127.0.0.0/8 and ::1, and no name', () => {
+test('loopback is 127.0.0.0/8 and ::1, and no host name', () => {
   const rows = [
     ['127.0.0.1', true],
     ['127.255.255.254', true],

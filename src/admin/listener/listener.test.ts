@@ -51,7 +51,7 @@ function codeIn(response: RawResponse): unknown {
   return error.code;
 }
 
-test('there are metrics and a health check, and nothing else; every answer forbids what a browser might do with it', async (t) => {
+test('serves metrics and a health check only, and every response has security headers', async (t) => {
   const { get } = await open(t);
   const metrics = await get('/metrics?any=thing');
   assert.deepEqual([metrics.status, metrics.body.toString()], [200, 'up 1\n']);
@@ -73,7 +73,7 @@ test('there are metrics and a health check, and nothing else; every answer forbi
   }
 });
 
-test('only GET and HEAD, and never with a body', async (t) => {
+test('accepts only GET and HEAD without a body', async (t) => {
   const { get, port } = await open(t);
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
     const refused = await get('/metrics', undefined, method);
@@ -92,7 +92,7 @@ test('only GET and HEAD, and never with a body', async (t) => {
   assert.equal((await send(port, expecting, { until: 'close' })).status, 400);
 });
 
-test('the name by which people reach it through a proxy is its own, with whichever port', async (t) => {
+test('accepts the host name of console.url, with any port', async (t) => {
   const { get } = await open(t, { url: 'https://Postern.example:8443' });
   const rows = [
     ['postern.example', 200],
@@ -104,7 +104,7 @@ test('the name by which people reach it through a proxy is its own, with whichev
   for (const [host, status] of rows) assert.equal((await get('/metrics', [['Host', host]])).status, status, host);
 });
 
-test('a name that others can make their own is refused, however it is spelt; numbers and localhost are not', async (t) => {
+test('refuses host names that an attacker could point here (DNS rebinding); accepts IP addresses and localhost', async (t) => {
   const { get, port } = await open(t);
   const own = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
@@ -149,12 +149,12 @@ test('a name that others can make their own is refused, however it is spelt; num
   }
 });
 
-test('the name that the operator configured is good as well', async (t) => {
+test('accepts the configured host name', async (t) => {
   const { get } = await open(t, { host: 'localhost' });
   assert.equal((await get('/healthz', [['Host', 'localhost']])).status, 200);
 });
 
-test('with a token, nothing is said to those without it', async (t) => {
+test('with a token configured, a caller without it gets nothing', async (t) => {
   const { get, port } = await open(t, { host: '0.0.0.0', token });
   const host: HeaderField = ['Host', `127.0.0.1:${port}`];
   const rows: [string | undefined, number][] = [
@@ -191,7 +191,7 @@ test('with a token, nothing is said to those without it', async (t) => {
   );
 });
 
-test('without a token it does not listen where others reach it', async () => {
+test('refuses to listen without a token where other machines can connect', async () => {
   const settings = { host: '0.0.0.0', port: 0, isPortGiven: false, token: undefined, url: undefined, oidc: undefined };
   const listener = createAdminListener({ settings: () => settings, pages: {}, onFault: () => undefined });
   await assert.rejects(listener.listen(), OpenListenerError);
@@ -201,7 +201,7 @@ test('without a token it does not listen where others reach it', async () => {
   );
 });
 
-test('what goes wrong inside is told to the log and not to the caller', async (t) => {
+test('an internal error is logged and not shown to the caller', async (t) => {
   const { get, faults } = await open(t);
   const answer = await get('/broken');
   assert.deepEqual([answer.status, codeIn(answer)], [500, 'internal_error']);
@@ -209,7 +209,7 @@ test('what goes wrong inside is told to the log and not to the caller', async (t
   assert.match(String(faults[0]), /secret inside/);
 });
 
-test('headers have their limit, connections too, and what is no HTTP gets a 400', async (t) => {
+test('limits headers and connections, and answers 400 to anything but HTTP', async (t) => {
   const { get, port } = await open(t);
   const large = await get('/metrics', [['X', 'x'.repeat(10_000)]]);
   assert.deepEqual([large.status, codeIn(large)], [431, 'headers_too_large']);

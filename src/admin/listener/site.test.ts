@@ -43,7 +43,7 @@ async function openSite(t: TestContext, files: Readonly<Record<string, string>> 
 
 const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-test('every page path gets the page, with a nonce of its own in the policy and in the page', async (t) => {
+test('every page path serves the page, with a new nonce in the policy and the page', async (t) => {
   const { get } = await openSite(t);
   for (const path of ['/', '/models', '/models/gpt-4.1', '/models/BAAI%2Fbge-m3', '/nowhere?a=b']) {
     const { status, headers, text } = await get(path, page);
@@ -69,7 +69,7 @@ test('every page path gets the page, with a nonce of its own in the policy and i
   assert.notEqual((await get('/', page)).text, (await get('/', page)).text, 'a nonce is used once');
 });
 
-test('what its name tells is kept for good, compressed as the browser likes it', async (t) => {
+test('files with a hash in their name are cached for good, compressed as the browser accepts', async (t) => {
   const { get } = await openSite(t);
   const rows: [accepted: string | undefined, coding: string | null, text: string][] = [
     ['gzip, deflate, br, zstd', 'br', 'brotli'],
@@ -97,7 +97,7 @@ test('what its name tells is kept for good, compressed as the browser likes it',
   assert.equal((await get('/favicon.svg')).headers.get('cache-control'), 'no-cache');
 });
 
-test('what the browser has already is not sent again', async (t) => {
+test('answers 304 for a file that the browser has', async (t) => {
   const { get } = await openSite(t);
   const etag = (await get('/favicon.svg')).headers.get('etag') ?? '';
   const again = await get('/favicon.svg', { 'if-none-match': `"other", W/${etag}` });
@@ -105,7 +105,7 @@ test('what the browser has already is not sent again', async (t) => {
   assert.equal((await get('/favicon.svg', { 'if-none-match': '"other"' })).status, 200);
 });
 
-test('HEAD says what GET would, without the body', async (t) => {
+test('HEAD returns the headers of GET without the body', async (t) => {
   const { get } = await openSite(t);
   for (const path of ['/', '/assets/app-1a2b.js']) {
     const [head, whole] = [await get(path, page, 'HEAD'), await get(path, page)];
@@ -115,7 +115,7 @@ test('HEAD says what GET would, without the body', async (t) => {
   }
 });
 
-test('what is no file of the build and no page is left to others', async (t) => {
+test('leaves paths that are neither page nor built file to other handlers', async (t) => {
   const { ask } = await openSite(t);
   const missing: readonly (readonly [path: string, headers: Record<string, string>])[] = [
     ['/assets/gone-9z9z.js', { accept: '*/*' }],
@@ -139,7 +139,7 @@ test('what is no file of the build and no page is left to others', async (t) => 
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) assert.equal(await ask('/', page, method), undefined);
 });
 
-test('a new build is seen at once, and a tab of the one before still finds its files', async (t) => {
+test("serves a new build at once, and keeps the previous build's files for open tabs", async (t) => {
   const { get, write, directory } = await openSite(t);
   assert.match((await get('/', page)).text, /Postern/);
   await rm(directory, { recursive: true });
@@ -151,7 +151,7 @@ test('a new build is seen at once, and a tab of the one before still finds its f
   assert.equal((await get('/assets/app-1a2b.js')).text, 'let a = 1;');
 });
 
-test('where there is no build, a page says how to make one', async (t) => {
+test('without a build, a page explains how to make one', async (t) => {
   const { get, ask } = await openSite(t, {});
   const { status, headers, text } = await get('/models', page);
   assert.deepEqual([status, headers.get('cache-control')], [503, 'no-store']);

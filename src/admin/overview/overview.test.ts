@@ -24,7 +24,7 @@ async function fill(store: Store, rows: readonly ImportedRow[]): Promise<void> {
 }
 
 describe('the overview', () => {
-  test('agrees with the sums of the ledger, in every bucket, in its list and in all', async (t) => {
+  test("agrees with the ledger's sums in every bucket, in the list and in total", async (t) => {
     const { store } = await openAdmin(t);
     const rows = Array.from({ length: 400 }, (_, at) =>
       imported({
@@ -70,7 +70,7 @@ describe('the overview', () => {
     assert.equal(await first({ by: 'project' }), null);
   });
 
-  test('compares whole hours with the same hours before, and leaves the running one out', async (t) => {
+  test('compares full hours with the same hours before, and leaves out the running hour', async (t) => {
     const { store } = await openAdmin(t);
     const at = (ms: number) => imported({ startedAtMs: ms });
     await fill(store, [
@@ -85,7 +85,7 @@ describe('the overview', () => {
     assert.deepEqual([comparison?.now.requests, comparison?.before.requests], [1, 2]);
   });
 
-  test('shows the last hour by the minute from its rows, and by the hour where they are too many', async (t) => {
+  test('shows the last hour by minute from its rows, and by hour if there are too many', async (t) => {
     const { store } = await openAdmin(t);
     const rows = Array.from({ length: 30 }, (_, at) => imported({ startedAtMs: nowMs - at * minuteMs - 1 }));
     await fill(store, [...rows, imported({ startedAtMs: nowMs - 61 * minuteMs })]);
@@ -103,7 +103,7 @@ describe('the overview', () => {
     assert.deepEqual([busy.latency?.rows, busy.latency?.isAll], [1_000, false]);
   });
 
-  test('of a gateway that served nothing has every bucket, and nothing in it', async (t) => {
+  test('an unused gateway has every bucket, all empty', async (t) => {
     const { store } = await openAdmin(t);
     for (const [range, count] of [
       ['24h', 24],
@@ -116,7 +116,7 @@ describe('the overview', () => {
     }
   });
 
-  test('its percentiles are those of the newest rows themselves', async (t) => {
+  test('its percentiles are computed from the newest rows', async (t) => {
     const { store } = await openAdmin(t);
     await fill(
       store,
@@ -130,7 +130,7 @@ describe('the overview', () => {
   });
 });
 
-test('what was asked for lately is not asked for again, unless it failed', async () => {
+test('a recent result is reused, unless it failed', async () => {
   let atMs = 0;
   let asked = 0;
   const recently = createRecently({ monotonicMs: () => atMs }, 1_000);

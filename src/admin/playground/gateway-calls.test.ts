@@ -38,7 +38,7 @@ const rerank = (more: Partial<GatewayCall> = {}): GatewayCall => ({
   ...more,
 });
 
-test('a call goes through the listener with a key of its own, and stands in the ledger under its request ID', async (t) => {
+test('a playground call uses its own key on the listener and appears in the ledger under its request ID', async (t) => {
   const { rig, calls } = await startCalls(t);
   const answer = await calls.send(rerank());
   assert.equal(answer.status, 200);
@@ -56,7 +56,7 @@ test('a call goes through the listener with a key of its own, and stands in the 
   assert.equal((await rig.exchange()).clientRequestId, 'playground.test.1');
 });
 
-test('many calls at once make one key, and a restart gives the same key another secret', async (t) => {
+test('parallel calls create one key, and a restart gives that key a new secret', async (t) => {
   const { rig, calls, open, keyOf } = await startCalls(t);
   await Promise.all(Array.from({ length: 8 }, () => calls.send(rerank())));
   const [before] = await rig.store.keys.list();
@@ -69,7 +69,7 @@ test('many calls at once make one key, and a restart gives the same key another 
   assert.equal((await rig.store.keys.list()).length, 2);
 });
 
-test('a console whose key was revoked, or taken over, obtains another one by itself', async (t) => {
+test('a console whose key was revoked or taken over gets a new one by itself', async (t) => {
   const { rig, calls, keyOf } = await startCalls(t);
   await calls.send(rerank());
   await keyOf('here').secret();
@@ -86,7 +86,7 @@ test('a console whose key was revoked, or taken over, obtains another one by its
   assert.equal(all.length, 2);
 });
 
-test("the caller's own key is used instead, and a wrong one is refused and not replaced", async (t) => {
+test('a key given by the caller is used instead, and a wrong one is refused', async (t) => {
   const { rig, calls } = await startCalls(t);
   assert.equal((await calls.send(rerank({ key: testKey }))).status, 200);
   const refused = await calls.send(rerank({ key: 'not-a-key-of-anybody' }));
@@ -95,7 +95,7 @@ test("the caller's own key is used instead, and a wrong one is refused and not r
   assert.deepEqual(await rig.store.keys.list(), []);
 });
 
-test('what the key may not do is answered as any client would be', async (t) => {
+test('a call that the key does not allow gets the same error as any client', async (t) => {
   const { rig, calls } = await startCalls(t);
   await calls.send(rerank());
   const [key] = await rig.store.keys.list();
@@ -107,7 +107,7 @@ test('what the key may not do is answered as any client would be', async (t) => 
   assert.equal((await jsonOf(answer)).error.code, 'model_not_found');
 });
 
-test('the legacy path carries the model, and a name with slashes and dots leads nowhere else', async (t) => {
+test('the legacy path carries the model, and slashes or dots in its name cannot change the path', async (t) => {
   const { calls } = await startCalls(t);
   const legacy = (model: string) =>
     calls.send(rerank({ route: 'engines-embeddings', model, body: Buffer.from('{"input":"gate"}') }));
@@ -117,7 +117,7 @@ test('the legacy path carries the model, and a name with slashes and dots leads 
   }
 });
 
-test('a stream comes piece by piece, and a caller who leaves ends the call at the upstream', async (t) => {
+test('a stream is passed on in pieces, and a caller who leaves ends the upstream call', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const left = Promise.withResolvers<void>();
@@ -146,7 +146,7 @@ test('a stream comes piece by piece, and a caller who leaves ends the call at th
   await left.promise;
 });
 
-test('a form goes as the form that it is, and sound comes back as sound; a page does not come as one', async (t) => {
+test('passes forms unchanged and audio back, but no HTML page', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const { calls } = await startCalls(t, {
@@ -182,7 +182,7 @@ function toForm(fields: Readonly<Record<string, string>>): FormData {
   return form;
 }
 
-test('a listener with a certificate that signs itself is called over TLS, and another certificate is not trusted', async (t) => {
+test('calls a listener with its own self-signed certificate over TLS, and trusts no other certificate', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-own-certificate-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const tls = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') };
@@ -194,20 +194,20 @@ test('a listener with a certificate that signs itself is called over TLS, and an
   await assert.rejects(open(url).send(rerank()), { code: 'upstream_failed' });
 });
 
-test('a gateway that is not there is said so, and a caller who left is answered by nothing', async (t) => {
+test('reports an unreachable gateway, and answers nothing to a caller who left', async (t) => {
   const { open } = await startCalls(t);
   await assert.rejects(open('http://127.0.0.1:1').send(rerank()), { name: 'Problem', code: 'upstream_failed' });
   const answer = await open('http://127.0.0.1:1').send(rerank({ signal: AbortSignal.abort() }));
   assert.equal(answer.status, 499);
 });
 
-test('an address that means every interface is called on this machine', () => {
+test('calls a wildcard listen address on this machine', () => {
   assert.equal(toReachable('http://0.0.0.0:4000/ai'), 'http://127.0.0.1:4000/ai');
   assert.equal(toReachable('https://[::]:4000'), 'https://[::1]:4000');
   assert.equal(toReachable('http://10.1.2.3:4000'), 'http://10.1.2.3:4000');
 });
 
-test('the endpoint hands over the body as it is, names the member, and keeps the limit of the gateway', async (t) => {
+test("the endpoint passes the body unchanged, names the member, and applies the gateway's size limit", async (t) => {
   const rig = await startRig(t, local);
   const admin = await openAdmin(t, { clientUrl: rig.url, configuration: { ...local, server: { body_limit: '1KiB' } } });
   const own = { 'x-postern-key': testKey };
@@ -227,7 +227,7 @@ test('the endpoint hands over the body as it is, names the member, and keeps the
   assert.equal((await admin.ask('POST', '/api/playground/embeddings', body, own)).json.code, 'not_allowed');
 });
 
-test('the models that can be tried are listed by operation, with what is built in', async (t) => {
+test('lists the models to try by operation, with the built-in ones', async (t) => {
   const admin = await openAdmin(t, { role: 'viewer', configuration: local });
   const { json } = await admin.ask('GET', '/api/playground/models?operation=rerank');
   assert.deepEqual(json.items, [

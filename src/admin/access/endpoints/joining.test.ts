@@ -29,7 +29,7 @@ const tokenIn = (link: string): string => {
 
 const codeOf = ({ status, json }: AdminAnswer): [number, string] => [status, json?.code];
 
-test('the set-up link makes the first owner, who is then signed in, and does so once', async (t) => {
+test('the set-up link creates the first owner, signs them in, and works once', async (t) => {
   const { ask, context, as, setUp } = await open(t);
   assert.equal((await ask('GET', '/api/session')).json.needsSetUp, true);
   const former = await context.access.links.setUp(console, 'tester');
@@ -46,7 +46,7 @@ test('the set-up link makes the first owner, who is then signed in, and does so 
   assert.equal((await ask('GET', '/api/session')).json.needsSetUp, false);
 });
 
-test('what is wrong with a set-up is told by its field, and the link goes on working', async (t) => {
+test('a set-up fault names its field, and the link stays valid', async (t) => {
   const { ask, context } = await open(t);
   const token = (await context.access.links.setUp(console, 'tester'))?.link.split('=')[1];
   const fine = { token, email: 'ada@example.com', name: 'Ada', password };
@@ -66,7 +66,7 @@ test('what is wrong with a set-up is told by its field, and the link goes on wor
   assert.equal((await ask('POST', '/api/setup', fine)).status, 200);
 });
 
-test('an invitation says what it is good for, makes a member with its role, and works once', async (t) => {
+test('an invitation shows its role, creates a member with it, and works once', async (t) => {
   const { ask, as, setUp } = await open(t);
   const owner = as(await setUp());
   const made = await ask('POST', '/api/members', { email: 'Bo@example.com', role: 'editor' }, owner);
@@ -94,7 +94,7 @@ test('an invitation says what it is good for, makes a member with its role, and 
   assert.deepEqual([...codeOf(taken), taken.json.fields[0].path], [409, 'already_there', 'email']);
 });
 
-test('an invitation that is withdrawn or unknown is over', async (t) => {
+test('a withdrawn or unknown invitation is refused', async (t) => {
   const { ask, as, setUp } = await open(t);
   const owner = as(await setUp());
   const made = await ask('POST', '/api/members', { email: 'bo@example.com', role: 'editor' }, owner);
@@ -107,7 +107,7 @@ test('an invitation that is withdrawn or unknown is over', async (t) => {
   }
 });
 
-test('a link for another password ends the sessions and the former password', async (t) => {
+test('a password reset link ends the sessions and the old password', async (t) => {
   const { ask, as, setUp, signIn, store } = await open(t);
   const first = await setUp();
   const owner = as(first);
@@ -127,7 +127,7 @@ test('a link for another password ends the sessions and the former password', as
   for (const secret of [token, password, next, 'scrypt']) assert.equal(text.includes(secret), false, secret);
 });
 
-test('a disabled member stays out, also with a link for another password', async (t) => {
+test('a disabled member cannot sign in, not even with a password reset link', async (t) => {
   const { ask, as, setUp, store, context } = await open(t);
   await setUp();
   const bo = await store.members.create({ email: 'bo@example.com', name: 'Bo', role: 'viewer' }, 'tester');
@@ -139,7 +139,7 @@ test('a disabled member stays out, also with a link for another password', async
   assert.equal(as({ ...answer, json: {} }).cookie, '');
 });
 
-test('a proxy may ask by another name, as long as the page is that of console.url', async (t) => {
+test("accepts a proxy's host name if the page origin is that of console.url", async (t) => {
   const { ask, as, setUp } = await open(t);
   const made = await setUp();
   assert.match(made.headers.getSetCookie()[0] ?? '', /^__Host-postern=.*; Secure$/);
@@ -147,7 +147,7 @@ test('a proxy may ask by another name, as long as the page is that of console.ur
   assert.deepEqual([(await rename(console)).status, (await rename('https://other.example')).status], [200, 403]);
 });
 
-test('what an owner handed out ends with the role, and a link for another password with the next password', async (t) => {
+test('open invitations end when the owner loses the role, and reset links when the password changes', async (t) => {
   const { ask, as, setUp, store, context } = await open(t);
   const ada = as(await setUp());
   const invited = await ask('POST', '/api/members', { email: 'eve@example.com', role: 'owner' }, ada);
@@ -173,7 +173,7 @@ test('what an owner handed out ends with the role, and a link for another passwo
   assert.deepEqual(codeOf(await accept(reset?.link ?? '')), [404, 'not_found']);
 });
 
-test('an API token of an owner makes nobody an owner: no reset, no invitation, no role, no token', async (t) => {
+test("an owner's API token cannot reset, invite or delete members, change roles, or create owner tokens", async (t) => {
   const { ask, as, setUp, store } = await open(t);
   const first = await setUp();
   const made = await ask('POST', '/api/tokens', { name: 'ci', role: 'owner' }, as(first));
@@ -194,7 +194,7 @@ test('an API token of an owner makes nobody an owner: no reset, no invitation, n
   assert.equal((await store.tokens.list()).length, 1);
 });
 
-test('tokens and passkeys end with a reset of their member, save for what is kept by word', async (t) => {
+test('a reset of a member ends tokens and passkeys, except those kept explicitly', async (t) => {
   const { ask, as, setUp, store } = await open(t);
   const owner = as(await setUp());
   const rows: readonly (readonly [readonly string[] | undefined, boolean, boolean])[] = [

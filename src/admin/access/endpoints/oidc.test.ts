@@ -32,7 +32,7 @@ async function setUp(t: TestContext, oidc: Readonly<Record<string, unknown>> = {
   return { ...admin, provider, signIn, owner };
 }
 
-test('who is a member by address is linked to the provider, and signed in on the page that was wanted', async (t) => {
+test('a member is linked to the identity provider by email address, and returns to the requested page', async (t) => {
   const { signIn, store, ask } = await setUp(t);
   await store.members.create({ email: 'ada@example.com', name: 'Ada L.', role: 'owner' }, 'test');
   const { location, cookies } = await signIn('/models?q=a');
@@ -46,7 +46,7 @@ test('who is a member by address is linked to the provider, and signed in on the
   assert.deepEqual(json.signIn.oidc, { title: 'single sign-on', makesFirstOwner: false });
 });
 
-test('nobody comes in uninvited; an invitation, a group or the default role lets them in', async (t) => {
+test('admits only people with an invitation, a mapped group or the default role', async (t) => {
   const { signIn, store, owner } = await setUp(t);
   await store.members.create(owner, 'test');
   const refused = await signIn();
@@ -72,7 +72,7 @@ test('nobody comes in uninvited; an invitation, a group or the default role lets
   assert.equal((await open.store.members.findByEmail('ada@example.com'))?.role, 'viewer');
 });
 
-test('before there is an owner the session offers the provider where a group of it makes owners, and one of it becomes the first', async (t) => {
+test('without an owner, OIDC is offered if a group maps to owner, and its first member becomes the owner', async (t) => {
   const { signIn, provider, ask } = await setUp(t, { title: 'Okta', roles: { owner: ['bosses'] } });
   const before = (await ask('GET', '/api/session')).json;
   assert.deepEqual([before.needsSetUp, before.signIn.oidc], [true, { title: 'Okta', makesFirstOwner: true }]);
@@ -81,7 +81,7 @@ test('before there is an owner the session offers the provider where a group of 
   assert.equal((await ask('GET', '/api/session')).json.needsSetUp, false);
 });
 
-test('groups decide the role anew at each sign-in, and the last owner stays one', async (t) => {
+test('groups set the role at each sign-in, but never demote the last owner', async (t) => {
   const { signIn, store, provider } = await setUp(t, { roles: { owner: ['bosses'], viewer: ['readers'] } });
   provider.claims = { ...ada, groups: ['readers'] };
   assert.match((await signIn()).location, /the first owner has to be there before/);
@@ -96,7 +96,7 @@ test('groups decide the role anew at each sign-in, and the last owner stays one'
   assert.equal(await roleAfter(['readers']), 'viewer');
 });
 
-test('a disabled member, somebody else with the same address, and a callback out of nowhere stay outside', async (t) => {
+test('refuses a disabled member, another subject with the same address, and an unexpected callback', async (t) => {
   const { signIn, store, ask, provider, owner } = await setUp(t);
   await store.members.create({ ...owner, passwordHash: 'x' }, 'test');
   const member = await store.members.create({ email: 'ada@example.com', name: 'Ada', role: 'viewer' }, 'test');
@@ -112,7 +112,7 @@ test('a disabled member, somebody else with the same address, and a callback out
   assert.deepEqual(nowhere.headers.getSetCookie(), []);
 });
 
-test('no other site is led to', async (t) => {
+test('redirects to no other site', async (t) => {
   const { signIn, store, owner } = await setUp(t, { default_role: 'viewer' });
   await store.members.create(owner, 'test');
   for (const page of [
@@ -130,13 +130,13 @@ test('no other site is led to', async (t) => {
   }
 });
 
-test('where no provider is configured, that is said on the page', async (t) => {
+test('without an identity provider, the page says that none is configured', async (t) => {
   const { ask } = await openAdmin(t, { role: null });
   const { headers } = await ask('GET', '/api/session/oidc');
   assert.match(decodeURIComponent(headers.get('location') ?? ''), /^\/#problem=No identity provider is configured/);
 });
 
-test('what a cookie says of the page leads to no other site either, and over https nobody beside can set it', async (t) => {
+test('the return page in the cookie cannot point to another site, and the cookie is protected over https', async (t) => {
   const { ask, store, owner } = await setUp(t, { default_role: 'viewer' });
   await store.members.create(owner, 'test');
   const begun = await ask('GET', '/api/session/oidc?page=/');

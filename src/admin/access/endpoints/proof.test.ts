@@ -44,7 +44,7 @@ const asProved = ({ headers, json }: AdminAnswer): Headers => ({
 
 const codeOf = ({ status, json }: AdminAnswer): [number, string] => [status, json?.code];
 
-test('a password proves it, in a session that is a new one; the former is over', async (t) => {
+test('re-authentication by password starts a new session and ends the old one', async (t) => {
   const { ask, store, addOwner, staleSession, makeToken } = await open(t);
   const stale = await staleSession(await addOwner());
   assert.deepEqual(codeOf(await makeToken(stale)), [403, 'proof_needed']);
@@ -61,7 +61,7 @@ test('a password proves it, in a session that is a new one; the former is over',
   assert.ok(told.some((entry) => entry.join() === 'console,console.proof_failed,ada@example.com'));
 });
 
-test('whoever guesses at the password of an open session is slowed down', async (t) => {
+test('repeated wrong passwords in an open session are slowed down', async (t) => {
   const { ask, addOwner, staleSession } = await open(t);
   const stale = await staleSession(await addOwner());
   const guess = () => ask('POST', '/api/me/proof', { password: 'another moss gate' }, stale);
@@ -70,7 +70,7 @@ test('whoever guesses at the password of an open session is slowed down', async 
   assert.deepEqual(statuses, [422, 422, 422, 422, 422, 429]);
 });
 
-test('a proof holds for less than five minutes, and no longer where a clock was set back', async (t) => {
+test('a re-authentication is valid for under five minutes, even if the clock is set back', async (t) => {
   const { context, addOwner, makeToken } = await open(t);
   const member = await addOwner();
   const sessionFrom = async (provedAtMs: number) => {
@@ -89,7 +89,7 @@ test('a proof holds for less than five minutes, and no longer where a clock was 
   }
 });
 
-test('who has no password sets one with fresh proof alone', async (t) => {
+test('a member without a password sets one only after re-authentication', async (t) => {
   const { ask, context, addOwner, staleSession } = await open(t);
   const member = await addOwner(false);
   const next = { next: password };
@@ -101,7 +101,7 @@ test('who has no password sets one with fresh proof alone', async (t) => {
   assert.equal((await ask('POST', '/api/me/password', next, fresh)).status, 200);
 });
 
-test('a passkey is asked for by name, and what was not signed for this proves nothing', async (t) => {
+test("re-authentication asks for the member's own passkeys and rejects a signature for another challenge", async (t) => {
   const { ask, store, addOwner, staleSession, makeToken } = await open(t, {
     console: { url: 'https://postern.example' },
   });
@@ -156,7 +156,7 @@ async function openWithProvider(t: TestContext) {
 
 const secondsAgo = (seconds: number): number => Math.floor(Date.now() / 1_000) - seconds;
 
-test('signing in through the identity provider proves nothing: it may have looked at nobody', async (t) => {
+test('an ordinary OIDC sign-in does not count as re-authentication', async (t) => {
   const { provider, addOwner, signIn, makeToken } = await openWithProvider(t);
   await addOwner(false);
   provider.claims = { ...ada, auth_time: secondsAgo(0) };
@@ -166,7 +166,7 @@ test('signing in through the identity provider proves nothing: it may have looke
   assert.deepEqual(codeOf(await makeToken(session)), [403, 'proof_needed']);
 });
 
-test('a new sign-in at the identity provider proves it, and counts from when it was there', async (t) => {
+test('a fresh sign-in at the identity provider counts as re-authentication, from its auth_time', async (t) => {
   const { provider, store, addOwner, staleSession, prove, makeToken } = await openWithProvider(t);
   const member = await addOwner(false);
   const stale = await staleSession(member, 'oidc');
@@ -181,7 +181,7 @@ test('a new sign-in at the identity provider proves it, and counts from when it 
   assert.equal((await store.audit.page({ action: 'console.proof', limit: 9 })).length, 1);
 });
 
-test('an old sign-in there, one of which it does not say when, and somebody else prove nothing', async (t) => {
+test('an old sign-in, one without auth_time, and another person do not count as re-authentication', async (t) => {
   const { provider, store, addOwner, staleSession, prove, makeToken } = await openWithProvider(t);
   const stale = await staleSession(await addOwner(), 'oidc');
   const rows: readonly (readonly [object, RegExp])[] = [
@@ -203,7 +203,7 @@ test('an old sign-in there, one of which it does not say when, and somebody else
   assert.equal((await store.audit.page({ action: 'console.proof_failed', limit: 9 })).length, rows.length);
 });
 
-test('who is not signed in is led to no provider to prove it, and what the browser keeps says nothing of the session', async (t) => {
+test('OIDC re-authentication needs a session, and its cookie does not reveal the session', async (t) => {
   const { ask, addOwner, staleSession } = await openWithProvider(t);
   const nobody = await ask('GET', '/api/session/oidc?proof=fresh&page=/proved');
   assert.match(decodeURIComponent(nobody.headers.get('location') ?? ''), /^\/proved#problem=You are signed out/);

@@ -23,7 +23,7 @@ function browserOf({ headers, json }: AdminAnswer) {
   return { cookie: headers.getSetCookie()[0]?.split(';', 1)[0] ?? '', 'x-postern-csrf': String(json?.csrfToken) };
 }
 
-test('who signs in is who the session says, until signing out', async (t) => {
+test('a sign-in opens a session for the member until sign-out', async (t) => {
   const { ask, signIn, actions } = await open(t);
   const answer = await signIn(password, ' ADA@example.com ');
   const browser = browserOf(answer);
@@ -43,7 +43,7 @@ test('who signs in is who the session says, until signing out', async (t) => {
   ]);
 });
 
-test('an address that nobody has and a wrong password get the same answer, word for word', async (t) => {
+test('an unknown address and a wrong password get identical responses', async (t) => {
   const { signIn, store, member, actions } = await open(t);
   const [unknown, wrong] = [await signIn(password, 'eve@example.com'), await signIn('wrong')];
   assert.deepEqual([unknown.status, unknown.json], [wrong.status, wrong.json]);
@@ -60,7 +60,7 @@ test('an address that nobody has and a wrong password get the same answer, word 
   assert.doesNotMatch(told.join('\n'), /eve@/);
 });
 
-test('a passkey that nobody has is refused, and told', async (t) => {
+test('an unknown passkey is refused and recorded in the audit log', async (t) => {
   const { ask, store } = await open(t);
   const answer = await ask('POST', '/api/session/passkey', {
     id: 'AAAA',
@@ -72,7 +72,7 @@ test('a passkey that nobody has is refused, and told', async (t) => {
   assert.match(JSON.stringify(told?.after), /"method":"passkey"/);
 });
 
-test('who guesses has to wait, whether there is such a member or not, and is told for how long', async (t) => {
+test('failed sign-ins are delayed, also for unknown members, with the waiting time', async (t) => {
   const { signIn } = await open(t);
   for (const name of [email, 'eve@example.com']) {
     for (let turn = 0; turn < 5; turn += 1) assert.equal((await signIn('wrong', name)).status, 401);
@@ -84,14 +84,14 @@ test('who guesses has to wait, whether there is such a member or not, and is tol
   }
 });
 
-test('nothing but JSON signs anybody in', async (t) => {
+test('a sign-in accepts only JSON', async (t) => {
   const { signIn } = await open(t);
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']) {
     assert.equal((await signIn(password, email, { 'content-type': type })).status, 415, type);
   }
 });
 
-test('a sign-in gives another session than the one that was there, which is over', async (t) => {
+test('a sign-in replaces the session that the browser had before', async (t) => {
   const { ask, signIn } = await open(t);
   const former = browserOf(await signIn());
   const next = browserOf(await signIn(password, email, former));
@@ -100,7 +100,7 @@ test('a sign-in gives another session than the one that was there, which is over
   assert.equal((await ask('GET', '/api/members', undefined, next)).status, 200);
 });
 
-test('another password takes the one there is, renews this session, and ends the others', async (t) => {
+test('a password change needs the current password, renews this session and ends the others', async (t) => {
   const { ask, signIn, actions } = await open(t);
   const [here, elsewhere] = [browserOf(await signIn()), browserOf(await signIn())];
   const change = (body: object, as = here) => ask('POST', '/api/me/password', body, as);
@@ -121,7 +121,7 @@ test('another password takes the one there is, renews this session, and ends the
   assert.equal((await actions()).filter((line) => line.includes('member.password')).length, 1);
 });
 
-test('whose session somebody took cannot be guessed a password from it', async (t) => {
+test('a stolen session cannot be used to guess the password', async (t) => {
   const { ask, signIn } = await open(t);
   const here = browserOf(await signIn());
   const statuses = [];
@@ -131,7 +131,7 @@ test('whose session somebody took cannot be guessed a password from it', async (
   assert.deepEqual(statuses, [422, 422, 422, 422, 422, 429, 429]);
 });
 
-test('members see where they are signed in, and change their name', async (t) => {
+test('members see their sessions and change their name', async (t) => {
   const { ask, signIn } = await open(t);
   const browser = browserOf(await signIn(password, email, { 'user-agent': 'Firefox' }));
   await signIn();
@@ -148,7 +148,7 @@ test('members see where they are signed in, and change their name', async (t) =>
   assert.equal((await ask('GET', '/api/session', undefined, browser)).json.member.name, 'Ada L.');
 });
 
-test('an API token works at once, shows its secret once, and ends when it is revoked', async (t) => {
+test('an API token works at once, is shown once, and ends when revoked', async (t) => {
   const { ask, signIn, store } = await open(t);
   const browser = browserOf(await signIn());
   const soon = new Date(Date.now() + 60_000).toISOString();

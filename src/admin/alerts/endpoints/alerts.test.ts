@@ -12,7 +12,7 @@ const fault = { atMs: Date.now(), faults: [{ file: '/etc/postern.yaml', line: 7,
 const kindOf = ({ body }: { readonly body: string }): string =>
   JSON.parse(body).type ?? JSON.parse(body).text.split(':')[0];
 
-test('an alert opens when it was so twice, is told once to each channel, and closes', async (t) => {
+test('an alert opens on the second match, is sent once to each channel, and closes', async (t) => {
   const { ask, context, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   await context.alerts.look();
@@ -35,7 +35,7 @@ test('an alert opens when it was so twice, is told once to each channel, and clo
   assert.equal((await ask('GET', '/api/alerts')).json.items.length, 1);
 });
 
-test('what a webhook did not take is told again, with the same ID', async (t) => {
+test('an alert that a webhook did not accept is sent again with the same ID', async (t) => {
   const { context, told, refuse, answerWebhooks } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   answerWebhooks(500);
@@ -48,7 +48,7 @@ test('what a webhook did not take is told again, with the same ID', async (t) =>
   assert.equal(new Set(own).size, 1);
 });
 
-test('of several nodes one watches, and after its lease another one goes on with what it began', async (t) => {
+test('one of several nodes evaluates alerts, and another takes over after its lease ends', async (t) => {
   const { context, store, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   let looks = 0;
@@ -75,7 +75,7 @@ test('of several nodes one watches, and after its lease another one goes on with
   assert.equal(looks, 0);
 });
 
-test('a promised latency that an upstream cannot keep opens an alert, with its models', async (t) => {
+test('a missed latency target of an upstream opens an alert that names its models', async (t) => {
   const { ask, context, store } = await openAdmin(t, {
     configuration: {
       upstreams: [{ id: 'up', family: 'openai', base_url: 'https://up.example/v1', api_key: 'sk-up' }],
@@ -101,7 +101,7 @@ test('a promised latency that an upstream cannot keep opens an alert, with its m
   );
 });
 
-test('a silenced alert is told to nobody, also when it comes again', async (t) => {
+test('a silenced alert is not sent, not even when it opens again', async (t) => {
   const { ask, context, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   await context.alerts.look();
@@ -122,7 +122,7 @@ test('a silenced alert is told to nobody, also when it comes again', async (t) =
   assert.equal((await ask('DELETE', '/api/alerts/none/silence')).status, 404);
 });
 
-test('a test goes to every channel, or to one, and says what came of it', async (t) => {
+test('a test alert goes to every channel or to one, and reports each result', async (t) => {
   const smtp = { url: 'smtp://mail.example:25', from: 'a@example.com', to: ['b@example.com'] };
   const { ask, told, answerWebhooks } = await openAdmin(t, { configuration: { alerts: { ...hooks, smtp } } });
   const { json } = await ask('POST', '/api/alerts/test', {});
@@ -144,7 +144,7 @@ test('a test goes to every channel, or to one, and says what came of it', async 
   assert.equal((await ask('POST', '/api/alerts/test', { channel: 'pager' })).status, 404);
 });
 
-test('rules are listed with their thresholds, and those that are off open nothing', async (t) => {
+test('rules are listed with their thresholds, and disabled ones open no alert', async (t) => {
   const alerts = { ...hooks, error_rate: '20%', off: ['reload_refused'] };
   const { ask, context, refuse } = await openAdmin(t, { configuration: { alerts } });
   refuse(fault);
@@ -157,7 +157,7 @@ test('rules are listed with their thresholds, and those that are off open nothin
   assert.equal(json.channels.length, 2);
 });
 
-test('requests that fail, and an upstream that fails, open alerts that say what and since when', async (t) => {
+test('failing requests and a failing upstream open alerts with subject and start time', async (t) => {
   const { ask, store, context } = await openAdmin(t, {
     configuration: {
       upstreams: [{ id: 'eu-spare', family: 'openai', api_key: 'sk-0123456789' }],

@@ -20,7 +20,7 @@ const configuration = {
 
 const dayMs = 86_400_000;
 
-test('a key is made in the words of the file, and its secret is in that one answer only', async (t) => {
+test("a key is created with the file's settings, and its secret is returned only once", async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
   const made = await ask('POST', '/api/keys', {
     name: ' Search, production ',
@@ -66,7 +66,7 @@ test('a key is made in the words of the file, and its secret is in that one answ
   assert.ok(!everywhere.includes(secret) && !everywhere.includes(digestOf(secret)));
 });
 
-test('an Idempotency-Key makes one key, and is one caller’s with one body', async (t) => {
+test('an Idempotency-Key creates one key, and belongs to one caller and one body', async (t) => {
   const { ask, become, store } = await openAdmin(t, { role: 'admin', configuration });
   const headers = { 'idempotency-key': 'once-1' };
   const [one, two] = await Promise.all([
@@ -86,7 +86,7 @@ test('an Idempotency-Key makes one key, and is one caller’s with one body', as
   assert.deepEqual([rotated.json.id, rotatedToo.json.id], [one.json.id, owners.json.id]);
 });
 
-test('what is wrong with a key is said at its field, in the words that the file’s faults have', async (t) => {
+test('a fault in a key names its field, in the words used for the file', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
   const faultsOf = async (document: unknown) => {
     const { status, json } = await ask('POST', '/api/keys', document);
@@ -121,7 +121,7 @@ test('what is wrong with a key is said at its field, in the words that the file�
   assert.deepEqual(await store.keys.list(), []);
 });
 
-test('of two who change a key, the second is told who was quicker', async (t) => {
+test('of two concurrent changes to a key, the second gets a conflict that names who changed it', async (t) => {
   const { ask, become } = await openAdmin(t, { role: 'admin', configuration });
   const { json: made, headers } = await ask('POST', '/api/keys', { name: 'a', limits: { concurrency: 3 } });
   const path = `/api/keys/${made.id}`;
@@ -139,7 +139,7 @@ test('of two who change a key, the second is told who was quicker', async (t) =>
   assert.equal((await ask('PATCH', path, { name: 'c' })).json.document.name, 'c');
 });
 
-test('null takes away what a key has, and what cannot be taken away says so', async (t) => {
+test('null removes a setting of a key, or explains why it cannot be removed', async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin', configuration });
   const { json: made } = await ask('POST', '/api/keys', {
     name: 'a',
@@ -163,7 +163,7 @@ test('null takes away what a key has, and what cannot be taken away says so', as
   );
 });
 
-test('a rotated key has a new secret, and the former one works for as long as was said', async (t) => {
+test('a rotated key gets a new secret, and the old one works for the given overlap', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
   const { json: made } = await ask('POST', '/api/keys', { name: 'a' });
   const rotated = await ask('POST', `/api/keys/${made.id}/rotate`, { overlap: '1h' });
@@ -177,7 +177,7 @@ test('a rotated key has a new secret, and the former one works for as long as wa
   assert.match((await ask('POST', `/api/keys/${made.id}/rotate`, { overlap: 'a day' })).json.fields[0].message, /24h/);
 });
 
-test('a revoked key stays so, and gets no new secret', async (t) => {
+test('a revoked key stays revoked and gets no new secret', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
   const { json: made } = await ask('POST', '/api/keys', { name: 'a' });
   const revoked = await ask('POST', `/api/keys/${made.id}/revoke`);
@@ -188,7 +188,7 @@ test('a revoked key stays so, and gets no new secret', async (t) => {
   assert.equal((await store.audit.page({ action: 'key.revoke', limit: 9 })).length, 1);
 });
 
-test('keys of the file are shown with their place, and are not changed here', async (t) => {
+test('keys of the file are shown with their location and cannot be changed here', async (t) => {
   const { ask, cwd } = await openAdmin(t, { role: 'admin', configuration });
   const { json } = await ask('GET', '/api/keys/dev');
   assert.deepEqual([json.managedBy, json.version, json.hint], ['file', null, null]);
@@ -205,7 +205,7 @@ test('keys of the file are shown with their place, and are not changed here', as
   }
 });
 
-test('an ID that is not there is not repeated: it may be a secret', async (t) => {
+test('an unknown ID is not repeated, because it may be a secret', async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin', configuration });
   const secret = 'pst_0123456789';
   const answers = [
@@ -220,7 +220,7 @@ test('an ID that is not there is not repeated: it may be a secret', async (t) =>
   }
 });
 
-test('the list is paged without gaps, and searched by name, note, project and state', async (t) => {
+test('the list is paged without gaps, and filtered by name, note, project and state', async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin', configuration });
   const made = [];
   for (const name of ['one', 'two', 'three', 'four', 'five']) {
@@ -251,7 +251,7 @@ test('the list is paged without gaps, and searched by name, note, project and st
   assert.equal((await ask('GET', '/api/keys?state=gone')).status, 422);
 });
 
-test('what was spent is shown against the budget, day by day and to its end', async (t) => {
+test('spending is shown against the budget, by day and until the period ends', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
   const nowMs = Date.now();
   const cost = (daysAgo: number, dollars: number) => ({
@@ -303,7 +303,7 @@ test('what was spent is shown against the budget, day by day and to its end', as
   assert.equal((await ask('GET', '/api/keys/dev/usage?days=0')).status, 422);
 });
 
-test('projects are shown with their keys, and one that keys belong to is not removed', async (t) => {
+test('projects are shown with their keys, and a project with keys cannot be removed', async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin', configuration });
   const made = await ask('PUT', '/api/projects/rank', { name: 'Ranking' }, { 'if-none-match': '*' });
   assert.equal(made.status, 201, JSON.stringify(made.json));
@@ -320,7 +320,7 @@ test('projects are shown with their keys, and one that keys belong to is not rem
   );
 });
 
-test('a viewer and an editor see keys and change none', async (t) => {
+test('viewers and editors see keys but cannot change them', async (t) => {
   const { ask, become } = await openAdmin(t, { role: 'admin', configuration });
   const { json: key } = await ask('POST', '/api/keys', { name: 'a' });
   for (const role of ['viewer', 'editor'] as const) {

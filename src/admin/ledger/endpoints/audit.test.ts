@@ -20,7 +20,7 @@ async function open(t: Parameters<typeof openAdmin>[0]) {
 
 const actionsIn = (json: { items: { action: string }[] }): string[] => json.items.map(({ action }) => action);
 
-test('changes come the newest first, page by page, with before and after', async (t) => {
+test('changes are listed newest first, paged, with before and after', async (t) => {
   const { ask } = await open(t);
   const first = await ask('GET', '/api/audit?limit=3');
   assert.deepEqual(actionsIn(first.json), ['upstream.put', 'keyring.turn', 'key.revoke']);
@@ -29,7 +29,7 @@ test('changes come the newest first, page by page, with before and after', async
   assert.deepEqual([actionsIn(last.json), last.json.next], [['key.create'], null]);
 });
 
-test('filters keep what fits: who, how the action begins, and about what; no character is a wild card', async (t) => {
+test('filters by actor, action prefix and subject; no character is a wildcard', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, actions: string[]][] = [
     ['actor=command%20line', ['keyring.turn', 'key.revoke']],
@@ -55,7 +55,7 @@ test('filters keep what fits: who, how the action begins, and about what; no cha
   );
 });
 
-test('an entry names a key as it is called now, and what is gone as its entry does', async (t) => {
+test('an entry shows the current name of a key, or its last name if it is gone', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin' });
   const { id } = await store.keys.create(
     { name: 'search of the shop', digest: 'a'.repeat(64), hint: 'sk-…aaaa', models: ['*'] },

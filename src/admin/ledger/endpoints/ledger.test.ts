@@ -20,7 +20,7 @@ async function open(t: TestContext, rows: readonly Partial<LedgerRow>[] = []) {
 
 const idsIn = (json: { items: { id: string }[] }): string[] => json.items.map(({ id }) => id);
 
-test('pages follow one another without a gap, the newest row first', async (t) => {
+test('pages continue without gaps, newest row first', async (t) => {
   const { ask } = await open(t, [1, 2, 3, 4, 5].map(at));
   const first = await ask('GET', '/api/ledger?limit=2');
   assert.equal(first.status, 200);
@@ -31,7 +31,7 @@ test('pages follow one another without a gap, the newest row first', async (t) =
   assert.equal(last.json.next, null);
 });
 
-test('a row goes out with times as text, money exact, and what is not known as null', async (t) => {
+test('a row has times as text, exact money, and null for unknown values', async (t) => {
   const { ask } = await open(t, [
     { ...at(1), costNanos: 1_234_567_891 },
     { ...at(2), costNanos: null },
@@ -44,7 +44,7 @@ test('a row goes out with times as text, money exact, and what is not known as n
   assert.equal('tries' in json.items[0], false);
 });
 
-test('each filter keeps what fits it, and all of them hold together', async (t) => {
+test('filters combine', async (t) => {
   const odd = {
     ...at(9),
     key: 'k',
@@ -81,7 +81,7 @@ test('each filter keeps what fits it, and all of them hold together', async (t) 
   assert.notEqual(alike.json.next, null);
 });
 
-test('what is no cursor, time, number or filter is refused with the field named', async (t) => {
+test('an invalid cursor, time, number or filter is refused with its field', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, field: string][] = [
     ['before=abc', 'before'],
@@ -112,7 +112,7 @@ test('what is no cursor, time, number or filter is refused with the field named'
   assert.equal((await ask('GET', '/api/ledger/not-an-id')).status, 422);
 });
 
-test('one request is shown with its calls, and whether its bodies are kept', async (t) => {
+test('one request is shown with its calls, and whether its bodies were captured', async (t) => {
   const tries = [
     { upstream: 'near', model: 'm', credential: undefined, outcome: 'not-sent', detail: 'ECONNREFUSED', durationMs: 1 },
     { upstream: 'far', model: 'm', credential: 'key 2', outcome: 'answered', detail: 200, durationMs: 11 },
@@ -124,7 +124,7 @@ test('one request is shown with its calls, and whether its bodies are kept', asy
   assert.equal((await ask('GET', `/api/ledger/${at(2).id}`)).status, 404);
 });
 
-test('what was captured is for admins, and every look at it is in the audit log', async (t) => {
+test('captured bodies are for admins, and each view is written to the audit log', async (t) => {
   const { ask, become, store } = await open(t);
   const capture = { request: '{"input":"secret plans"}', response: '{}', expiresAtMs: Date.now() + 60_000 };
   await store.ledger.import('j', [{ ...imported(at(1)), capture }], { segment: 1, offset: 2 });
@@ -146,7 +146,7 @@ test('what was captured is for admins, and every look at it is in the audit log'
   assert.doesNotMatch(JSON.stringify(entries), /secret plans/);
 });
 
-test('an export is CSV that no spreadsheet runs, or lines of JSON, with the filters of the list', async (t) => {
+test('exports filtered rows as CSV safe for spreadsheets, or as JSON lines', async (t) => {
   const evil = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'];
   const { context } = await open(t, [
     ...evil.map((model, index) => ({ ...at(index), model, key: 'k' })),
@@ -164,7 +164,7 @@ test('an export is CSV that no spreadsheet runs, or lines of JSON, with the filt
   assert.deepEqual([rows.length, JSON.parse(rows[0] ?? '').id], [8, at(30).id]);
 });
 
-test('an export is read page by page as it is taken, ends at its bound, and says so', async (t) => {
+test('an export is read page by page, stops at its limit, and says so', async (t) => {
   const { context } = await open(
     t,
     Array.from({ length: 1_200 }, (_, index) => at(index)),
@@ -212,7 +212,7 @@ test('the tail sends each row as an event with its ID', async (t) => {
   assert.equal(context.streams.size, 0);
 });
 
-test('the choices are what is configured now, and the keys of file and store', async (t) => {
+test('the filter choices are the current configuration and the keys of file and store', async (t) => {
   const { ask, store } = await openAdmin(t, {
     role: 'viewer',
     configuration: {

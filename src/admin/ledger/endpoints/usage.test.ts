@@ -21,7 +21,7 @@ async function open(t: Parameters<typeof openAdmin>[0]) {
   return admin;
 }
 
-test('usage is added up by what is asked for, with the sum of all, and unknown prices told apart', async (t) => {
+test('usage is grouped as requested, with a total, and unpriced requests are separate', async (t) => {
   const { ask } = await open(t);
   const { status, json } = await ask('GET', '/api/usage?by=key');
   assert.equal(status, 200);
@@ -45,7 +45,7 @@ test('usage is added up by what is asked for, with the sum of all, and unknown p
   assert.deepEqual(byTwo.json.lines[0].by, { day: new Date(todayMs).toISOString().slice(0, 10), project: 'p' });
 });
 
-test('names the price lists that models go by, with their days', async (t) => {
+test('names the price lists in use, with their dates', async (t) => {
   const configuration = {
     upstreams: [
       { id: 'openai', family: 'openai', api_key: 'sk-0123456789' },
@@ -64,7 +64,7 @@ test('names the price lists that models go by, with their days', async (t) => {
   ]);
 });
 
-test('where there was no project, it is null and not empty', async (t) => {
+test('a request without a project has null, not an empty text', async (t) => {
   const { ask } = await open(t);
   const { json } = await ask('GET', '/api/usage?by=project');
   assert.deepEqual(
@@ -73,7 +73,7 @@ test('where there was no project, it is null and not empty', async (t) => {
   );
 });
 
-test('as CSV it has one line a group', async (t) => {
+test('CSV has one line per group', async (t) => {
   const { context } = await open(t);
   assert.ok(getUsage);
   const query = { by: ['key'], format: 'csv' } as const;
@@ -82,7 +82,7 @@ test('as CSV it has one line a group', async (t) => {
   assert.match(await answer.text(), /^key,requests,errors,.*\r\na,2,1,/);
 });
 
-test('what else was counted stands beside it, in CSV with a column for each', async (t) => {
+test('other units are added, in CSV with a column each', async (t) => {
   const { ask, context, store } = await open(t);
   const units = { images: 2, toolCalls: { web_search: 3, code: 1 } };
   await store.ledger.import('k', [imported({ startedAtMs: todayMs, key: 'b', units, cachedTokens: 4 })], {
@@ -108,7 +108,7 @@ test('what else was counted stands beside it, in CSV with a column for each', as
   ]);
 });
 
-test('what cannot be added up is refused with the field named', async (t) => {
+test('an invalid group or filter is refused with its field', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, field: string][] = [
     ['by=colour', 'by'],

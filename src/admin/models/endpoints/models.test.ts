@@ -26,7 +26,7 @@ const open = (t: TestContext, role: 'viewer' | 'editor' | 'owner' = 'editor') =>
 const document = { operations: ['rerank'], targets: [{ upstream: 'one', model: 'm' }] };
 const create = { 'if-none-match': '*' };
 
-test('the list tells of each model who manages it, where, who serves it and at which price', async (t) => {
+test('the model list shows manager, location, targets and price of each model', async (t) => {
   const { ask, store } = await open(t, 'viewer');
   await store.health.report('node-1', [
     {
@@ -61,7 +61,7 @@ test('the list tells of each model who manages it, where, who serves it and at w
   assert.equal(by.get('hidden').targets[0].price.source, 'unknown');
 });
 
-test('filters and pages give every model that fits, once', async (t) => {
+test('filtered pages list every matching model once', async (t) => {
   const { ask } = await open(t);
   const ids = async (query: string) =>
     (await ask('GET', `/api/models?${query}`)).json.items.map((one: { id: string }) => one.id);
@@ -86,7 +86,7 @@ test('filters and pages give every model that fits, once', async (t) => {
   assert.equal(seen.length, 7);
 });
 
-test('a model is put in, read back with its version, changed, and taken out', async (t) => {
+test('a model is created, read with its version, changed and deleted', async (t) => {
   const { ask, follow, store } = await open(t);
   const path = '/api/models/org%2Freranker';
   assert.equal((await ask('PUT', path, document)).status, 428);
@@ -116,7 +116,7 @@ test('a model is put in, read back with its version, changed, and taken out', as
   );
 });
 
-test('what does not fit is refused by field, and nothing of it is written', async (t) => {
+test('an invalid model is refused by field, and nothing is written', async (t) => {
   const { ask } = await open(t);
   const wrong = { targets: [{ upstream: 'nowhere' }], operations: ['rerank'], colour: 'red' };
   const { status, json } = await ask('PUT', '/api/models/m', wrong, create);
@@ -125,7 +125,7 @@ test('what does not fit is refused by field, and nothing of it is written', asyn
   assert.equal((await ask('GET', '/api/models/m')).status, 404);
 });
 
-test('to hide a model twice is to hide it once, and does not wait for a version', async (t) => {
+test('hiding a model twice changes nothing, and needs no version', async (t) => {
   const { ask, follow, store } = await open(t);
   await ask('PUT', '/api/models/m', document, create);
   await follow();
@@ -140,7 +140,7 @@ test('to hide a model twice is to hide it once, and does not wait for a version'
   assert.deepEqual(last?.document, { ...document, id: 'm' });
 });
 
-test('a model of the file is not changed here, and the answer says where it is', async (t) => {
+test('a model of the file cannot be changed here, and the answer gives its location', async (t) => {
   const { ask, cwd } = await open(t);
   for (const [method, body] of [
     ['PUT', document],
@@ -153,7 +153,7 @@ test('a model of the file is not changed here, and the answer says where it is',
   }
 });
 
-test('a model that comes with its upstream is hidden by an entry in its place, and is back without it', async (t) => {
+test('a built-in model is hidden by a stored entry, and returns when the entry is deleted', async (t) => {
   const { ask, follow } = await open(t);
   const path = '/api/models/local%2Fbm25';
   assert.equal((await ask('DELETE', path)).json.code, 'managed_by_file');
@@ -167,7 +167,7 @@ test('a model that comes with its upstream is hidden by an entry in its place, a
   assert.deepEqual([back.visible, back.managedBy], [true, 'built-in']);
 });
 
-test('a viewer looks, and changes and tests nothing', async (t) => {
+test('a viewer can look but not change or test', async (t) => {
   const { ask } = await open(t, 'viewer');
   assert.equal((await ask('GET', '/api/models/hidden')).status, 200);
   for (const [method, path, body] of [
@@ -180,7 +180,7 @@ test('a viewer looks, and changes and tests nothing', async (t) => {
   }
 });
 
-test('a page of models or upstreams reads the documents of that page alone, and each report once', async (t) => {
+test('a page of models or upstreams reads only its own documents, and each report once', async (t) => {
   const [models, upstreams] = [400, 40];
   const { ask, context } = await openAdmin(t, {
     configuration: {

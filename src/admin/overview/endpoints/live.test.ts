@@ -7,7 +7,7 @@ import type { AdminContext } from '../../context.ts';
 import type { LiveFrame, LiveSource } from '../live/sampler.ts';
 import { getLive } from './state.ts';
 
-test('begins with the history, goes on with each sample, and stops watching when the reader is gone', async (t) => {
+test('begins with the history, continues with each sample, and stops when the reader leaves', async (t) => {
   const { context } = await openAdmin(t);
   let listener: ((frame: LiveFrame) => void) | undefined;
   let isWatched = false;
@@ -56,7 +56,7 @@ test('begins with the history, goes on with each sample, and stops watching when
   assert.equal(isWatched, false);
 });
 
-test('HEAD opens no stream: nobody would read it, and its place would be taken for good', async (t) => {
+test('HEAD opens no stream and takes no slot', async (t) => {
   const { ask, context } = await openAdmin(t);
   for (const path of ['/api/live', '/api/ledger/tail', '/api/ledger/export?format=csv']) {
     const { status, headers } = await ask('HEAD', path);

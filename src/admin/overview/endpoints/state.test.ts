@@ -29,7 +29,7 @@ const target = (more: Partial<TargetState> = {}): TargetState => ({
 });
 
 describe('the state of the gateway', () => {
-  test('of what all nodes say of agreement there is one line for each shadow and each canary', async (t) => {
+  test('agreement reports of all nodes are merged into one line per shadow and canary', async (t) => {
     const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
     const none = { cosine: null, overlap: null, ranks: null, verdicts: null };
     const shadow = { model: 'm', shadow: 'next', failed: 0, ...none };
@@ -53,7 +53,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual(others, []);
   });
 
-  test('health has every target once, with the worst that a node sees, and those nobody spoke of as unknown', async (t) => {
+  test('health lists every target once, with the worst state of any node, else unknown', async (t) => {
     const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
     const before = await ask('GET', '/api/health');
     assert.equal(before.status, 200);
@@ -87,7 +87,7 @@ describe('the state of the gateway', () => {
     await store.health.withdraw('one');
   });
 
-  test('about says what runs, and where its configuration is', async (t) => {
+  test('about shows the version and the location of the configuration', async (t) => {
     const { ask, cwd } = await openAdmin(t, { role: 'viewer', configuration });
     const { status, json } = await ask('GET', '/api/about');
     assert.equal(status, 200);
@@ -98,7 +98,7 @@ describe('the state of the gateway', () => {
     assert.equal(json.clientUrl, 'http://127.0.0.1:4000');
   });
 
-  test('a model that an upstream has changed is a notice, once for all nodes that saw it', async (t) => {
+  test('a changed upstream model is one notice, even if several nodes saw it', async (t) => {
     const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
     const canary = { model: 'm', upstream: 'up', upstreamModel: 'm-1', checkedAtS: 1, agreement: 0.4, failure: null };
     const gone = { ...canary, model: 'gone', hasChanged: true };
@@ -115,7 +115,7 @@ describe('the state of the gateway', () => {
     );
   });
 
-  test('a clock that is ahead of what the store has seen pass is a notice', async (t) => {
+  test("a clock ahead of the store's time is a notice", async (t) => {
     for (const [hours, count] of [
       [2, 0],
       [4, 1],
@@ -127,7 +127,7 @@ describe('the state of the gateway', () => {
     }
   });
 
-  test('notices name what rests, what is nearly spent, what ends soon and what has no price, the worst first', async (t) => {
+  test('notices list cooldowns, low budgets, expiring keys and missing prices, worst first', async (t) => {
     const { ask, store } = await openAdmin(t, {
       role: 'viewer',
       configuration: { ...configuration, projects: [{ id: 'p', budgets: [{ every: 'month', amount: '1' }] }] },
@@ -156,7 +156,7 @@ describe('the state of the gateway', () => {
     assert.equal(of('secret-key').severity, 'warning', 'a store in memory has no place for a key');
   });
 
-  test('a gateway with a priced model, money left and a key for secrets has nothing to say', async (t) => {
+  test('a healthy gateway with prices, budget and secret key has no notices', async (t) => {
     const { ask } = await openAdmin(t, { configuration, env: { POSTERN_SECRET_KEY: 'ab'.repeat(32) } });
     const { json } = await ask('GET', '/api/notices');
     assert.deepEqual(
@@ -165,7 +165,7 @@ describe('the state of the gateway', () => {
     );
   });
 
-  test('a default model for moderations is proposed, by the name of one that serves them', async (t) => {
+  test('proposes a default model for moderations that can serve them', async (t) => {
     const judge = { id: 'judge', operations: ['moderations'], targets: [{ upstream: 'up' }] };
     const models = [...configuration.models, judge];
     const proposed = async (more: object): Promise<string[]> => {
@@ -182,7 +182,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual(await proposed({ models: configuration.models }), []);
   });
 
-  test('many of a kind are one notice, things are called as people call them, and no comma stands alone', async (t) => {
+  test('repeated notices are merged, use display names, and are well-formed sentences', async (t) => {
     const models = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
       id,
       operations: ['embeddings'],
@@ -218,7 +218,7 @@ describe('the state of the gateway', () => {
     assert.doesNotMatch(JSON.stringify(json), /\(, |, \)|, ,/);
   });
 
-  test('healthy is what was called or looked at; how often calls succeed stands beside it', async (t) => {
+  test('a target is healthy after a call or health check, and its success rate is shown beside that', async (t) => {
     const { ask, store } = await openAdmin(t, { configuration });
     const read = async () => (await ask('GET', '/api/health')).json.targets[0];
     await store.health.report('one', [target({ isKnown: false, calls: 0, failedCalls: 0 })]);
@@ -234,7 +234,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual([listed.state, listed.calls, listed.failedCalls], ['healthy', 100, 30]);
   });
 
-  test('an owner is told where the secret key is until somebody says that there is a copy, and nobody else is', async (t) => {
+  test('owners alone are told where the secret key is, until they confirm a backup', async (t) => {
     const { ask, become, cwd, store } = await openAdmin(t, {
       configuration: { ...configuration, store: 'sqlite:p.db' },
     });
@@ -256,7 +256,7 @@ describe('the state of the gateway', () => {
     assert.notEqual(await told(), undefined, 'another key wants another copy');
   });
 
-  test('first steps tell what is done, and the requests of clients from those of the Playground', async (t) => {
+  test('first steps show what is done, and tell client requests from Playground requests', async (t) => {
     const { ask, store } = await openAdmin(t, { configuration });
     const fresh = await ask('GET', '/api/first-steps');
     assert.deepEqual([fresh.json.hasKey, fresh.json.requests, fresh.json.tries], [false, 0, 0]);
@@ -281,7 +281,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual([later.json.hasKey, later.json.requests, later.json.tries], [false, 2, 1]);
   });
 
-  test('nobody who is not signed in sees any of it, and no unknown range is taken', async (t) => {
+  test('the overview needs a sign-in and refuses an unknown range', async (t) => {
     const { ask, become } = await openAdmin(t, { role: null });
     for (const path of ['health', 'about', 'notices', 'overview', 'live', 'first-steps']) {
       assert.equal((await ask('GET', `/api/${path}`)).status, 401, path);

@@ -7,50 +7,50 @@ const bounds = [0.1, 0.2, 0.5];
 const counts = (...all: number[]): number[] => [...all, all.reduce((sum, count, at) => sum + count * (at + 1), 0)];
 
 describe('what was added between two readings', () => {
-  test('of a count is the difference, all of it where it is new, and nothing where it fell', () => {
+  test('of a counter is the difference, all of it if new, and nothing if it fell', () => {
     assert.equal(growth(7, 5), 2);
     assert.equal(growth(5, 5), 0);
     assert.equal(growth(3, 5), 0);
     assert.equal(growth(4, undefined), 4);
   });
 
-  test('of buckets is added up over all series', () => {
+  test('of buckets is the sum over all series', () => {
     const before = { a: counts(1, 0, 0, 0), b: counts(0, 2, 0, 0) };
     const now = { a: counts(3, 0, 1, 0), b: counts(0, 2, 0, 4), c: counts(0, 1, 0, 0) };
     assert.deepEqual(growthOfBuckets(now, before, 4), [2, 1, 1, 4]);
   });
 
-  test('counts nothing of a series that fell, as models in its sum were forgotten', () => {
+  test('ignores a series whose counter fell because models were dropped from it', () => {
     assert.deepEqual(growthOfBuckets({ a: counts(2, 1, 0, 0) }, { a: counts(9, 0, 0, 0) }, 4), [0, 0, 0, 0]);
   });
 
-  test('is nothing where a series is gone, and nothing where there is none', () => {
+  test('is zero when a series is missing before or after', () => {
     assert.deepEqual(growthOfBuckets({}, { a: counts(9, 9, 9, 9) }, 4), [0, 0, 0, 0]);
     assert.deepEqual(growthOfBuckets({}, {}, 4), [0, 0, 0, 0]);
   });
 });
 
 describe('percentiles', () => {
-  test('are unknown where nothing was counted', () => {
+  test('are unknown without samples', () => {
     assert.equal(toPercentiles([0, 0, 0, 0], bounds), undefined);
     assert.equal(toPercentiles(addBuckets([]), bounds), undefined);
   });
 
-  test('lie within the bucket that holds them, as if it were filled evenly', () => {
+  test('are interpolated within their bucket', () => {
     assert.deepEqual(toPercentiles([0, 100, 0, 0], bounds), { p50: 150, p95: 195, p99: 199 });
   });
 
-  test('begin at 0 in the first bucket, and go over empty ones', () => {
+  test('start at 0 in the first bucket, and pass over empty ones', () => {
     const found = toPercentiles([50, 0, 50, 0], bounds);
     assert.equal(found?.p50, 100);
     assert.ok((found?.p95 ?? 0) > 200 && (found?.p95 ?? 0) < 500);
   });
 
-  test('are at least the last bound for what is over it', () => {
+  test('are at least the last bound for values above it', () => {
     assert.deepEqual(toPercentiles([0, 0, 0, 3], bounds), { p50: 500, p95: 500, p99: 500 });
   });
 
-  test('of several stretches are those of all together', () => {
+  test('over several intervals equal those of the whole', () => {
     const all = addBuckets([
       [1, 0, 0, 0],
       [0, 0, 1, 0],

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toLabels } from '../../../telemetry/metrics/reading.ts';
 import { createLabelReader } from './reading.ts';
 
-test('labels come back as they were written, whatever is in them', () => {
+test('label values are read back unchanged, whatever characters they hold', () => {
   const labelsOf = createLabelReader();
   const values = ['plain', 'with "quotes", commas and }', 'back\\slash\nand a line\\n', ''];
   const names = ['route', 'model', 'upstream', 'status'];

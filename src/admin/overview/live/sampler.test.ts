@@ -68,7 +68,7 @@ async function watch({ sampler }: ReturnType<typeof open>) {
 }
 
 describe('the sampler', () => {
-  test('reads nothing while nobody watches, once a second however many do, and stops a minute after the last', async () => {
+  test('reads nothing without watchers, once a second with any number, and stops a minute after the last', async () => {
     const rig = open();
     await rig.pass(5);
     assert.equal(rig.reads, 0);
@@ -90,7 +90,7 @@ describe('the sampler', () => {
     assert.equal(rig.reads, readsAtEnd);
   });
 
-  test('has the last five minutes for whoever comes, and a reload within a minute finds no gap', async () => {
+  test('gives the last five minutes to a new watcher, without a gap after a quick reload', async () => {
     const rig = open();
     const first = await watch(rig);
     await rig.pass(keptMs / second + 30);
@@ -103,7 +103,7 @@ describe('the sampler', () => {
     for (const [at, time] of times.entries()) if (at > 0) assert.equal(time - (times[at - 1] ?? 0), second);
   });
 
-  test('begins anew after a pause, without taking what was counted meanwhile for one second', async () => {
+  test('starts anew after a pause, and does not count the pause as one second', async () => {
     const rig = open();
     rig.set({ postern_requests_total: requests('ok', 10) });
     const first = await watch(rig);
@@ -116,7 +116,7 @@ describe('the sampler', () => {
     assert.equal(again.last()?.requests, 0);
   });
 
-  test('says what was added: by outcome, class, operation, with tokens, cost, calls and retries', async () => {
+  test('counts what was added by outcome, class and operation, with tokens, cost, calls and retries', async () => {
     const rig = open();
     rig.set({ postern_requests_total: requests('ok', 100) });
     const { last } = await watch(rig);
@@ -159,7 +159,7 @@ describe('the sampler', () => {
     assert.equal(last()?.latency, null);
   });
 
-  test('counts nothing of a sum that fell, as a model in it was forgotten', async () => {
+  test('ignores a sum that fell because a model was dropped from it', async () => {
     const rig = open();
     rig.set({ postern_requests_total: { ...requests('ok', 100), ...requests('error', 50) } });
     const { last } = await watch(rig);
@@ -168,7 +168,7 @@ describe('the sampler', () => {
     assert.deepEqual([last()?.requests, last()?.byOutcome], [0, {}]);
   });
 
-  test('upstreams of the configuration show their state, and their calls', async () => {
+  test('upstreams of the configuration show their state and calls', async () => {
     const rig = open();
     const targets = { '{upstream="u",model="m",state="healthy"}': 1, '{upstream="u",model="n",state="resting"}': 1 };
     rig.set({ postern_target_state: targets });
@@ -191,7 +191,7 @@ describe('the sampler', () => {
     ]);
   });
 
-  test('goes on when a reading could not be had, and says that it could not', async () => {
+  test('continues after a failed reading, and reports the failure', async () => {
     const rig = open();
     const { frames, last } = await watch(rig);
     await rig.pass(1);
@@ -204,7 +204,7 @@ describe('the sampler', () => {
     assert.deepEqual([last()?.requests, last()?.spanMs], [2, 2 * second]);
   });
 
-  test('tells the state of the process without watching, and reads for it at most every two seconds', async () => {
+  test('reports the process state without watchers, reading at most every two seconds', async () => {
     const rig = open();
     rig.set({ postern_workers: { '': 2 }, postern_store_up: { '': 0 } });
     const state = await rig.sampler.state();

@@ -26,7 +26,7 @@ async function open(t: Parameters<typeof openAdmin>[0]) {
 
 const range = `from=${text(atMs)}&to=${text(atMs + 5 * minuteMs)}`;
 
-test('failed, refused and succeeded are apart, in the figures and in each minute, and refusals are in no percentile', async (t) => {
+test('counts failed, refused and succeeded requests separately, and leaves refusals out of percentiles', async (t) => {
   const { ask } = await open(t);
   const { status, json } = await ask('GET', `/api/series?${range}`);
   assert.equal(status, 200);
@@ -66,7 +66,7 @@ test('filters, splits and sorts', async (t) => {
   assert.equal(code.json.total.figures.requests, 1);
 });
 
-test('compares with the stretch before, step by step', async (t) => {
+test('compares with the previous interval step by step', async (t) => {
   const { ask } = await open(t);
   const from = text(atMs - 5 * minuteMs);
   const { json } = await ask('GET', `/api/series?from=${from}&to=${text(atMs + 5 * minuteMs)}&compare=before&by=model`);
@@ -79,7 +79,7 @@ test('compares with the stretch before, step by step', async (t) => {
   assert.deepEqual([first.by, first.figures.requests], [{ model: 'm-1' }, 1]);
 });
 
-test('a heat map has each request that was measured in one of its rows', async (t) => {
+test('a heat map has each measured request in exactly one row', async (t) => {
   const { ask } = await open(t);
   const { json } = await ask('GET', `/api/series?${range}&heatmap=true`);
   const { bounds, counts } = json.heatmap;
@@ -91,7 +91,7 @@ test('a heat map has each request that was measured in one of its rows', async (
   assert.ok(bounds.at(-1) >= 297 && bounds.length <= 31);
 });
 
-test('refuses what makes no sense, and says where', async (t) => {
+test('refuses invalid queries with the field', async (t) => {
   const { ask } = await open(t);
   for (const [query, path] of [
     ['by=model,key,project', 'by'],

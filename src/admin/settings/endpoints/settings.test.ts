@@ -5,7 +5,7 @@ import { openAdmin } from '../../../../test/support/console/admin.ts';
 const env = { POSTERN_SECRET_KEY: 'a'.repeat(64) };
 const create = { 'if-none-match': '*' };
 
-test('retention and withheld fields are changed here, and hold once the gateway follows', async (t) => {
+test('retention and withheld fields can be changed here, and take effect after the gateway reloads', async (t) => {
   const { ask, follow } = await openAdmin(t, { env });
   const before = (await ask('GET', '/api/settings')).json.items;
   assert.deepEqual(
@@ -27,7 +27,7 @@ test('retention and withheld fields are changed here, and hold once the gateway 
   assert.equal((await ask('GET', '/api/settings')).json.items[1].effective.retentionDays, 90);
 });
 
-test('secrets of webhooks are sealed, never shown, and stay when they are sent back as they were shown', async (t) => {
+test('webhook secrets are sealed, never shown, and kept when the masked value is sent back', async (t) => {
   const { ask, store } = await openAdmin(t, { env });
   const webhooks = [{ url: 'https://hooks.example/a?token=s3cret-of-the-hook', secret: 'a-secret-of-sixteen' }];
   assert.equal((await ask('PUT', '/api/settings/alerts', { webhooks }, create)).status, 200);
@@ -53,7 +53,7 @@ test('secrets of webhooks are sealed, never shown, and stay when they are sent b
   assert.doesNotMatch(JSON.stringify(everything), /s3cret/);
 });
 
-test('what is wrong is said at its field, and what the file declares is the file’s', async (t) => {
+test('a fault names its field, and settings of the file cannot be changed here', async (t) => {
   const { ask } = await openAdmin(t, { env, configuration: { ledger: { retention: '7d' } } });
   const bad = await ask(
     'PUT',

@@ -21,7 +21,7 @@ async function startListing(t: { after(end: () => Promise<unknown>): void }): Pr
   return upstream;
 }
 
-test('an upstream is put in, shown without its secret, changed and taken out', async (t) => {
+test('an upstream is created, shown without its secret, changed and deleted', async (t) => {
   const { ask, follow, store } = await openAdmin(t, { role: 'admin', env });
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: key };
   const put = await ask('PUT', '/api/upstreams/mine', document, create);
@@ -52,7 +52,7 @@ test('an upstream is put in, shown without its secret, changed and taken out', a
   assert.doesNotMatch(audit, /sk-stored/);
 });
 
-test('what the file declares is shown with its line, and stays', async (t) => {
+test('an upstream of the file is shown with its line and cannot be changed', async (t) => {
   const upstreams = [{ id: 'ours', family: 'cohere', api_key: `\${COHERE_KEY}` }];
   const { ask } = await openAdmin(t, { configuration: { upstreams }, env: { COHERE_KEY: 'co-0123456789' } });
   const { json } = await ask('GET', '/api/upstreams/ours');
@@ -65,7 +65,7 @@ test('what the file declares is shown with its line, and stays', async (t) => {
   assert.equal((await ask('DELETE', '/api/upstreams/ours')).status, 409);
 });
 
-test('an upstream that models use stays, and the answer names them', async (t) => {
+test('an upstream in use cannot be deleted, and the answer names the models', async (t) => {
   const { ask } = await openAdmin(t, { env });
   await ask('PUT', '/api/upstreams/mine', { family: 'openai', base_url: 'http://127.0.0.1:9' }, create);
   await ask(
@@ -79,7 +79,7 @@ test('an upstream that models use stays, and the answer names them', async (t) =
   assert.match(json.detail, /model "m"/);
 });
 
-test('a credential stays where it was written for: another origin wants it anew', async (t) => {
+test('a credential does not follow to another origin: it has to be entered again', async (t) => {
   const { ask } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: key, headers: { 'x-team': 'red' } };
   await ask('PUT', '/api/upstreams/mine', document, create);
@@ -107,7 +107,7 @@ test('a credential stays where it was written for: another origin wants it anew'
   assert.equal((await ask('PUT', '/api/upstreams/mine', anew, { 'if-match': '"2"' })).status, 200);
 });
 
-test('options that lead to another address want the credential anew as well', async (t) => {
+test('options that change the address need the credential again', async (t) => {
   const { ask } = await openAdmin(t, { env });
   const document = { family: 'bedrock', options: { region: 'us-east-1' }, api_key: 'a-bedrock-api-key' };
   assert.equal((await ask('PUT', '/api/upstreams/b', document, create)).status, 201);
@@ -116,7 +116,7 @@ test('options that lead to another address want the credential anew as well', as
   assert.deepEqual([status, json.fields[0].path], [422, 'api_key']);
 });
 
-test('no file of the machine can be named, and no address that leads inwards', async (t) => {
+test('refuses file references and internal addresses', async (t) => {
   const { ask } = await openAdmin(t, { env });
   const at = async (document: object) =>
     (await ask('PUT', '/api/upstreams/x', { family: 'openai', ...document }, create)).json;
@@ -132,7 +132,7 @@ test('no file of the machine can be named, and no address that leads inwards', a
   }
 });
 
-test('a socket of the machine is refused, put in as new, put over another, and tried out', async (t) => {
+test('a Unix socket is refused on create, change and test', async (t) => {
   const { ask, store } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1' };
   assert.equal((await ask('PUT', '/api/upstreams/x', document, create)).status, 201);
@@ -154,7 +154,7 @@ test('a socket of the machine is refused, put in as new, put over another, and t
   );
 });
 
-test('several credentials keep their secrets, also where one before them goes', async (t) => {
+test('with several credentials each keeps its secret, even when an earlier one is removed', async (t) => {
   const { ask, follow, context } = await openAdmin(t, { env });
   const base = { family: 'openai', base_url: 'http://127.0.0.1:9' };
   const credentials = ['sk-first-0123456789', 'sk-second-0123456789'].map((api_key) => ({ api_key, weight: 1 }));
@@ -181,7 +181,7 @@ test('several credentials keep their secrets, also where one before them goes', 
   assert.equal((await ask('PUT', '/api/upstreams/x', vague, { 'if-match': '"2"' })).status, 422);
 });
 
-test('a draft is tested with what was typed, or with what is stored, and nothing is written', async (t) => {
+test('a draft is tested with typed or stored credentials, and nothing is written', async (t) => {
   const upstream = await startListing(t);
   const { ask } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: upstream.url, api_key: key };
@@ -207,7 +207,7 @@ test('a draft is tested with what was typed, or with what is stored, and nothing
   assert.equal(stored.json.ok, true);
 });
 
-test('the models of an upstream are listed beside those that use them already', async (t) => {
+test("an upstream's models are listed beside the configured models that use them", async (t) => {
   const upstream = await startListing(t);
   const { ask, follow } = await openAdmin(t, { env });
   await ask('PUT', '/api/upstreams/mine', { family: 'openai', base_url: upstream.url, api_key: key }, create);
@@ -230,7 +230,7 @@ test('the models of an upstream are listed beside those that use them already', 
   assert.equal((await ask('GET', '/api/upstreams/mine/models')).status, 502);
 });
 
-test('how the nodes find its targets is added up', async (t) => {
+test('the endpoint discovery of all nodes is merged', async (t) => {
   const configuration = {
     upstreams: [{ id: 'a', family: 'openai', base_url: 'http://127.0.0.1:9', api_key: key }],
     models: [{ id: 'm', operations: ['embeddings'], space: 's', targets: [{ upstream: 'a', model: 'x' }] }],
@@ -262,7 +262,7 @@ test('how the nodes find its targets is added up', async (t) => {
   assert.equal((await ask('GET', '/api/upstreams/a')).json.targets[0].isListed, false);
 });
 
-test('who may only look gets no further', async (t) => {
+test('viewers can only read', async (t) => {
   const upstream = await startListing(t);
   const { ask, become } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: upstream.url, api_key: key };
@@ -280,7 +280,7 @@ test('who may only look gets no further', async (t) => {
   assert.deepEqual(await statuses(), [200, 200, 200, 403, 403]);
 });
 
-test('families say what a form is drawn from', async (t) => {
+test('each family describes its form fields', async (t) => {
   const { ask } = await openAdmin(t, { role: 'viewer' });
   const { json } = await ask('GET', '/api/families');
   const families = new Map<string, { [field: string]: unknown }>(
@@ -309,7 +309,7 @@ test('families say what a form is drawn from', async (t) => {
   ]);
 });
 
-test('a write for a version that is yet to come is not done when it comes: nothing would have judged it', async (t) => {
+test('refuses a write for a version that does not exist yet', async (t) => {
   const { ask, context } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: key };
   assert.equal((await ask('PUT', '/api/upstreams/mine', document, create)).status, 201);
