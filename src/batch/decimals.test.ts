@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { sharesOf, sumOf } from './decimals.ts';
 
-test('adds what is written, without a digit lost', () => {
+test('adds decimals without losing a digit', () => {
   assert.equal(sumOf(['7', '35']), '42');
   assert.equal(sumOf(['0.1', '0.2']), '0.3');
   assert.equal(sumOf(['1.5e-5', '0.000985']), '0.001');
@@ -12,7 +12,7 @@ test('adds what is written, without a digit lost', () => {
   assert.equal(sumOf(['1.50']), '1.50');
 });
 
-test('shares add up to what was shared, and follow the weights', () => {
+test('shares add up to the whole, and follow the weights', () => {
   const counts = fc.oneof(
     fc.nat({ max: 1_000_000 }).map(String),
     fc.tuple(fc.nat({ max: 999 }), fc.nat({ max: 9_999 })).map(([whole, part]) => `${whole}.${part}1`),
