@@ -59,7 +59,7 @@ function rig(
   return { posted, pauses, log, claimed, answers, claims, start, calm };
 }
 
-test('a webhook gets the threshold as JSON, signed so that its receiver can check it', async () => {
+test('a webhook gets the threshold as signed JSON', async () => {
   const { start, posted, calm } = rig();
   start().reached(account, budget, 80, 8_050_000_000);
   await calm();
@@ -94,7 +94,7 @@ test('without a secret nothing is signed', async () => {
   assert.equal(posted[0]?.headers['postern-signature'], undefined);
 });
 
-test('each threshold of an account is told once, over all nodes, in the log and to every webhook', async () => {
+test('each threshold of an account is reported once across nodes, in the log and to every webhook', async () => {
   const { start, posted, log, calm } = rig([
     { url: 'https://one.test/', secret, addresses: undefined, format: 'postern' },
     { url: 'https://two.test/', secret, addresses: undefined, format: 'postern' },
@@ -107,7 +107,7 @@ test('each threshold of an account is told once, over all nodes, in the log and 
   assert.equal(log[0]?.message, 'a budget is spent to 80 percent');
 });
 
-test('a node asks once whether a threshold is its own to tell', async () => {
+test('a node asks the store once for the right to report a threshold', async () => {
   const { start, claims, calm } = rig();
   const alerts = start();
   claims.push(true, new Error('asked again'), new Error('asked again'));
@@ -118,7 +118,7 @@ test('a node asks once whether a threshold is its own to tell', async () => {
   assert.equal(claims.length, 2);
 });
 
-test('a budget whose amount was changed is told anew', async () => {
+test("changing a budget's amount re-arms its thresholds", async () => {
   const { start, posted, calm } = rig();
   const alerts = start();
   alerts.reached(account, budget, 80, 1);
@@ -127,7 +127,7 @@ test('a budget whose amount was changed is told anew', async () => {
   assert.equal(posted.length, 2);
 });
 
-test('a webhook that is away is tried again a few times, with growing pauses', async () => {
+test('an unreachable webhook is retried a few times with growing delays', async () => {
   const { start, posted, pauses, log, answers, calm } = rig();
   answers.push(503, Object.assign(new Error('connect ECONNREFUSED s3cret'), { code: 'ECONNREFUSED' }), 429, 200);
   start().reached(account, budget, 80, 1);
@@ -138,7 +138,7 @@ test('a webhook that is away is tried again a few times, with growing pauses', a
   assert.equal(log.length, 1);
 });
 
-test('a webhook that stays away is given up, and the log names neither its path nor a secret', async () => {
+test('a webhook that stays unreachable is given up, and the log shows neither path nor secret', async () => {
   const { start, posted, log, answers, calm } = rig();
   answers.push(...Array.from({ length: 5 }, () => new Error('s3cret')));
   start().reached(account, budget, 80, 1);
@@ -153,7 +153,7 @@ test('a webhook that stays away is given up, and the log names neither its path 
 });
 
 for (const status of [301, 307, 400, 401, 404]) {
-  test(`a webhook that answers ${status} is not tried again`, async () => {
+  test(`a webhook that answers ${status} is not retried`, async () => {
     const { start, posted, log, answers, calm } = rig();
     answers.push(status);
     start().reached(account, budget, 80, 1);
@@ -163,7 +163,7 @@ for (const status of [301, 307, 400, 401, 404]) {
   });
 }
 
-test('while the store is away nothing is told, and then once', async () => {
+test('with the store unreachable nothing is reported; afterwards once', async () => {
   const { start, posted, claims, pauses, calm } = rig();
   claims.push(new Error('away'), new Error('away'));
   start().reached(account, budget, 80, 1);
@@ -172,7 +172,7 @@ test('while the store is away nothing is told, and then once', async () => {
   assert.equal(posted.length, 1);
 });
 
-test('where the store stays away, a threshold is told when it is reached the next time', async () => {
+test('if the store stays unreachable, a threshold is reported the next time it is reached', async () => {
   const { start, posted, claims, log, calm } = rig();
   claims.push(...Array.from({ length: 5 }, () => new Error('away')));
   const alerts = start();
@@ -185,7 +185,7 @@ test('where the store stays away, a threshold is told when it is reached the nex
   assert.equal(posted.length, 1);
 });
 
-test('a gateway that ends waits for no webhook that is away', async () => {
+test('shutdown does not wait for an unreachable webhook', async () => {
   const { posted, calm, claimed } = rig();
   const alerts = createBudgetAlerts({
     settings: () => ({ webhooks: [{ url: 'https://hooks.test/', secret, addresses: undefined, format: 'postern' }] }),

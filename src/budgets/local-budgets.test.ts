@@ -16,7 +16,7 @@ function assertRefused(answer: BudgetHold | GatewayError, code: string): asserts
   assert.equal(answer.code, code);
 }
 
-test('where nobody has a budget nothing is drawn, and no promise is made', (t) => {
+test('without budgets nothing is drawn and no promise is created', (t) => {
   const { start, accountStore } = createBudgetNodes(t);
   const hold = start('a').reserve([{ kind: 'key', id: 'dev', caps: noCaps }], 5);
   assert.ok(!(hold instanceof Promise));
@@ -25,7 +25,7 @@ test('where nobody has a budget nothing is drawn, and no promise is made', (t) =
   assert.equal(accountStore.calls.draw, 0);
 });
 
-test('every budget of every holder is charged, each under its own account', async (t) => {
+test('charges every budget of key, project and upstream under its own account', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 12));
   const holders = [
     holderOf([budgetOf(100, 'day'), budgetOf(500, 'week'), budgetOf(900, 'month')]),
@@ -43,7 +43,7 @@ test('every budget of every holder is charged, each under its own account', asyn
   for (const id of hold.accounts) assert.equal(accountStore.takenOf(id), 40);
 });
 
-test('what is at hand is taken without a promise, and what a request leaves over serves the next', async (t) => {
+test('money at hand is taken without a promise, and the unspent rest serves the next request', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -70,7 +70,7 @@ test('settling twice changes nothing', async (t) => {
   assert.equal(accountStore.takenOf(account), 100);
 });
 
-test('what a request cost beyond its worst case is drawn with the next', async (t) => {
+test('cost above the worst case is drawn with the next request', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -81,7 +81,7 @@ test('what a request cost beyond its worst case is drawn with the next', async (
   assert.equal(accountStore.drawnBy(account, 'a'), 40);
 });
 
-test('where one budget refuses, what the others gave is free again', async (t) => {
+test('when one budget refuses, amounts taken from the others are released', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const rich = holderOf([budgetOf(100)], 'project', 'p');
@@ -91,7 +91,7 @@ test('where one budget refuses, what the others gave is free again', async (t) =
   assertHeld(await answerOf(() => budgets.reserve([rich], 100)));
 });
 
-test('what one budget has at hand is taken once, however long the others take', async (t) => {
+test('money at hand is taken only once, however slow the other budgets are', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const rich = holderOf([budgetOf(100)], 'project', 'p');
@@ -105,7 +105,7 @@ test('what one budget has at hand is taken once, however long the others take', 
   assert.ok(!(budgets.reserve([rich], 20) instanceof Promise));
 });
 
-test('of what a request needs, only what is not at hand is drawn', async (t) => {
+test('draws only the missing part of what a request needs', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -116,7 +116,7 @@ test('of what a request needs, only what is not at hand is drawn', async (t) => 
   assert.equal(accountStore.takenOf(account), 160);
 });
 
-test('a refusal says whose budget it is, what is left, when it begins anew and what to do', async (t) => {
+test('a refusal names the budget, the remaining amount, its reset time and what to do', async (t) => {
   const { start, answerOf, accountStore, calm } = createBudgetNodes(t, Date.UTC(2026, 10, 21, 23));
   const budgets = start('a');
   const ask = (period: 'day' | 'month' | 'total') => {
@@ -146,7 +146,7 @@ test('a refusal says whose budget it is, what is left, when it begins anew and w
   assert.match(inAll.message, /in all is \$10.*It does not begin anew\.$/);
 });
 
-test('what is spent is refused without asking the account store again, until the budget is raised', async (t) => {
+test('a spent budget refuses without asking the store again, until it is raised', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(100)])], 100));
@@ -165,7 +165,7 @@ test('what is spent is refused without asking the account store again, until the
   assertHeld(await answerOf(() => budgets.reserve([holderOf([budgetOf(110)])], 10)));
 });
 
-test('a request whose price is not known passes a budget that is spent, and is charged to it', async (t) => {
+test('an unpriced request passes a spent budget and is charged to it', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -180,7 +180,7 @@ test('a request whose price is not known passes a budget that is spent, and is c
   free.settle(0);
 });
 
-test('many who come at once are served by few draws', async (t) => {
+test('many simultaneous requests are served by few draws', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000)])];
@@ -189,7 +189,7 @@ test('many who come at once are served by few draws', async (t) => {
   assert.ok(accountStore.calls.draw <= 2, `${accountStore.calls.draw} draws`);
 });
 
-test('of a busy budget enough is drawn for a while', async (t) => {
+test('draws ahead for a busy budget', async (t) => {
   const { start, accountStore, pass, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
@@ -204,7 +204,7 @@ test('of a busy budget enough is drawn for a while', async (t) => {
 });
 
 for (const nodes of [1, 2, 4]) {
-  test(`a budget worth 10 requests lets 10 pass, with 200 at a time at each of ${nodes} nodes`, async (t) => {
+  test(`a budget for 10 requests admits 10, with 200 at once on each of ${nodes} nodes`, async (t) => {
     const { start, answerOf, accountStore } = createBudgetNodes(t);
     const allBudgets = Array.from({ length: nodes }, (_, index) => start(`node ${index}`));
     const holders = [holderOf([budgetOf(1_000)])];
@@ -223,7 +223,7 @@ for (const { cost, budget } of [
   { cost: 1, budget: 5_000 },
   { cost: 90, budget: 1_000_000 },
 ]) {
-  test(`one client after the other at 4 nodes spends a budget of ${budget}, at ${cost} of 100 each, to its end`, async (t) => {
+  test(`sequential clients on 4 nodes spend a budget of ${budget}, at ${cost} of 100 each, completely`, async (t) => {
     const { start, answerOf, accountStore, pass } = createBudgetNodes(t);
     const allBudgets = Array.from({ length: 4 }, (_, index) => ({
       node: `node ${index}`,
@@ -244,7 +244,7 @@ for (const { cost, budget } of [
   });
 }
 
-test('a request that is refused for what another here holds is let in when that one gives it free', async (t) => {
+test('a request refused because of local reservations is admitted when they are released', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -256,7 +256,7 @@ test('a request that is refused for what another here holds is let in when that 
   assert.ok(accountStore.takenOf(account) <= 100);
 });
 
-test('a refusal for what others hold says that it may pass', async (t) => {
+test('a refusal caused by reservations says that it is retryable', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
   const holders = [holderOf([budgetOf(100)])];
   assertHeld(await answerOf(() => start('a').reserve(holders, 80)));
@@ -266,7 +266,7 @@ test('a refusal for what others hold says that it may pass', async (t) => {
   assert.deepEqual(refused.headers, ['x-should-retry', 'false', 'Retry-After', '2']);
 });
 
-test('where there is plenty, a steady client never waits for the store once it is known what it costs', async (t) => {
+test('with enough budget, a steady client never waits for the store once its cost is known', async (t) => {
   const { start, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
@@ -282,7 +282,7 @@ test('where there is plenty, a steady client never waits for the store once it i
   assert.equal(waited, 0);
 });
 
-test('a store that is away refuses what was not drawn, and nothing else', async (t) => {
+test('with the store unreachable, only undrawn money is refused', async (t) => {
   const { start, answerOf, accountStore, log, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -303,7 +303,7 @@ test('a store that is away refuses what was not drawn, and nothing else', async 
   assert.equal(log.length, 2);
 });
 
-test('a draw that fails once or twice is made again, and refuses nobody', async (t) => {
+test('a draw that fails once or twice is retried, and no request is refused', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -316,7 +316,7 @@ test('a draw that fails once or twice is made again, and refuses nobody', async 
 });
 
 for (const answerMs of [100, 900, 1_100, 2_000]) {
-  test(`a store that takes ${answerMs} ms for an answer refuses nobody, on budgets that are new and on those in use`, async (t) => {
+  test(`a store that takes ${answerMs} ms to answer causes no refusal, on new budgets and used ones`, async (t) => {
     const { start, answerOf, accountStore, pass, clock } = createBudgetNodes(t);
     const budgets = start('a');
     accountStore.before = () => new Promise((resolve) => setTimeout(resolve, answerMs / 2));
@@ -331,7 +331,7 @@ for (const answerMs of [100, 900, 1_100, 2_000]) {
   });
 }
 
-test('one budget that cannot be drawn leaves the others alone', async (t) => {
+test('one budget that cannot be drawn does not affect the others', async (t) => {
   const { start, accountStore, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const poor = [holderOf([budgetOf(1_000)], 'key', 'poor')];
@@ -343,7 +343,7 @@ test('one budget that cannot be drawn leaves the others alone', async (t) => {
 });
 
 for (const nodes of [1, 2, 4]) {
-  test(`of a budget that is nearly untouched ${nodes} nodes hold half, in equal parts, and live on it while the store is away`, async (t) => {
+  test(`of a barely used budget ${nodes} nodes hold half in equal parts, and use it while the store is unreachable`, async (t) => {
     const { start, answerOf, accountStore, pass } = createBudgetNodes(t);
     const allBudgets = Array.from({ length: nodes }, (_, index) => ({
       node: `node ${index}`,
@@ -381,7 +381,7 @@ for (const nodes of [1, 2, 4]) {
   });
 }
 
-test('a node that the store has not heard of for ten minutes spends no more of what it drew', async (t) => {
+test('a node out of contact with the store for ten minutes stops spending its allowance', async (t) => {
   const { start, answerOf, accountStore, pass, clock } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000_000)])];
@@ -398,7 +398,7 @@ test('a node that the store has not heard of for ten minutes spends no more of w
   assertHeld(await ask());
 });
 
-test('a node that was taken for lost begins anew, and spends nothing that is others’ now', async (t) => {
+test('a node that was declared dead starts anew and spends nothing reassigned to others', async (t) => {
   const { start, answerOf, accountStore, pass, log } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000)])];
@@ -414,7 +414,7 @@ test('a node that was taken for lost begins anew, and spends nothing that is oth
   assert.ok(accountStore.takenOf(account) <= 100_000);
 });
 
-test('a store that does not answer keeps nobody for more than three seconds, and those who follow for no time', async (t) => {
+test('an unresponsive store delays a request by at most three seconds, and later requests not at all', async (t) => {
   const { start, accountStore, clock, timeOf, pass, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -436,7 +436,7 @@ test('a store that does not answer keeps nobody for more than three seconds, and
   assert.equal(clock.monotonicMs(), atMs);
 });
 
-test('money that came too late goes back where nobody needs it', async (t) => {
+test('money that arrives too late is returned if no request needs it', async (t) => {
   const { start, accountStore, timeOf, pass } = createBudgetNodes(t);
   const hang = Promise.withResolvers<void>();
   accountStore.before = () => hang.promise;
@@ -446,7 +446,7 @@ test('money that came too late goes back where nobody needs it', async (t) => {
   assert.equal(accountStore.takenOf(account), 0);
 });
 
-test('what a node holds ahead goes back ten minutes after the last request, and at once where little is left', async (t) => {
+test('an allowance is returned ten minutes after the last request, and at once when the budget is low', async (t) => {
   const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
@@ -471,7 +471,7 @@ test('what a node holds ahead goes back ten minutes after the last request, and 
   assert.ok(accountStore.takenOf(account) <= 99_968_000 + spent + 100, 'what was held is free for others');
 });
 
-test('a reservation settles against the period that it was taken from, and what is left of that goes back', async (t) => {
+test('a reservation settles against its own period, and the unused part returns there', async (t) => {
   const { start, accountStore, clock, answerOf, pass } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 23, 59, 59));
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -487,7 +487,7 @@ test('a reservation settles against the period that it was taken from, and what 
   assert.equal(accountStore.takenOf('key/dev/day/2027-01-02'), 100);
 });
 
-test('a budget that is lowered takes back what was drawn ahead, at the next look', async (t) => {
+test('lowering a budget takes back the drawn allowance at the next check', async (t) => {
   const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(100_000)])], 1_000));
@@ -499,7 +499,7 @@ test('a budget that is lowered takes back what was drawn ahead, at the next look
   assertRefused(await answerOf(() => budgets.reserve([holderOf([budgetOf(50)])], 51)), 'budget_exceeded');
 });
 
-test('a node that ends gives back what no request holds', async (t) => {
+test('a node that shuts down returns its unreserved allowance', async (t) => {
   const { start, accountStore, answerOf, timeOf } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -511,7 +511,7 @@ test('a node that ends gives back what no request holds', async (t) => {
   assert.equal(accountStore.takenOf(account), 80);
 });
 
-test('a node that ends does not ask a store that is away for what it just refused', async (t) => {
+test('a node that shuts down does not ask an unreachable store again', async (t) => {
   const { start, accountStore, answerOf, pass, timeOf } = createBudgetNodes(t);
   const budgets = start('a');
   const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(1_000)])], 500));
@@ -529,7 +529,7 @@ test('a node that ends does not ask a store that is away for what it just refuse
   assert.equal(asked, before);
 });
 
-test('nothing is given back while it is not known whether that is heard', async (t) => {
+test('nothing is returned while it is unknown whether the store receives it', async (t) => {
   const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -545,7 +545,7 @@ test('nothing is given back while it is not known whether that is heard', async 
   assert.equal(accountStore.takenOf(account), 0);
 });
 
-test('the operator is told as thresholds are passed, and when what is left is not enough', async (t) => {
+test('the operator is notified as thresholds are passed, and when the remaining amount is not enough', async (t) => {
   const { start, accountStore, answerOf, reached } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000, 'day', [50, 80, 100])])];
@@ -566,7 +566,7 @@ test('the operator is told as thresholds are passed, and when what is left is no
   assert.deepEqual(reached.slice(2), [`${account} 100% 970`]);
 });
 
-test('where a budget is changed, every threshold of it is told anew', async (t) => {
+test('changing a budget re-arms all of its thresholds', async (t) => {
   const { start, accountStore, answerOf, reached } = createBudgetNodes(t);
   const budgets = start('a');
   const spend = async (nanos: number, ofNanos: number) => {
@@ -580,7 +580,7 @@ test('where a budget is changed, every threshold of it is told anew', async (t) 
   assert.deepEqual(reached, [`${account} 10% 100`, `${account} 10% 200`]);
 });
 
-test('of a budget that is used up here, the account store is asked once more what others spent of it', async (t) => {
+test('when a budget is used up here, the store is asked once for what other nodes spent', async (t) => {
   const { start, accountStore, answerOf, reached, pass } = createBudgetNodes(t);
   const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(10, 'day', [100])])], 9));
   assertHeld(hold);
@@ -596,7 +596,7 @@ test('of a budget that is used up here, the account store is asked once more wha
   );
 });
 
-test('what other nodes spent is seen too, when it is quiet at the latest', async (t) => {
+test('spending of other nodes is seen too, at the latest when this node is idle', async (t) => {
   const { start, accountStore, answerOf, reached, pass } = createBudgetNodes(t);
   const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(1_000, 'day', [50])])], 10));
   assertHeld(hold);
@@ -606,7 +606,7 @@ test('what other nodes spent is seen too, when it is quiet at the latest', async
   assert.deepEqual(reached, [`${account} 50% 600`]);
 });
 
-test('what began before midnight is charged to that day, whenever it asks', async (t) => {
+test('a request that began before midnight is charged to that day', async (t) => {
   const midnight = Date.UTC(2027, 0, 2);
   const { start, answerOf, accountStore, clock } = createBudgetNodes(t, midnight - 1);
   const budgets = start('a');

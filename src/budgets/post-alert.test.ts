@@ -29,7 +29,7 @@ async function listen(t: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-test('posts the body with its headers, and gives back the status', async (t) => {
+test('posts the body with its headers and returns the status', async (t) => {
   const seen: { request: IncomingMessage; body: string }[] = [];
   const server = createServer(async (request, response) => {
     seen.push({ request, body: await text(request) });
@@ -59,7 +59,7 @@ test('follows no redirect', async (t) => {
   assert.deepEqual(paths, ['/hook']);
 });
 
-test('an answer without end does not keep it', async (t) => {
+test('stops reading an endless response', async (t) => {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(200);
@@ -72,7 +72,7 @@ test('an answer without end does not keep it', async (t) => {
   assert.equal(await alerts.post(to(url), {}, '{}'), 200);
 });
 
-test('each rule for where a connection may lead has connections of its own', async (t) => {
+test('each address policy has connections of its own', async (t) => {
   const server = createServer((request, response) => {
     request.resume();
     response.end();
