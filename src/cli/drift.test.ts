@@ -31,7 +31,7 @@ const agreement = {
   verdicts: null,
 };
 
-test('drift alone shows what every node says, as tables or for a script', async (t) => {
+test('drift without an action shows the readings of every node, as tables or JSON', async (t) => {
   const { run, withStore } = await setUpCommand(t, drift, configuration);
   await withStore(async () => undefined);
   assert.match((await run()).lines[0] ?? '', /No gateway that shares this store is running/);
@@ -45,7 +45,7 @@ test('drift alone shows what every node says, as tables or for a script', async 
   assert.deepEqual(node.shadows, [agreement]);
 });
 
-test('accept and clear are for models that have something to be accepted or forgotten', async (t) => {
+test('accept and clear apply only to models that have a canary or a cache', async (t) => {
   const { run, withStore } = await setUpCommand(t, drift, configuration);
   await withStore(async () => undefined);
   await run('accept', '--model', 'm');

@@ -21,7 +21,7 @@ function faultOf(command: Command, ...args: string[]): string {
   throw new Error(`${args.join(' ')} was taken`);
 }
 
-test('help shows every action with what it takes, or every option', () => {
+test('help lists every action with its arguments, or every option', () => {
   const ofLedger = toHelp(ledger);
   assert.ok(ofLedger.some((line) => /^ {2}postern ledger tail .*\[--follow\|-f\]/.test(line)));
   assert.ok(ofLedger.includes('  postern ledger show ID [--json]'));
@@ -29,7 +29,7 @@ test('help shows every action with what it takes, or every option', () => {
   assert.ok(toHelp(usage).includes('  --csv'));
 });
 
-test('an option that is not known is said in our words, with what was meant', () => {
+test('an unknown option is refused with the nearest one', () => {
   const faults: [args: string[], message: RegExp][] = [
     [['tail', '-n', '5'], /^unknown option -n; did you mean --limit\? \(usage: postern ledger tail \[--limit N\]/],
     [['tail', '--folow'], /^unknown option --folow; did you mean --follow\?/],
@@ -42,7 +42,7 @@ test('an option that is not known is said in our words, with what was meant', ()
   for (const [args, message] of faults) assert.match(faultOf(ledger, ...args), message, args.join(' '));
 });
 
-test('the list of commands names every action of each', async () => {
+test('the list of commands names every action', async () => {
   for (const name of commandNames) {
     const command = await loadCommand(name);
     assert.equal(command.name, name);
@@ -51,7 +51,7 @@ test('the list of commands names every action of each', async () => {
   }
 });
 
-test('help and the version load no module of a command, of the store or of the configuration', async () => {
+test('help and --version load no command, store or configuration module', async () => {
   for (const args of [['--help'], ['--version'], ['kyes']]) {
     const loaded = await modulesLoadedBy(args);
     assert.deepEqual(
@@ -63,7 +63,7 @@ test('help and the version load no module of a command, of the store or of the c
   }
 });
 
-test('a command loads what it needs, and no server, console or pipeline beside it', async () => {
+test('a command loads only its own modules, no server, console or pipeline', async () => {
   for (const args of [
     ['keys', 'list', '--zzz'],
     ['check', '--zzz'],
@@ -78,7 +78,7 @@ test('a command loads what it needs, and no server, console or pipeline beside i
   }
 });
 
-test('a command reads a plain file without the YAML library, and without the routes where the file adds none', async (t) => {
+test('a command reads a plain file without the YAML library, and loads routes only for custom routes', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-loads-'));
   t.after(() => rm(directory, { recursive: true }));
   await writeFile(join(directory, 'postern.yaml'), 'upstreams:\n  - { id: here, family: local }\n');

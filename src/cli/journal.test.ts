@@ -9,7 +9,7 @@ import { journal } from './journal.ts';
 const id = '019abcdef01200000000000000000001';
 const kindsOf = (lines: readonly string[]): string[] => lines.map((line) => JSON.parse(line).kind);
 
-test('journal show prints each record as a line of JSON, of all journals or of one', async (t) => {
+test('journal show prints each record as a line of JSON, of all journals or one', async (t) => {
   const { run, cwd } = await setUpCommand(t, journal);
   await writeJournal(join(cwd, 'store', 'journal'), [id]);
   const { code, lines, errors } = await run('show');
@@ -22,7 +22,7 @@ test('journal show prints each record as a line of JSON, of all journals or of o
   await assert.rejects(run('read'), userFault(/write it as "postern journal show/));
 });
 
-test('journal show prints the text journals of version 0.1.0, and reports what cannot be read', async (t) => {
+test('journal show prints the text journals of version 0.1.0, and reports unreadable records', async (t) => {
   const { run, cwd } = await setUpCommand(t, journal);
   const place = join(cwd, 'store', 'journal', '0');
   cpSync(new URL('../../test/fixtures/text-journal', import.meta.url), place, { recursive: true });

@@ -7,7 +7,7 @@ import { writeJournal } from '../../test/support/ledger/journal-place.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { migrate } from './migrate.ts';
 
-test('migrate runs what is missing, says which, and has nothing to do the second time', async (t) => {
+test('migrate runs missing steps, names them, and does nothing the second time', async (t) => {
   const { run } = await setUpCommand(t, migrate);
   const first = await run();
   assert.equal(first.code, 0);
@@ -16,7 +16,7 @@ test('migrate runs what is missing, says which, and has nothing to do the second
   assert.deepEqual(await run(), { code: 0, lines: ['The store is up to date.'], errors: [] });
 });
 
-test('with --check it changes nothing, and exits with 1 while something is missing', async (t) => {
+test('--check changes nothing, and exits with 1 while steps are missing', async (t) => {
   const { run, cwd } = await setUpCommand(t, migrate);
   const before = await run('--check');
   assert.equal(before.code, 1);
@@ -30,7 +30,7 @@ test('with --check it changes nothing, and exits with 1 while something is missi
   assert.deepEqual(await run('--check'), { code: 0, lines: ['The store is up to date.'], errors: [] });
 });
 
-test('a store that cannot be reached is said in one line', async (t) => {
+test('an unreachable store is reported in one line', async (t) => {
   const { run } = await setUpCommand(t, migrate, { store: 'postgres://me:hunter22@127.0.0.1:1/db' });
   for (const args of [[], ['--check']]) {
     await assert.rejects(
@@ -41,7 +41,7 @@ test('a store that cannot be reached is said in one line', async (t) => {
   await assert.rejects(run('now'), userFault(/write it as "postern migrate/));
 });
 
-test('with --back-to a former version opens the store again, and the next migrate takes up what is done already', async (t) => {
+test('after --back-to an older version opens the store, and the next migrate continues', async (t) => {
   const { run } = await setUpCommand(t, migrate);
   await run();
   const back = await run('--back-to', '0.1.0');
@@ -59,7 +59,7 @@ test('with --back-to a former version opens the store again, and the next migrat
   await assert.rejects(run('--back-to', '0.1.0', '--check'), userFault(/take one of them/));
 });
 
-test('with --back-to it refuses while rows wait in a journal that a former version cannot read', async (t) => {
+test('--back-to refuses while rows wait in a journal that the older version cannot read', async (t) => {
   const { run, cwd, withStore } = await setUpCommand(t, migrate);
   await run();
   const directory = join(cwd, 'store', 'journal');

@@ -23,7 +23,7 @@ async function print(values: Readonly<Record<string, boolean | string>>) {
   return JSON.parse(lines.join('\n'));
 }
 
-test('the gateway is described, and the admin API where that is asked for', async () => {
+test("prints the gateway's API, and the admin API on request", async () => {
   const gateway = await print({});
   const admin = await print({ admin: true });
   assert.deepEqual([gateway.openapi, admin.openapi], ['3.1.0', '3.1.0']);
@@ -31,7 +31,7 @@ test('the gateway is described, and the admin API where that is asked for', asyn
   assert.ok('/api/ledger/{id}' in admin.paths && !('/v1/rerank' in admin.paths));
 });
 
-test('paths for clients of other services are described: what they take as on the plain path, what they answer in their shape', async () => {
+test("paths of other services' APIs are described: same request, response in their shape", async () => {
   const { paths, components } = await print({});
   const shaped = routes.flatMap(({ path, shapedPaths = {} }) =>
     Object.entries(shapedPaths).map(([at, shape]) => ({ path, at, shape })),
@@ -58,7 +58,7 @@ test('paths for clients of other services are described: what they take as on th
   );
 });
 
-test('a form is described by its parts, and what comes as text or sound as that', async () => {
+test('forms are described by their parts, and text or audio responses by their type', async () => {
   const { paths } = await print({});
   const operationAt = (path: string) => paths[path].post;
   const transcription = operationAt('/v1/audio/transcriptions');
@@ -73,7 +73,7 @@ test('a form is described by its parts, and what comes as text or sound as that'
   assert.ok('audio/*' in operationAt('/v1/audio/speech').responses[200].content);
 });
 
-test('what an upstream keeps is described by its methods, its ID and what the query may say', async () => {
+test('paths of stored objects are described with their methods, ID and query', async () => {
   const { paths } = await print({});
   const { get, delete: deletion } = paths['/v1/responses/{id}'];
   assert.deepEqual(get.parameters.map(({ name }: { name: string }) => name).slice(0, 2), ['id', 'include']);
@@ -88,7 +88,7 @@ test('what an upstream keeps is described by its methods, its ID and what the qu
   assert.deepEqual([schema.required, made.parameters], [['file', 'purpose'], []]);
 });
 
-test("routes of the operator's own are described where the configuration is named", async (t) => {
+test('custom routes are described if the configuration is given', async (t) => {
   const config = await writeConfiguration(t, {
     upstreams: [{ id: 'up', family: 'openai', api_key: 'x' }],
     models: [{ id: 'm', operations: ['own'], targets: [{ upstream: 'up' }] }],
@@ -112,7 +112,7 @@ test("routes of the operator's own are described where the configuration is name
   assert.equal(paths['/v1/headed'].post.parameters[0].in, 'header');
 });
 
-test('where the path has the model the body needs none, and at a client API what its clients read', async () => {
+test('a path that contains the model needs none in its body; client APIs have their own', async () => {
   const { paths } = await print({});
   const { requestBody, responses } = paths['/bedrock/rerank'].post;
   assert.deepEqual(requestBody.content['application/json'].schema.required, [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTable } from './table.ts';
 
-test('what moves the cursor or turns text around stands as its escape, and columns stay in line', () => {
+test('control and bidirectional characters are escaped, and columns stay aligned', () => {
   assert.deepEqual(
     toTable(
       ['A', 'B'],

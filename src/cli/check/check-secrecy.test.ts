@@ -4,7 +4,7 @@ import { createDirectory } from '../../../test/support/gateways/configuration.ts
 import { families } from '../../families/index.ts';
 import { check } from './check.ts';
 
-test('of upstreams that are translated for, no credential is shown, be they good or at fault', async (t) => {
+test('no credential of an upstream whose requests are translated is shown, valid or faulty', async (t) => {
   const secret = 'AKIA0123456789:a-canary-of-a-secret-key';
   const textOf = (region: string, key: string): string => `
 upstreams:

@@ -60,7 +60,7 @@ keys:
   - { id: dev, secret: a-secret-of-24-characters, models: [nope], expires: 2099-01-31 }
 `;
 
-test('every fault is a line with its place, and the exit code is 1', async (t) => {
+test('every fault is one line with its location, and the exit code is 1', async (t) => {
   const { code, lines } = await run(t, 'models:\n  - id: m\n    visble: true\n    targets: []\nkeys: 1\n');
   assert.equal(code, 1);
   assert.deepEqual(lines, [
@@ -70,7 +70,7 @@ test('every fault is a line with its place, and the exit code is 1', async (t) =
   ]);
 });
 
-test('a good configuration is shown as tables, then warnings, without secrets', async (t) => {
+test('a valid configuration is shown as tables, then warnings, without secrets', async (t) => {
   const { code, lines } = await run(t, good);
   assert.equal(code, 0);
   assert.equal(lines[0], 'postern.yaml is valid.');
@@ -125,7 +125,7 @@ models:
   - { id: free-*, operations: [embeddings], targets: [{ upstream: main }] }
 `;
 
-test('how calls are shared, bounded and repeated is shown as a table, weights only where they say something', async (t) => {
+test('load balancing, limits and retries are a table, with weights only where they matter', async (t) => {
   const { code, lines } = await run(t, underFire, {}, { 'ca.pem': localhostCertificate });
   assert.equal(code, 0, lines.join('\n'));
   const rows = (start: string) => rowsIn(lines, start);
@@ -170,7 +170,7 @@ keys:
     capture: 7d
 `;
 
-test('limits, budgets and prices are shown with whom they belong to and who says so, and secrets are not', async (t) => {
+test('limits, budgets and prices are shown with owner and source, without secrets', async (t) => {
   const { code, lines } = await run(t, withMoney);
   assert.equal(code, 0, lines.join('\n'));
   const row = (start: string) => rowsIn(lines, start)[0];
@@ -208,7 +208,7 @@ test('limits, budgets and prices are shown with whom they belong to and who says
   assert.doesNotMatch(json.join('\n'), /0123456789/);
 });
 
-test('endpoints and a learned limit are shown of the upstreams that have them', async (t) => {
+test('endpoints and learned limits are shown for upstreams that have them', async (t) => {
   const text = `upstreams:
   - { id: pods, family: openai, base_url: "http://pods.test/v1", endpoints: dns, limits: { concurrency: auto } }
   - { id: listed, family: openai, base_url: "http://10.0.0.7/v1", endpoints: [10.0.0.7, 10.0.0.8], endpoint_zone: [10.0.0.7] }
@@ -222,7 +222,7 @@ test('endpoints and a learned limit are shown of the upstreams that have them', 
   assert.equal(rowsIn(lines, 'plain ').length, 2);
 });
 
-test('a script gets the same, as values', async (t) => {
+test('--json prints the same data as values', async (t) => {
   const { lines } = await run(t, underFire, { json: true }, { 'ca.pem': localhostCertificate });
   const { upstreams, models } = JSON.parse(lines.join('\n'));
   const [main, spare] = upstreams;
@@ -265,7 +265,7 @@ test('without a file the built-in configuration is shown', async (t) => {
   assert.ok(lines.some((line) => line.startsWith('local/hash-embed')));
 });
 
-test('the scale of scores is shown where there are any, and that nobody knows it', async (t) => {
+test('the score scale of rerank models is shown, or that it is unknown', async (t) => {
   const text = `upstreams: [{ id: up, family: ranker }]
 models:
   - { id: known, operations: [rerank], scores: sigmoid, targets: [{ upstream: up, scores: raw }] }
@@ -279,7 +279,7 @@ models:
   assert.equal(table.find((line) => line.startsWith('unknown '))?.split(/ {2,}/)[5], 'unknown');
 });
 
-test('whom clients were written for is shown of a model and of a key', async (t) => {
+test('the response shape of a model or key is shown', async (t) => {
   const text = `upstreams: [{ id: up, family: ranker }]
 models: [{ id: rank, operations: [rerank], shape: voyage, targets: [{ upstream: up }] }]
 keys: [{ id: dev, secret: a-secret-of-24-characters, models: [rank], shape: jina }]
@@ -298,7 +298,7 @@ keys: [{ id: dev, secret: a-secret-of-24-characters, models: [rank], shape: jina
   assert.deepEqual([models[0].shape, keys[0].shape], ['voyage', 'jina']);
 });
 
-test('for a script there is one JSON object, of the plan or of the faults', async (t) => {
+test('--json prints one object with either the plan or the faults', async (t) => {
   const plan = await run(t, good, { json: true });
   const shown = JSON.parse(plan.lines.join('\n'));
   assert.deepEqual([plan.code, shown.ok, shown.file], [0, true, 'postern.yaml']);
@@ -314,7 +314,7 @@ test('for a script there is one JSON object, of the plan or of the faults', asyn
   });
 });
 
-test('a file that is named and missing is a fault that names it', async (t) => {
+test('a missing file given by --config is a fault with its name', async (t) => {
   const { code, lines, cwd } = await run(t, undefined, { config: '../elsewhere.yaml' });
   assert.equal(code, 1);
   assert.deepEqual(lines, [
@@ -322,7 +322,7 @@ test('a file that is named and missing is a fault that names it', async (t) => {
   ]);
 });
 
-test('a note says which operations the targets offer beside those that are named', async (t) => {
+test('a note names operations that targets offer beyond the configured ones', async (t) => {
   const text = `
 upstreams:
   - { id: up, family: openai, api_key: sk-0123456789 }
@@ -350,7 +350,7 @@ keys: []
   assert.equal((JSON.parse(json.join('\n')) as { notes: string[] }).notes.length, 2);
 });
 
-test('no line is longer than 120 characters, however much there is to say', async (t) => {
+test('no line is longer than 120 characters', async (t) => {
   const url = `http://${'long-'.repeat(20)}host.example.com/${'path/'.repeat(30)}v1`;
   const models = Array.from({ length: 3 }, (_, at) => ({
     id: `a-model-with-a-rather-long-name-${at}`,
@@ -371,7 +371,7 @@ test('no line is longer than 120 characters, however much there is to say', asyn
   assert.doesNotMatch(lines.join('\n'), /undefined/);
 });
 
-test('--brief says how many there are of each, and the warnings', async (t) => {
+test('--brief prints counts and warnings', async (t) => {
   const text = JSON.stringify({
     upstreams: [{ id: 'one', family: 'openai', base_url: 'http://127.0.0.1:1/v1' }],
     models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'one' }] }],
@@ -387,7 +387,7 @@ test('--brief says how many there are of each, and the warnings', async (t) => {
   ]);
 });
 
-test('an address with two schemes is refused, and fallbacks of a model are told what they are here', async (t) => {
+test('an address with two schemes is refused, and a fallbacks setting gets a hint', async (t) => {
   const { code, lines } = await run(
     t,
     JSON.stringify({
@@ -401,7 +401,7 @@ test('an address with two schemes is refused, and fallbacks of a model are told 
   assert.match(text, /models\[0\]\.fallbacks {2}unknown key; a fallback is a target with a later priority/);
 });
 
-test('no fault and no list of what is set outside is longer than 120 characters, and no heading shouts', async (t) => {
+test('no fault or list of overrides exceeds 120 characters, and no heading is upper case', async (t) => {
   const upstreams = [{ id: 'one', family: 'openai', base_url: 'http://127.0.0.1:1/v1', nonsense: 1 }];
   const faulty = await run(t, JSON.stringify({ upstreams }));
   assert.equal(faulty.code, 1);

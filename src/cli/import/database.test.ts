@@ -19,7 +19,7 @@ async function sqlite(t: TestContext, statements: string): Promise<{ cwd: string
 const forSqlite = (statements: string): string =>
   statements.replaceAll(/E'([^']*)'/g, (_, text: string) => `'${text.replaceAll('\\n', '\n')}'`);
 
-test('channels and tokens of new-api are read from its SQLite file, which is only read', async (t) => {
+test('channels and tokens of new-api are read from its SQLite file, opened read-only', async (t) => {
   const { cwd, path } = await sqlite(t, forSqlite(channelsOfNewApi));
   chmodSync(path, 0o400);
   const before = statSync(path).mtimeMs;
@@ -27,7 +27,7 @@ test('channels and tokens of new-api are read from its SQLite file, which is onl
   assert.equal(statSync(path).mtimeMs, before);
 });
 
-test('the types of channels of one-api are its own in its database too', async (t) => {
+test('the channel types of one-api differ, in its database too', async (t) => {
   const { cwd } = await sqlite(
     t,
     `create table channels (id integer primary key, type integer, key text, status integer default 1, name text, models text, config text);
@@ -48,7 +48,7 @@ test('the types of channels of one-api are its own in its database too', async (
   ]);
 });
 
-test("Bifrost's config.db becomes what its config.json would, and its virtual keys go on", async (t) => {
+test("Bifrost's config.db is imported like its config.json, with its virtual keys", async (t) => {
   const { cwd } = await sqlite(
     t,
     `create table config_providers (id integer primary key, name varchar(50), network_config_json text, concurrency_buffer_json text, custom_provider_config_json text);
@@ -91,7 +91,7 @@ test("Bifrost's config.db becomes what its config.json would, and its virtual ke
   assert.match(notes.join('\n'), /there is no limit of 2h here/);
 });
 
-test('a database of somebody else, of MySQL, of Portkey, or one that is not there is a fault that says so', async (t) => {
+test('an unrelated database, a MySQL or Portkey one, or a missing file is a fault that says so', async (t) => {
   const { cwd } = await sqlite(t, 'create table other (id integer)');
   const asked = (format: string, database: string) => bring(t, format, database, {}, cwd);
   await assert.rejects(asked('one-api', 'their.db'), userFault(/their\.db has no table channels: is it the database/));
@@ -106,7 +106,7 @@ test('a database of somebody else, of MySQL, of Portkey, or one that is not ther
   );
 });
 
-test('tables of MySQL that were written as JSON are read with their tokens', async (t) => {
+test('MySQL tables exported as JSON are imported with their tokens', async (t) => {
   const channels = [{ type: 1, key: 'sk-x-written-out', name: 'm', models: 'gpt-4o' }];
   const tokens = [{ key: 'k-written-out', name: 'a', unlimited_quota: 1, expired_time: -1 }];
   const cwd = await createDirectory(t, { 'tables.json': JSON.stringify({ channels, tokens }) });

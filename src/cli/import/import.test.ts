@@ -57,7 +57,7 @@ function valueFor(name: string, index: number): string {
   return `a-credential-of-its-own-${String(index).padStart(20, '0')}`;
 }
 
-test('a list of models of LiteLLM becomes upstreams and models, and its router what there is of it here', async (t) => {
+test("LiteLLM's model list becomes upstreams and models, with the supported router settings", async (t) => {
   const { config, names, notes } = await bring(
     t,
     'litellm',
@@ -112,7 +112,7 @@ general_settings: { master_key: ${secret('master')} }
 
 const channel = (more: Readonly<Record<string, unknown>>) => ({ status: 1, group: 'default', ...more });
 
-test('channels of new-api become upstreams, the highest priority first', async (t) => {
+test('new-api channels become upstreams, highest priority first', async (t) => {
   const channels = [
     channel({
       id: 1,
@@ -148,7 +148,7 @@ test('channels of new-api become upstreams, the highest priority first', async (
   );
 });
 
-test('a key goes to nobody but whom it was for: the service is told by the model, or the entry is left out', async (t) => {
+test('a key is assigned only to the service of its model; entries of unknown services are left out', async (t) => {
   const params = [
     { model: 'claude-sonnet-5', api_key: 'os.environ/ANTHROPIC_API_KEY' },
     { model: 'gpt-5-mini', api_key: 'os.environ/OPENAI_API_KEY' },
@@ -173,7 +173,7 @@ test('a key goes to nobody but whom it was for: the service is told by the model
   assert.match(notes.join(), /model_list\[2\] {2}the provider of nobody-knows has no family here: left out/);
 });
 
-test('the types of one-api are numbered in their own way', async (t) => {
+test("one-api's own channel type numbers are understood", async (t) => {
   const channels = [
     channel({ type: 35, name: 'c', key: secret('c'), models: 'rerank-v3.5' }),
     channel({ type: 33, name: 'aws', key: `AKIA0000000000000001|${secret('aws')}|eu-west-1`, models: 'titan' }),
@@ -194,7 +194,7 @@ const offeredBy = (family: string): string[] => {
 };
 const [atOpenai, atAzure] = [offeredBy('openai'), offeredBy('azure')];
 
-test('providers and virtual keys of Bifrost keep the names by which clients ask for their models', async (t) => {
+test("Bifrost's providers and virtual keys keep the model names that clients use", async (t) => {
   const azure = { endpoint: 'https://a.openai.azure.com/', api_version: '2024-10-21', deployments: { m: 'deployed' } };
   const { config, names, notes } = await bring(t, 'bifrost', {
     providers: {
@@ -231,7 +231,7 @@ test('providers and virtual keys of Bifrost keep the names by which clients ask 
   assert.equal(notes.length, 2, notes.join('\n'));
 });
 
-test('the targets of a config of Portkey become those of one model, one behind the other or side by side', async (t) => {
+test("Portkey's targets become targets of one model, in order or weighted", async (t) => {
   const { config, notes } = await bring(t, 'portkey', {
     strategy: { mode: 'fallback', on_status_codes: [429] },
     targets: [
@@ -256,7 +256,7 @@ test('the targets of a config of Portkey become those of one model, one behind t
   assert.equal(notes.length, 3, notes.join('\n'));
 });
 
-test('a file that is there is left as it is, and what is no such file is refused', async (t) => {
+test('an existing output file is kept, and an unsuitable input is refused', async (t) => {
   const { run, lines } = await bring(t, 'portkey', { provider: 'openai', api_key: secret('o') });
   assert.equal(await run(), 1);
   assert.match(lines.at(-1) ?? '', /postern\.yaml is there already; --force overwrites it/);
@@ -266,7 +266,7 @@ test('a file that is there is left as it is, and what is no such file is refused
   await assert.rejects(bring(t, 'openai', {}), userFault(/write it as "postern import litellm\|portkey/));
 });
 
-test('what GET /model/info of LiteLLM answers is read like its list', async (t) => {
+test("the response of LiteLLM's GET /model/info is read like its list", async (t) => {
   const entry = {
     model_name: 'embed',
     litellm_params: { model: 'cohere/embed-v4.0' },
@@ -304,7 +304,7 @@ general_settings:
     - { path: /classify, target: "https://classify.example/classify", include_subpath: true }
 `;
 
-test('what is written is nothing that check warns of, and each key is that of its entry or of its provider', async (t) => {
+test('the imported file has no warnings, and each key keeps the name of its entry or provider', async (t) => {
   const { config, names, warnings, notes } = await bring(t, 'litellm', litellmExample('sk-1234'));
   assert.deepEqual(warnings, []);
   assert.deepEqual(names, [
@@ -328,7 +328,7 @@ test('what is written is nothing that check warns of, and each key is that of it
   assert.doesNotMatch(longer.notes.join('\n'), /master_key/);
 });
 
-test('timeouts, retries and pass-through endpoints of LiteLLM have their counterparts', async (t) => {
+test("LiteLLM's timeouts, retries and pass-through endpoints are translated", async (t) => {
   const { config } = await bring(t, 'litellm', litellmExample('sk-1234'));
   const timeouts = config.upstreams.map(({ id, timeouts: own }: { id: string; timeouts: unknown }) => [id, own]);
   assert.deepEqual(Object.fromEntries(timeouts), {
@@ -354,7 +354,7 @@ test('timeouts, retries and pass-through endpoints of LiteLLM have their counter
   assert.ok(bases.includes('https://api.vendor.example/v2') && bases.includes('https://classify.example//'));
 });
 
-test('--diff lists each route of each model, and leaves a file that is there as it is', async (t) => {
+test('--diff lists each route of each model, and writes nothing', async (t) => {
   const { lines, run } = await bring(t, 'litellm', litellmExample('sk-1234'), { diff: true });
   const rows = lines.map((line) => line.split(/ {2,}/));
   const rowOf = (model: string, route: string) => rows.find(([one, path]) => one === model && path === route)?.slice(2);
@@ -366,7 +366,7 @@ test('--diff lists each route of each model, and leaves a file that is there as 
   assert.match(lines.join('\n'), /postern\.yaml is there already, and stays as it is/);
 });
 
-test('an address of new-api is written without the route at its end', async (t) => {
+test('a new-api address is imported without the route at its end', async (t) => {
   const of = (base_url: string) => channel({ type: 8, name: base_url, key: secret('x'), base_url, models: 'gpt-4o' });
   const addresses = [
     'https://a.example/v1/chat/completions',
@@ -380,7 +380,7 @@ test('an address of new-api is written without the route at its end', async (t) 
   );
 });
 
-test('chat of Anthropic, Vertex AI and Bedrock is kept, and what its upstream may not serve is named', async (t) => {
+test('chat models of Anthropic, Vertex AI and Bedrock are imported, and unsupported operations named', async (t) => {
   const { config, notes } = await bring(
     t,
     'litellm',

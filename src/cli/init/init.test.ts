@@ -54,7 +54,7 @@ test('each provider key in the environment becomes an upstream with models, and 
   assert.doesNotMatch(await read(), /0123456789/);
 });
 
-test('requests for moderations may name no model where there is one that serves them', async (t) => {
+test('a default moderation model is set if one of the models serves moderations', async (t) => {
   const judge = defineFamily({
     id: 'judge',
     title: 'Judges texts',
@@ -82,7 +82,7 @@ test('requests for moderations may name no model where there is one that serves 
   assert.deepEqual(without.snapshot.defaultModels, {});
 });
 
-test('chat models are in the file for each provider whose chat models are known, and the file passes the check', async (t) => {
+test('chat models are included for providers with known chat models, and the file passes the check', async (t) => {
   const env = {
     OPENAI_API_KEY: 'sk-0123456789',
     MISTRAL_API_KEY: 'mk-0123456789',
@@ -113,7 +113,7 @@ test('without a provider key the file has the built-in upstream, and passes the 
   assert.deepEqual(result.warnings, []);
 });
 
-test('a client key is in the file only where the environment has one that will do', async (t) => {
+test('a client key is included only if the environment has a valid one', async (t) => {
   const secret = 'a-secret-of-24-characters';
   const withKey = await run(t, { env: { POSTERN_KEY: secret } });
   const result = await withKey.load();
@@ -125,7 +125,7 @@ test('a client key is in the file only where the environment has one that will d
   assert.equal(other.ok && other.snapshot.keys.size, 0);
 });
 
-test('a file that is there stays, unless forced', async (t) => {
+test('an existing file is kept unless --force is given', async (t) => {
   const refused = await run(t, { files: { 'postern.yaml': 'mine' } });
   assert.equal(refused.code, 1);
   assert.match(refused.lines.join(), /^postern: .*is there already; --force overwrites it$/);
@@ -136,25 +136,25 @@ test('a file that is there stays, unless forced', async (t) => {
   assert.notEqual(await forced.read(), 'mine');
 });
 
-test('a configuration of another name that holds now is not overshadowed unasked', async (t) => {
+test('refuses to write a file that would take precedence over an existing postern.json', async (t) => {
   const { code, lines } = await run(t, { files: { 'postern.json': '{}' } });
   assert.equal(code, 1);
   assert.match(lines.join(), /postern\.json is there already/);
 });
 
-test('it is written where --config says', async (t) => {
+test('writes to the path of --config', async (t) => {
   const { code, read } = await run(t, { files: { 'postern.yaml': 'mine' }, values: { config: 'other.yaml' } });
   assert.equal(code, 0);
   assert.match(await read('other.yaml'), /^# The configuration of Postern/);
 });
 
-test('a place that cannot be written to is said in one sentence', async (t) => {
+test('an unwritable path is reported in one sentence', async (t) => {
   const { code, lines } = await run(t, { values: { config: 'no/such/directory/postern.yaml' } });
   assert.equal(code, 1);
   assert.match(lines.join(), /^postern: .*cannot be written \(ENOENT\)$/);
 });
 
-test('what was found, what was left out and what was looked for in vain is said, and never a key', async (t) => {
+test('reports what was found, left out and missing, and never prints a key', async (t) => {
   const needy = defineFamily({
     id: 'needy',
     title: 'Needs an address',

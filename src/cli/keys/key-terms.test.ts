@@ -45,7 +45,7 @@ test('create takes a project, limits, budgets, notes and a capture time, and sho
   assert.equal(shown.capture, '7d');
 });
 
-test('show and list say in columns what a key may', async (t) => {
+test('show and list have columns for what a key may do', async (t) => {
   const { run, json } = await setUp(t);
   const { id } = await json('create', ...everything);
   const shown = (await run('show', id)).lines.join('\n');
@@ -66,7 +66,7 @@ test('show and list say in columns what a key may', async (t) => {
   );
 });
 
-test('show also finds a key that the file declares', async (t) => {
+test('show finds a key of the configuration file', async (t) => {
   const { json, run, withStore } = await setUp(t);
   await withStore(async () => undefined);
   const shown = await json('show', 'dev');
@@ -76,7 +76,7 @@ test('show also finds a key that the file declares', async (t) => {
   await assert.rejects(run('show', secret), userFault(/^there is no key with this ID;/));
 });
 
-test('what cannot be read is refused in the words of the file, with the option named, and leaves no key behind', async (t) => {
+test("an invalid value is refused in the file's words with the option name, and creates no key", async (t) => {
   const { cwd, run } = await setUp(t);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [
@@ -122,7 +122,7 @@ test('what cannot be read is refused in the words of the file, with the option n
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
 
-test('a project that is not there is refused with the nearest name', async (t) => {
+test('an unknown project is refused with the nearest name', async (t) => {
   const { run, withStore } = await setUp(t);
   await assert.rejects(
     run('create', '--project', 'serch'),
@@ -135,7 +135,7 @@ test('a project that is not there is refused with the nearest name', async (t) =
   assert.deepEqual(await withStore((store) => store.keys.list()), []);
 });
 
-test('update changes what is given, and leaves the rest', async (t) => {
+test('update changes the given settings and keeps the others', async (t) => {
   const { find, json } = await setUp(t);
   const made = await json('create', ...everything, '--name', 'a', '--models', 'bge-m3', '--expires', '2127-01-01');
   const before = await find(made.secret);
@@ -174,7 +174,7 @@ test('update changes what is given, and leaves the rest', async (t) => {
   assert.deepEqual(await json('show', made.id), changed);
 });
 
-test('what a key has can be taken away, in either spelling', async (t) => {
+test('a setting of a key can be removed, in either spelling', async (t) => {
   const { find, json, run } = await setUp(t);
   const terms = [...everything, '--operations', 'rerank', '--addresses', '::1', '--expires', '30d', '--shape', 'jina'];
   for (const args of [
@@ -201,7 +201,7 @@ test('what a key has can be taken away, in either spelling', async (t) => {
   }
 });
 
-test('with --no-limits and a limit, that one is the only one', async (t) => {
+test('--no-limits with --limit leaves only the new limit', async (t) => {
   const { find, json } = await setUp(t);
   const made = await json('create', ...everything);
   await json('update', made.id, '--no-limits', '--limit', 'items_per_day=9');
@@ -213,7 +213,7 @@ test('with --no-limits and a limit, that one is the only one', async (t) => {
   });
 });
 
-test('update refuses what makes no sense, and changes nothing', async (t) => {
+test('update refuses contradictory options and changes nothing', async (t) => {
   const { find, json, run } = await setUp(t);
   const made = await json('create', ...everything);
   const before = await find(made.secret);
@@ -240,7 +240,7 @@ test('update refuses what makes no sense, and changes nothing', async (t) => {
   assert.deepEqual(await find(made.secret), before);
 });
 
-test('rotate shows a new secret once, and the former one works until its overlap ends', async (t) => {
+test('rotate shows a new secret once, and the old one works until its overlap ends', async (t) => {
   const { find, json, run } = await setUp(t);
   const made = await json('create');
   const rotated = await json('rotate', made.id, '--overlap', '2h');
@@ -259,14 +259,14 @@ test('rotate shows a new secret once, and the former one works until its overlap
   assert.notEqual(await find(rotated.secret), undefined);
 });
 
-test('without an overlap the former secret ends at once', async (t) => {
+test('without an overlap the old secret ends at once', async (t) => {
   const { find, json, run } = await setUp(t);
   const made = await json('create');
   assert.match((await run('rotate', made.id, '--overlap', '0s')).lines.join('\n'), /The former secret ends now\.$/);
   assert.equal(await find(made.secret), undefined);
 });
 
-test('rotate refuses a key of the file, a revoked one, one that is not there, and an absurd overlap', async (t) => {
+test('rotate refuses a key of the file, a revoked or unknown key, and an excessive overlap', async (t) => {
   const { json, run } = await setUp(t);
   const { id, secret: made } = await json('create');
   for (const [overlap, message] of [

@@ -9,7 +9,7 @@ import { keys } from './keys.ts';
 
 const setUp = (t: TestContext, more: Readonly<Record<string, unknown>> = {}) => setUpCommand(t, keys, more);
 
-test('create prints a secret that works, once, and says that it is shown only now', async (t) => {
+test('create prints a working secret once, and says that it is shown only now', async (t) => {
   const { run, find } = await setUp(t);
   const { code, lines } = await run('create', '--name', 'search team');
   assert.equal(code, 0);
@@ -49,7 +49,7 @@ test('create takes limits', async (t) => {
   assert.equal(made.state, 'active');
 });
 
-test('a time from now, a date and a date with a time all say when a key expires', async (t) => {
+test('--expires takes a duration, a date, or a date with a time', async (t) => {
   const { run, find } = await setUp(t);
   const expiryOf = async (text: string) => {
     const made = JSON.parse((await run('create', '--json', '--expires', text)).lines.join('\n'));
@@ -62,7 +62,7 @@ test('a time from now, a date and a date with a time all say when a key expires'
   assert.equal(await expiryOf('2127-01-01T12:00:00+02:00'), Date.UTC(2127, 0, 1, 10));
 });
 
-test('create refuses what it cannot read, names what was meant, and leaves no key behind', async (t) => {
+test('create refuses invalid options, suggests the nearest one, and creates no key', async (t) => {
   const { cwd, run } = await setUp(t);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [
@@ -98,7 +98,7 @@ test('create refuses what it cannot read, names what was meant, and leaves no ke
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
 
-test('create warns of a model that is not there and of an alias', async (t) => {
+test('create warns of an unknown model and of an alias', async (t) => {
   const { run } = await setUp(t);
   const { code, errors } = await run('create', '--models', 'bge-m4,bge,bge-*,bge-m3');
   assert.equal(code, 0);
@@ -108,7 +108,7 @@ test('create warns of a model that is not there and of an alias', async (t) => {
   ]);
 });
 
-test('create and update warn of a name that another key has, unless that one is revoked', async (t) => {
+test('create and update warn of a name used by another key, unless that is revoked', async (t) => {
   const { run } = await setUp(t);
   const make = async () => run('create', '--json', '--name', 'search');
   const first = JSON.parse((await make()).lines.join('\n'));
@@ -151,7 +151,7 @@ test('list shows every key in aligned columns with its state', async (t) => {
   for (const row of rows) assert.equal(row.indexOf('pst_'), head.indexOf('HINT'));
 });
 
-test('list says where further keys are, and what to do while there is none', async (t) => {
+test('list says where other keys are, and what to do when there is none', async (t) => {
   const secret = 'a-secret-that-the-file-declares';
   const { run, withStore } = await setUp(t, { keys: [{ id: 'dev', secret }] });
   await withStore(async () => undefined);
@@ -163,7 +163,7 @@ test('list says where further keys are, and what to do while there is none', asy
   assert.deepEqual(JSON.parse((await run('list', '--json')).lines.join('\n')), []);
 });
 
-test('list --json gives what a script needs, and no secret', async (t) => {
+test('list --json prints all fields except secrets', async (t) => {
   const { run } = await setUp(t);
   const made = JSON.parse((await run('create', '--json', '--name', 'a')).lines.join('\n'));
   const { secret, ...rest } = made;
@@ -191,7 +191,7 @@ test('list --json gives what a script needs, and no secret', async (t) => {
   ]);
 });
 
-test('revoke ends a key, and again changes nothing', async (t) => {
+test('revoke ends a key, and a second revoke changes nothing', async (t) => {
   const { run, find } = await setUp(t);
   const { id, secret } = JSON.parse((await run('create', '--json')).lines.join('\n'));
   assert.equal((await run('revoke', id)).code, 0);
@@ -203,7 +203,7 @@ test('revoke ends a key, and again changes nothing', async (t) => {
   assert.deepEqual(lines, [`Key ${id} is changed; it is revoked, and stays so.`]);
 });
 
-test('revoke of an ID that is not there is a fault that does not repeat what was typed', async (t) => {
+test('revoking an unknown ID is a fault that does not repeat the ID', async (t) => {
   const { run } = await setUp(t, { keys: [{ id: 'dev', secret: 'a-secret-that-the-file-declares' }] });
   const { secret } = JSON.parse((await run('create', '--json')).lines.join('\n'));
   for (const id of [secret, "' OR 1=1 --", '%', 'key_first']) {
@@ -220,7 +220,7 @@ test('revoke of an ID that is not there is a fault that does not repeat what was
   assert.equal(JSON.parse((await run('list', '--json')).lines.join('\n'))[0].state, 'active');
 });
 
-test('an action that is not there is a fault that names the nearest one', async (t) => {
+test('an unknown action is refused with the nearest one', async (t) => {
   const { run } = await setUp(t);
   await assert.rejects(run('creat'), userFault(/^there is no "keys creat"; did you mean create\?/));
   await assert.rejects(run('constructor'), userFault(/\(there are create, list, show, update, rotate, revoke\)$/));
@@ -228,7 +228,7 @@ test('an action that is not there is a fault that names the nearest one', async 
   await assert.rejects(run('list', '--name', 'a'), userFault(/^"keys list" takes no --name/));
 });
 
-test('a faulty configuration is shown, and no store is made', async (t) => {
+test('with a faulty configuration, its faults are shown and no store is created', async (t) => {
   const { cwd, run } = await setUp(t, { modles: [] });
   const { code, errors } = await run('list');
   assert.equal(code, 1);
@@ -236,7 +236,7 @@ test('a faulty configuration is shown, and no store is made', async (t) => {
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
 
-test('a store that cannot be opened is the fault of whoever named it', async (t) => {
+test('a store that cannot be opened is reported as a user error', async (t) => {
   const { run } = await setUp(t, { store: 'sqlite:postern.yaml' });
   await assert.rejects(run('list'), userFault(/is no SQLite database/));
 });

@@ -39,7 +39,7 @@ test('tail shows the newest rows, the newest last', async (t) => {
   assert.match(lines[20] ?? '', /^2026-11-01T00:00:00\.029Z {2}200 {5}ok {7}dev .* 0\.000001 .* 12\.5/);
 });
 
-test('tail takes filters, a span and a limit beyond one page', async (t) => {
+test('tail takes filters, a time span and a limit above one page', async (t) => {
   const { run } = await setUp(t, [...numbered(1_500), ...numbered(3, { key: 'b', outcome: 'error', status: 502 })]);
   const count = async (...args: string[]) => (await run('tail', '--json', ...args)).lines.length;
   assert.equal(await count('--limit', '1200'), 1_200);
@@ -50,7 +50,7 @@ test('tail takes filters, a span and a limit beyond one page', async (t) => {
   assert.equal(await count('--from', '2026-11-02'), 0);
 });
 
-test('each line of tail --json is a row, its money exact', async (t) => {
+test('each line of tail --json is a row with exact money', async (t) => {
   const { run } = await setUp(t, [imported({ startedAtMs: startMs, costNanos: 123_456_789_012 })]);
   const { lines } = await run('tail', '--json');
   const row = JSON.parse(lines[0] ?? '');
@@ -59,7 +59,7 @@ test('each line of tail --json is a row, its money exact', async (t) => {
   assert.equal(row.project, null);
 });
 
-test('show tells everything of one row, and what was captured of it', async (t) => {
+test('show prints every field of a row, and its captured bodies', async (t) => {
   const tries = [{ upstream: 'far', model: 'm', credential: 'key 1', outcome: 'refused', detail: 429, durationMs: 3 }];
   const kept = imported({ startedAtMs: startMs, tries, costNanos: null });
   const capture = { request: '{"input":"\u001b[2J"}', response: 'b', expiresAtMs: Date.now() + 60_000 };
@@ -73,7 +73,7 @@ test('show tells everything of one row, and what was captured of it', async (t) 
   assert.deepEqual((await json('show', kept.row.id)).capture, { request: capture.request, response: 'b' });
 });
 
-test("rows are found by the client's own ID too, and by ours first", async (t) => {
+test("rows are found by request ID first, then by the client's own ID", async (t) => {
   const clientRequestId = 'Order-7';
   const rows = [...numbered(7, { clientRequestId }), ...numbered(1, { startedAtMs: startMs + 100 })];
   const { run, json } = await setUp(t, rows);
@@ -97,7 +97,7 @@ test('tail of an empty ledger says that it is empty', async (t) => {
   assert.deepEqual((await run('tail', '--key', 'b')).errors, ['postern: the ledger holds no such row']);
 });
 
-test('a reader that has enough ends the command without a word', async (t) => {
+test('a closed output pipe ends the command silently', async (t) => {
   const { cwd } = await setUp(t, numbered(2_000));
   const { PATH = '', HOME = '' } = process.env;
   const shell = `"${launcher}" ledger tail --limit 2000 | head -1; echo "\${PIPESTATUS[0]}"`;
@@ -109,7 +109,7 @@ test('a reader that has enough ends the command without a word', async (t) => {
   assert.equal(said.stderr, '');
 });
 
-test('what cannot be meant is refused by name', async (t) => {
+test('invalid values are refused by name', async (t) => {
   const { run } = await setUp(t, []);
   const refusals: [args: string[], message: RegExp][] = [
     [[], /say what to do with ledger: "postern ledger tail/],
@@ -129,7 +129,7 @@ test('what cannot be meant is refused by name', async (t) => {
   for (const [args, message] of refusals) await assert.rejects(run(...args), userFault(message), args.join(' '));
 });
 
-test('hostile text is data in filters and in what is shown', async (t) => {
+test('hostile text is treated as data in filters and output', async (t) => {
   const rows = hostileTexts.map((text, n) => imported({ startedAtMs: startMs + n, key: text, upstream: text }));
   const { run } = await setUp(t, rows);
   for (const text of hostileTexts) {
@@ -142,7 +142,7 @@ test('hostile text is data in filters and in what is shown', async (t) => {
   for (const line of lines) assert.doesNotMatch(line, /\p{Cc}/u);
 });
 
-test('verify says that rows and sums agree, or where they do not', async (t) => {
+test('verify reports that rows and sums agree, or where they differ', async (t) => {
   const { run, cwd } = await setUp(t, numbered(10));
   assert.deepEqual((await run('verify')).lines, ['Rows and sums agree.']);
   tamper(join(cwd, 'store', 'keys.db'), 'UPDATE usage_hours SET requests = 11');
@@ -151,7 +151,7 @@ test('verify says that rows and sums agree, or where they do not', async (t) => 
   assert.deepEqual((await run('verify', '--from', '2026-11-02')).lines, ['Rows and sums agree.']);
 });
 
-test('verify says what waits in journals', async (t) => {
+test('verify reports rows that wait in journals', async (t) => {
   const { run, cwd, withStore } = await setUp(t, []);
   const identity = await withStore((store) => store.settings.installation());
   await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 1)], identity);
@@ -161,7 +161,7 @@ test('verify says what waits in journals', async (t) => {
   assert.equal(lines[1], 'Rows and sums agree.');
 });
 
-test('prune says what it would delete, and deletes it when that is confirmed', async (t) => {
+test('prune reports what it would delete, and deletes after confirmation', async (t) => {
   const { run, withStore } = await setUp(t, [
     imported({ startedAtMs: Date.now() - 91 * 86_400_000 }),
     imported({ startedAtMs: Date.now() }),

@@ -14,7 +14,7 @@ async function open(t: Parameters<typeof setUpCommand>[0], more = {}) {
 
 const linkIn = (lines: readonly string[]): string => lines.find((line) => line.startsWith('  http'))?.trim() ?? '';
 
-test('members are listed without anything that is secret', async (t) => {
+test('list shows members without secrets', async (t) => {
   const { run, json } = await open(t);
   const { lines } = await run('list');
   assert.match(lines.join('\n'), /ada@example\.com +Ada \\u202e +owner +may sign in +never/);
@@ -26,7 +26,7 @@ test('members are listed without anything that is secret', async (t) => {
   assert.doesNotMatch(JSON.stringify([lines, member]), /CANARY/);
 });
 
-test('an owner who cannot sign in any more gets a link for another password', async (t) => {
+test('an owner who cannot sign in gets a password reset link', async (t) => {
   const { run, json, withStore } = await open(t);
   const { code, lines } = await run('reset', 'ADA@example.com');
   assert.equal(code, 0);
@@ -46,7 +46,7 @@ test('an owner who cannot sign in any more gets a link for another password', as
   );
 });
 
-test('an invitation begins where people reach the console', async (t) => {
+test("an invitation link begins with the console's public address", async (t) => {
   for (const [settings, base] of [
     [{ url: 'https://postern.example/' }, 'https://postern.example'],
     [{ host: '::1', port: 5001 }, 'http://[::1]:5001'],
@@ -58,7 +58,7 @@ test('an invitation begins where people reach the console', async (t) => {
   }
 });
 
-test('what is missing for an invitation is said', async (t) => {
+test('says what is missing for an invitation', async (t) => {
   const { run } = await open(t);
   await assert.rejects(run('invite', '--role', 'admin'), userFault(/--email name@example\.com/));
   await assert.rejects(run('invite', '--email', 'bo', '--role', 'admin'), userFault(/--email name@example\.com/));
@@ -72,7 +72,7 @@ test('what is missing for an invitation is said', async (t) => {
   );
 });
 
-test('a reset says what ends, and what is kept by word', async (t) => {
+test('a reset reports what it ends, and what was kept explicitly', async (t) => {
   const { run, withStore } = await open(t);
   const add = () =>
     withStore(async ({ members: all, tokens }) => {
@@ -95,7 +95,7 @@ test('a reset says what ends, and what is kept by word', async (t) => {
   );
 });
 
-test('roles, ways in and members are changed without a browser, and the last owner stays', async (t) => {
+test('changes roles, sign-in methods and members without a browser, and keeps the last owner', async (t) => {
   const { run, json, withStore } = await open(t);
   await withStore((store) => store.members.create({ ...made, email: 'bo@example.com', role: 'viewer' }, 'tester'));
   await run('role', 'Bo@example.com', '--role', 'editor');
@@ -114,7 +114,7 @@ test('roles, ways in and members are changed without a browser, and the last own
   await assert.rejects(run('remove', 'eve@example.com'), userFault(/there is no member eve@example\.com/));
 });
 
-test('a script gets a token that may no more than its member, shown once', async (t) => {
+test("creates an API token with at most its member's role, shown once", async (t) => {
   const { run, json, withStore } = await open(t);
   await withStore((store) => store.members.create({ ...made, email: 'bo@example.com', role: 'editor' }, 'tester'));
   const { secret, role } = await json(

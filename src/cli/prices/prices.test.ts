@@ -83,7 +83,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-test("imports LiteLLM's file: prices of makers and of hosts, a price at the model wins", async (t) => {
+test("imports LiteLLM's file: prices of vendors and hosts, where a model's own price wins", async (t) => {
   const { write, run, reload } = await setUp(t);
   await write(JSON.stringify(litellm, null, 2), 'litellm.json');
   const { code, lines, errors } = await run('import', 'litellm.json', '--as-of', '2026-11-20');
@@ -99,7 +99,7 @@ test("imports LiteLLM's file: prices of makers and of hosts, a price at the mode
   assert.equal(price('same-name'), undefined);
 });
 
-test("converts every unit of LiteLLM's file exactly, and says what it leaves out and why", async (t) => {
+test("converts every unit of LiteLLM's file exactly, and reports what it leaves out and why", async (t) => {
   const { write, json } = await setUp(t);
   const text = JSON.stringify(litellm, null, 2);
   await write(text, 'litellm.json');
@@ -137,7 +137,7 @@ test("converts every unit of LiteLLM's file exactly, and says what it leaves out
   assert.deepEqual(told.not_counted, { input_cost_per_token_above_200k_tokens: ['claude-x'] });
 });
 
-test('imports CSV with quotes, a byte order mark and empty cells in place of the former list', async (t) => {
+test('imports CSV with quotes, a byte order mark and empty cells, replacing the old list', async (t) => {
   const { write, run, reload, runAs } = await setUp(t);
   await write('service,model,input\nopenai,text-embedding-3-small,0.5\nopenai,text-embedding-ada-002,0.7\n');
   assert.equal((await run('import', 'prices.csv')).code, 0);
@@ -167,7 +167,7 @@ test('writes nothing with --dry-run', async (t) => {
   assert.equal(await stored(), undefined);
 });
 
-test("takes the file's own day where none is given, and refuses days that there are not", async (t) => {
+test("uses the file's own date if none is given, and refuses invalid dates", async (t) => {
   const { cwd, write, run } = await setUp(t);
   await write('service,model,input\nopenai,text-embedding-3-small,0.5\n');
   const day = new Date('2026-03-04T12:00:00Z');
@@ -177,7 +177,7 @@ test("takes the file's own day where none is given, and refuses days that there 
     await assert.rejects(run('import', 'prices.csv', '--as-of', wrong), userFault(/a day such as/));
 });
 
-test('names each faulty line of a CSV with what to do, and imports nothing of it', async (t) => {
+test('reports each faulty CSV line with advice, and imports none of it', async (t) => {
   const { write, run, stored } = await setUp(t);
   await write(
     [
@@ -230,7 +230,7 @@ test('refuses files that are no price list by name', async (t) => {
   );
 });
 
-test('warns by age where a budget counts by an old imported list', async (t) => {
+test('warns by age if a budget counts by an old imported list', async (t) => {
   const { write, run, reload } = await setUp(t);
   const key = {
     id: 'k',

@@ -31,7 +31,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-test('keys are made under the IDs of the file, and a second time nothing changes', async (t) => {
+test('creates keys under the IDs of the file, and a second apply changes nothing', async (t) => {
   const { apply, find, withStore } = await setUp(t);
   const { code, lines, errors } = await apply(everything);
   assert.deepEqual([code, errors], [0, []]);
@@ -53,7 +53,7 @@ test('keys are made under the IDs of the file, and a second time nothing changes
   assert.equal((await withStore((store) => store.audit.page({ action: 'key.', limit: 9 }))).length, 1);
 });
 
-test('what the file no longer says of a key is taken away from it', async (t) => {
+test('a setting removed from the file is removed from the key', async (t) => {
   const { apply, find } = await setUp(t);
   await apply(everything);
   const bare = everything.replace(', limits: { requests_per_minute: 60 }', '').replace(', models: [house]', '');
@@ -62,7 +62,7 @@ test('what the file no longer says of a key is taken away from it', async (t) =>
   assert.deepEqual([key?.caps.rates, key?.models], [[], ['*']]);
 });
 
-test('another secret leaves the former one its time, or none', async (t) => {
+test('a new secret lets the old one work for its overlap, or ends it', async (t) => {
   const { apply, find } = await setUp(t);
   await apply(everything);
   assert.equal((await apply(everything.replace(secret, other))).code, 0);
@@ -79,7 +79,7 @@ test('another secret leaves the former one its time, or none', async (t) => {
   );
 });
 
-test('a secret comes from the environment, from a file beside, or as its digest, and nothing that is written holds it', async (t) => {
+test('a secret comes from the environment, a file or as a digest, and is never written in plain text', async (t) => {
   const { apply, find, cwd, keyOf } = await setUp(t);
   await writeFile(join(cwd, 'key.txt'), `${secret}\n`);
   const made = await apply(
@@ -94,7 +94,7 @@ test('a secret comes from the environment, from a file beside, or as its digest,
   assert.ok(texts.every((text) => !text.includes(secret) && !text.includes(other)));
 });
 
-test('a key that is there is taken over without its secret, which it keeps', async (t) => {
+test('an existing key is taken over without its secret, and keeps it', async (t) => {
   const { apply, runAs, find } = await setUp(t);
   const made = JSON.parse((await runAs(keys, {}, 'create', '--json')).lines.join('\n'));
   const { lines } = await apply(`keys:\n  - { id: ${made.id}, budgets: [{ every: month, amount: 50 }] }\n`);
@@ -102,7 +102,7 @@ test('a key that is there is taken over without its secret, which it keeps', asy
   assert.equal((await find(made.secret))?.caps.budgets.length, 1);
 });
 
-test('a dry run says what would be, field by field, and writes nothing', async (t) => {
+test('--dry-run reports each change by field, and writes nothing', async (t) => {
   const { apply, stored } = await withStored(t);
   const before = await stored();
   const next = everything.replace('60', '70').replace(secret, other).replace('model: m', 'model: n');
@@ -129,13 +129,13 @@ test('a dry run says what would be, field by field, and writes nothing', async (
   });
 });
 
-test('a dry run makes no store', async (t) => {
+test('--dry-run creates no store', async (t) => {
   const { apply, cwd } = await setUp(t);
   await assert.rejects(apply(everything, '--dry-run'), userFault(/^There is no store at /));
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
 
-test('pruning takes out what carries the note and is named no more, and nothing else', async (t) => {
+test('--prune deletes only resources that carry the note and left the file', async (t) => {
   const { apply, stored, withStore, keyOf, runAs } = await withStored(t);
   await apply(
     `projects:\n  - { id: foreign }\nmodels:\n  - { id: other, targets: [{ upstream: one }], metadata: { team: chat } }\n`,
@@ -162,7 +162,7 @@ test('pruning takes out what carries the note and is named no more, and nothing 
   assert.deepEqual((await apply(empty, '--prune', 'team=search')).lines, []);
 });
 
-test('a key that was revoked stays so, and a new one needs an ID of its own', async (t) => {
+test('a revoked key stays revoked, and a new key needs a new ID', async (t) => {
   const { apply, runAs } = await withStored(t);
   await runAs(keys, {}, 'revoke', 'search-prod');
   const again = await apply(everything);
@@ -177,7 +177,7 @@ test('a key that was revoked stays so, and a new one needs an ID of its own', as
   );
 });
 
-test('pruning spares what others need, and says who', async (t) => {
+test('--prune keeps what others use, and names the user', async (t) => {
   const { apply, stored, runAs } = await withStored(t);
   const made = JSON.parse((await runAs(keys, {}, 'create', '--project', 'search', '--json')).lines.join('\n'));
   const { code, errors } = await apply('keys: []\n', '--prune', 'team=search');
@@ -189,7 +189,7 @@ test('pruning spares what others need, and says who', async (t) => {
   assert.equal((await stored()).length, 2);
 });
 
-test('what pruning would not find again is at fault', async (t) => {
+test('--prune refuses resources that lack the note it selects by', async (t) => {
   const { apply, withStore } = await setUp(t);
   const stored = () => withStore((store) => store.resources.list());
   const { code, errors } = await apply(everything.replace(`m }], ${notes}`, 'm }]'), '--prune', 'team=search');
@@ -200,7 +200,7 @@ test('what pruning would not find again is at fault', async (t) => {
   assert.deepEqual(await stored(), []);
 });
 
-test('what is wrong with keys is said at once, with its line, and nothing is written', async (t) => {
+test('faults of keys are reported at once with their lines, and nothing is written', async (t) => {
   const { apply, withStore } = await setUp(t);
   const stored = () => withStore((store) => store.resources.list());
   const rows: readonly (readonly [text: string, ...faults: RegExp[]])[] = [
@@ -232,7 +232,7 @@ test('what is wrong with keys is said at once, with its line, and nothing is wri
   assert.deepEqual(await stored(), []);
 });
 
-test('a key of the configuration file is left to it, and so is its secret', async (t) => {
+test('a key of the configuration file, and its secret, cannot be applied', async (t) => {
   const { apply, cwd } = await setUp(t);
   const own = `store: sqlite:store/keys.db\nkeys:\n  - { id: dev, secret: ${secret} }\n`;
   await writeFile(join(cwd, 'postern.yaml'), own);
@@ -258,7 +258,7 @@ test('refuses a key whose secret or digest is the credential of an upstream', as
   }
 });
 
-test('options that make no sense are refused', async (t) => {
+test('contradictory options are refused', async (t) => {
   const { apply } = await setUp(t);
   const rows: readonly (readonly [options: string[], message: RegExp])[] = [
     [['--prune', 'team'], /^--prune: "team" is not written as name=text/],

@@ -51,7 +51,7 @@ async function setUp(
   };
 }
 
-test('apply puts in what a file holds, and again changes nothing', async (t) => {
+test('apply stores the resources of a file, and a second apply changes nothing', async (t) => {
   const { apply, stored } = await setUp(t);
   const { code, lines, errors } = await apply(everything);
   assert.deepEqual(errors, []);
@@ -74,7 +74,7 @@ test('apply puts in what a file holds, and again changes nothing', async (t) => 
   assert.equal((await stored()).length, 3);
 });
 
-test('no file of the store holds a secret in plain text, and nothing that is printed does', async (t) => {
+test("neither the store's files nor the output contain a secret in plain text", async (t) => {
   const { apply, run, runAs, json, cwd, withStore } = await setUp(t);
   const printed = [await apply(everything)];
   await run('apply', 'resources.yaml');
@@ -108,7 +108,7 @@ test('no file of the store holds a secret in plain text, and nothing that is pri
   });
 });
 
-test('what show prints can be changed and applied again, and secrets stay', async (t) => {
+test('the output of show can be edited and applied again, and secrets stay', async (t) => {
   const { apply, run, runAs } = await setUp(t);
   await apply(everything);
   const shown = (await run('show', 'upstream', 'two')).lines.join('\n');
@@ -118,7 +118,7 @@ test('what show prints can be changed and applied again, and secrets stay', asyn
   assert.equal(JSON.parse(lines.join(''))[0].secrets, 2);
 });
 
-test('what stands for a secret is refused where it is not known which', async (t) => {
+test('a masked secret is refused if it is unclear which secret it stands for', async (t) => {
   const { apply } = await setUp(t);
   const fresh = await apply('upstreams:\n  - { id: n, family: openai, api_key: (sealed) }\n');
   assert.equal(fresh.code, 1);
@@ -135,7 +135,7 @@ test('what stands for a secret is refused where it is not known which', async (t
   );
 });
 
-test('without a key nothing secret is stored, and it says what to do; what is not secret is', async (t) => {
+test('without a secret key nothing secret is stored, with advice; other settings are', async (t) => {
   const { apply, stored } = await setUp(t, {}, {});
   const { code, errors } = await apply(everything);
   assert.equal(code, 1);
@@ -150,12 +150,12 @@ test('without a key nothing secret is stored, and it says what to do; what is no
   assert.equal((await apply('upstreams:\n  - { id: two, family: vllm, base_url: "http://127.0.0.1:8" }\n')).code, 0);
 });
 
-test('a secret key that is none is the fault of whoever set it', async (t) => {
+test('an invalid secret key is reported as a user error', async (t) => {
   const { apply } = await setUp(t, {}, { POSTERN_SECRET_KEY: 'correct horse' });
   await assert.rejects(apply(everything), userFault(/^POSTERN_SECRET_KEY: key 1 is not 32 bytes/));
 });
 
-test('the environment is put in when a file is applied', async (t) => {
+test('environment variables are substituted when a file is applied', async (t) => {
   const { apply, json } = await setUp(t, {}, { POSTERN_SECRET_KEY: secretKey, PORT: '8' });
   const text = `upstreams:\n  - { id: two, family: openai, base_url: "http://127.0.0.1:\${PORT}", api_key: "\${NO_SUCH}" }\n`;
   assert.match(
@@ -166,7 +166,7 @@ test('the environment is put in when a file is applied', async (t) => {
   assert.equal((await json('show', 'upstream', 'two')).document.base_url, 'http://127.0.0.1:8');
 });
 
-test('every fault of a file comes at once, with its line, in the words of the configuration file', async (t) => {
+test('all faults of a file are reported at once, with line, in the words of the configuration file', async (t) => {
   const { apply, stored } = await setUp(t);
   const rows: readonly (readonly [text: string, ...faults: RegExp[]])[] = [
     ['upstream: []\n', /^resources\.yaml:1 {2}upstream {2}is no list of resources; did you mean upstreams\?$/],
@@ -205,7 +205,7 @@ test('every fault of a file comes at once, with its line, in the words of the co
   assert.deepEqual(await stored(), []);
 });
 
-test('what the file manages is refused, and the fault names its line', async (t) => {
+test('a resource of the configuration file is refused with its line there', async (t) => {
   const { apply, run, cwd } = await setUp(t);
   await writeFile(
     join(cwd, 'postern.yaml'),
@@ -227,7 +227,7 @@ test('what the file manages is refused, and the fault names its line', async (t)
   );
 });
 
-test('a socket of the machine is refused, and the fault names its line', async (t) => {
+test('a Unix socket is refused with its line', async (t) => {
   const { apply, stored } = await setUp(t);
   const { code, errors } = await apply(everything.replace('http://127.0.0.1:8/v1', 'unix:/run/x.sock:/v1'));
   assert.equal(code, 1);
@@ -238,7 +238,7 @@ test('a socket of the machine is refused, and the fault names its line', async (
   assert.deepEqual(await stored(), []);
 });
 
-test('delete refuses what is still needed, and says by whom', async (t) => {
+test('delete refuses a resource in use, and names the users', async (t) => {
   const more = { models: [{ id: 'of-file', operations: ['embeddings'], targets: [{ upstream: 'one' }] }] };
   const { apply, run, stored } = await setUp(t, more);
   await apply(everything);
@@ -258,7 +258,7 @@ test('delete refuses what is still needed, and says by whom', async (t) => {
   assert.equal((await stored()).length, 1);
 });
 
-test('a project with keys stays', async (t) => {
+test('a project with keys cannot be deleted', async (t) => {
   const { apply, run, runAs } = await setUp(t);
   await apply(everything);
   const env = { POSTERN_SECRET_KEY: secretKey };
@@ -268,7 +268,7 @@ test('a project with keys stays', async (t) => {
   assert.equal((await run('delete', 'project', 'search')).code, 0);
 });
 
-test('what is not there is a fault that names the nearest', async (t) => {
+test('an unknown resource is refused with the nearest name', async (t) => {
   const { apply, run } = await setUp(t);
   await apply(everything);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
@@ -284,7 +284,7 @@ test('what is not there is a fault that names the nearest', async (t) => {
   for (const [args, message] of rows) await assert.rejects(run(...args), userFault(message), args.join(' '));
 });
 
-test('a store that makes no whole with the file can be mended', async (t) => {
+test('a store that conflicts with the file can be repaired', async (t) => {
   const { apply, run, cwd, stored } = await setUp(t);
   await apply(everything);
   // The file now declares what the store has, and something of its own is at fault besides.
@@ -299,7 +299,7 @@ test('a store that makes no whole with the file can be mended', async (t) => {
   assert.deepEqual((await stored()).map(({ id }) => id).sort(), ['house', 'other', 'search']);
 });
 
-test('list shows what there is, and says so where there is nothing', async (t) => {
+test('list shows the resources, or says that there are none', async (t) => {
   const { apply, run, json, withStore } = await setUp(t);
   await withStore(async () => undefined);
   assert.deepEqual((await run('list')).lines, [
@@ -320,7 +320,7 @@ test('list shows what there is, and says so where there is nothing', async (t) =
   );
 });
 
-test('secrets rotate seals everything under the first key, once, and the old one is not needed any more', async (t) => {
+test('secrets rotate re-encrypts everything under the first key, and then the old key is not needed', async (t) => {
   const { apply, runAs, run, stored } = await setUp(t);
   await apply(everything);
   const both = { POSTERN_SECRET_KEY: `${otherKey},${secretKey}` };
@@ -347,7 +347,7 @@ test('secrets rotate seals everything under the first key, once, and the old one
   assert.equal((await run('list')).code, 0);
 });
 
-test('keys can be looked after without the key for secrets, and projects of the store are known all the same', async (t) => {
+test('keys can be managed without the secret key, and stored projects are known', async (t) => {
   const { apply, runAs } = await setUp(t);
   await apply(everything);
   const made = await runAs(keys, {}, 'create', '--project', 'search', '--json');
@@ -359,7 +359,7 @@ test('keys can be looked after without the key for secrets, and projects of the 
   assert.equal((await runAs(keys, {}, 'revoke', JSON.parse(made.lines.join('\n')).id)).code, 0);
 });
 
-test('secrets rotate needs a key, and every key that something is sealed under', async (t) => {
+test('secrets rotate needs a secret key, and every older key still in use', async (t) => {
   const { apply, runAs, stored } = await setUp(t);
   await apply(everything);
   await assert.rejects(
@@ -376,7 +376,7 @@ test('secrets rotate needs a key, and every key that something is sealed under',
   );
 });
 
-test('secrets rotate seals what was put into the store in plain text', async (t) => {
+test('secrets rotate encrypts secrets that were stored in plain text', async (t) => {
   const { runAs, withStore, json } = await setUp(t);
   const document = { id: 'two', family: 'openai', api_key: canary };
   await withStore((store) => store.resources.put('upstream', 'two', document, { actor: 'someone' }));
@@ -388,7 +388,7 @@ test('secrets rotate seals what was put into the store in plain text', async (t)
   assert.equal((await json('show', 'upstream', 'two')).document.api_key, '(sealed)');
 });
 
-test('where there is no store, those who look say so and make none', async (t) => {
+test('commands that only read say that there is no store, and create none', async (t) => {
   const { runAs, cwd } = await setUpCommand(t, resources);
   const looks: [command: Command, args: string[]][] = [
     [resources, ['list']],
@@ -408,7 +408,7 @@ test('where there is no store, those who look say so and make none', async (t) =
   assert.equal((await runAs(keys, {}, 'list')).code, 0);
 });
 
-test('apply and rotate refuse a key that a node lacks, say which node, and write nothing', async (t) => {
+test('apply and rotate refuse a secret key that a node lacks, name the node, and write nothing', async (t) => {
   const { apply, stored, withStore, runAs } = await setUp(t);
   const [own] = parseKeyRing(secretKey).keyIds;
   const report = (keys: readonly string[] | undefined) =>
