@@ -58,7 +58,7 @@ test("the contract's example loads", async (t) => {
   assert.equal(snapshot.keys.size, 1);
 });
 
-test('every fault comes at once, in the order of the file, with its line', async (t) => {
+test('reports all faults at once, in file order, with lines', async (t) => {
   const faults = await faultsOf(
     t,
     `server:
@@ -92,7 +92,7 @@ keys:
   );
 });
 
-test('the file is the one named, then the one in POSTERN_CONFIG, then the one in the working directory', async (t) => {
+test('the file is the one named, else POSTERN_CONFIG, else the one in the working directory', async (t) => {
   const cwd = await createDirectory(t, {
     'named.yaml': 'server: { port: 1 }',
     'environment.yaml': 'server: { port: 2 }',
@@ -109,13 +109,13 @@ test('the file is the one named, then the one in POSTERN_CONFIG, then the one in
   assert.deepEqual(await portOf({ env: { POSTERN_CONFIG: '' } }), [3, join(cwd, 'postern.yml')]);
 });
 
-test('a file of the working directory that another one goes before is warned of', async (t) => {
+test('warns of a file in the working directory that another one overrides', async (t) => {
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}', 'postern.json': '{}' });
   const result = await loadConfiguration({ ...options, cwd });
   assert.match(String(result.ok && result.warnings), /postern\.json is not read/);
 });
 
-test('without any file the built-in configuration holds, and the places where one would be found are watched', async (t) => {
+test('without a file the built-in configuration is used, and the default locations are watched', async (t) => {
   const cwd = await createDirectory(t);
   const result = await loadConfiguration({ ...options, cwd });
   assert.ok(result.ok);
@@ -130,7 +130,7 @@ test('without any file the built-in configuration holds, and the places where on
   );
 });
 
-test('a file that cannot be used is one clear fault', async (t) => {
+test('an unusable file is one clear fault', async (t) => {
   const cwd = await createDirectory(t, {
     'empty.yaml': '',
     'comment.yaml': '# nothing yet\n',
@@ -169,7 +169,7 @@ test('a dangling link in the working directory is a fault, not a start without c
   assert.equal(result.ok, false);
 });
 
-test('a file that may not be read is a fault', async (t) => {
+test('an unreadable file is a fault', async (t) => {
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}' });
   await chmod(join(cwd, 'postern.yaml'), 0);
   // Root reads everything: be nobody for a moment.
@@ -181,12 +181,12 @@ test('a file that may not be read is a fault', async (t) => {
   assert.match(JSON.stringify(result), /may not be read/);
 });
 
-test('JSON is read too, indented with tabs or not', async (t) => {
+test('reads JSON, also indented with tabs', async (t) => {
   const { snapshot } = await loaded(t, '{\n\t"server": {\n\t\t"port": 5,\n\t\t"base_path": "\\/ai"\n\t}\n}');
   assert.deepEqual([snapshot.server.port, snapshot.server.basePath], [5, '/ai']);
 });
 
-test('everything that was read is to be watched, by absolute path and once', async (t) => {
+test('lists every file read once, by absolute path, for watching', async (t) => {
   const text = `
 upstreams:
   - { id: a, family: openai, api_key_file: keys/a }
@@ -200,7 +200,7 @@ upstreams:
   );
 });
 
-test('no message repeats a secret, in whatever place it stands', async (t) => {
+test('no message repeats a secret from any location', async (t) => {
   const secret = 'hunter2-hunter2-hunter2';
   const texts = [
     `keys: [{ id: a, secret: ${secret} }]`,
@@ -248,7 +248,7 @@ models:
   }
 });
 
-test('a blank section is one left out', async (t) => {
+test('an empty section means absent', async (t) => {
   const { snapshot } = await loaded(
     t,
     'server:\n  drain:\n  cors:\nconsole:\nupstreams:\nmodels:\nkeys:\ndefault_model:\n',
@@ -256,12 +256,12 @@ test('a blank section is one left out', async (t) => {
   assert.equal(snapshot.server.port, 4000);
 });
 
-test('a blank credential is a fault, not one left out', async (t) => {
+test('an empty credential is a fault', async (t) => {
   const [fault] = await faultsOf(t, 'upstreams:\n  - id: a\n    family: openai\n    api_key:\n');
   assert.deepEqual([fault?.path, fault?.line], ['upstreams[0].api_key', 4]);
 });
 
-test('whatever the file holds, it is accepted or has faults, and nothing is thrown', async (t) => {
+test('any file content is accepted or has faults, and nothing is thrown', async (t) => {
   const words = fc.constantFrom(
     'server',
     'upstreams',
@@ -320,7 +320,7 @@ test('whatever the file holds, it is accepted or has faults, and nothing is thro
   );
 });
 
-test('whatever is done to the text of a good file, nothing is thrown', async (t) => {
+test("any edit of a valid file's text throws nothing", async (t) => {
   const env = { OPENAI_API_KEY: 'sk-0123456789', POSTERN_DEV_KEY: 'k'.repeat(24) };
   const cwd = await createDirectory(t);
   const cut = fc.tuple(
@@ -340,7 +340,7 @@ test('whatever is done to the text of a good file, nothing is thrown', async (t)
   );
 });
 
-test("the documents' first example loads as it stands", async (t) => {
+test("the docs' first example loads as it is", async (t) => {
   const page = await readFile(new URL('../../docs/guides/configuration.md', import.meta.url), 'utf8');
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? [];
   const result = await loadText(t, example, {

@@ -19,20 +19,20 @@ function* nodesIn(node: SchemaNode): Generator<SchemaNode> {
   if (node.items !== undefined) yield* nodesIn(node.items);
 }
 
-test('it is of the draft that editors know, and every mapping is closed', () => {
+test('uses a draft that editors support, and closes every mapping', () => {
   assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
   for (const node of nodesIn(schema)) {
     if (node.properties !== undefined) assert.equal(node.additionalProperties, false);
   }
 });
 
-test('every key is described', () => {
+test('every key has a description', () => {
   for (const { properties = {} } of nodesIn(schema)) {
     for (const [key, node] of Object.entries(properties)) assert.ok(node.description, key);
   }
 });
 
-test('times and sizes are text with a unit', () => {
+test('durations and sizes are text with a unit', () => {
   const patternOf = (...path: string[]) => new RegExp(String(at(...path).anyOf?.[0]?.pattern));
   assert.match('32MiB', patternOf('server', 'body_limit'));
   assert.doesNotMatch('32MB', patternOf('server', 'body_limit'));
@@ -41,7 +41,7 @@ test('times and sizes are text with a unit', () => {
   assert.equal(at('server', 'body_limit').default, '32MiB');
 });
 
-test('where not every text will do, a reference to the environment will', () => {
+test('a restricted text also accepts an environment reference', () => {
   const substitution = { $ref: '#/$defs/substitution' };
   for (const path of [
     ['server', 'port'],
@@ -61,7 +61,7 @@ test('where not every text will do, a reference to the environment will', () => 
   assert.doesNotMatch('4000', new RegExp(String(pattern)));
 });
 
-test('a setting that is a name or a mapping is one of the two, each held to its own rules', () => {
+test('a setting that is a name or a mapping has the rules of each', () => {
   const [name, mapping, ...others] = at('models', '[]', 'retry').anyOf ?? [];
   assert.equal(others.length, 0);
   assert.deepEqual(name?.anyOf?.[0]?.enum, ['safe', 'always']);
@@ -69,7 +69,7 @@ test('a setting that is a name or a mapping is one of the two, each held to its 
   assert.equal(mapping?.properties?.attempts?.default, 5);
 });
 
-test('patterns are regular expressions under the flag that validators use', () => {
+test('patterns are regular expressions valid under the flag that validators use', () => {
   for (const { pattern } of nodesIn(schema)) {
     if (pattern !== undefined) assert.doesNotThrow(() => new RegExp(pattern, 'u'));
   }
@@ -79,7 +79,7 @@ test('families are listed by name', () => {
   assert.deepEqual(at('upstreams', '[]', 'family').anyOf?.[0]?.enum, ['openai', 'ranker', 'homemade', 'local']);
 });
 
-test('our own words stay inside', () => {
+test('internal annotations are not in the published schema', () => {
   for (const node of nodesIn(schema)) {
     for (const word of ['restart', 'secret', 'kind', 'defaultText']) {
       assert.ok(!(word in node) || node === at('keys', '[]', 'secret'), word);
@@ -87,7 +87,7 @@ test('our own words stay inside', () => {
   }
 });
 
-test('what must be there is required, and nothing else', () => {
+test('exactly the mandatory keys are required', () => {
   assert.equal(schema.required, undefined);
   assert.deepEqual(at('upstreams', '[]').required, ['id', 'family']);
   assert.deepEqual(at('models', '[]').required, ['id', 'targets']);

@@ -11,7 +11,7 @@ const env = {
   COHERE_API_KEY: 'cohere-key',
 };
 
-test('each block of configuration in the README is whole, and gives no warning', async (t) => {
+test('each configuration block in the README is complete and gives no warning', async (t) => {
   const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
   const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = '']) => block);
   assert.ok(blocks.length >= 2);

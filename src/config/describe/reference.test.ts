@@ -6,7 +6,7 @@ import { renderReference } from './reference.ts';
 const reference = renderReference(sampleFamilies);
 const rowOf = (key: string) => reference.split('\n').find((line) => line.startsWith(`| \`${key}\` |`));
 
-test('a row says what a key takes, its default, and what it means', () => {
+test("a row has a key's type, default and meaning", () => {
   assert.match(String(rowOf('server.port')), /\| whole number \| `4000` \| The port to listen on/);
   assert.match(String(rowOf('server.body_limit')), /\| size \| `32MiB` \|/);
   assert.match(String(rowOf('upstreams[].legacy_engines')), /\| `native` or `lift` \| `lift` \|/);
@@ -17,7 +17,7 @@ test('a row says what a key takes, its default, and what it means', () => {
   assert.match(String(rowOf('keys[].models')), /\| list of IDs \| `\["\*"\]` \|/);
 });
 
-test('the families stand at the end, with their addresses', () => {
+test('the families come at the end, with their addresses', () => {
   assert.match(
     String(rowOf('openai')),
     /`https:\/\/api\.openai\.test\/v1` \| completions, edits, moderations, embeddings \| yes \|/,

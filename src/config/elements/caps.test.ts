@@ -4,7 +4,7 @@ import { assertFaults, type FaultRow, loaded } from '../../../test/support/gatew
 
 const secret = 'a-secret-of-24-characters';
 
-test('a model and an upstream have caps of their own; calls at a time of an upstream stay where they were', async (t) => {
+test("models and upstreams have limits and budgets, and an upstream's concurrency stays in its old field", async (t) => {
   const { snapshot } = await loaded(
     t,
     `upstreams:
@@ -147,9 +147,9 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
 
-test('a project at fault is not unknown on top of it', async (t) => {
+test('a faulty project is not reported as unknown as well', async (t) => {
   await assertFaults(t, [
     {
       text: `projects: [{ id: search, nme: x }]\n${keyWith('project: search')}`,

@@ -5,7 +5,7 @@ import { faultsOf, loaded } from '../../../test/support/gateways/configuration.t
 const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
 const target = '    targets: [{ upstream: a }]\n';
 
-test('what leans on something at fault is no further fault', async (t) => {
+test('references to a faulty element are no further faults', async (t) => {
   const text = `
 upstreams:
   - { id: a, family: opnai }
@@ -22,7 +22,7 @@ default_model: { edits: m, completions: n }
   );
 });
 
-test('faults within one element are all found, whatever their kind', async (t) => {
+test('all faults within one element are found, of any kind', async (t) => {
   const text = `
 upstreams:
   - id: a
@@ -39,7 +39,7 @@ upstreams:
   );
 });
 
-test('the snapshot cannot be changed', async (t) => {
+test('the snapshot is immutable', async (t) => {
   const { snapshot } = await loaded(t, `${upstream}models:\n  - id: m\n    operations: [edits]\n${target}`);
   const model = snapshot.models.resolve('m')?.model;
   for (const part of [
@@ -55,7 +55,7 @@ test('the snapshot cannot be changed', async (t) => {
   }
 });
 
-test('the settings of the server have their defaults', async (t) => {
+test('server settings have defaults', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}', { nowMs: () => 1_700_000_000_999, availableBytes: 1000 });
   assert.equal(snapshot.createdAtS, 1_700_000_000);
   assert.equal(snapshot.store, 'sqlite:data/postern.db');
@@ -90,7 +90,7 @@ test('the settings of the server have their defaults', async (t) => {
   });
 });
 
-test('a base path has one slash before it and none behind', async (t) => {
+test('a base path has a leading slash and no trailing one', async (t) => {
   for (const [written, path] of [
     ['ai', '/ai'],
     ['/ai/', '/ai'],
@@ -103,17 +103,17 @@ test('a base path has one slash before it and none behind', async (t) => {
   }
 });
 
-test('origins are held as browsers send them', async (t) => {
+test('origins are normalised as browsers send them', async (t) => {
   const { snapshot } = await loaded(t, 'server: { cors: { origins: ["https://App.Example.com:443/", "*"] } }');
   assert.deepEqual(snapshot.server.corsOrigins, ['https://app.example.com', '*']);
 });
 
-test('trusted proxies can be asked', async (t) => {
+test('trusted proxies can be looked up', async (t) => {
   const { snapshot } = await loaded(t, 'server: { trusted_proxies: [10.0.0.0/8] }');
   assert.equal(snapshot.server.trustedProxies?.check('10.1.2.3'), true);
 });
 
-test('a default model may be an alias, or a name that a pattern matches', async (t) => {
+test('a default model may be an alias or a name that matches a pattern', async (t) => {
   const text = `${upstream}models:
   - { id: m, aliases: [n], operations: [edits], targets: [{ upstream: a }] }
   - { id: gpt-*, operations: [completions], targets: [{ upstream: a }] }
@@ -123,7 +123,7 @@ default_model: { edits: n, completions: gpt-4 }
   assert.deepEqual(snapshot.defaultModels, { edits: 'n', completions: 'gpt-4' });
 });
 
-test('a file without upstreams is warned of', async (t) => {
+test('warns of a file without upstreams', async (t) => {
   const { warnings } = await loaded(t, 'server: {}');
   assert.match(warnings.join(), /nothing is served/);
 });

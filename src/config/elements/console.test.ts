@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFaults, type FaultRow, loaded } from '../../../test/support/gateways/configuration.ts';
 
-test('console, ledger and alerts have their defaults', async (t) => {
+test('console, ledger and alerts have defaults', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}');
   assert.deepEqual(snapshot.console, {
     host: '127.0.0.1',
@@ -22,7 +22,7 @@ test('console, ledger and alerts have their defaults', async (t) => {
   assert.equal(snapshot.redis, undefined);
 });
 
-test('what is written holds, and that a port was written is known', async (t) => {
+test('configured values apply, and an explicit port is remembered', async (t) => {
   const { snapshot } = await loaded(
     t,
     `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters, url: https://Postern.example/ }
@@ -54,7 +54,7 @@ store: postgresql://u:p@host/db`,
   assert.equal(snapshot.store, 'postgresql://u:p@host/db');
 });
 
-test('only a console that no other machine reaches needs no token', async (t) => {
+test('the console needs a token unless it listens on loopback only', async (t) => {
   for (const host of ['127.0.0.1', '127.8.0.1', '"::1"', 'localhost']) await loaded(t, `console: { host: ${host} }`);
 });
 
@@ -111,4 +111,4 @@ const faultRows: readonly FaultRow[] = [
   { text: 'redis: "http://x"', line: 1, path: 'redis', says: /a redis:\/\/ or rediss:\/\/ URL/ },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

@@ -75,9 +75,9 @@ const faultRows: readonly FaultRow[] = [
   { text: 'server:\n  body_limit: 2GiB', line: 2, path: 'server.body_limit', says: /from 1KiB to 1GiB/ },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
 
-test('a key called __proto__ is unknown wherever it stands, also where any name would do', async (t) => {
+test('a key called __proto__ is unknown everywhere, even where any name is allowed', async (t) => {
   const rows: [document: string, path: string][] = [
     ['{"__proto__":{"family":"local"}}', '__proto__'],
     ['{"headers":{"__proto__":"x"}}', 'headers.__proto__'],

@@ -8,7 +8,7 @@ import { loadConfiguration } from '../load.ts';
 
 const secretOf = (name: string): string => `${name}-${'s'.repeat(24)}`;
 
-test('every secret may stand in a file, which is watched', async (t) => {
+test('every secret may come from a file, which is watched', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': `
 store_file: secrets/store
@@ -50,7 +50,7 @@ keys: [{ id: a, secret_file: secrets/a }, { id: b, secret_file: "\${B_FILE}" }]
   assert.ok(again.ok && again.snapshot.keys.has(digestOf(secretOf('anew'))));
 });
 
-test('a key may stand by its digest alone', async (t) => {
+test('a key may be given by its digest alone', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': `keys: [{ id: a, secret_sha256: ${digestOf(secretOf('a')).toUpperCase()} }]`,
   });
@@ -58,7 +58,7 @@ test('a key may stand by its digest alone', async (t) => {
   assert.ok(found.ok && found.snapshot.keys.get(digestOf(secretOf('a')))?.id === 'a');
 });
 
-test('a file that holds no secret is a fault, and what it holds is not shown', async (t) => {
+test('a file without a secret is a fault, and its content is not shown', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': `
 redis_file: gone
@@ -97,7 +97,7 @@ keys:
   await rm(join(cwd, 'token'));
 });
 
-test('a variable goes before the file in either form of a secret', async (t) => {
+test('an environment variable overrides either form of a secret', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': 'redis_file: file\n',
     file: 'redis://file',

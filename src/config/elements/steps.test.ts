@@ -24,7 +24,7 @@ function countSteps<T>(work: Generator<undefined, T, undefined>): { readonly ste
   }
 }
 
-test('every element is a place at which a load lets requests go on', () => {
+test('loading a large configuration yields to requests at every element', () => {
   const { tree, positionOf, faults } = parseSource(text);
   const substituted = countSteps(substituting(tree, {}, faults));
   assert.ok(substituted.steps >= models + keys, 'substitution');

@@ -31,7 +31,7 @@ function startWatch(t: TestContext, memory: MemoryResources, more: Partial<Chang
 const inWords = (changes: readonly Change[]): string =>
   changes.map(({ sequence, id }) => `${sequence} ${id}`).join(', ');
 
-test('changes are told in order and once, and confirmed after that', async (t) => {
+test('changes are reported once and in order, then confirmed', async (t) => {
   const memory = createMemoryResources();
   memory.note('key', 'a');
   memory.note('resource', 'upstream/b');
@@ -45,7 +45,7 @@ test('changes are told in order and once, and confirmed after that', async (t) =
   assert.equal(said.filter((words) => !words.startsWith('confirmed')).length, 2);
 });
 
-test('what is known already is not told', async (t) => {
+test('known changes are not reported', async (t) => {
   const memory = createMemoryResources();
   memory.note('key', 'a');
   const { said, until } = startWatch(t, memory, { from: 1 });
@@ -53,7 +53,7 @@ test('what is known already is not told', async (t) => {
   assert.deepEqual(said.slice(0, 1), ['confirmed 0']);
 });
 
-test('more changes than one answer holds are all told', async (t) => {
+test('more changes than one page are all reported', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 2_500; count++) memory.note('key', 'k');
   const told: number[] = [];
@@ -62,7 +62,7 @@ test('more changes than one answer holds are all told', async (t) => {
   assert.deepEqual(told, [1_000, 1_000, 500]);
 });
 
-test('where changes were forgotten meanwhile, anything may have changed', async (t) => {
+test('if old changes were deleted meanwhile, everything is reloaded', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 10; count++) memory.note('key', 'k');
   memory.forget(5);
@@ -76,7 +76,7 @@ test('where changes were forgotten meanwhile, anything may have changed', async 
   assert.deepEqual(other.said.slice(0, 2), ['anything', 'confirmed 0']);
 });
 
-test('a database that was put back to an earlier day may hold anything, and is followed from there', async (t) => {
+test('a database restored from a backup is reloaded and followed from there', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 5; count++) memory.note('key', 'k');
   const { said, until } = startWatch(t, memory, { from: 5 });
@@ -88,7 +88,7 @@ test('a database that was put back to an earlier day may hold anything, and is f
   assert.equal(said.filter((words) => words === 'anything').length, 1);
 });
 
-test('the store says that something changed, and is asked at once', async (t) => {
+test('a change notification from the store triggers a check at once', async (t) => {
   const memory = createMemoryResources();
   const { until, watch } = startWatch(t, memory, { intervalMs: 3_600_000 });
   await until('confirmed 0');
@@ -99,7 +99,7 @@ test('the store says that something changed, and is asked at once', async (t) =>
   assert.equal(memory.listeners(), 0);
 });
 
-test('an outage is told once, nothing is confirmed in it, and what happened meanwhile is told after it', async (t) => {
+test('an outage is reported once, confirms nothing, and changes made during it are reported afterwards', async (t) => {
   const memory = createMemoryResources();
   const { said, clock, until } = startWatch(t, memory);
   await until('confirmed 0');
@@ -119,7 +119,7 @@ test('an outage is told once, nothing is confirmed in it, and what happened mean
   ]);
 });
 
-test('a store that hangs counts as out, and its late answers are not heard', async (t) => {
+test('a hanging store counts as unreachable, and its late answers are ignored', async (t) => {
   const memory = createMemoryResources();
   const late = Promise.withResolvers<number>();
   let isLate = true;
@@ -135,7 +135,7 @@ test('a store that hangs counts as out, and its late answers are not heard', asy
   assert.equal(said.includes('anything'), false);
 });
 
-test('after the end nothing is asked and nothing is said', async (t) => {
+test('after stop nothing is queried or reported', async (t) => {
   const memory = createMemoryResources();
   const { said, until, watch } = startWatch(t, memory);
   await until('confirmed 0');

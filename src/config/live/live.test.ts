@@ -60,7 +60,7 @@ async function until(done: () => boolean): Promise<void> {
 
 const actor = 'test';
 
-test('what is put into the store is in force soon after, and what is taken out is not any more', async (t) => {
+test('a stored resource takes effect soon after it is added, and ends when removed', async (t) => {
   const { resources, changes } = createMemoryResources();
   const { swapped } = await startFeed(t, { resources, changes });
   await resources.put('upstream', 'openai', upstream, { actor });
@@ -76,7 +76,7 @@ test('what is put into the store is in force soon after, and what is taken out i
   ]);
 });
 
-test('the same over a real store, with its keys told too', async (t) => {
+test('the same with a real store, with changed keys reported too', async (t) => {
   const cwd = await createDirectory(t);
   const store = await openStore('sqlite:postern.db', { cwd });
   t.after(() => store.close());
@@ -91,7 +91,7 @@ test('the same over a real store, with its keys told too', async (t) => {
   assert.deepEqual(swapped, [['near', 'openai']]);
 });
 
-test('a change of keys reloads nothing, and is told before it is confirmed', async (t) => {
+test('a changed key reloads no configuration, and is applied before it is confirmed', async (t) => {
   const memory = createMemoryResources();
   const { swapped, keys } = await startFeed(t, memory);
   await until(() => keys.includes('confirmed'));
@@ -108,7 +108,7 @@ test('a change of keys reloads nothing, and is told before it is confirmed', asy
   assert.equal(swapped.length, 0);
 });
 
-test('a store that makes no whole with the file leaves the running configuration, and the reason is logged', async (t) => {
+test('a store that conflicts with the file leaves the running configuration, and the reason is logged', async (t) => {
   const { resources, changes } = createMemoryResources();
   const { swapped, faults, lines, reloads } = await startFeed(t, { resources, changes });
   await resources.put('upstream', 'near', { id: 'near', family: 'openai' }, { actor });
@@ -121,7 +121,7 @@ test('a store that makes no whole with the file leaves the running configuration
   assert.deepEqual(reloads, [false, true]);
 });
 
-test('a change of the file is put together with what is in the store, also while that is out', async (t) => {
+test('a changed file is combined with the stored resources, even while the store is unreachable', async (t) => {
   const memory = createMemoryResources();
   const { cwd, swapped, lines } = await startFeed(t, memory);
   await memory.resources.put('upstream', 'openai', upstream, { actor });
@@ -134,7 +134,7 @@ test('a change of the file is put together with what is in the store, also while
   assert.deepEqual(swapped[1], ['other', 'openai']);
 });
 
-test('what could not be read is read again as soon as the store answers, and said to be missing once', async (t) => {
+test('resources that could not be read are read as soon as the store answers, and logged once', async (t) => {
   const memory = createMemoryResources();
   let isReadable = false;
   const resources: ResourceStore = {
@@ -155,7 +155,7 @@ test('what could not be read is read again as soon as the store answers, and sai
   assert.deepEqual(swapped, [['near', 'openai']]);
 });
 
-test('a setting that needs a restart is named', async (t) => {
+test('names a setting that needs a restart', async (t) => {
   const { resources, changes } = createMemoryResources();
   const swap = () => ['store'];
   const { lines, reloads } = await startFeed(t, { resources, changes }, { swap });

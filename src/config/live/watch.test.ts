@@ -34,7 +34,7 @@ async function startWatch(t: TestContext, files: () => readonly string[]) {
   };
 }
 
-test('a change is reported once', async (t) => {
+test('reports a change once', async (t) => {
   const directory = await createDirectory(t, { a: '1' });
   const { next, quiet, reports } = await startWatch(t, () => [join(directory, 'a')]);
   await writeFile(join(directory, 'a'), '22');
@@ -43,14 +43,14 @@ test('a change is reported once', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('nothing is reported while nothing changes', async (t) => {
+test('reports nothing without changes', async (t) => {
   const directory = await createDirectory(t, { a: '1' });
   const { quiet, reports } = await startWatch(t, () => [join(directory, 'a'), join(directory, 'missing')]);
   await quiet();
   assert.equal(reports(), 0);
 });
 
-test('a file that is replaced by renaming, removed and put back is reported each time', async (t) => {
+test('reports a file that is replaced by renaming, removed or restored', async (t) => {
   const directory = await createDirectory(t, { a: '1', b: '2' });
   const path = join(directory, 'a');
   const { next, reports } = await startWatch(t, () => [path]);
@@ -63,7 +63,7 @@ test('a file that is replaced by renaming, removed and put back is reported each
   assert.equal(reports(), 3);
 });
 
-test('a link that is moved to another file is reported', async (t) => {
+test('reports a link that points to another file', async (t) => {
   const directory = await createDirectory(t, { one: '1', two: '2' });
   const path = join(directory, 'link');
   await symlink('one', path);
@@ -74,7 +74,7 @@ test('a link that is moved to another file is reported', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('a file that is still being written is reported when it rests', async (t) => {
+test('reports a file only after its writing has finished', async (t) => {
   const directory = await createDirectory(t, { a: '' });
   const path = join(directory, 'a');
   let text = '';
@@ -93,7 +93,7 @@ test('a file that is still being written is reported when it rests', async (t) =
   assert.equal(reports(), 1);
 });
 
-test('files that come with a reload are watched from then on, without a report of their own', async (t) => {
+test('watches files added by a reload, without reporting them', async (t) => {
   const directory = await createDirectory(t, { a: '1', b: '1' });
   const files = [join(directory, 'a')];
   const { next, quiet, reports } = await startWatch(t, () => [...files]);
@@ -105,7 +105,7 @@ test('files that come with a reload are watched from then on, without a report o
   assert.equal(reports(), 1);
 });
 
-test('asked to check, it reports at once', async (t) => {
+test('check reports at once', async (t) => {
   const { watch, reports, quiet } = await startWatch(t, () => []);
   watch.check();
   assert.equal(reports(), 1);
@@ -113,7 +113,7 @@ test('asked to check, it reports at once', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('once stopped it looks no more', async (t) => {
+test('stops watching after stop', async (t) => {
   const directory = await createDirectory(t, { a: '1' });
   const { watch, looks, reports } = await startWatch(t, () => [join(directory, 'a')]);
   watch.stop();

@@ -33,19 +33,19 @@ async function faults(t: Parameters<typeof createDirectory>[0], options: Paramet
   return found.faults.map(({ place, path, line, message }) => [place, line, path, message]);
 }
 
-test('each setting has a variable of its own', () => {
+test('each setting has its own variable', () => {
   assert.equal(new Set(outsideNames.map(({ variable }) => variable)).size, outsideNames.length);
   for (const { variable } of outsideNames) assert.match(variable, /^POSTERN_[A-Z0-9_]+$/);
 });
 
-test('a variable goes before the file, --set before both, and what they do not name stays', async (t) => {
+test('a variable overrides the file, --set overrides both, and other settings stay', async (t) => {
   const env = { POSTERN_SERVER_PORT: '5000', POSTERN_SERVER_BODY_LIMIT: '1MiB', POSTERN_SERVER_DIAGNOSTICS: 'false' };
   const { server } = (await loaded(t, { env, set: ['server.port=6000'] })).snapshot;
   assert.deepEqual([server.port, server.bodyLimitBytes, server.diagnostics], [6000, 1024 ** 2, false]);
   assert.equal(server.drain.delayMs, 1000);
 });
 
-test('a gateway runs from the environment alone', async (t) => {
+test('a gateway can be configured by the environment alone', async (t) => {
   const env = {
     POSTERN_UPSTREAMS: `[{ id: up, family: openai, api_key: "\${OPENAI}" }]`,
     POSTERN_MODELS: '[{"id":"m","targets":[{"upstream":"up"}]}]',
@@ -62,13 +62,13 @@ test('a gateway runs from the environment alone', async (t) => {
   assert.deepEqual((await declared()).find(({ id }) => id === 'm')?.place, { file: 'POSTERN_MODELS', line: 1 });
 });
 
-test('a section as a whole goes before the file, and a part of it before the section', async (t) => {
+test("a whole section from the environment replaces the file's, and a part replaces that part", async (t) => {
   const env = { POSTERN_SERVER_PORT: '7000', POSTERN_SERVER: '{ port: 5000, body_limit: 2MiB }' };
   const { server } = (await loaded(t, { env })).snapshot;
   assert.deepEqual([server.port, server.bodyLimitBytes, server.drain.delayMs], [7000, 2 * 1024 ** 2, 0]);
 });
 
-test('what is wrong is told by its place, and no value is repeated', async (t) => {
+test('a fault gives the name of the variable, and no value', async (t) => {
   const env = {
     POSTERN_SERVER_PORT: 'secret-port',
     POSTERN_MODELS: '- id: m\n  targets: [{ upstream: up }]\n  visble: true\n',
@@ -129,7 +129,7 @@ test('what is wrong is told by its place, and no value is repeated', async (t) =
   );
 });
 
-test("what the file refers to, what others read, and a cluster's links of services are no faults", async (t) => {
+test('variables for substitution, of other programs and of Kubernetes service links are no faults', async (t) => {
   const env = {
     POSTERN_MY_KEY: secret,
     POSTERN_KEY: secret,
@@ -145,7 +145,7 @@ test("what the file refers to, what others read, and a cluster's links of servic
   assert.deepEqual([snapshot.console.port, snapshot.redis, snapshot.keys.size], [4001, undefined, 1]);
 });
 
-test('a value from the environment is taken as it is, whatever it looks like', async (t) => {
+test('a value from the environment is taken literally', async (t) => {
   const env = { POSTERN_STORE: `postgres://u:pa$\${x}@h/db` };
   assert.equal((await loaded(t, { env })).snapshot.store, `postgres://u:pa$\${x}@h/db`);
 });

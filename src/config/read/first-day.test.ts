@@ -13,7 +13,7 @@ async function warningsOf(t: TestContext, text: string): Promise<readonly string
 
 const upstream = (more: string) => `upstreams: [{ id: a, family: openai, api_key: sk-0123456789, ${more} }]`;
 
-test('two listeners on one port are told at once, where they would meet', async (t) => {
+test('two listeners on one port are reported at once', async (t) => {
   await assertFaults(t, [
     {
       text: 'server: { port: 4001 }\nconsole: { port: 4001 }',
@@ -34,7 +34,7 @@ test('two listeners on one port are told at once, where they would meet', async 
   assert.deepEqual(await warningsOf(t, `${local}server: { port: 0 }\nconsole: { port: 0 }`), []);
 });
 
-test('a base URL that ends in a route, or lacks the version, is warned of with what it should be', async (t) => {
+test('warns of a base URL that ends in a route or lacks the version, with the right one', async (t) => {
   const rows: [url: string, says: RegExp | undefined][] = [
     ['https://h/v1/embeddings', /without \/embeddings, as https:\/\/h\/v1$/],
     ['https://h/v1/chat/completions', /without \/chat\/completions, as https:\/\/h\/v1$/],
@@ -56,7 +56,7 @@ test('a base URL that ends in a route, or lacks the version, is warned of with w
   assert.deepEqual(await warningsOf(t, 'upstreams: [{ id: a, family: vllm, base_url: "http://10.0.0.7:8000" }]'), []);
 });
 
-test('a variable in another program’s spelling is a fault, and is never repeated', async (t) => {
+test("a variable in another program's spelling is a fault, and its value is not repeated", async (t) => {
   const literal = [
     '$OPENAI_API_KEY',
     'os.environ/OPENAI_API_KEY',
@@ -93,7 +93,7 @@ test('a variable in another program’s spelling is a fault, and is never repeat
   assert.ok(good.ok);
 });
 
-test('an upstream without a key is warned of where the maker itself would answer, and nowhere else', async (t) => {
+test('warns of an upstream without a key only if the vendor itself is called', async (t) => {
   const lacking = async (text: string) =>
     (await warningsOf(t, `upstreams: [{ id: a, ${text} }]`)).some((one) => one.includes('has no credential'));
   assert.ok(await lacking('family: openai'));
@@ -106,7 +106,7 @@ test('an upstream without a key is warned of where the maker itself would answer
     assert.ok(!(await lacking(`family: ${family}`)), family);
 });
 
-test('prices by the token are warned of, and those by the million are not', async (t) => {
+test('warns of prices that seem per token instead of per million', async (t) => {
   const price = async (written: string) =>
     (
       await warningsOf(
@@ -123,7 +123,7 @@ test('prices by the token are warned of, and those by the million are not', asyn
   assert.deepEqual(await price('{ input: 0, output: 0, request: 0.0000001 }'), []);
 });
 
-test('patterns between which only their order decides are warned of', async (t) => {
+test('warns of patterns that only their order decides between', async (t) => {
   const models = (...ids: string[]) =>
     `${upstream('')}\nmodels:\n${ids.map((id) => `  - { id: "${id}", operations: [edits], targets: [{ upstream: a, model: x }] }`).join('\n')}`;
   assert.match(String(await warningsOf(t, models('gpt-*', '*-ftx', '*-ft'))), /"gpt-\*" and "\*-ftx".*"gpt-\*" holds/);
@@ -136,13 +136,13 @@ test('patterns between which only their order decides are warned of', async (t) 
   assert.deepEqual(await warningsOf(t, models('a*', 'ab*', 'abc*')), []);
 });
 
-test('how short a secret is stands beside how long it must be', async (t) => {
+test('a fault about a short secret gives its length and the minimum', async (t) => {
   const [fault] = await faultsOf(t, 'keys: [{ id: k, secret: hunter2 }]');
   assert.match(fault?.message ?? '', /at least 24 .*; came: other text, of 7 characters/);
   assert.ok(!JSON.stringify(fault).includes('hunter2'));
 });
 
-test('the file of another gateway is called by its name, in one sentence', async (t) => {
+test("recognises another gateway's configuration file and names the gateway", async (t) => {
   const rows: [name: RegExp, text: string][] = [
     [
       /LiteLLM.*model_list/,

@@ -14,7 +14,7 @@ async function startWith(t: TestContext, files: Readonly<Record<string, string>>
   return { cwd, load };
 }
 
-test('lists go on through all files, in the order of their names, and each section stands in one', async (t) => {
+test('lists continue across files in name order, and each other section is in one file', async (t) => {
   const { cwd, load } = await startWith(
     t,
     {
@@ -43,7 +43,7 @@ test('lists go on through all files, in the order of their names, and each secti
   }
 });
 
-test('what is wrong is told by its file and line', async (t) => {
+test('a fault gives its file and line', async (t) => {
   const { cwd, load } = await startWith(t, {
     'postern.yaml':
       'include: [a.yaml, b.yaml, d.yaml, gone.yaml, "none/*.yaml", postern.yaml, 7]\nserver: { port: 4100 }\nupstreams: [{ id: up, family: openai, api_key: k }]\nmodels: [{ id: m, targets: [{ upstream: up }] }]\n',
@@ -70,7 +70,7 @@ test('what is wrong is told by its file and line', async (t) => {
   );
 });
 
-test('a warning about what stands in an included file names that file, its line, and the path there', async (t) => {
+test('a warning about an included file gives that file, line and path', async (t) => {
   const up = '{ id: up, family: openai, api_key: k }';
   const ranks = (id: string) =>
     `{ id: ${id}, operations: [completions], space: s, targets: [{ upstream: up, model: x }] }`;
@@ -94,7 +94,7 @@ test('a warning about what stands in an included file names that file, its line,
   );
 });
 
-test('a file that appears is noticed', async (t) => {
+test('a new included file is noticed', async (t) => {
   const { cwd, load } = await startWith(t, { 'postern.yaml': 'include: ["conf.d/*.yaml"]\n' });
   await mkdir(join(cwd, 'conf.d'));
   const found = await load();

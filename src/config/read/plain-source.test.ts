@@ -33,7 +33,7 @@ function agrees(text: string): boolean {
   return true;
 }
 
-test('what most files are written in is read here, and means the same as in YAML', () => {
+test('common files are parsed here with the same result as the YAML library', () => {
   for (const text of [
     'a: 1\n',
     'a:\n  b: 2\n\n  # a remark\n  c: x # another\nd:',
@@ -51,7 +51,7 @@ test('what most files are written in is read here, and means the same as in YAML
   }
 });
 
-test('all else is left to who reads all of YAML', () => {
+test('anything unusual is left to the YAML library', () => {
   for (const text of [
     '',
     '# nothing\n',
@@ -93,7 +93,7 @@ test('all else is left to who reads all of YAML', () => {
   }
 });
 
-test('any text that is read here means the same as in YAML', () => {
+test('any text parsed here has the same result as in the YAML library', () => {
   const piece = fc.constantFrom(
     ...['a', 'b', 'c', '1', '-1', '0', '.', ':', ': ', '- ', '-', ' ', '  ', '\n', '\n  ', '\n- ', '\n  - '],
     ...[
@@ -129,7 +129,7 @@ test('any text that is read here means the same as in YAML', () => {
   assert.ok(read > 0);
 });
 
-test('any JSON is read here, however it is set', () => {
+test('parses any JSON, whatever its layout', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })),
@@ -144,7 +144,7 @@ test('any JSON is read here, however it is set', () => {
   );
 });
 
-test('the examples of the documentation are read here', () => {
+test('parses the examples of the docs', () => {
   const page = readFileSync(new URL('../../../docs/guides/configuration.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
   assert.ok(examples.length > 0);

@@ -19,7 +19,7 @@ async function inFile(t: TestContext, text: string): Promise<string> {
 const models = (count: number): string =>
   Array.from({ length: count }, (_, index) => `  - id: model-${index}\n    targets: [{ upstream: a }]\n`).join('');
 
-test('a large file comes to the same as a small one, wherever it is read', async (t) => {
+test('a large file gives the same result as a small one', async (t) => {
   for (const text of [
     `models:\n${models(2_000)}`,
     `first: &anchor { a: 1 }\nsecond: *anchor\nmodels:\n${models(2_000)}`,
@@ -32,7 +32,7 @@ test('a large file comes to the same as a small one, wherever it is read', async
   }
 });
 
-test('a file that is too large, or none, is told as such', async (t) => {
+test('a file that is too large or missing is reported as such', async (t) => {
   const tooLarge = await readSourceFile(await inFile(t, `a: ${'x'.repeat(5 * 1024 * kibibyte)}`));
   assert.match(tooLarge.faults[0]?.message ?? '', /cannot be used: it is larger than 4096 KiB/);
   const missing = await readSourceFile(join(tmpdir(), 'no-such-file.yaml'));

@@ -9,7 +9,7 @@ const faultIn = (text: string) => {
   return fault && [fault.line, fault.message];
 };
 
-test('each value knows its place, and what is missing the place around it', () => {
+test('each value has its position, and a missing value that of its parent', () => {
   const { positionOf } = parseSource(
     'models:\n  - id: a\n    targets:\n      - upstream: b\n      - { upstream: c }\n',
   );
@@ -20,7 +20,7 @@ test('each value knows its place, and what is missing the place around it', () =
   assert.deepEqual(positionOf(['keys', 3]), { line: 1, column: 1 });
 });
 
-test('text that is no YAML is told by its line', () => {
+test('invalid YAML is reported with its line', () => {
   for (const [text, line, message] of [
     ['a: 1\nb: "x', 2, /a quote, a bracket/],
     ['a: 1\n\tb: 2', 2, /spaces, not with tabs/],
@@ -38,7 +38,7 @@ test('text that is no YAML is told by its line', () => {
   }
 });
 
-test('a key that stands twice is a fault at its second place, beside all others', async (t) => {
+test('a duplicate key is a fault at its second position, beside all other faults', async (t) => {
   const faults = await faultsOf(t, 'server:\n  port: 1\n  port: 2\n  prot: 3\n');
   assert.deepEqual(
     faults.map(({ line, path, message }) => [line, path, message]),
@@ -49,7 +49,7 @@ test('a key that stands twice is a fault at its second place, beside all others'
   );
 });
 
-test('aliases stand for what they name', async (t) => {
+test('aliases are resolved', async (t) => {
   const text = `
 upstreams:
   - { id: a, family: openai, timeouts: &patient { connect: 9s } }
@@ -59,7 +59,7 @@ upstreams:
   assert.equal(snapshot.upstreams.get('b')?.timeouts.edits.connectMs, 9000);
 });
 
-test('aliases cannot make much of little', () => {
+test('nested aliases cannot expand without bound', () => {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
   for (let i = 1; i < 12; i++)
     lines.push(
@@ -73,7 +73,7 @@ test('aliases cannot make much of little', () => {
   );
 });
 
-test('an alias means the nearest anchor before it, also where what holds it is used again', () => {
+test('an alias refers to the nearest anchor before it, also within reused content', () => {
   const { tree } = parseSource('a: &x 1\nb: &o { i: *x, j: &x 2 }\nc: &x 3\nd: *o\ne: *x\nf: *y\ng: &y 4\n');
   assert.deepEqual(JSON.parse(JSON.stringify(tree)), {
     a: 1,
@@ -86,7 +86,7 @@ test('an alias means the nearest anchor before it, also where what holds it is u
   });
 });
 
-test('the text is not searched anew for each alias', (t) => {
+test('resolving aliases does not search the text again', (t) => {
   const { mock } = t.mock.method(Alias.prototype, 'resolve');
   const count = 500;
   const anchors = Array.from({ length: count }, (_, at) => `a${at}: &a${at} ${at}\n`).join('');
@@ -96,11 +96,11 @@ test('the text is not searched anew for each alias', (t) => {
   assert.equal(mock.callCount(), 0);
 });
 
-test('an alias of what it stands in ends', () => {
+test('an alias inside its own anchor is refused', () => {
   assert.match(String(faultIn('a: &a [*a]')), /levels deep/);
 });
 
-test('depth is bounded, in brackets too', () => {
+test('nesting depth is limited, in brackets too', () => {
   for (const text of [
     `a: ${'['.repeat(40)}${']'.repeat(40)}`,
     '['.repeat(100_000),
@@ -110,14 +110,14 @@ test('depth is bounded, in brackets too', () => {
   }
 });
 
-test('keys mean no more than themselves', () => {
+test('keys such as __proto__ are plain keys', () => {
   const { tree, faults } = parseSource('constructor: 1\ntoString: 2\n');
   assert.deepEqual(Object.keys(Object(tree)), ['constructor', 'toString']);
   assert.deepEqual(faults.all(), []);
   assert.deepEqual(faultIn('a: 1\n__proto__: { server: {} }'), [2, 'unknown key']);
 });
 
-test('a byte order mark is no part of the first key', async (t) => {
+test('a byte order mark is not part of the first key', async (t) => {
   const { snapshot } = await loaded(t, '\ufeffserver: { port: 7 }');
   assert.equal(snapshot.server.port, 7);
 });

@@ -10,7 +10,7 @@ function put(text: string, env: Record<string, string | undefined> = {}) {
   return { text: Object(tree).a, faults: faults.all().map(({ message }) => message) };
 }
 
-test('a reference becomes what the variable holds, in the middle of text too, and no further', () => {
+test("a reference is replaced by the variable's value, also inside text, and not substituted again", () => {
   assert.equal(put(`\${A}`, { A: 'x' }).text, 'x');
   assert.equal(put(`https://\${HOST}:\${PORT}/v1`, { HOST: 'h', PORT: '1' }).text, 'https://h:1/v1');
   assert.equal(put(`\${A}`, { A: `\${B}`, B: 'x' }).text, `\${B}`);
@@ -18,7 +18,7 @@ test('a reference becomes what the variable holds, in the middle of text too, an
   assert.equal(put('$A {A} $', { A: 'x' }).text, '$A {A} $');
 });
 
-test('a default stands in for a variable that is not set or empty', () => {
+test('a default replaces an unset or empty variable', () => {
   assert.equal(put(`\${A:-x}`).text, 'x');
   assert.equal(put(`\${A:-x}`, { A: '' }).text, 'x');
   assert.equal(put(`\${A:-x}`, { A: 'y' }).text, 'y');
@@ -26,32 +26,32 @@ test('a default stands in for a variable that is not set or empty', () => {
   assert.equal(put(`\${A:-http://h:1/a-b}`).text, 'http://h:1/a-b');
 });
 
-test('a doubled dollar spells a literal reference', () => {
+test('a doubled dollar is a literal dollar', () => {
   assert.deepEqual(put(`$\${A} \${B}`, { B: 'x' }), { text: `\${A} x`, faults: [] });
 });
 
-test('a variable that is not set is a fault that names it, with the line', async (t) => {
+test('an unset variable is a fault with its name and line', async (t) => {
   const [fault] = await faultsOf(t, `server:\n  port: 1\n  host: \${MY_HOST}\n`);
   assert.deepEqual([fault?.line, fault?.path], [3, 'server.host']);
   assert.match(String(fault?.message), /MY_HOST is not set/);
 });
 
-test('several variables that are not set in one value are all named', () => {
+test('several unset variables in one value are all named', () => {
   const { faults } = put(`\${A} \${B}`);
   assert.match(faults.join(), /variable A .*variable B /);
 });
 
-test('what is no reference is a fault', () => {
+test('a malformed reference is a fault', () => {
   for (const text of [`\${`, `\${}`, `\${1A}`, `\${A-b}`, `\${A`, `\${A B}`, `\${A:b}`]) {
     assert.match(put(text, { A: 'x' }).faults.join(), /is not \$\{NAME\}/, text);
   }
 });
 
-test('names that every object has are variables like any other', () => {
+test('names such as "constructor" are ordinary variables', () => {
   assert.match(put(`\${constructor}`).faults.join(), /constructor is not set/);
 });
 
-test('keys are left alone', async (t) => {
+test('keys are not substituted', async (t) => {
   const faults = await faultsOf(t, `"\${A}": 1\n`, { env: { A: 'server' } });
   assert.deepEqual(
     faults.map(({ path }) => path),
@@ -59,7 +59,7 @@ test('keys are left alone', async (t) => {
   );
 });
 
-test('a variable can spell a number or a truth value where one is wanted', async (t) => {
+test('a variable can hold a number or boolean where one is expected', async (t) => {
   const text = `server: { port: "\${PORT}", diagnostics: "\${D}", workers: "\${W:-1}", log_client_address: "\${L}" }`;
   const { snapshot } = await loaded(t, text, { env: { PORT: '8080', D: 'false', L: 'True' } });
   assert.deepEqual(
@@ -68,17 +68,17 @@ test('a variable can spell a number or a truth value where one is wanted', async
   );
 });
 
-test('text in quotes is no number, unless it came from the environment', async (t) => {
+test('quoted text is no number, unless it came from the environment', async (t) => {
   const faults = await faultsOf(t, 'server: { port: "8080" }');
   assert.match(String(faults[0]?.message), /whole number from 0 to 65535; came: "8080"/);
 });
 
-test('a variable that spells something else is a fault that does not repeat it', async (t) => {
+test('a variable with an invalid value is a fault that does not repeat it', async (t) => {
   const faults = await faultsOf(t, `server: { port: "\${PORT}" }`, { env: { PORT: 'http' } });
   assert.equal(faults[0]?.message, 'wanted: a whole number from 0 to 65535; came: other text, of 4 characters');
 });
 
-test('a secret of digits stays text', async (t) => {
+test('a secret made of digits stays text', async (t) => {
   const digits = '123456789012345678901234567890';
   const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: openai, api_key: "\${KEY}" }]`, {
     env: { KEY: digits },

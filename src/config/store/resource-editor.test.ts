@@ -16,7 +16,7 @@ async function openEditor(t: TestContext, options: Parameters<typeof openAdmin>[
 
 const env = { POSTERN_SECRET_KEY: 'ab'.repeat(32) };
 
-test('an upstream is put in sealed, shown without its secret, and keeps it when it is sent back as shown', async (t) => {
+test('an upstream is stored encrypted, shown without its secret, and keeps it when saved as shown', async (t) => {
   const { resources, store, follow } = await openEditor(t, { env });
   assert.deepEqual(await resources.put('upstream', 'two', upstream, { expected: 0, actor }), {
     outcome: 'created',
@@ -38,7 +38,7 @@ test('an upstream is put in sealed, shown without its secret, and keeps it when 
   assert.equal((await store.resources.get('upstream', 'two'))?.document.api_key, stored?.document.api_key);
 });
 
-test('faults name the place within the document, and nothing is written', async (t) => {
+test('faults give the path within the document, and nothing is written', async (t) => {
   const { resources, store } = await openEditor(t, { env });
   const put = await resources.put(
     'model',
@@ -52,7 +52,7 @@ test('faults name the place within the document, and nothing is written', async 
   assert.deepEqual(await store.resources.list(), []);
 });
 
-test('what the file declares is shown with its line and its variables, and is not written over', async (t) => {
+test('elements of the file are shown with line and variables, and not overwritten', async (t) => {
   const { resources, cwd } = await openEditor(t, {
     env: { ...env, ONE_KEY: 'sk-from-the-environment' },
     configuration: {
@@ -74,7 +74,7 @@ test('what the file declares is shown with its line and its variables, and is no
   assert.equal((await resources.remove('upstream', 'one', { actor })).outcome, 'managed-elsewhere');
 });
 
-test('of two who saw the same version, the second hears who was quicker', async (t) => {
+test('of two edits of the same version, the second gets a conflict that names the first editor', async (t) => {
   const { resources } = await openEditor(t, { env });
   await resources.put('project', 'p', { name: 'A' }, { expected: 0, actor: 'console: ann' });
   await resources.put('project', 'p', { name: 'B' }, { expected: 1, actor: 'console: ann' });
@@ -85,7 +85,7 @@ test('of two who saw the same version, the second hears who was quicker', async 
   assert.equal((await resources.put('project', 'p', { name: 'D' }, { expected: 0, actor })).outcome, 'conflict');
 });
 
-test('what others refer to is not removed, and says what does', async (t) => {
+test('an element in use cannot be deleted, and the users are named', async (t) => {
   const { resources, store } = await openEditor(t, { env });
   await resources.put('upstream', 'two', upstream, { expected: 0, actor });
   await resources.put('model', 'm', model, { expected: 0, actor });
@@ -104,7 +104,7 @@ test('what others refer to is not removed, and says what does', async (t) => {
   assert.equal((await resources.remove('model', 'm', { actor })).outcome, 'absent');
 });
 
-test('without a key, the first secret makes one beside the database that only this user reads', async (t) => {
+test('without a secret key, the first secret creates one beside the database, readable by this user only', async (t) => {
   const { resources, cwd, store, follow } = await openEditor(t, { configuration: { store: 'sqlite:data/postern.db' } });
   const file = join(cwd, 'data', 'secret.key');
   await mkdir(join(cwd, 'data'));
@@ -123,7 +123,7 @@ test('without a key, the first secret makes one beside the database that only th
   assert.equal((await readFile(file, 'utf8')).trim(), key);
 });
 
-test('a database that several machines may share gets no key of its own: the field says how to set one', async (t) => {
+test('a shared database gets no generated key: the fault says how to set one', async (t) => {
   const { resources } = await openEditor(t);
   for (const judged of [
     await resources.preview('upstream', 'two', upstream),
@@ -137,7 +137,7 @@ test('a database that several machines may share gets no key of its own: the fie
   }
 });
 
-test('models that come with an upstream are shown, and one of the same ID takes the place of one', async (t) => {
+test('built-in models are shown, and an element of the same ID replaces one', async (t) => {
   const { resources, follow } = await openEditor(t, {
     configuration: { upstreams: [{ id: 'local', family: 'local' }] },
   });

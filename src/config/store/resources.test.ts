@@ -33,7 +33,7 @@ async function loaded(...args: Parameters<typeof load>) {
   return result;
 }
 
-test('file and store are one configuration, and each may build on the other', async (t) => {
+test('file and store form one configuration and may refer to each other', async (t) => {
   const file =
     'upstreams:\n  - { id: near, family: homemade, base_url: "http://127.0.0.1:8" }\nmodels:\n  - { id: far-model, space: s, targets: [{ upstream: far }] }\n';
   const { snapshot, warnings } = await loaded(t, file, [
@@ -48,7 +48,7 @@ test('file and store are one configuration, and each may build on the other', as
   assert.deepEqual(warnings, []);
 });
 
-test('a model of the store knows when it came there, and one of the file does not', async (t) => {
+test('a stored model has a creation time, one of the file has none', async (t) => {
   const file = `upstreams:\n  - ${JSON.stringify(upstream)}\nmodels:\n  - ${JSON.stringify({ ...model, id: 'filed' })}\n`;
   const stored = { ...toResource('model', model), createdAtMs: 1_700_000_000_900 };
   const { snapshot } = await loaded(t, file, [stored]);
@@ -56,12 +56,12 @@ test('a model of the store knows when it came there, and one of the file does no
   assert.equal(snapshot.models.resolve('filed')?.model.createdAtS, undefined);
 });
 
-test('a file without anything is not said to serve nothing where the store has upstreams', async (t) => {
+test('no warning of an empty file if the store has upstreams', async (t) => {
   const { warnings } = await loaded(t, 'server: {}\n', [toResource('upstream', upstream)]);
   assert.deepEqual(warnings, []);
 });
 
-test('without a file, the store stands beside the built-in configuration', async (t) => {
+test('without a file, stored elements add to the built-in configuration', async (t) => {
   const cwd = await createDirectory(t);
   const options = { env: {}, families: sampleFamilies, cwd };
   const found = await loadConfiguration({ ...options, resources: [toResource('upstream', upstream)] });
@@ -69,7 +69,7 @@ test('without a file, the store stands beside the built-in configuration', async
   assert.deepEqual([...found.snapshot.upstreams.keys()], ['local', 'openai']);
 });
 
-test("what the file declares is the file's, and a fault names both places", async (t) => {
+test('an element declared in both file and store is a fault with both locations', async (t) => {
   const file = [
     'upstreams:',
     '  - { id: near, family: openai }',
@@ -110,7 +110,7 @@ test("what the file declares is the file's, and a fault names both places", asyn
   );
 });
 
-test('an alias that the store and the file both have is a fault that names both places', async (t) => {
+test('an alias declared in both file and store is a fault with both locations', async (t) => {
   const file =
     'upstreams:\n  - { id: openai, family: openai }\nmodels:\n  - { id: a, aliases: [x], operations: [embeddings], targets: [{ upstream: openai }] }\n';
   const [fault, ...others] = await faultsOf(t, file, [toResource('model', { ...model, id: 'b', aliases: ['x'] })]);
@@ -120,7 +120,7 @@ test('an alias that the store and the file both have is a fault that names both 
   assert.deepEqual(others, []);
 });
 
-test('elements of the store are judged as those of the file are, all at once, and each at its own place', async (t) => {
+test('stored elements are validated like those of the file, all at once, each at its own location', async (t) => {
   const file = 'server:\n  prot: 1\nupstreams:\n  - { id: near, family: openai }\n';
   const faults = await faultsOf(t, file, [
     toResource('upstream', { ...upstream, famly: 'x', limits: { concurrency: 0 } }, 2),
@@ -140,7 +140,7 @@ test('elements of the store are judged as those of the file are, all at once, an
   assert.match(faults[3]?.message ?? '', /did you mean openai\?/);
 });
 
-test('the environment is not put into what the store holds', async (t) => {
+test('environment references in stored elements are not substituted', async (t) => {
   const env = { NAME: 'http://127.0.0.1:1' };
   const faults = await faultsOf(t, 'server: {}\n', [toResource('upstream', { ...upstream, base_url: `\${NAME}` })], {
     env,
@@ -151,7 +151,7 @@ test('the environment is not put into what the store holds', async (t) => {
   );
 });
 
-test('a document under another ID than its own, and one that is no honest document, are faults', async (t) => {
+test('a document under another ID, or with a __proto__ key, is a fault', async (t) => {
   const hostile: Resource = {
     ...toResource('upstream', upstream),
     document: JSON.parse('{"id":"openai","family":"openai","__proto__":{"api_key":"x"}}'),
@@ -178,7 +178,7 @@ const sealedUpstream = (key = secretKey, version = 1): Resource => {
   return toResource('upstream', sealing.document, version);
 };
 
-test('what is sealed is opened when it is compiled', async (t) => {
+test('encrypted values are decrypted when compiled', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}\n', [sealedUpstream()], { env: { POSTERN_SECRET_KEY: secretKey } });
   assert.deepEqual(snapshot.upstreams.get('openai')?.credentials[0].headers, [
     'authorization',
@@ -186,7 +186,7 @@ test('what is sealed is opened when it is compiled', async (t) => {
   ]);
 });
 
-test('the key may stand in a file, and behind the one that seals now', async (t) => {
+test('the secret key may be in a file, or come after the current one', async (t) => {
   const other = randomBytes(32).toString('base64');
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}\n', 'secret.key': `${other},${secretKey}\n` });
   const env = { POSTERN_SECRET_KEY_FILE: 'secret.key' };
@@ -194,7 +194,7 @@ test('the key may stand in a file, and behind the one that seals now', async (t)
   assert.ok(found.ok);
 });
 
-test('without the key, under another one, and changed, what is sealed is a fault that says what to do', async (t) => {
+test('with a missing or wrong key or altered text, an encrypted value is a fault with advice', async (t) => {
   const other = randomBytes(32).toString('hex');
   const keyId = parseKeyRing(secretKey).sealingKeyId;
   const rows: readonly (readonly [
@@ -224,7 +224,7 @@ test('without the key, under another one, and changed, what is sealed is a fault
   }
 });
 
-test('a sealed text that was moved to another upstream does not open there', async (t) => {
+test('an encrypted value moved to another upstream cannot be decrypted', async (t) => {
   const { document } = sealedUpstream();
   const moved = toResource('upstream', { ...document, id: 'mine', base_url: 'http://127.0.0.1:6/v1' });
   const faults = await faultsOf(t, 'server: {}\n', [moved], { env: { POSTERN_SECRET_KEY: secretKey } });

@@ -19,7 +19,7 @@ function open(document: Readonly<Record<string, unknown>>) {
   return JSON.parse(JSON.stringify(opened));
 }
 
-test('every value that may hold a secret is sealed, wherever it stands, and opens again', () => {
+test('every value that may hold a secret is encrypted, at any depth, and decrypts again', () => {
   const document = {
     id: 'a',
     family: 'openai',
@@ -35,7 +35,7 @@ test('every value that may hold a secret is sealed, wherever it stands, and open
   assert.deepEqual(open(sealed), document);
 });
 
-test('what is no secret stays readable, and needs no key', () => {
+test('other values stay readable and need no key', () => {
   const document = {
     id: 'a',
     family: 'openai',
@@ -49,7 +49,7 @@ test('what is no secret stays readable, and needs no key', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(seal(document, undefined))), document);
 });
 
-test('two equal secrets in one document cannot be exchanged for each other', () => {
+test('two equal secrets in one document cannot be exchanged', () => {
   const sealed = seal({ id: 'a', credentials: [{ api_key: secret }, { api_key: 'another' }] });
   const turned = { ...sealed, credentials: [sealed.credentials].flat().toReversed() };
   const faults: string[] = [];
@@ -57,12 +57,12 @@ test('two equal secrets in one document cannot be exchanged for each other', () 
   assert.deepEqual(faults, ['credentials.0.api_key', 'credentials.1.api_key']);
 });
 
-test('a text that looks sealed is sealed all the same when it comes as a secret', () => {
+test('a secret that looks encrypted is encrypted all the same', () => {
   const looksSealed = ring.seal('x', 'elsewhere');
   assert.deepEqual(open(seal({ id: 'a', api_key: looksSealed })), { id: 'a', api_key: looksSealed });
 });
 
-test('what is shown holds no secret, sealed or not', () => {
+test('the displayed form contains no secret, encrypted or not', () => {
   const document = { id: 'a', api_key: secret, headers: { h: secret } };
   const shown = { id: 'a', api_key: '(sealed)', headers: { h: '(sealed)' } };
   assert.deepEqual(JSON.parse(JSON.stringify(hideSecrets('upstream', document))), shown);

@@ -27,7 +27,7 @@ async function faultsOf(...parts: Parameters<typeof load>): Promise<string[]> {
   return loaded.faults.map(({ place, path, message }) => `${place} ${path} ${message}`);
 }
 
-test('what the store says holds where the file leaves it open', async () => {
+test('stored settings apply where the file leaves them open', async () => {
   const loaded = await load(
     { ledger: { durability: 'strict' } },
     { id: 'ledger', retention: '7d', redact: ['user'] },
@@ -43,13 +43,13 @@ test('what the store says holds where the file leaves it open', async () => {
   assert.equal(webhook.addresses?.permits('10.1.2.3'), true);
 });
 
-test('webhooks of the file may lead anywhere', async () => {
+test('webhooks of the file may have any address', async () => {
   const loaded = await load({ alerts: { webhooks: [{ url: 'https://hooks.example/' }] } });
   assert.ok(loaded.ok);
   assert.equal(loaded.snapshot.alerts.webhooks[0]?.addresses, undefined);
 });
 
-test('what both declare is a fault that names both places', async () => {
+test('a setting in both file and store is a fault with both locations', async () => {
   const [fault = ''] = await faultsOf({ ledger: { retention: '30d' } }, { id: 'ledger', retention: '7d' });
   assert.match(
     fault,
@@ -57,7 +57,7 @@ test('what both declare is a fault that names both places', async () => {
   );
 });
 
-test('a setting holds its own keys alone, and they fit', async () => {
+test('a stored setting accepts only its own keys, validated', async () => {
   const faults = await faultsOf(
     {},
     { id: 'alerts', retention: '7d' },

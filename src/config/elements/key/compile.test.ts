@@ -5,7 +5,7 @@ import { assertFaults, type FaultRow, loaded } from '../../../../test/support/ga
 
 const secret = 'a-secret-of-24-characters';
 
-test('a key is found by the SHA-256 of its secret, and the secret is nowhere', async (t) => {
+test('a key is found by the SHA-256 of its secret, and the secret is not kept', async (t) => {
   const { snapshot } = await loaded(t, `keys: [{ id: k, secret: ${secret} }]`);
   const digest = createHash('sha256').update(secret).digest('hex');
   assert.deepEqual(snapshot.keys.get(digest), {
@@ -26,7 +26,7 @@ test('a key is found by the SHA-256 of its secret, and the secret is nowhere', a
   assert.ok(!JSON.stringify([...snapshot.keys]).includes(secret));
 });
 
-test("a key whose secret is an upstream's credential is a fault, by secret or by digest", async (t) => {
+test("a key whose secret is an upstream's credential is a fault, by secret or digest", async (t) => {
   const upstreams = `upstreams: [{ id: up, family: openai, api_key: ${secret} }]`;
   const digest = createHash('sha256').update(secret).digest('hex');
   for (const key of [`secret: ${secret}`, `secret_sha256: ${digest}`]) {
@@ -37,14 +37,14 @@ test("a key whose secret is an upstream's credential is a fault, by secret or by
   }
 });
 
-test('what narrows a key is kept', async (t) => {
+test('keeps the restrictions of a key', async (t) => {
   const limits = 'models: [gpt-*], operations: [edits, edits], addresses: [10.0.0.0/8]';
   const { snapshot } = await loaded(t, `keys: [{ id: k, secret: ${secret}, ${limits} }]`);
   const [key] = snapshot.keys.values();
   assert.deepEqual([key?.models, key?.operations, key?.addresses], [['gpt-*'], ['edits'], ['10.0.0.0/8']]);
 });
 
-test('what a key may use up, and what is noted about it, is kept', async (t) => {
+test('keeps the limits, budgets and notes of a key', async (t) => {
   const text = `projects: [{ id: search, name: Search team, limits: { concurrency: 4 } }]
 keys:
   - id: k
@@ -79,7 +79,7 @@ keys:
   });
 });
 
-test('a date ends a key when it begins, in UTC; a time ends it then', async (t) => {
+test('an expiry date ends a key at its start in UTC, an expiry time at that time', async (t) => {
   for (const [written, endsAt] of [
     ['2099-01-31', '2099-01-31T00:00:00.000Z'],
     ['2099-01-31T12:00:00+02:00', '2099-01-31T10:00:00.000Z'],
@@ -91,13 +91,13 @@ test('a date ends a key when it begins, in UTC; a time ends it then', async (t) 
   }
 });
 
-test('a key that has ended is warned of', async (t) => {
+test('warns of an expired key', async (t) => {
   const nowMs = () => Date.parse('2027-01-31T00:00:00Z');
   const { warnings } = await loaded(t, `keys: [{ id: k, secret: ${secret}, expires: 2027-01-31 }]`, { nowMs });
   assert.match(warnings.join(), /keys\[0\]: this key has expired/);
 });
 
-test('a key for a model that is not there, or for an alias, is warned of', async (t) => {
+test('warns of a key for an unknown model or an alias', async (t) => {
   const text = `upstreams: [{ id: a, family: openai }]
 models: [{ id: embed-large, aliases: [e], operations: [embeddings], targets: [{ upstream: a }] }]
 keys: [{ id: k, secret: ${secret}, models: [embed-lagre, e, embed-large, "embed-*"] }]
@@ -166,4 +166,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

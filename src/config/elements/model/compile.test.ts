@@ -7,7 +7,7 @@ const upstreams = `upstreams:
   - { id: r, family: ranker }
 `;
 
-test('a target goes by the model’s own name unless it has another', async (t) => {
+test("a target uses the model's own name unless it sets another", async (t) => {
   const text = `${upstreams}models:
   - { id: m, operations: [edits], targets: [{ upstream: a }] }
   - { id: n, operations: [edits], targets: [{ upstream: a, model: x/y }] }
@@ -24,7 +24,7 @@ test('a target goes by the model’s own name unless it has another', async (t) 
   );
 });
 
-test('a target keeps its place in the file, its priority and its weight', async (t) => {
+test('a target keeps its index in the file, its priority and its weight', async (t) => {
   const text = `${upstreams}models:
   - id: m
     operations: [embeddings]
@@ -41,7 +41,7 @@ test('a target keeps its place in the file, its priority and its weight', async 
   );
 });
 
-test('a family brings its own models, served by the first upstream of it', async (t) => {
+test('built-in models of a family are served by its first upstream', async (t) => {
   const { snapshot } = await loaded(t, 'upstreams: [{ id: one, family: local }, { id: two, family: local }]');
   assert.deepEqual(
     snapshot.models.all.map(({ id, operations, space, targets: [{ upstream, model }] }) => [
@@ -58,12 +58,12 @@ test('a family brings its own models, served by the first upstream of it', async
   );
 });
 
-test('without an upstream of the family its models are not there', async (t) => {
+test('without an upstream of the family its built-in models do not exist', async (t) => {
   const { snapshot } = await loaded(t, upstreams);
   assert.deepEqual(snapshot.models.all, []);
 });
 
-test('a name that the file uses is not taken by a model that comes with a family', async (t) => {
+test('a built-in model does not override a name that the file uses', async (t) => {
   const text = `upstreams: [{ id: one, family: local }]
 models:
   - { id: local/echo, operations: [edits], visible: false, targets: [{ upstream: one }] }
@@ -75,7 +75,7 @@ models:
   assert.equal(snapshot.models.all.length, 2);
 });
 
-test('a hidden model that only serves routes for visible ones is warned of', async (t) => {
+test('warns of a hidden model that only serves routes for visible ones', async (t) => {
   const text = `${upstreams}models:
   - { id: m, visible: false, operations: [embeddings], targets: [{ upstream: a }] }
   - { id: n, visible: false, operations: [embeddings, edits], targets: [{ upstream: a }] }
@@ -183,4 +183,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

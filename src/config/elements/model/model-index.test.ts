@@ -12,7 +12,7 @@ models:
   - { id: gpt-4o, aliases: [omni, gpt-4-omni], operations: [edits], targets: [{ upstream: a, model: exact }] }
 `;
 
-test('an exact ID or alias goes before every pattern, and of patterns the one with the most literal characters', async (t) => {
+test('an exact ID or alias wins over patterns, and among patterns the one with the most literal characters', async (t) => {
   const { snapshot } = await loaded(t, text);
   for (const [name, model, id, matched] of [
     ['gpt-4o', 'exact', 'gpt-4o', ''],
@@ -32,12 +32,12 @@ test('an exact ID or alias goes before every pattern, and of patterns the one wi
   }
 });
 
-test('an empty name is no model, and a pattern is none for itself', async (t) => {
+test('an empty name matches no model, and a pattern does not match itself', async (t) => {
   const { snapshot } = await loaded(t, text);
   for (const name of ['', '*', 'gpt-*', 'gpt-*x']) assert.equal(snapshot.models.resolve(name), undefined, name);
 });
 
-test('what a pattern’s two ends share is not counted twice', async (t) => {
+test('prefix and suffix of a pattern cannot match the same characters', async (t) => {
   const pattern =
     'upstreams: [{ id: a, family: openai }]\nmodels: [{ id: "ab*ba", operations: [edits], targets: [{ upstream: a }] }]';
   const { snapshot } = await loaded(t, pattern);
@@ -45,12 +45,12 @@ test('what a pattern’s two ends share is not counted twice', async (t) => {
   assert.equal(snapshot.models.resolve('abba')?.matched, '');
 });
 
-test('names that every object has are unknown', async (t) => {
+test('names such as "constructor" are unknown', async (t) => {
   const { snapshot } = await loaded(t, 'upstreams: [{ id: a, family: openai }]');
   for (const name of ['constructor', '__proto__', 'toString']) assert.equal(snapshot.models.resolve(name), undefined);
 });
 
-test('a name that could be read as a way to somewhere else matches no pattern, and is found where an operator wrote it', async (t) => {
+test('a path-like name matches no pattern, but an exact entry of it works', async (t) => {
   const { snapshot } = await loaded(
     t,
     `upstreams: [{ id: a, family: openai }]
@@ -86,7 +86,7 @@ models:
   assert.equal(snapshot.models.resolve('az//alias')?.id, 'az/50%/../as-written');
 });
 
-test('a pattern that no name can match, and an upstream’s name that nothing can be made of, are warned of', async (t) => {
+test('warns of a pattern that no name can match, and of an upstream name without a valid result', async (t) => {
   const { warnings } = await loaded(
     t,
     `upstreams: [{ id: a, family: openai }]
@@ -101,7 +101,7 @@ models:
   assert.deepEqual(places, ['models[0].id', 'models[1].id', 'models[2].targets[0].model']);
 });
 
-test('no default model is a name that only a pattern would have, and that leads elsewhere', async (t) => {
+test('a default model cannot be a path-like name that only a pattern matches', async (t) => {
   const text = (name: string) => `upstreams: [{ id: a, family: openai }]
 default_model: { edits: ${name} }
 models: [{ id: az/*, operations: [edits], targets: [{ upstream: a, model: "*" }] }]`;

@@ -14,7 +14,7 @@ async function served(t: TestContext, model: string) {
   return { operations: snapshot.models.resolve('m')?.model.operations, warnings };
 }
 
-test('operations are what the family offers where they are left out, with a warning if that is more than one', async (t) => {
+test("without operations, the family's are used, with a warning if there are several", async (t) => {
   const { operations, warnings } = await served(t, 'targets: [{ upstream: r }, { upstream: s }]');
   assert.deepEqual(operations, ['rerank', 'embeddings']);
   assert.deepEqual(warnings, [
@@ -22,7 +22,7 @@ test('operations are what the family offers where they are left out, with a warn
   ]);
 });
 
-test('left to targets of several families, they are what any of them offers', async (t) => {
+test('without operations and with several families, the union of theirs is used', async (t) => {
   const { operations, warnings } = await served(t, 'targets: [{ upstream: r }, { upstream: a }]');
   assert.deepEqual(operations, ['completions', 'edits', 'rerank', 'moderations', 'embeddings']);
   assert.deepEqual(warnings, [
@@ -30,12 +30,12 @@ test('left to targets of several families, they are what any of them offers', as
   ]);
 });
 
-test('a target that is never called offers nothing', async (t) => {
+test('a target that is never called adds no operation', async (t) => {
   const { operations } = await served(t, 'targets: [{ upstream: r }, { upstream: a, weight: 0 }]');
   assert.deepEqual(operations, ['rerank', 'embeddings']);
 });
 
-test('one target that offers a named operation is enough, and the others are warned of', async (t) => {
+test('an operation needs one target that offers it, with a warning for the others', async (t) => {
   const targets = 'targets: [{ upstream: a }, { upstream: r, priority: 1 }, { upstream: s, weight: 0 }]';
   const { operations, warnings } = await served(t, `operations: [embeddings, rerank, edits, edits], ${targets}`);
   assert.deepEqual(operations, ['embeddings', 'rerank', 'edits']);
@@ -70,4 +70,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

@@ -16,7 +16,7 @@ async function warningsOf(t: TestContext, model: string, more = ''): Promise<rea
   return warnings;
 }
 
-test('a price that nobody knows is said where a budget should count it, once a model', async (t) => {
+test('warns of an unknown price once per model, if a budget should count it', async (t) => {
   const model = 'id: m, operations: [embeddings], space: s, targets: [{ upstream: a }, { upstream: a, model: n }]';
   const whole =
     'models[0]: its price is not known, so budgets do not count it; set price (or price: unknown, if that is meant)';
@@ -31,13 +31,13 @@ test('a price that nobody knows is said where a budget should count it, once a m
   assert.deepEqual(await warningsOf(t, `${model}, price: { input: 1 }, ${budgets}`), []);
 });
 
-test('the budget of an upstream counts its own targets alone', async (t) => {
+test("an upstream's budget concerns its own targets only", async (t) => {
   const warnings = await warningsOf(t, 'id: m, operations: [embeddings], targets: [{ upstream: a }, { upstream: b }]');
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /^models\[0\]: the price of targets\[1\] is not known, so budgets do not count it/);
 });
 
-test('a price that names nothing that is billed is said, and input without output', async (t) => {
+test('warns of a price for units that are never billed, and of an input price without output', async (t) => {
   const rows: [operations: string, price: string, warning: RegExp | undefined][] = [
     ['embeddings', '{ output: 1 }', /^models\[0\]\.price names nothing that embeddings is billed by/],
     ['rerank', '{ output: 1 }', /names nothing that rerank is billed by.*search_unit, input, request, item$/],
@@ -57,7 +57,7 @@ test('a price that names nothing that is billed is said, and input without outpu
   }
 });
 
-test('old prices of the table are said where a budget counts by them, once for all models', async (t) => {
+test('warns once of old built-in prices, if a budget counts by them', async (t) => {
   const text = (more: string) => `upstreams: [{ id: o, family: openai, api_key: x }]
 models:
   - { id: one, operations: [embeddings], targets: [{ upstream: o, model: text-embedding-3-small }] }

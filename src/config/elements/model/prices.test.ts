@@ -19,7 +19,7 @@ models: [{ id: text-embedding-3-small, operations: [embeddings]${model}, targets
   return snapshot.models.resolve('text-embedding-3-small')?.model.targets[0].price;
 }
 
-test('a target goes by its own price, else by that of its model, else by the table', async (t) => {
+test("a target uses its own price, else its model's, else the built-in table's", async (t) => {
   const model = ', price: { input: 0.5 }';
   assert.equal(
     (await priceOf(t, { model, target: ', price: { input: "0.25", cached_input: 0.1 }' }))?.input,
@@ -32,13 +32,13 @@ test('a target goes by its own price, else by that of its model, else by the tab
   assert.equal(await priceOf(t, { model: ', price: unknown' }), undefined);
 });
 
-test('what a price does not name costs nothing more', async (t) => {
+test('units without a price cost nothing extra', async (t) => {
   const price = await priceOf(t, { model: ', price: { search_unit: 0.002, request: 1e-9, item: 0, image: 3 }' });
   const named = Object.entries(price ?? {}).filter(([, amount]) => amount !== undefined);
   assert.deepEqual(Object.fromEntries(named), { searchUnit: 2_000_000, request: 1, item: 0, image: 3_000_000_000 });
 });
 
-test('the table holds for its makers alone, and not for whoever else speaks as they do', async (t) => {
+test('the built-in table applies to the original vendors only, not to compatible services', async (t) => {
   assert.equal(await priceOf(t, { upstream: 'family: openai, base_url: http://10.0.0.7:8000/v1' }), undefined);
   assert.equal(
     await priceOf(t, { upstream: 'family: openai, base_url: https://api.openai.com.example/v1' }),
@@ -50,7 +50,7 @@ test('the table holds for its makers alone, and not for whoever else speaks as t
   assert.match((azure && listOf(azure)?.source) ?? '', /azure/);
 });
 
-test('what is made in this process is free', async (t) => {
+test('local models are free', async (t) => {
   const { snapshot } = await loaded(t, 'upstreams: [{ id: l, family: local }]', { families });
   for (const { targets } of snapshot.models.all) assert.equal(targets[0].price?.input, 0);
   assert.ok(snapshot.models.all.length > 0);
@@ -69,4 +69,4 @@ const faultRows: readonly FaultRow[] = [
   { text: modelWith('{ inputs: 1 }'), line: 5, path: 'models[0].price.inputs', says: /did you mean input\?/ },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

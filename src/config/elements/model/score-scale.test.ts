@@ -16,7 +16,7 @@ const all = { families };
 
 const model = (more: string) => `${upstreams}models:\n  - { id: m, operations: [rerank], ${more} }\n`;
 
-test('the scale of scores is what all targets say that are called, and unknown where one says nothing', async (t) => {
+test('the score scale is that of all called targets, and unknown if one does not set it', async (t) => {
   const rows: readonly (readonly [more: string, scores: string | undefined])[] = [
     ['targets: [{ upstream: tei }]', 'sigmoid'],
     ['targets: [{ upstream: tei, defaults: { raw_scores: true } }, { upstream: nim }]', 'raw'],
@@ -63,7 +63,7 @@ const faulty: readonly (readonly [more: string, path: string, says: RegExp])[] =
   ['scores: logit, targets: [{ upstream: tei }]', 'models[0].scores', /raw, sigmoid/],
 ];
 
-test('targets of two scales are a fault that says where, which, and how to mend it', async (t) => {
+test('two score scales in one model are a fault with both locations and a fix', async (t) => {
   for (const [more, path, says] of faulty) {
     const [fault, ...others] = await faultsOf(t, model(more), all);
     assert.deepEqual([fault?.path, fault?.line, others.length], [path, 10, 0], more);
@@ -71,7 +71,7 @@ test('targets of two scales are a fault that says where, which, and how to mend 
   }
 });
 
-test('what says nothing of any score has a warning', async (t) => {
+test('warns of a scores setting that has no effect', async (t) => {
   const text = `${upstreams}models:
   - { id: a, operations: [embeddings], scores: raw, targets: [{ upstream: tei }] }
   - { id: b, operations: [rerank], scores: sigmoid, targets: [{ upstream: tei, defaults: { raw_scores: true } }] }

@@ -42,7 +42,7 @@ async function targetOf(t: TestContext, ...texts: Parameters<typeof textOf>) {
   return { target: model.targets[0], model, warnings };
 }
 
-test('a target offers what its upstream does, takes parameters as the family will, and adds none', async (t) => {
+test("a target offers what its upstream does, with the family's default parameters and no others", async (t) => {
   const { target, model, warnings } = await targetOf(t, '');
   assert.equal(target.offers, target.upstream.offers);
   assert.deepEqual([target.unsupported, target.tokenIds, Object.keys(target.defaults)], [undefined, 'decode', []]);
@@ -54,7 +54,7 @@ test('a target offers what its upstream does, takes parameters as the family wil
   );
 });
 
-test('token IDs that pass are warned of where more than an error may come of them', async (t) => {
+test('warns of passing token IDs if they may cause more than an error', async (t) => {
   const warningsOf = async (family: string, tokenIds: string) =>
     (await targetOf(t, `, token_ids: ${tokenIds}`, '', `family: ${family}`)).warnings.filter((text) =>
       text.includes('token_ids'),
@@ -66,7 +66,7 @@ test('token IDs that pass are warned of where more than an error may come of the
   assert.deepEqual(await warningsOf('talker', 'pass'), []);
 });
 
-test('a bridge stands in place of what the family offers, with the options in its paths', async (t) => {
+test("a bridge replaces the family's offer, and its paths use the upstream's options", async (t) => {
   const { target, model } = await targetOf(t, ', bridge: chat');
   assert.deepEqual([...target.offers.keys()], ['openai completions']);
   assert.equal(target.offers.get('openai completions')?.path, '/chat/loud/loud');
@@ -75,7 +75,7 @@ test('a bridge stands in place of what the family offers, with the options in it
   assert.deepEqual(guard.model.operations, ['moderations']);
 });
 
-test('a bridge that is not there is at fault, by its name', async (t) => {
+test('an unknown bridge is a fault with its name', async (t) => {
   for (const [bridge, family, says] of [
     ['chta', 'talker', /unknown bridge "chta"; did you mean chat\?/],
     ['zzz', 'talker', /unknown bridge "zzz"; known are chat, guard/],
@@ -91,7 +91,7 @@ test('a bridge that is not there is at fault, by its name', async (t) => {
   }
 });
 
-test('defaults are kept as they are sent; what is null is not there', async (t) => {
+test('defaults are kept as they will be sent, without nulls', async (t) => {
   const { target } = await targetOf(t, ', defaults: { a: 1.5, b: [x, null], c: { d: true }, e: null, constructor: 2 }');
   assert.ok(isJsonObject(target.defaults));
   assert.equal(writeJson(target.defaults).toString(), '{"a":1.5,"b":["x",null],"c":{"d":true},"constructor":2}');
@@ -101,7 +101,7 @@ test('defaults are kept as they are sent; what is null is not there', async (t) 
 /** What the routes want of every request. */
 const required = new Set(openaiRoutes.flatMap((route) => Object.keys(route.required)));
 
-test('what every request asks has no default: the place is named, and what to do instead', async (t) => {
+test('a default for a mandatory field is refused with its path and an alternative', async (t) => {
   for (const [name, says] of [
     ['model', /can have no default: leave it out, and write the upstream's name for the model in the target's model/],
     ['stream', /can have no default: leave it out; the client says whether/],
@@ -120,7 +120,7 @@ test('what every request asks has no default: the place is named, and what to do
   assert.deepEqual(Object.keys(target.defaults), ['input_type']);
 });
 
-test('defaults that no request can gain are warned of', async (t) => {
+test('warns of defaults that no request can receive', async (t) => {
   const about = async (...texts: Parameters<typeof textOf>) =>
     (await targetOf(t, ...texts)).warnings.filter((warning) => warning.includes('defaults'));
   const warned = ['models[0].targets[0].defaults has no effect, as the bytes of a request pass as they came'];
@@ -133,7 +133,7 @@ test('defaults that no request can gain are warned of', async (t) => {
   assert.deepEqual(await about(', defaults: { a: 1 }, bridge: chat'), []);
 });
 
-test('sizes, choices and kinds are checked as everywhere', async (t) => {
+test('sizes, choices and types are checked', async (t) => {
   const { target } = await targetOf(
     t,
     ', token_ids: o200k_base, unsupported: drop',

@@ -14,7 +14,7 @@ const upstreams = `upstreams:
   - { id: r, family: ranker }
 `;
 
-test('the space of embeddings is the name of the model upstream, unless declared', async (t) => {
+test("the vector space is the upstream model's name, unless set", async (t) => {
   const text = `${upstreams}models:
   - { id: m, operations: [embeddings], targets: [{ upstream: a, model: x }] }
   - { id: n, operations: [embeddings], space: s, targets: [{ upstream: a, model: x }, { upstream: r, model: y }] }
@@ -30,7 +30,7 @@ test('the space of embeddings is the name of the model upstream, unless declared
   );
 });
 
-test('a target that is never called, or never for embeddings, may name another model', async (t) => {
+test('a target that serves no embeddings may name another model', async (t) => {
   const rankOnly = defineFamily({
     id: 'rank-only',
     title: 'A service that embeds nothing',
@@ -52,7 +52,7 @@ models:
   assert.equal(snapshot.models.resolve('m')?.model.space, 'new');
 });
 
-test('a space has no effect without embeddings, and a warning says so', async (t) => {
+test('warns of a space without embeddings', async (t) => {
   const { snapshot, warnings } = await loaded(
     t,
     `${upstreams}models: [{ id: m, operations: [edits], space: s, targets: [{ upstream: a }] }]`,
@@ -89,4 +89,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

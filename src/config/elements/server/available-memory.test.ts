@@ -19,14 +19,14 @@ function availableIn(t: TestContext, membership: string, files: Readonly<Record<
   return availableMemory(machineBytes, { membership: join(root, 'membership'), root });
 }
 
-test('a group of the second version bounds it, by its maximum or by where it is slowed down', (t) => {
+test('cgroup v2 limits it by memory.max or memory.high', (t) => {
   assert.equal(availableIn(t, '0::/app\n', { 'app/memory.max': `${512 * MiB}\n` }), 512 * MiB);
   const both = { 'app/memory.max': `${512 * MiB}\n`, 'app/memory.high': `${400 * MiB}\n` };
   assert.equal(availableIn(t, '0::/app\n', both), 400 * MiB);
   assert.equal(availableIn(t, '0::/\n', { 'memory.max': `${256 * MiB}\n` }), 256 * MiB);
 });
 
-test('a group of the first version bounds it', (t) => {
+test('cgroup v1 limits it', (t) => {
   const membership = '9:name=systemd:/x\n4:cpu,memory:/docker/abc\n';
   const file = 'memory/docker/abc/memory.limit_in_bytes';
   assert.equal(availableIn(t, membership, { [file]: `${300 * MiB}\n` }), 300 * MiB);
@@ -35,12 +35,12 @@ test('a group of the first version bounds it', (t) => {
   assert.equal(availableIn(t, membership, { 'memory/memory.limit_in_bytes': `${200 * MiB}\n` }), 200 * MiB);
 });
 
-test('the groups around it bound it too', (t) => {
+test('parent cgroups limit it too', (t) => {
   const files = { 'app.slice/memory.max': `${128 * MiB}\n`, 'app.slice/one.service/memory.max': 'max\n' };
   assert.equal(availableIn(t, '0::/app.slice/one.service\n', files), 128 * MiB);
 });
 
-test('without a limit it is what the machine has', (t) => {
+test("without a limit it is the machine's memory", (t) => {
   assert.equal(availableIn(t, '0::/app\n', { 'app/memory.max': 'max\n' }), machineBytes);
   assert.equal(availableIn(t, '', {}), machineBytes);
   assert.equal(availableMemory(machineBytes, { membership: '/nowhere/at/all', root: '/nowhere' }), machineBytes);

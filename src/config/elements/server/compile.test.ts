@@ -8,7 +8,7 @@ import { localhostCertificate, localhostKey } from '../../../../test/support/ups
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
 
-test('certificate and key are read when the configuration is, and watched', async (t) => {
+test('certificate and key are read with the configuration, and watched', async (t) => {
   const files = { 'tls/cert.pem': localhostCertificate, 'tls/key.pem': localhostKey };
   const result = await loaded(t, 'server: { tls: { cert: tls/cert.pem, key: ./tls/key.pem } }', { files });
   assert.deepEqual(result.snapshot.server.tls, { cert: localhostCertificate, key: localhostKey });
@@ -16,7 +16,7 @@ test('certificate and key are read when the configuration is, and watched', asyn
   assert.deepEqual(result.files, [file, join(file, '../tls/cert.pem'), join(file, '../tls/key.pem')]);
 });
 
-test('drain.delay is 5 s in Kubernetes and none elsewhere, where the file does not say', async (t) => {
+test('drain.delay defaults to 5 s in Kubernetes and 0 elsewhere', async (t) => {
   const delayOf = async (text: string, env: Readonly<Record<string, string>>) =>
     (await loaded(t, text, { env })).snapshot.server.drain.delayMs;
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
@@ -26,7 +26,7 @@ test('drain.delay is 5 s in Kubernetes and none elsewhere, where the file does n
   assert.equal(await delayOf('server: { drain: { delay: 0s } }', inCluster), 0);
 });
 
-test('auto is as many workers as there are processors', async (t) => {
+test('workers: auto is the number of processors', async (t) => {
   const workersOf = async (written: string) =>
     (await loaded(t, `server: { workers: ${written} }\nredis: redis://h`, { availableCores: 6 })).snapshot.server
       .workers;
@@ -34,7 +34,7 @@ test('auto is as many workers as there are processors', async (t) => {
   assert.equal(await workersOf('3'), 3);
 });
 
-test('several workers make nothing inexact, with redis or without, and nothing is said', async (t) => {
+test('several workers give no warning, with redis or without', async (t) => {
   const warningsOf = async (text: string) => {
     const { warnings } = await loaded(t, text, { availableCores: 4 });
     return warnings.filter((warning) => warning.startsWith('server.workers'));
@@ -44,7 +44,7 @@ test('several workers make nothing inexact, with redis or without, and nothing i
   assert.deepEqual(await warningsOf('server: { workers: 1 }'), []);
 });
 
-test('a bound on memory is a size, or a percentage of what the process may have', async (t) => {
+test('a memory limit is a size, or a percentage of the memory available', async (t) => {
   const availableBytes = 1000 * 1024 ** 2;
   const sheddingOf = async (fields: string) => {
     const { snapshot, warnings } = await loaded(t, `server: { shedding: { ${fields} } }`, { availableBytes });
@@ -56,12 +56,12 @@ test('a bound on memory is a size, or a percentage of what the process may have'
   assert.deepEqual(await sheddingOf('memory: 100%'), { loopDelayMs: 500, memoryBytes: availableBytes });
 });
 
-test('a bound on memory that is never reached is warned of', async (t) => {
+test('warns of a memory limit that is never reached', async (t) => {
   const { warnings } = await loaded(t, 'server: { shedding: { memory: 2GiB } }', { availableBytes: 1024 ** 3 });
   assert.equal(warnings[0], 'server.shedding.memory: 2GiB is more than this process may have, so it is never reached');
 });
 
-test('memory for bodies is an eighth of what the process may use, its share of a percentage, or a size; and two bodies at least', async (t) => {
+test('body memory defaults to an eighth, takes a percentage or a size, and fits two bodies at least', async (t) => {
   const availableBytes = 4 * GiB;
   const memoryOf = async (fields: string, bytes = availableBytes) => {
     const { snapshot, warnings } = await loaded(t, `server: { ${fields} }\nredis: redis://h`, {
@@ -86,7 +86,7 @@ test('memory for bodies is an eighth of what the process may use, its share of a
   assert.match(String(tooMuch), /8GiB is more than this process may have/);
 });
 
-test('who waits for room does not wait until its own request is late', async (t) => {
+test('the wait for body memory is shorter than the request timeout', async (t) => {
   const waitOf = async (fields: string) => (await loaded(t, `server: { ${fields} }`)).snapshot.server.bodyWaitMs;
   assert.equal(await waitOf('port: 1'), 5_000);
   assert.equal(await waitOf('body_wait: 2m'), 30_000);
@@ -94,7 +94,7 @@ test('who waits for room does not wait until its own request is late', async (t)
   assert.equal(await waitOf('timeouts: { request: 3s }'), 1_500);
 });
 
-test('what the process may have is known without being told', async (t) => {
+test('detects the memory available to the process', async (t) => {
   const { snapshot } = await loaded(t, 'server: { shedding: { memory: 100% } }');
   assert.ok(snapshot.server.shedding.memoryBytes > 0);
   assert.ok(snapshot.server.shedding.memoryBytes <= totalmem());
@@ -178,9 +178,9 @@ const faultRows: readonly FaultRow[] = [
   { text: 'store: data/postern.db', line: 1, path: 'store', says: /wanted: sqlite:/ },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
 
-test('a socket stands alone where neither host nor port is written, and beside the port elsewhere', async (t) => {
+test('a socket alone replaces host and port, unless they are set too', async (t) => {
   const socket = 'socket: { path: /run/p.sock }';
   for (const [text, port] of [
     [socket, undefined],
@@ -204,7 +204,7 @@ test('a socket stands alone where neither host nor port is written, and beside t
   });
 });
 
-test('a socket wants a whole path, and its mode as octal text', async (t) => {
+test('a socket needs an absolute path, and its mode in octal', async (t) => {
   for (const [text, path, says] of [
     ['path: p.sock', 'server.socket.path', /the whole path of a file/],
     [`path: /${'x'.repeat(103)}`, 'server.socket.path', /103 bytes at most/],

@@ -10,7 +10,7 @@ async function load(t: TestContext, text: string, baseUrl: string) {
   return loadConfiguration({ env: {}, families: sampleFamilies, resources, cwd });
 }
 
-test('upstreams of the store may be where the rule says, and those of the file anywhere', async (t) => {
+test('stored upstreams must follow the address policy, those of the file need not', async (t) => {
   const found = await load(
     t,
     'upstreams: [{ id: f, family: homemade, base_url: "http://169.254.169.254" }]\n',
@@ -23,7 +23,7 @@ test('upstreams of the store may be where the rule says, and those of the file a
   assert.deepEqual([rule?.permits('10.0.0.1'), rule?.permits('169.254.169.254')], [true, false]);
 });
 
-test('a literal address that is refused is a fault of base_url, in every spelling', async (t) => {
+test('a refused literal address is a fault of base_url, in every spelling', async (t) => {
   for (const host of [
     '169.254.169.254',
     '2852039166',
@@ -43,7 +43,7 @@ test('a literal address that is refused is a fault of base_url, in every spellin
   }
 });
 
-test('a socket of this machine is for upstreams of the file alone, whatever the rule admits', async (t) => {
+test('a Unix socket is for upstreams of the file only, whatever the policy allows', async (t) => {
   const inFile = 'upstreams: [{ id: f, family: homemade, base_url: "unix:/run/x.sock:/v1" }]\n';
   const found = await load(t, inFile, 'http://127.0.0.1:7');
   assert.ok(found.ok, JSON.stringify(found));
@@ -67,14 +67,14 @@ test('a socket of this machine is for upstreams of the file alone, whatever the 
   }
 });
 
-test('the file widens and narrows the rule', async (t) => {
+test('the file widens and narrows the policy', async (t) => {
   const wide = await load(t, 'upstream_addresses: { allow: [100.64.0.0/10] }\n', 'http://100.64.0.1');
   assert.ok(wide.ok, JSON.stringify(wide));
   const narrow = await load(t, 'upstream_addresses: { deny: [127.0.0.0/8] }\n', 'http://127.0.0.1');
   assert.ok(!narrow.ok);
 });
 
-test('what is no address and no range is a fault', async (t) => {
+test('an invalid address or range is a fault', async (t) => {
   const faults = await faultsOf(t, 'upstream_addresses: { allow: [10.0.0.0/33], deny: [localhost] }\n');
   assert.deepEqual(
     faults.map(({ path }) => path),
@@ -82,12 +82,12 @@ test('what is no address and no range is a fault', async (t) => {
   );
 });
 
-test('nothing is set where nothing is said', async (t) => {
+test('without the setting nothing is set', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}\n');
   assert.equal(snapshot.upstreamAddresses.permits('100.64.0.1'), false);
 });
 
-test('endpoints are looked up by name where nothing is said, and there is a name', async (t) => {
+test('endpoints are discovered by DNS if the host is a name', async (t) => {
   const endpointsOf = async (fields: string) => {
     const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: homemade, ${fields} }]`);
     return snapshot.upstreams.get('a')?.endpoints;
@@ -107,7 +107,7 @@ test('endpoints are looked up by name where nothing is said, and there is a name
   });
 });
 
-test('endpoints that cannot be looked up, or may not be called, are faults', async (t) => {
+test('endpoints that cannot be resolved or may not be called are faults', async (t) => {
   for (const [fields, path, says] of [
     ['base_url: "http://10.0.0.7/v1", endpoints: dns', 'upstreams[0].endpoints', /no name to look up/],
     ['base_url: "unix:/run/x.sock:/v1", endpoints: [10.0.0.7]', 'upstreams[0].endpoints', /names a socket/],

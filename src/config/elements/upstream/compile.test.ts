@@ -15,7 +15,7 @@ async function upstreamOf(t: TestContext, fields: string, surroundings?: Paramet
   return upstream;
 }
 
-test('the address is the base URL, split where the paths of offers are added', async (t) => {
+test('the address is the base URL, split where operation paths are appended', async (t) => {
   for (const [fields, origin, pathPrefix] of [
     ['family: openai', 'https://api.openai.test', '/v1'],
     ['family: openai, base_url: "http://10.0.0.7:8000/v1/"', 'http://10.0.0.7:8000', '/v1'],
@@ -30,7 +30,7 @@ test('the address is the base URL, split where the paths of offers are added', a
   }
 });
 
-test('what the paths of offers begin with may stand at the end of the base URL', async (t) => {
+test('the base URL may already end with the start of the operation paths', async (t) => {
   for (const [end, pathPrefix] of [
     ['', ''],
     ['/', ''],
@@ -52,7 +52,7 @@ test('what the paths of offers begin with may stand at the end of the base URL',
   }
 });
 
-test('a base URL needs no version, and may have it', async (t) => {
+test('a version in the base URL is optional', async (t) => {
   for (const [family, operation, version, others] of [
     [together, 'completions', '/v1', []],
     [siliconflow, 'rerank', '/v1', []],
@@ -69,7 +69,7 @@ test('a base URL needs no version, and may have it', async (t) => {
   }
 });
 
-test('a family whose upstreams stand apart has to be told where, and by which version they are called', async (t) => {
+test('a family without a fixed address needs a base URL and its API version', async (t) => {
   const about = async (fields: string) =>
     (await faultsOf(t, `upstreams: [{ id: a, family: azure, ${fields} }]`, { families: [azure] })).map(
       ({ path, message }) => `${path} ${message}`,
@@ -92,7 +92,7 @@ test('a family whose upstreams stand apart has to be told where, and by which ve
   );
 });
 
-test('options stand in the paths of offers', async (t) => {
+test('options are substituted in operation paths', async (t) => {
   const { offers } = await upstreamOf(t, 'family: azure, base_url: "https://h", options: { api_version: 2024-10-21 }', {
     families: [azure],
   });
@@ -102,14 +102,14 @@ test('options stand in the paths of offers', async (t) => {
   );
 });
 
-test('values of headers that carry secrets are looked for too, without their scheme; short ones never', async (t) => {
+test('secret header values are redacted too, without their scheme, unless they are short', async (t) => {
   const headers =
     'headers: { x-team: not-a-secret, x-auth: Bearer abcdefgh, x-token: "12345678", cookie2: "1234567", x-key: Bearer a }';
   const { secrets } = await upstreamOf(t, `family: openai, api_key: short, ${headers}`);
   assert.deepEqual(secrets, ['abcdefgh', '12345678', 'Bearer a']);
 });
 
-test('what is not looked for in successes is named by its place, and why', async (t) => {
+test('a value not searched for in successful responses is named by its location, with the reason', async (t) => {
   const keys =
     'credentials: [{ api_key: short }, { api_key: your-openai-api-key-here }, { api_key: Qz7xVw3kJp9mHt2cRb6n }]';
   const headers = 'headers: { x-token: "12345678" }';
@@ -124,7 +124,7 @@ test('what is not looked for in successes is named by its place, and why', async
   assert.deepEqual([off.screen, off.unscreened], ['errors', []]);
 });
 
-test('headers to let through are held in lower case and once, without those that pass anyway', async (t) => {
+test('forwarded headers are stored once in lower case, without those that always pass', async (t) => {
   const { forwardHeaders } = await upstreamOf(
     t,
     'family: openai, forward_headers: [X-Tenant, x-tenant, Accept, OpenAI-Beta]',
@@ -132,7 +132,7 @@ test('headers to let through are held in lower case and once, without those that
   assert.deepEqual(forwardHeaders, ['x-tenant']);
 });
 
-test('the legacy path is served natively only where the operator says so', async (t) => {
+test('the legacy path is served natively only if the operator enables it', async (t) => {
   assert.equal((await upstreamOf(t, 'family: openai')).offers.has('engines embeddings'), false);
   const { offers } = await upstreamOf(t, 'family: openai, legacy_engines: native');
   assert.equal(offers.get('engines embeddings')?.path, '/engines/{model}/embeddings');
@@ -242,4 +242,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

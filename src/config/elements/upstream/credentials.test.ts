@@ -19,7 +19,7 @@ async function upstreamOf(t: TestContext, fields: string, surroundings?: Paramet
   return upstream;
 }
 
-test('the credential goes into the header that the family names, if there is one', async (t) => {
+test('the credential goes into the header of the family, if it has one', async (t) => {
   assert.deepEqual((await upstreamOf(t, 'family: openai, api_key: sk-1')).credentials[0].headers, [
     'authorization',
     'Bearer sk-1',
@@ -31,12 +31,12 @@ test('the credential goes into the header that the family names, if there is one
   assert.deepEqual((await upstreamOf(t, 'family: openai')).credentials[0].headers, []);
 });
 
-test('a key file holds the key, white space around it aside', async (t) => {
+test('a key file holds the key; surrounding white space is ignored', async (t) => {
   const upstream = await upstreamOf(t, 'family: openai, api_key_file: k', { files: { k: '\nsk-1\n' } });
   assert.deepEqual(upstream.credentials[0].headers, ['authorization', 'Bearer sk-1']);
 });
 
-test('of several credentials each is ready to send, with its weight and a name, and all are secrets', async (t) => {
+test('several credentials each have a header value, weight and name, and all are secret', async (t) => {
   const keys = '[{ api_key: first-key }, { api_key: second-key, weight: 3 }, { api_key_file: k, weight: 0 }]';
   const fields = `family: openai, headers: { x-team: red }, credentials: ${keys}`;
   const upstream = await upstreamOf(t, fields, { files: { k: 'third-key' } });
@@ -51,14 +51,14 @@ test('of several credentials each is ready to send, with its weight and a name, 
   assert.deepEqual(upstream.secrets, ['first-key', 'second-key', 'third-key']);
 });
 
-test('a list of one credential is as good as a key alone', async (t) => {
+test('a list of one credential equals a single key', async (t) => {
   const listed = await upstreamOf(t, 'family: openai, credentials: [{ api_key: sk-1 }]');
   const alone = await upstreamOf(t, 'family: openai, api_key: sk-1');
   assert.deepEqual(listed.credentials, alone.credentials);
   assert.deepEqual([alone.credentials[0].id, alone.credentials[0].weight], ['key', 1]);
 });
 
-test('a fingerprint is of the upstream and the key, and of nothing else', async (t) => {
+test('a fingerprint depends only on the upstream and the key', async (t) => {
   const fingerprintOf = async (fields: string) => (await upstreamOf(t, fields)).credentials[0].fingerprint;
   const fingerprint = await fingerprintOf('family: openai, api_key: sk-1');
   assert.equal(fingerprint, createHash('sha256').update('a\0sk-1').digest('hex').slice(0, 16));
@@ -69,7 +69,7 @@ test('a fingerprint is of the upstream and the key, and of nothing else', async 
   assert.notEqual(await fingerprintOf('family: openai, headers: { authorization: two }'), inHeader);
 });
 
-test('how many keys each upstream has is known, though one without a key has a credential too', async (t) => {
+test('counts the keys of each upstream, zero if it has none', async (t) => {
   const { credentialCounts } = await loaded(
     t,
     'upstreams: [{ id: a, family: openai }, { id: b, family: openai, credentials: [{ api_key: x }, { api_key: y }] }]',
@@ -83,7 +83,7 @@ test('how many keys each upstream has is known, though one without a key has a c
   );
 });
 
-test('where a header stands in for the keys there is one credential, and a warning', async (t) => {
+test('a header that replaces the keys leaves one credential, with a warning', async (t) => {
   const { snapshot, warnings } = await loaded(
     t,
     'upstreams: [{ id: a, family: openai, headers: { Authorization: mine }, credentials: [{ api_key: x }, { api_key: y }] }]',
@@ -95,7 +95,7 @@ test('where a header stands in for the keys there is one credential, and a warni
   assert.deepEqual(warnings, ['upstreams[0]: its keys have no effect, as headers sets authorization']);
 });
 
-test("static headers are sent in lower case, and one with the credential header's name replaces it", async (t) => {
+test('static headers are sent in lower case, and replace the credential header of the same name', async (t) => {
   const upstream = await upstreamOf(
     t,
     'family: openai, api_key: sk-1, headers: { X-Team: "red team", Authorization: Basic abcdefgh }',
@@ -103,7 +103,7 @@ test("static headers are sent in lower case, and one with the credential header'
   assert.deepEqual(upstream.credentials[0].headers, ['x-team', 'red team', 'authorization', 'Basic abcdefgh']);
 });
 
-test('a key for a family that takes none is warned of', async (t) => {
+test('warns of a key for a family that takes none', async (t) => {
   const { warnings } = await loaded(t, 'upstreams: [{ id: a, family: local, api_key: sk-1 }]');
   assert.deepEqual(warnings, ['upstreams[0]: its key has no effect, as family local takes none']);
 });
@@ -168,9 +168,9 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
 
-test('where a family wants a document, it may stand in api_key itself; elsewhere a key is one word', async (t) => {
+test('a credential document may be in api_key itself; otherwise a key is one word', async (t) => {
   const account = JSON.stringify({ type: 'service_account', note: 'with spaces\nand lines' });
   const family = defineFamily({
     id: 'documented',

@@ -107,4 +107,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

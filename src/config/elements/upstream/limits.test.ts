@@ -8,7 +8,7 @@ async function limitsOf(t: TestContext, fields: string) {
   return snapshot.upstreams.get('a')?.limits;
 }
 
-test('what is not set has its default, and so has the whole section', async (t) => {
+test('unset limits have defaults', async (t) => {
   assert.deepEqual(await limitsOf(t, ''), { concurrency: 256, queue: 256, queueTimeoutMs: 5000, bulkShare: 0.1 });
   assert.deepEqual(await limitsOf(t, ', limits: { concurrency: 8 }'), {
     concurrency: 8,
@@ -24,7 +24,7 @@ test('what is not set has its default, and so has the whole section', async (t) 
   });
 });
 
-test('a limit that is learned lies between two numbers, which have defaults', async (t) => {
+test('a learned limit has a minimum and a maximum, with defaults', async (t) => {
   const concurrencyOf = async (limits: string) => {
     const { concurrency, auto } = (await limitsOf(t, `, limits: { ${limits} }`)) ?? {};
     return [auto?.min, concurrency];
@@ -34,7 +34,7 @@ test('a limit that is learned lies between two numbers, which have defaults', as
   assert.deepEqual(await concurrencyOf('concurrency: auto, min_concurrency: 4, max_concurrency: 64'), [4, 64]);
 });
 
-test('the default wait gives way to a short total', async (t) => {
+test('the default wait shrinks to a short total timeout', async (t) => {
   const limits = await limitsOf(t, ', timeouts: { total: 1s }');
   assert.equal(limits?.queueTimeoutMs, 1000);
 });
@@ -86,4 +86,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

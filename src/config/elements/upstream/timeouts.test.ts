@@ -10,7 +10,7 @@ async function timeoutsOf(t: TestContext, section = '{}') {
   return upstream.timeouts;
 }
 
-test('completions have more patience by default', async (t) => {
+test('completions have longer default timeouts', async (t) => {
   const timeouts = await timeoutsOf(t);
   assert.deepEqual(timeouts.completions, { connectMs: 2000, firstByteMs: 600_000, idleMs: 60_000, totalMs: 900_000 });
   for (const operation of ['edits', 'rerank', 'moderations', 'embeddings'] as const) {
@@ -18,20 +18,20 @@ test('completions have more patience by default', async (t) => {
   }
 });
 
-test('a timeout that is set holds for every operation', async (t) => {
+test('a configured timeout applies to every operation', async (t) => {
   const timeouts = await timeoutsOf(t, '{ connect: 1s, first_byte: 2s, idle: 3s, total: 4s }');
   for (const one of Object.values(timeouts)) {
     assert.deepEqual(one, { connectMs: 1000, firstByteMs: 2000, idleMs: 3000, totalMs: 4000 });
   }
 });
 
-test('what stands by default gives way to a short total', async (t) => {
+test('default timeouts shrink to a short total timeout', async (t) => {
   const timeouts = await timeoutsOf(t, '{ total: 1s }');
   const short = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000, totalMs: 1000 };
   assert.deepEqual([timeouts.completions, timeouts.embeddings], [short, short]);
 });
 
-test('a patience between bytes beyond the default total is nobody’s fault', async (t) => {
+test('an idle timeout above the default total is allowed', async (t) => {
   const timeouts = await timeoutsOf(t, '{ idle: 10m }');
   assert.equal(timeouts.embeddings.idleMs, 600_000);
 });
@@ -65,4 +65,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

@@ -28,7 +28,7 @@ async function tlsOf(t: TestContext, fields: string) {
   return snapshot.upstreams.get('a')?.tls;
 }
 
-test('it is what the files hold, each part by itself or all together', async (t) => {
+test('takes each TLS file by itself or all together', async (t) => {
   const none = { ca: undefined, cert: undefined, key: undefined, serverName: undefined };
   assert.equal(await tlsOf(t, ''), undefined);
   assert.deepEqual(await tlsOf(t, ', tls: { ca: bundle }'), { ...none, ca: files.bundle });
@@ -80,5 +80,5 @@ const sectionRows: readonly FaultRow[] = [
   },
 ];
 
-test('each fault is told once, with its path, its line and what is wanted', (t) =>
+test('reports each fault once, with path, line and expected value', (t) =>
   assertFaults(t, [...faultRows, ...sectionRows]));
