@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { commandsLoading, toHeaderList, whyWithheld, withheldClasses } from './answer-headers.ts';
 
-test('every name of the table stands in the documents', async () => {
+test('every header name of the table is in the docs', async () => {
   const docs = (await readFile(new URL('../../docs/reference/routes.md', import.meta.url), 'utf8')).toLowerCase();
   // Those of one service are written with their beginning once.
   const written = docs.replaceAll(/`-([a-z-]+)`/g, '`x-envoy-$1`');
   for (const name of withheldClasses.flatMap(({ names }) => names)) assert.ok(written.includes(`\`${name}\``), name);
 });
 
-test('names that speak of an account tell by their form, and those that only sound like it pass', () => {
+test('headers about an account are recognised by their form, and similar names pass', () => {
   for (const name of [
     'openai-organization',
     'openai-project',
@@ -56,7 +56,7 @@ test('names that speak of an account tell by their form, and those that only sou
   }
 });
 
-test('a link is a command where it is to be loaded beforehand', () => {
+test('a Link header is dropped if it makes browsers preload something', () => {
   for (const link of [
     '</a.js>; rel=preload',
     '</a>; rel="next preload"; as=script',
@@ -69,7 +69,7 @@ test('a link is a command where it is to be loaded beforehand', () => {
   for (const link of ['</next>; rel=next', '</preload>; rel="next"', '']) assert.ok(!commandsLoading(link), link);
 });
 
-test('a list lets through what it names, what begins as it says, and what nobody can do without', () => {
+test('a header list admits exact names, prefixes, and indispensable headers', () => {
   const list = toHeaderList(['x-ratelimit-*', 'date']);
   for (const name of ['date', 'x-ratelimit-limit-requests', 'content-type', 'content-encoding', 'retry-after']) {
     assert.ok(list.has(name), name);

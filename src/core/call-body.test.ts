@@ -5,7 +5,7 @@ import { type CallBody, inOnePiece, lengthOf, wholeBodyBytes, withSpan } from '.
 
 const joined = (body: CallBody): string => inOnePiece(body).toString();
 
-test('whatever is put in the place of a span, and of spans in what came of it, every other byte stays', () => {
+test('replacing spans, also within replaced ones, changes no other byte', () => {
   const span = fc.record({ at: fc.nat(1_000), length: fc.nat(1_000), text: fc.string({ maxLength: 9 }) });
   const bytes = fc.constantFrom(10, 1_000, wholeBodyBytes, wholeBodyBytes + 1);
   fc.assert(
@@ -25,7 +25,7 @@ test('whatever is put in the place of a span, and of spans in what came of it, e
   );
 });
 
-test('a long body is not copied for it', () => {
+test('a long body is not copied for a replacement', () => {
   const body = Buffer.alloc(wholeBodyBytes + 1, 'x');
   const renamed = withSpan(body, 10, 12, 'name');
   assert.ok(!Buffer.isBuffer(renamed));

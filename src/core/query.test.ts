@@ -7,7 +7,7 @@ const grammar: QueryGrammar = {
   'include[]': { pattern: /^[a-z.]+$/, form: 'a name', isList: true },
 };
 
-test('what is known is written anew, and nothing else is', () => {
+test('known parameters are written anew, and others dropped', () => {
   const written = (query: string): string => readQuery(query, grammar).text;
   assert.equal(written(''), '');
   assert.equal(written('limit=20'), 'limit=20');
@@ -19,7 +19,7 @@ test('what is known is written anew, and nothing else is', () => {
   assert.equal(readQuery('x=1', grammar).get('x'), undefined);
 });
 
-test('what is known and does not fit is refused by name, and so is what stands twice', () => {
+test('an invalid or repeated known parameter is refused by name', () => {
   for (const query of [
     'limit=',
     'limit=x',
@@ -33,7 +33,7 @@ test('what is known and does not fit is refused by name, and so is what stands t
   assert.throws(() => readQuery('limit=1&limit=1', grammar), { code: 'duplicate_parameter', param: 'limit' });
 });
 
-test('it goes behind a path, and behind the query that the path has', () => {
+test('the query is appended to a path, or to its existing query', () => {
   const query = readQuery('limit=1', grammar);
   assert.equal(withQuery('/a', query), '/a?limit=1');
   assert.equal(withQuery('/a?b=c', query), '/a?b=c&limit=1');

@@ -38,7 +38,7 @@ test('periods begin at midnight UTC: of the day, of Monday, of the first', () =>
   ]);
 });
 
-test('every moment is in exactly one period of each kind, and the next begins where it ends', () => {
+test('every moment belongs to exactly one period of each kind, and the next begins where it ends', () => {
   const moments = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
   fc.assert(
     fc.property(moments, fc.constantFrom('day', 'week', 'month'), (nowMs, period) => {
@@ -52,7 +52,7 @@ test('every moment is in exactly one period of each kind, and the next begins wh
   );
 });
 
-test('no two holders have one account, whatever stands in their IDs', () => {
+test('no two holders share an account, whatever their IDs contain', () => {
   const id = fc.string({ unit: fc.constantFrom('a', '/', '%', '2', 'F', ' ', '無', '\u0000'), maxLength: 6 });
   fc.assert(
     fc.property(id, id, fc.constantFrom(...budgetPeriods), (one, other, period) => {
