@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isMadeHere, offersOf, standardOptions } from '../core/family.ts';
 import { families } from './index.ts';
 
-test('lists every family that has a file, each under the name of its file', async () => {
+test('lists every family that has a file, under the name of the file', async () => {
   const entries = await readdir(import.meta.dirname, { withFileTypes: true });
   const files = entries.filter(
     (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'),
@@ -13,7 +13,7 @@ test('lists every family that has a file, each under the name of its file', asyn
   assert.deepEqual(families.map(({ id }) => id).sort(), names.sort());
 });
 
-test('makes all of its answers in this process and needs nothing for it, or none and has a way to send a credential', () => {
+test('a family is either local without settings, or has a way to send a credential', () => {
   for (const family of families) {
     const { id, baseUrl, auth, signer } = family;
     const offers = offersOf(family, standardOptions(family));

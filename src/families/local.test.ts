@@ -27,14 +27,14 @@ const fetchLocally: typeof fetch = async (input, init) => {
 const openai = new OpenAI({ apiKey: 'none', baseURL: 'http://local/v1', fetch: fetchLocally, maxRetries: 0 });
 const cohereOptions = { token: 'none', environment: 'http://local', fetch: fetchLocally, maxRetries: 0 };
 
-test('offers every operation that one of its models serves, each made in this process', () => {
+test('offers every operation that one of its models serves, each answered locally', () => {
   const served = new Set<Operation>(models.flatMap(({ operations }) => operations));
   assert.deepEqual(Object.keys(offered).sort(), [...served].sort());
   assert.equal(local.baseUrl, undefined);
   assert.equal(local.auth, undefined);
 });
 
-test('embeds for the OpenAI client, which asks for base64 by itself', async () => {
+test('embeds for the OpenAI client, which requests base64 by default', async () => {
   const input = ['hello world', 'naïve 東京'];
   const byDefault = await openai.embeddings.create({ model: 'local/hash-embed', input });
   const asFloats = await openai.embeddings.create({ model: 'local/hash-embed', input, encoding_format: 'float' });
@@ -55,7 +55,7 @@ test('moderates for the OpenAI client', async () => {
   assert.equal(results[1]?.categories['harassment/threatening'], true);
 });
 
-test('completes for the OpenAI client, at once and streamed', async () => {
+test('completes for the OpenAI client, plain and streamed', async () => {
   const fields = { model: 'local/echo', prompt: 'one two three' };
   const whole = await openai.completions.create(fields);
   assert.equal(whole.choices[0]?.text, 'one two three');
@@ -66,7 +66,7 @@ test('completes for the OpenAI client, at once and streamed', async () => {
   assert.equal(text, 'one two three');
 });
 
-test('chats for the OpenAI client, at once and streamed', async () => {
+test('chats for the OpenAI client, plain and streamed', async () => {
   const fields = { model: 'local/echo', messages: [{ role: 'user' as const, content: 'one two three' }] };
   const whole = await openai.chat.completions.create(fields);
   assert.equal(whole.choices[0]?.message.content, 'one two three');
@@ -77,13 +77,13 @@ test('chats for the OpenAI client, at once and streamed', async () => {
   assert.equal(text, 'one two three');
 });
 
-test('edits for clients that post by hand', async () => {
+test('edits by plain POST requests', async () => {
   const body = { model: 'local/echo', input: 'hello', instruction: 'upper case' };
   const edited = await openai.post<{ choices: { text: string }[] }>('/edits', { body });
   assert.equal(edited.choices[0]?.text, 'HELLO');
 });
 
-test('tells the OpenAI client what was wrong', async () => {
+test('returns errors that the OpenAI client understands', async () => {
   await assert.rejects(openai.embeddings.create({ model: 'local/hash-embed', input: [[1, 2], [-3]] }), (error) => {
     assert.ok(error instanceof OpenAI.BadRequestError);
     assert.equal(error.param, 'input');
@@ -113,7 +113,7 @@ test('reranks for both Cohere clients', async () => {
   assert.equal(v1.meta?.billedUnits?.searchUnits, 1);
 });
 
-test('reads the width of vectors under the names that other services have for it', async () => {
+test('reads the embedding width under the field names of other services', async () => {
   const widthFor = async (more: object) => {
     const body = Buffer.from(JSON.stringify({ input: 'x', ...more }));
     const made = await embedByHash(body, AbortSignal.timeout(60_000));
@@ -129,7 +129,7 @@ test('reads the width of vectors under the names that other services have for it
   ]);
 });
 
-test('refuses a body that is no JSON object on every operation', async () => {
+test('refuses a body that is not a JSON object on every operation', async () => {
   for (const { path, make } of Object.values(offered)) {
     assert.ok(make !== undefined);
     for (const body of ['', '{', 'null', '[]', '"text"']) {
@@ -145,12 +145,12 @@ test('refuses a body that is no JSON object on every operation', async () => {
 
 const page = readFileSync(new URL('../../docs/reference/local-models.md', import.meta.url), 'utf8');
 
-test('is documented: every model, and how many rules the word list has', () => {
+test('the docs list every local model and the number of word-list rules', () => {
   for (const { id } of models) assert.ok(page.includes(`## \`${id}\``), id);
   assert.ok(page.includes(`${rules.length} rules`));
 });
 
-test('is documented with requests that work as they stand', async () => {
+test('the requests in the docs work as they are', async () => {
   const requests = [
     ...page.matchAll(/^curl http:\/\/127\.0\.0\.1:4000\/v1(\/[\w/]+) [^']*'[^']*' \\\n {2}-d '([^']*)'/gm),
   ];

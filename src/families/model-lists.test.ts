@@ -136,13 +136,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-test('every list of a family has a row here, and every row a list', () => {
+test('every family with a model list has a row here, and the other way round', () => {
   const listing = families.filter(({ modelList }) => modelList !== undefined).map(({ id }) => id);
   assert.deepEqual(listing.sort(), Object.keys(rows).sort());
 });
 
 for (const [id, { path, body, models }] of Object.entries(rows)) {
-  test(`${id}: reads the names of its list, and what each does where it says so`, () => {
+  test(`${id}: reads the model names, and their operations if the list has them`, () => {
     const family = families.find((one) => one.id === id);
     assert.ok(family?.modelList);
     assert.equal(family.modelList.path, path);
@@ -150,14 +150,14 @@ for (const [id, { path, body, models }] of Object.entries(rows)) {
   });
 }
 
-test('what is no list is none, whatever it is', () => {
+test('a response that is no model list gives none', () => {
   for (const { id, modelList } of families) {
     for (const body of [null, undefined, 7, 'models', {}, { data: null, models: 'x' }, { error: { message: 'no' } }])
       assert.equal(modelList?.read(body), undefined, `${id} ${JSON.stringify(body)}`);
   }
 });
 
-test('no list says that a model does what its family does not offer', () => {
+test('no list assigns a model an operation that its family does not offer', () => {
   for (const family of families) {
     const row = rows[family.id];
     if (row === undefined) continue;
@@ -168,7 +168,7 @@ test('no list says that a model does what its family does not offer', () => {
   }
 });
 
-test('what is made here has its models built in, and no list to ask for', () => {
+test('local families have built-in models and no list request', () => {
   for (const family of families) {
     if (!isMadeHere(offersOf(family, standardOptions(family)))) continue;
     assert.equal(family.modelList, undefined, family.id);

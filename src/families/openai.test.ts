@@ -4,7 +4,7 @@ import openai from './openai.ts';
 
 const judge = (text: string, isWhole: boolean) => openai.failureIn?.(Buffer.from(text), isWhole);
 
-test('an error object is an error from its first byte to its last, and unclear until it is whole', () => {
+test('an error object is an error once complete, and undecided before', () => {
   const text = ' {"error" : {"message":"no","code":429}}';
   for (let length = 0; length < text.length; length += 1) assert.equal(judge(text.slice(0, length), false), 'unclear');
   assert.equal(judge(text, true), 429);
@@ -12,7 +12,7 @@ test('an error object is an error from its first byte to its last, and unclear u
   assert.equal(judge('{"error":{"message":"no","code":"model_gone"}}', true), 500);
 });
 
-test('an answer is none as soon as it cannot be one any more', () => {
+test('text is ruled out as an error as soon as it cannot become one', () => {
   for (const text of [
     '{"o',
     '{"id":1',

@@ -32,7 +32,7 @@ const capitals = [
   'Capital punishment has existed in the United States since before it was a country.',
 ];
 
-test('answers in the shape that Cohere and Jina clients read', async () => {
+test('answers in the response shape of Cohere and Jina', async () => {
   const answer = await rerank('capital of the United States', capitals);
   assert.deepEqual(Object.keys(answer), ['id', 'object', 'model', 'results', 'meta', 'usage']);
   assert.match(answer.id, /^rerank-[0-9a-f]{24}$/);
@@ -43,11 +43,11 @@ test('answers in the shape that Cohere and Jina clients read', async () => {
   assert.deepEqual(answer.usage, { prompt_tokens: 46, total_tokens: 46 });
 });
 
-test('puts the document that shares the rarest and the most words first', async () => {
+test('ranks first the document that shares the most and rarest words with the query', async () => {
   assert.deepEqual(order(await rerank('capital of the United States', capitals)), [2, 3, 0, 1]);
 });
 
-test('gives the score that the formula says', async () => {
+test('gives the score of the BM25 formula', async () => {
   const { results } = await rerank('apple', ['apple', 'pear pear', 'plum plum']);
   const rarity = Math.log(1 + (3 - 1 + 0.5) / (1 + 0.5));
   const bm25 = (rarity * 1 * 2.2) / (1 + 1.2 * (1 - 0.75 + (0.75 * 1) / (5 / 3)));
@@ -57,18 +57,18 @@ test('gives the score that the formula says', async () => {
   assert.equal(results[2]?.relevance_score, 0);
 });
 
-test('orders by likeness of letters where no word matches', async () => {
+test('ranks by similar letters when no word matches', async () => {
   const answer = await rerank('elefants', ['giraffe', 'elephant', 'an elefant', 'zebra']);
   assert.deepEqual(order(answer), [2, 1, 0, 3]);
   assert.ok(answer.results.every(({ relevance_score }) => relevance_score <= 0.01));
 });
 
-test('never lets letters outweigh a word', async () => {
+test('a matching word always outweighs similar letters', async () => {
   const documents = ['appels appel aple applez', `apple ${'something else entirely '.repeat(40)}`];
   assert.deepEqual(order(await rerank('apple', documents)), [1, 0]);
 });
 
-test('matches words in any case, and scripts without spaces by character', async () => {
+test('matches words in any case, and languages without spaces by character', async () => {
   assert.equal(order(await rerank('STRASSE', ['Weg', 'die Straße']))[0], 1);
   assert.equal(order(await rerank('東京の天気', ['大阪のラーメン', '京東', '今日の東京は晴れ']))[0], 2);
 });
@@ -77,14 +77,14 @@ test('keeps equal documents in their order', async () => {
   assert.deepEqual(order(await rerank('a b', ['x', 'a b', 'x', 'a b', 'x'])), [1, 3, 0, 2, 4]);
 });
 
-test('gives back as many results as top_n says, and all of them when it says nothing or too much', async () => {
+test('returns top_n results, or all if it is absent or larger', async () => {
   assert.equal((await rerank('capital', capitals, { top_n: 2 })).results.length, 2);
   for (const top_n of [null, 4, 1_000_000]) {
     assert.equal((await rerank('capital', capitals, { top_n })).results.length, 4);
   }
 });
 
-test('returns the documents when asked: texts as {text}, objects as they came', async () => {
+test('returns documents on request: texts as {text}, objects unchanged', async () => {
   const documents = ['plain pear', { text: 'apple pie', page: 7 }];
   const { results } = await rerank('apple', documents, { return_documents: true });
   assert.deepEqual(
@@ -95,18 +95,18 @@ test('returns the documents when asked: texts as {text}, objects as they came', 
   assert.equal(without.results[0]?.document, undefined);
 });
 
-test('reads a query that is an object with a text', async () => {
+test('reads a query that is an object with a text field', async () => {
   assert.deepEqual(
     (await rerank({ text: 'united states' }, capitals)).results,
     (await rerank('united states', capitals)).results,
   );
 });
 
-test('answers no documents with no results', async () => {
+test('returns no results for no documents', async () => {
   assert.deepEqual((await rerank('anything', [])).results, []);
 });
 
-test('scores from 0 up to below 1, best first, every document once, whatever the texts are', async () => {
+test('scores are from 0 to below 1, best first, each document once, for any text', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '東', '🎉', '\ud800', '!'), maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(text, fc.array(text, { maxLength: 8 }), async (query, documents) => {
@@ -122,7 +122,7 @@ test('scores from 0 up to below 1, best first, every document once, whatever the
   );
 });
 
-test('gives equal requests equal bytes, on every machine', async () => {
+test('gives identical bytes for identical requests, on every machine', async () => {
   const fields = {
     model: 'local/bm25',
     query: 'capital of the United States',
@@ -133,7 +133,7 @@ test('gives equal requests equal bytes, on every machine', async () => {
   assert.equal(digest(text), '51b63ecd42c9c984');
 });
 
-test('refuses what it cannot read, and names the field', async () => {
+test('refuses invalid input and names the field', async () => {
   const query = 'a';
   const rows: [fields: object, param: string, message: RegExp][] = [
     [{ documents: ['a'] }, 'query', /missing/],
@@ -163,7 +163,7 @@ test('takes 10,000 documents, and texts of any length', async () => {
   assert.equal(order(long)[0], 1);
 });
 
-test('looks for the first 512 different words of a query', async () => {
+test('uses the first 512 distinct words of a query', async () => {
   const query = Array.from({ length: 600 }, (_, at) => `w${at}`).join(' ');
   const [best, other] = (await rerank(query, ['w512', 'w511'])).results;
   assert.equal(best?.index, 1);
@@ -171,7 +171,7 @@ test('looks for the first 512 different words of a query', async () => {
   assert.ok((other?.relevance_score ?? 1) < 0.01 / 512);
 });
 
-test('stops when the client is gone', async () => {
+test('stops when the client disconnects', async () => {
   const leaving = new AbortController();
   const body = toBody({ query: 'words', documents: ['some words '.repeat(500_000)] });
   const answer = rerankByBm25(body, leaving.signal);

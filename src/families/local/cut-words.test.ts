@@ -9,7 +9,7 @@ function wordsOf(text: string): string[] {
   return words;
 }
 
-test('reads words of letters, marks and digits, whatever stands between them', () => {
+test('splits words of letters, marks and digits at anything else', () => {
   assert.deepEqual(wordsOf("Don't PANIC: it's 42_times (café-bar)!"), [
     'don',
     't',
@@ -24,7 +24,7 @@ test('reads words of letters, marks and digits, whatever stands between them', (
   assert.deepEqual(wordsOf('السَّلامُ عليكم שלום'), ['السَّلامُ', 'عليكم', 'שלום']);
 });
 
-test('spells alike what differs only in case, width, composition or invisible characters', () => {
+test('normalises case, width, composition and invisible characters', () => {
   for (const [one, other] of [
     ['STRASSE', 'Straße'],
     ['ΟΔΟΣ', 'οδος'],
@@ -37,7 +37,7 @@ test('spells alike what differs only in case, width, composition or invisible ch
   }
 });
 
-test('takes each character of a script without spaces, and each picture, for a word', () => {
+test('treats each character of a script without spaces, and each emoji, as a word', () => {
   assert.deepEqual(wordsOf('東京タワー is 大きい🎉🎉'), [
     '東',
     '京',
@@ -54,18 +54,18 @@ test('takes each character of a script without spaces, and each picture, for a w
   assert.deepEqual(wordsOf('한국어 문장'), ['한국어', '문장']);
 });
 
-test('takes a text of nothing but signs for one word, and white space for none', () => {
+test('treats a text of only symbols as one word, and white space as none', () => {
   assert.deepEqual(wordsOf('?! ?!'), ['?!?!']);
   assert.deepEqual(wordsOf(' \n\t '), []);
   assert.deepEqual(wordsOf(''), []);
 });
 
-test('reads lone surrogates as signs', () => {
+test('reads lone surrogates as symbols', () => {
   assert.deepEqual(wordsOf('a\ud800b'), ['a', 'b']);
   assert.deepEqual(wordsOf('\ud800'), ['\ufffd']);
 });
 
-test('cuts long texts between words, and endless words between characters', () => {
+test('splits long texts between words, and endless words between characters', () => {
   const words = Array.from({ length: 20_000 }, (_, at) => `word${at}`);
   assert.deepEqual(wordsOf(words.join(' ')), words);
 
@@ -73,7 +73,7 @@ test('cuts long texts between words, and endless words between characters', () =
   assert.equal([...foldedStretches(endless)].join(''), `a${'x'.repeat(20_000)}`);
 });
 
-test('loses nothing of a text by reading it in stretches', () => {
+test('reading a text in pieces loses no character', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', 'B', ' ', '\n', '.'),
     minLength: 0,
@@ -88,7 +88,7 @@ test('loses nothing of a text by reading it in stretches', () => {
   );
 });
 
-test('never puts more marks in a row in order than are on any letter, and drops none of them', (t) => {
+test('limits combining marks per sorting run, without dropping any', (t) => {
   const spell = String.prototype.normalize;
   let longest = 0;
   t.mock.method(String.prototype, 'normalize', function (this: string, form: string) {

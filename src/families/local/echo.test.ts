@@ -47,7 +47,7 @@ async function stream(fields: object): Promise<{ chunks: Completion[]; events: s
 
 const texts = ({ choices }: Completion): string[] => choices.map(({ text }) => text);
 
-test('says the prompt again, in the OpenAI shape', async () => {
+test('repeats the prompt, in the OpenAI shape', async () => {
   const answer = await complete({ model: 'my-name', prompt: 'Say this again' });
   assert.match(answer.id, /^cmpl-[0-9a-f]{24}$/);
   assert.deepEqual(answer, {
@@ -60,7 +60,7 @@ test('says the prompt again, in the OpenAI shape', async () => {
   });
 });
 
-test('cuts after max_tokens words, 16 when nothing is said, and says that it was cut', async () => {
+test('stops after max_tokens words, 16 by default, with finish reason length', async () => {
   const prompt = Array.from({ length: 20 }, (_, at) => `w${at}`).join(' ');
   const byDefault = await complete({ prompt });
   assert.equal(byDefault.choices[0]?.text, prompt.split(' ').slice(0, 16).join(' '));
@@ -81,7 +81,7 @@ test('cuts after max_tokens words, 16 when nothing is said, and says that it was
   }
 });
 
-test('gives n choices a prompt, prompt by prompt', async () => {
+test('returns n choices per prompt, in prompt order', async () => {
   const answer = await complete({ prompt: ['a', 'b c'], n: 2 });
   assert.deepEqual(texts(answer), ['a', 'a', 'b c', 'b c']);
   assert.deepEqual(
@@ -91,11 +91,11 @@ test('gives n choices a prompt, prompt by prompt', async () => {
   assert.deepEqual(answer.usage, { prompt_tokens: 3, completion_tokens: 6, total_tokens: 9 });
 });
 
-test('puts the prompt in front when echo is set', async () => {
+test('prepends the prompt if echo is set', async () => {
   assert.deepEqual(texts(await complete({ prompt: 'one two', max_tokens: 1, echo: true })), ['one twoone']);
 });
 
-test('ends before the first stop sequence', async () => {
+test('stops before the first stop sequence', async () => {
   const rows: [stop: unknown, text: string, reason: string][] = [
     ['c', 'a b ', 'stop'],
     [['d', 'b'], 'a ', 'stop'],
@@ -120,7 +120,7 @@ test('answers empty prompts and empty lists', async () => {
   assert.deepEqual(texts(await complete({ prompt: [] })), []);
 });
 
-test('streams word by word, and says why each choice ended', async () => {
+test('streams word by word, with a finish reason per choice', async () => {
   const { chunks } = await stream({ prompt: ['one two  three ', 'four'], max_tokens: 3 });
   assert.deepEqual(
     chunks.map(({ choices }) => choices.map(({ text, index, finish_reason }) => [index, text, finish_reason])),
@@ -141,7 +141,7 @@ test('streams word by word, and says why each choice ended', async () => {
   assert.ok(chunks.every((chunk) => !('usage' in chunk)));
 });
 
-test('streams the same text that it gives at once', async () => {
+test('streams the same text as the plain response', async () => {
   for (const fields of [
     { prompt: ' a  b\n' },
     { prompt: 'a b c', echo: true, max_tokens: 2 },
@@ -156,7 +156,7 @@ test('streams the same text that it gives at once', async () => {
   }
 });
 
-test('ends a stream with usage when asked, and every other chunk then says null', async () => {
+test('ends a stream with usage on request; all other chunks then have usage null', async () => {
   const { chunks } = await stream({ prompt: 'a b c', n: 2, stream_options: { include_usage: true } });
   const last = chunks.pop();
   assert.deepEqual(last?.choices, []);
@@ -164,7 +164,7 @@ test('ends a stream with usage when asked, and every other chunk then says null'
   assert.ok(chunks.every(({ usage }) => usage === null));
 });
 
-test('lets the event loop turn between the events of a stream', async () => {
+test('yields to the event loop between stream events', async () => {
   const answer = await completeByEcho(toBody({ prompt: 'a b c d', stream: true }), new AbortController().signal);
   let turns = 0;
   const count = () => {
@@ -178,7 +178,7 @@ test('lets the event loop turn between the events of a stream', async () => {
   assert.ok(turns >= 4, `${turns} turns`);
 });
 
-test('stops a stream when the client is gone', async () => {
+test('stops a stream when the client disconnects', async () => {
   const leaving = new AbortController();
   const answer = await completeByEcho(
     toBody({ prompt: 'a '.repeat(1_000), max_tokens: 1_000, stream: true }),
@@ -198,7 +198,7 @@ test('stops a stream when the client is gone', async () => {
   assert.equal(events, 3);
 });
 
-test('finds a stop text wherever it begins, the first of several', async () => {
+test('finds a stop sequence anywhere, the earliest of several', async () => {
   const text = 'x'.repeat(40_000);
   for (const at of [0, 1, 16_383, 16_384, 16_390, 39_990]) {
     const prompt = `${text.slice(0, at)}END${text.slice(at)}`;
@@ -210,7 +210,7 @@ test('finds a stop text wherever it begins, the first of several', async () => {
   assert.match(json.error.message, /more than 1000 characters/);
 });
 
-test('refuses what it cannot complete, and names the field', async () => {
+test('refuses an invalid completion request and names the field', async () => {
   const prompt = 'a';
   const rows: [fields: object, param: string, message: RegExp][] = [
     [{}, 'prompt', /missing/],
@@ -235,7 +235,7 @@ test('refuses what it cannot complete, and names the field', async () => {
   }
 });
 
-test('takes null for absent and ignores what it has no use for', async () => {
+test('treats null as absent and ignores unsupported fields', async () => {
   const plain = await complete({ prompt: 'a b' });
   const more = await complete({
     prompt: 'a b',
@@ -250,7 +250,7 @@ test('takes null for absent and ignores what it has no use for', async () => {
   assert.deepEqual(more.choices, plain.choices);
 });
 
-test('says prompts of any kind and length again', async () => {
+test('repeats prompts of any kind and length', async () => {
   for (const prompt of [
     'x'.repeat(1_000_000),
     '\ud800 x',
@@ -264,7 +264,7 @@ test('says prompts of any kind and length again', async () => {
   }
 });
 
-test('gives equal requests equal bytes, on every machine', async () => {
+test('gives identical bytes for identical requests, on every machine', async () => {
   const fields = { model: 'local/echo', prompt: ['The quick brown fox', '東京 🎉'], n: 2, max_tokens: 3 };
   const whole = await ask<Completion>(completeByEcho, fields);
   const streamed = await ask<null>(completeByEcho, {
@@ -282,7 +282,7 @@ test('gives equal requests equal bytes, on every machine', async () => {
   assert.equal(digest(edited.text), '8ea8071dc7e0b0f4');
 });
 
-test('edits by instruction, in the shape that edits had', async () => {
+test('edits by instruction, in the shape of the former edits endpoint', async () => {
   const { status, json } = await ask<Edited>(editByInstruction, {
     input: 'make me loud',
     instruction: 'upper case',
@@ -300,19 +300,19 @@ test('edits by instruction, in the shape that edits had', async () => {
   });
 });
 
-test('returns the input as it is for an instruction that it does not know', async () => {
+test('returns the input unchanged for an unknown instruction', async () => {
   const { json } = await ask<Edited>(editByInstruction, { input: 'Some tekst', instruction: 'Fix the spelling' });
   assert.equal(json.choices[0]?.text, 'Some tekst');
 });
 
-test('takes an absent input for an empty one', async () => {
+test('treats an absent input as empty', async () => {
   for (const input of [undefined, null, '']) {
     const { json } = await ask<Edited>(editByInstruction, { input, instruction: 'trim' });
     assert.deepEqual(json.choices, [{ text: '', index: 0 }]);
   }
 });
 
-test('refuses what it cannot edit, and names the field', async () => {
+test('refuses an invalid edit request and names the field', async () => {
   const rows: [fields: object, param: string, message: RegExp][] = [
     [{ input: 'a' }, 'instruction', /missing/],
     [{ input: 'a', instruction: ['trim'] }, 'instruction', /not a list/],
@@ -335,7 +335,7 @@ test('refuses what it cannot edit, and names the field', async () => {
 
 const user = (content: unknown) => ({ role: 'user', content });
 
-test('says the last message of the user again, in the shape of chat', async () => {
+test("repeats the user's last message, in the chat shape", async () => {
   const messages = [
     { role: 'system', content: 'Be brief' },
     user('first'),
@@ -368,7 +368,7 @@ test('says the last message of the user again, in the shape of chat', async () =
   });
 });
 
-test('reads messages in parts, and cuts chat at a limit or a stop, where one is sent', async () => {
+test('reads messages in parts, and stops chat at a token limit or stop sequence', async () => {
   const messages = [
     user([
       { type: 'text', text: 'one two' },
@@ -388,7 +388,7 @@ test('reads messages in parts, and cuts chat at a limit or a stop, where one is 
   assert.deepEqual(await contentOf({ stop: [' two'] }), ['one', 'stop']);
 });
 
-test('streams chat word by word, from the role to the finish reason, with usage where it is asked for', async () => {
+test('streams chat word by word, from role to finish reason, with usage on request', async () => {
   const fields = { messages: [user('one two')], stream: true, stream_options: { include_usage: true } };
   const { headers, text } = await ask(chatByEcho, fields);
   assert.equal(headers.get('content-type'), 'text/event-stream');
@@ -409,7 +409,7 @@ test('streams chat word by word, from the role to the finish reason, with usage 
   assert.deepEqual(chunks.at(-1).usage, { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 });
 });
 
-test('refuses chat that it cannot read, by name', async () => {
+test('refuses invalid chat requests by field name', async () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
   for (const [messages, param] of [
     [undefined, 'messages'],

@@ -5,7 +5,7 @@ import { readInstruction } from './edit-instructions.ts';
 const follow = (instruction: string, text: string): string =>
   readInstruction(instruction, 10_000).reduce((edited, edit) => edit(edited), text);
 
-test('follows each instruction in several wordings', () => {
+test('understands each instruction in several wordings', () => {
   const rows: [text: string, edited: string, ...instructions: string[]][] = [
     [
       'Hello wörld',
@@ -67,21 +67,21 @@ test('follows each instruction in several wordings', () => {
   }
 });
 
-test('follows several instructions in the order in which they stand', () => {
+test('follows several instructions in order', () => {
   assert.equal(follow('sort the lines in descending order', 'b\nc\na'), 'c\nb\na');
   assert.equal(follow('Trim, then remove duplicate lines and sort them', ' b\na\nb '), 'a\nb');
   assert.equal(follow('upper case, and replace "A" with "x"', 'banana'), 'BxNxNx');
   assert.equal(follow('replace "a" with "x" and make it upper case', 'banana'), 'BXNXNX');
 });
 
-test('takes what is quoted as it stands', () => {
+test('takes quoted text literally', () => {
   assert.equal(follow('replace "upper case" with "$& lower case"', 'is upper case'), 'is $& lower case');
   assert.equal(follow('replace "it\'s" with ""', "it's ok"), ' ok');
   assert.equal(follow('replace "" with "x"', 'abc'), 'abc');
   assert.equal(follow('replace "." with "!"', 'a.b'), 'a!b');
 });
 
-test('leaves the text alone where it does not understand', () => {
+test('leaves the text unchanged for an unknown instruction', () => {
   for (const instruction of [
     '',
     'Fix the spelling mistakes',
@@ -94,7 +94,7 @@ test('leaves the text alone where it does not understand', () => {
   }
 });
 
-test('reads Windows line ends', () => {
+test('handles Windows line ends', () => {
   assert.equal(follow('sort lines', 'b\r\na'), 'a\nb');
 });
 

@@ -27,7 +27,7 @@ function assertUnit(vector: readonly number[] | undefined): void {
   assert.ok(Math.abs(Math.sqrt(dot(vector, vector)) - 1) < 1e-5);
 }
 
-test('answers in the OpenAI shape: one vector a text, in their order, words counted as tokens', async () => {
+test('answers in the OpenAI shape: one vector per text, in order, words counted as tokens', async () => {
   const { json, headers } = await ask<Embeddings>(embedByHash, {
     model: 'my-name',
     input: ['two words', 'and three more'],
@@ -47,14 +47,14 @@ test('answers in the OpenAI shape: one vector a text, in their order, words coun
   assert.deepEqual(json.usage, { prompt_tokens: 5, total_tokens: 5 });
 });
 
-test('reads a text, a list of texts, and objects that hold a text, all alike', async () => {
+test('accepts a text, a list of texts, and objects with a text', async () => {
   const [fromText] = await embed('same words');
   const [fromList, fromObject] = await embed(['same words', { text: 'same words' }]);
   assert.deepEqual(fromList, fromText);
   assert.deepEqual(fromObject, fromText);
 });
 
-test('gives vectors of 512 dimensions, or of as many as asked, each of unit length', async () => {
+test('gives unit vectors of 512 dimensions, or of the requested number', async () => {
   assert.equal((await embed('hello'))[0]?.length, 512);
   for (const dimensions of [1, 2, 7, 256, 1000, 4096]) {
     const [vector] = await embed('the quick brown fox jumps over the lazy dog', { dimensions });
@@ -63,7 +63,7 @@ test('gives vectors of 512 dimensions, or of as many as asked, each of unit leng
   }
 });
 
-test('takes a format that says nothing for floats, and says that it was ignored', async () => {
+test('an empty format means float, and is reported as ignored', async () => {
   const told = async (encoding_format: string) => {
     const answer = await embedByHash(toBody({ input: 'a', encoding_format }), new AbortController().signal);
     assert.match(Buffer.concat(await readParts(answer)).toString(), /"embedding":\[/);
@@ -73,7 +73,7 @@ test('takes a format that says nothing for floats, and says that it was ignored'
   assert.deepEqual(await told('FLOAT'), []);
 });
 
-test('carries the same bits as float and as base64', async () => {
+test('float and base64 carry the same bits', async () => {
   const input = ['the quick brown fox', 'naïve 東京 🎉', 'x', ''];
   const floats = await embed(input, { encoding_format: 'float' });
   const { json } = await ask<{ data: { embedding: string }[] }>(embedByHash, { input, encoding_format: 'base64' });
@@ -88,7 +88,7 @@ test('carries the same bits as float and as base64', async () => {
   }
 });
 
-test('writes each number as the shortest text that is that float32', async () => {
+test('writes each number as the shortest text for that float32', async () => {
   const [vector] = await embed('the quick brown fox jumps over the lazy dog');
   for (const value of vector ?? []) {
     const shorter = String(
@@ -98,7 +98,7 @@ test('writes each number as the shortest text that is that float32', async () =>
   }
 });
 
-test('finds the text that a person would call the likeliest', async () => {
+test('finds the text that a person would call the most similar', async () => {
   const pairs = [
     ['How do I reset my password?', 'I forgot my pasword and want to reset it'],
     ['Best pizza restaurants in Naples', 'restaurant for pizza near naples'],
@@ -127,21 +127,21 @@ test('finds the text that a person would call the likeliest', async () => {
   }
 });
 
-test('puts the same words in another order nearby, yet not in the same place', async () => {
+test('a different word order gives a nearby but different vector', async () => {
   const [first = [], second = [], third = []] = await embed(['dog bites man', 'man bites dog', 'rain in spain']);
   assert.ok(dot(first, second) > 0.7);
   assert.ok(dot(first, second) < 0.99);
   assert.ok(dot(first, third) < 0.3);
 });
 
-test('gives an empty text the first axis', async () => {
+test('an empty text gets the first unit vector', async () => {
   const [empty, blank, one] = await embed(['', ' \n ', 'word'], { dimensions: 4 });
   assert.deepEqual(empty, [1, 0, 0, 0]);
   assert.deepEqual(blank, empty);
   assertUnit(one);
 });
 
-test('gives equal requests equal bytes, on every machine', async () => {
+test('gives identical bytes for identical requests, on every machine', async () => {
   const request = {
     model: 'local/hash-embed',
     input: ['The quick brown fox', '東京 🎉 naïve Straße', ''],
@@ -151,20 +151,20 @@ test('gives equal requests equal bytes, on every machine', async () => {
   assert.equal(digest(text), '66ada8e92459e108');
 });
 
-test('gives a text the same vector whatever stands beside it', async () => {
+test("a text's vector does not depend on the other inputs", async () => {
   const [alone] = await embed('a lonely text');
   const many = await embed([...Array.from({ length: 500 }, (_, at) => `filler ${at}`), 'a lonely text']);
   assert.deepEqual(many[500], alone);
 });
 
-test('takes token ids for the text that they stand for', async () => {
+test('decodes token IDs to their text', async () => {
   const [hello, again] = await embed(['Hello world', ' again']);
   assert.deepEqual(await embed([9906, 1917]), [hello]);
   assert.deepEqual(await embed([[9906, 1917], [1578]]), [hello, again]);
   assert.deepEqual(await embed([' again', [9906, 1917]]), [again, hello]);
 });
 
-test('refuses numbers that are no token ids', async () => {
+test('refuses numbers that are not token IDs', async () => {
   for (const input of [[100_300], [[1], [-1]], [1.5], [[1e300]]]) {
     const { status, json } = await ask(embedByHash, { input });
     assert.equal(status, 400);
@@ -173,7 +173,7 @@ test('refuses numbers that are no token ids', async () => {
   }
 });
 
-test('refuses a body over the limit before it reads it', async () => {
+test('refuses a body over the limit before parsing it', async () => {
   const { status, json } = await ask(embedByHash, { input: 'x'.repeat(8 * 1024 * 1024) });
   assert.equal(status, 413);
   assert.equal(json.error.code, 'body_too_large');
@@ -183,7 +183,7 @@ test('refuses a body over the limit before it reads it', async () => {
   assert.match(many.json.error.message, /50000 elements in one list/);
 });
 
-test('refuses what it cannot read, and names the field', async () => {
+test('refuses invalid input and names the field', async () => {
   const rows: [fields: object | string, param: string | null, message: RegExp][] = [
     [{}, 'input', /missing; send a text or a list of texts/],
     [{ input: null }, 'input', /missing/],
@@ -207,7 +207,7 @@ test('refuses what it cannot read, and names the field', async () => {
   }
 });
 
-test('takes null for absent and ignores fields it does not know', async () => {
+test('treats null as absent and ignores unknown fields', async () => {
   const plain = await embed('a');
   assert.deepEqual(
     await embed('a', { dimensions: null, encoding_format: null, user: 'me', input_type: 'query' }),
@@ -215,11 +215,11 @@ test('takes null for absent and ignores fields it does not know', async () => {
   );
 });
 
-test('answers an empty list with an empty list', async () => {
+test('returns an empty list for an empty list', async () => {
   assert.deepEqual(await embed([]), []);
 });
 
-test('keeps every vector finite and of unit length, whatever the text is', async () => {
+test('every vector is finite and of unit length, for any text', async () => {
   const texts = [
     '\ud800',
     '🎉'.repeat(1_000),
@@ -239,7 +239,7 @@ test('takes 2048 texts at once', async () => {
   assert.notDeepEqual(vectors[0], vectors[2047]);
 });
 
-test('lets the event loop turn during a long request', async (t) => {
+test('yields to the event loop during a long request', async (t) => {
   await slowClock(t);
   let turns = 0;
   const count = () => {
@@ -252,7 +252,7 @@ test('lets the event loop turn during a long request', async (t) => {
   assert.ok(turns > 20, `${turns} turns`);
 });
 
-test('stops when the client is gone', async () => {
+test('stops when the client disconnects', async () => {
   const leaving = new AbortController();
   const answer = embedByHash(toBody({ input: 'some words '.repeat(500_000) }), leaving.signal);
   setImmediate(() => leaving.abort());

@@ -11,48 +11,48 @@ function finds(pattern: string, text: string): boolean {
   return found.has(thing);
 }
 
-test('finds words in their order, wherever they stand', () => {
+test('matches words in order, anywhere in the text', () => {
   assert.equal(finds('walk the dog', 'please walk the dog now'), true);
   assert.equal(finds('walk the dog', 'the dog can walk'), false);
   assert.equal(finds('walk the dog', 'walk the'), false);
   assert.equal(finds('cat', 'concatenate'), false);
 });
 
-test('takes any of several words, and lists of the vocabulary by name', () => {
+test('matches any of several words, and named word lists', () => {
   for (const text of ['walk a cat', 'feed a dog', 'feed a bird'])
     assert.equal(finds('walk|feed a {pet}|bird', text), true);
   assert.equal(finds('walk|feed a {pet}|bird', 'walk a fish'), false);
 });
 
-test('lets a word be missing where the pattern says so', () => {
+test('matches optional words', () => {
   assert.equal(finds('walk the|a? big? dog', 'walk dog'), true);
   assert.equal(finds('walk the|a? big? dog', 'walk a big dog'), true);
   assert.equal(finds('walk the|a? big? dog', 'walk a big bad dog'), false);
 });
 
-test('skips up to so many words of any kind', () => {
+test('skips up to a given number of arbitrary words', () => {
   assert.equal(finds('walk ..2 dog', 'walk dog'), true);
   assert.equal(finds('walk ..2 dog', 'walk my old dog'), true);
   assert.equal(finds('walk ..2 dog', 'walk my very old dog'), false);
 });
 
-test('does not match where a word follows that must not', () => {
+test('does not match if an excluded word follows', () => {
   assert.equal(finds('walk dog !food|toys', 'walk dog'), true);
   assert.equal(finds('walk dog !food|toys', 'walk dog today'), true);
   assert.equal(finds('walk dog !food|toys', 'walk dog food'), false);
 });
 
-test('knows how many words a pattern can span', () => {
+test('reports the maximum number of words a pattern spans', () => {
   assert.equal(longestPattern([{ patterns: ['a ..3 b? c', 'a'] }], vocabulary), 6);
 });
 
-test('refuses patterns that could never match as they are meant', () => {
+test('refuses patterns that could never match as intended', () => {
   for (const pattern of ['', '..2 dog', 'the? dog', '!a dog', 'walk {bird}', 'walk Dog', 'walk  dog', "don't"]) {
     assert.throws(() => createPatternSearch([{ patterns: [pattern] }], vocabulary), TypeError, pattern);
   }
 });
 
-test('takes time in proportion to the text, whatever the text is', () => {
+test('matching time is proportional to the text, for any text', () => {
   const thing = { patterns: ['a ..9 a ..9 b'] };
   const tried = { count: 0 };
   const words = new Proxy(

@@ -45,7 +45,7 @@ const openaiCategories = [
   'violence/graphic',
 ];
 
-test('answers in the OpenAI shape, with all 13 categories in every part', async () => {
+test('answers in the OpenAI shape, with all 13 categories everywhere', async () => {
   const { json } = await ask<Moderated>(moderateByWordlist, { model: 'my-name', input: 'hello' });
   assert.deepEqual(Object.keys(json), ['id', 'model', 'results']);
   assert.match(json.id, /^modr-[0-9a-f]{24}$/);
@@ -106,7 +106,7 @@ const harmless = [
   'How do I break into a new industry?',
 ];
 
-test('flags what its rules are about, in the right category', async () => {
+test('flags the texts its rules describe, in the right category', async () => {
   for (const [text, ...expected] of flagged) {
     const { flagged: isFlagged, categories, category_scores: scores } = await judge(text);
     assert.equal(isFlagged, true, text);
@@ -117,14 +117,14 @@ test('flags what its rules are about, in the right category', async () => {
   }
 });
 
-test('leaves everyday sentences alone that have some of the same words', async () => {
+test('does not flag everyday sentences with some of the same words', async () => {
   for (const text of harmless) {
     const { flagged: isFlagged, postern_rules: rules } = await judge(text);
     assert.equal(isFlagged, false, `${rules.join()}: ${text}`);
   }
 });
 
-test('looks through case, width, punctuation and invisible characters', async () => {
+test('is not fooled by case, width, punctuation or invisible characters', async () => {
   for (const text of [
     'I WILL KILL YOU',
     'ｉ ｗｉｌｌ ｋｉｌｌ ｙｏｕ',
@@ -135,7 +135,7 @@ test('looks through case, width, punctuation and invisible characters', async ()
   }
 });
 
-test('adds up rules: each leaves open a part of what was open', async () => {
+test('combines rule weights as independent probabilities', async () => {
   const { category_scores: scores, postern_rules: rules } = await judge('Go to hell, everybody hates you');
   assert.deepEqual(rules, ['nobody-wants-you', 'curse-at-you']);
   assert.equal(scores.harassment, 0.8);
@@ -148,7 +148,7 @@ test('counts a rule once, however often it matches', async () => {
   assert.equal(once.category_scores.harassment, 0.35);
 });
 
-test('gives one result for a text, one each for a list of texts, one for all parts of a message', async () => {
+test('gives one result per text, and one for all parts of a message', async () => {
   const threat = 'I will kill you';
   assert.equal((await moderate(threat)).length, 1);
   assert.deepEqual(
@@ -164,14 +164,14 @@ test('gives one result for a text, one each for a list of texts, one for all par
   assert.deepEqual(await moderate([]), []);
 });
 
-test('finds words that stand apart in a long text, also where it is read in stretches', async () => {
+test('finds words far apart in a long text, even across pieces', async () => {
   for (let padding = 8_150; padding < 8_215; padding += 1) {
     const text = `${'x'.repeat(4_000)} ${'y '.repeat((padding - 4_000) / 2)}i will kill you ${'z '.repeat(4_000)}`;
     assert.deepEqual((await judge(text)).postern_rules, ['threat'], String(padding));
   }
 });
 
-test('refuses what it cannot judge, and says why', async () => {
+test('refuses invalid input with the reason', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
   const rows: [fields: object, param: string, message: RegExp][] = [
     [{}, 'input', /missing/],
@@ -190,7 +190,7 @@ test('refuses what it cannot judge, and says why', async () => {
   }
 });
 
-test('gives equal requests equal bytes, on every machine', async () => {
+test('gives identical bytes for identical requests, on every machine', async () => {
   const fields = {
     model: 'local/wordlist',
     input: ['Go to hell, everybody hates you', 'How to make a pipe bomb', 'Good day'],
@@ -198,7 +198,7 @@ test('gives equal requests equal bytes, on every machine', async () => {
   assert.equal(digest((await ask<Moderated>(moderateByWordlist, fields)).text), 'f62483673232baf9');
 });
 
-test('judges texts of any kind and length', async () => {
+test('moderates texts of any kind and length', async () => {
   for (const text of [
     'x'.repeat(1_000_000),
     '\ud800',
@@ -211,7 +211,7 @@ test('judges texts of any kind and length', async () => {
   }
 });
 
-test('stops when the client is gone', async () => {
+test('stops when the client disconnects', async () => {
   const leaving = new AbortController();
   const answer = moderateByWordlist(toBody({ input: 'some words '.repeat(500_000) }), leaving.signal);
   setImmediate(() => leaving.abort());

@@ -58,13 +58,13 @@ function startEndpoint(): Endpoint {
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a token that is ready is sent as it is', async () => {
+test('sends a ready-made token unchanged', async () => {
   const { tools, posts } = startEndpoint();
   assert.deepEqual(await signerOf('ya29.token')(call, tools), ['authorization', 'Bearer ya29.token']);
   assert.equal(posts.length, 0);
 });
 
-test('an assertion says who asks, for what, whom and how long, and is signed with the key', async () => {
+test('an assertion states issuer, scope, audience and lifetime, and is signed with the key', async () => {
   const { tools, posts, clock } = startEndpoint();
   assert.deepEqual(await signerOf(account)(call, tools), ['authorization', 'Bearer token-1']);
   const [{ url, form } = assert.fail('nothing was asked for')] = posts;
@@ -92,7 +92,7 @@ test('an assertion says who asks, for what, whom and how long, and is signed wit
   });
 });
 
-test('calls that need a token at the same time wait for one exchange, and later ones need none', async () => {
+test('concurrent calls that need a token share one request, and later calls need none', async () => {
   const { tools, posts } = startEndpoint();
   const signer = signerOf(account);
   const made = await Promise.all(Array.from({ length: 100 }, () => signer(call, tools)));
@@ -101,7 +101,7 @@ test('calls that need a token at the same time wait for one exchange, and later 
   assert.equal(posts.length, 1);
 });
 
-test('a token is renewed beside the calls before it is over, and only once', async () => {
+test('a token is renewed once, in the background, before it expires', async () => {
   const { tools, posts, clock } = startEndpoint();
   const signer = signerOf(account);
   await signer(call, tools);
@@ -117,7 +117,7 @@ test('a token is renewed beside the calls before it is over, and only once', asy
   assert.deepEqual(signer.secrets?.().slice(0, 2), ['token-2', 'token-1']);
 });
 
-test('a token that is over is never sent', async () => {
+test('an expired token is never sent', async () => {
   const { tools, posts, clock } = startEndpoint();
   const signer = signerOf(account);
   await signer(call, tools);
@@ -126,7 +126,7 @@ test('a token that is over is never sent', async () => {
   assert.equal(posts.length, 2);
 });
 
-test('while the endpoint fails the token that is there serves on, and the endpoint is left alone in between', async () => {
+test('while the token endpoint fails, the current token is used and retries are spaced out', async () => {
   const endpoint = startEndpoint();
   const { tools, posts, clock } = endpoint;
   const signer = signerOf(account);
@@ -146,7 +146,7 @@ test('while the endpoint fails the token that is there serves on, and the endpoi
   await assert.rejects(async () => signer(call, tools), /the token endpoint answered 503$/);
 });
 
-test('why there is no token is said without a word of what was sent or of what came', async () => {
+test('a token failure is reported without request or response content', async () => {
   const endpoint = startEndpoint();
   const { tools } = endpoint;
   const signer = signerOf(account);
@@ -175,7 +175,7 @@ test('why there is no token is said without a word of what was sent or of what c
   }
 });
 
-test('what is no credential is refused when the configuration is read, and not repeated', () => {
+test('an invalid credential is refused when the configuration is read, and not repeated', () => {
   const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const rows: [document: string | object, says: RegExp][] = [
     ['{"type":', /wanted: the JSON file/],
@@ -196,7 +196,7 @@ test('what is no credential is refused when the configuration is read, and not r
   }
 });
 
-test('the lines of the key are secrets, and no line that every key has', () => {
+test('the lines of a private key are secrets, except those common to all keys', () => {
   const secrets = signerOf(account).secrets?.() ?? [];
   assert.ok(secrets.length > 20, String(secrets.length));
   for (const secret of z.array(z.string()).parse(secrets)) assert.ok(pem.includes(secret) && !secret.startsWith('-'));

@@ -9,7 +9,7 @@ function offered(facts: Parameters<typeof openaiCompatible>[0], options: Options
   return offersOf(openaiCompatible(facts), options).openai ?? {};
 }
 
-test('offers what there are facts of, directly under the base URL, and calls with a bearer', () => {
+test('offers the operations of its row, directly under the base URL, with a bearer token', () => {
   const family = openaiCompatible({ ...row, completions: { facts: 'c' }, rerank: { own: [], facts: 'r' } });
   const { openai = {}, ...others } = offersOf(family, {});
   assert.deepEqual(
@@ -24,7 +24,7 @@ test('offers what there are facts of, directly under the base URL, and calls wit
   assert.deepEqual(family.errors, {});
 });
 
-test('lets bytes pass without a fact that speaks against it, and looks at each request with one', () => {
+test('passes bytes through unless a limitation of the upstream needs a check', () => {
   const plain = offered({ ...row, completions: { facts: '' }, embeddings: { facts: '' } });
   assert.equal(plain.completions?.translation, undefined);
   // Whether base64 came that was asked for has to be seen.
@@ -39,7 +39,7 @@ test('lets bytes pass without a fact that speaks against it, and looks at each r
   }
 });
 
-test('puts every path where the options say, that of chat included', () => {
+test('places every path as the options say, chat included', () => {
   const family = openaiCompatible({
     ...row,
     at: (path, { side }) => `/${side}${path}`,
@@ -55,14 +55,14 @@ test('puts every path where the options say, that of chat included', () => {
   );
 });
 
-test('offers chat where there are completions or the family says so, and nowhere else', () => {
+test('offers chat if it has completions or the family says so', () => {
   const embeddings = { facts: '' };
   assert.equal(openaiCompatible({ ...row, embeddings }).chat, undefined);
   assert.equal(typeof openaiCompatible({ ...row, embeddings, hasChat: true }).chat, 'function');
   assert.equal(typeof openaiCompatible({ ...row, completions: { facts: '' } }).chat, 'function');
 });
 
-test('takes what a family offers in shapes of its own beside its rows', () => {
+test('adds offers that a family defines itself', () => {
   const own = { rerank: { path: '/ranking' } };
   assert.deepEqual(Object.keys(offered({ ...row, embeddings: { facts: '' }, own: () => own })), [
     'embeddings',

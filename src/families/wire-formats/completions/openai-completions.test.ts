@@ -38,7 +38,7 @@ async function ask(facts: Parameters<typeof openaiCompletions>[0], body: string,
 const read = async ({ read: toReply }: Conversation, ...answers: string[]) =>
   toReply(answers.map((answer) => ({ body: json(answer), headers: [] })));
 
-test('only what the upstream cannot do needs a translation', () => {
+test('translates only what the upstream does not support', () => {
   const watched = compileWatchedKeys(['prompt']);
   const isNeeded = (facts: Parameters<typeof openaiCompletions>[0], prompt: string, tokenIds: TokenIds = 'decode') => {
     const body = Buffer.from(`{"prompt":${prompt}}`);
@@ -66,7 +66,7 @@ test('only what the upstream cannot do needs a translation', () => {
   assert.equal(isNeeded({ misreadsTokens: true }, '[[1]]', 'pass'), false);
 });
 
-test('a call for each prompt, with everything else as it came', async () => {
+test('sends one call per prompt, with all other fields unchanged', async () => {
   const { sent } = await ask(both, '{"n":1.0,"prompt":["a",[9906,1917]],"odd":[1e2],"model":"m"}');
   assert.deepEqual(sent, [
     '{"n":1.0,"prompt":"a","odd":[1e2],"model":"up"}',
@@ -74,7 +74,7 @@ test('a call for each prompt, with everything else as it came', async () => {
   ]);
 });
 
-test('an upstream that takes lists gets one, with the text of token IDs in it', async () => {
+test('an upstream that takes lists gets one, with token IDs decoded to text', async () => {
   const facts = { misreadsTokens: true };
   assert.deepEqual((await ask(facts, '{"prompt":[[9906,1917],[1578]]}')).sent, [
     '{"prompt":["Hello world"," again"],"model":"up"}',
@@ -82,7 +82,7 @@ test('an upstream that takes lists gets one, with the text of token IDs in it', 
   assert.deepEqual((await ask(facts, '{"prompt":[9906,1917]}')).sent, ['{"prompt":"Hello world","model":"up"}']);
 });
 
-test('token IDs that are the upstream’s own go as they are', async () => {
+test("token IDs of the upstream's own vocabulary are sent unchanged", async () => {
   assert.deepEqual((await ask(both, '{"prompt":[[7],[8,9],"a"]}', 'pass')).sent, [
     '{"prompt":[7],"model":"up"}',
     '{"prompt":[8,9],"model":"up"}',
@@ -91,7 +91,7 @@ test('token IDs that are the upstream’s own go as they are', async () => {
   assert.deepEqual((await ask({ onePromptACall: true }, '{"prompt":[[7],[8]]}')).sent.length, 2);
 });
 
-test('what is neither text nor token IDs is refused, and so is a stream of several prompts', async () => {
+test('refuses a prompt that is neither text nor token IDs, and a stream of several prompts', async () => {
   for (const [body, tokenIds] of [
     ['{"prompt":["a",{"text":"b"}]}'],
     ['{"prompt":[[1],[]]}', 'pass'],
@@ -106,7 +106,7 @@ test('what is neither text nor token IDs is refused, and so is a stream of sever
   assert.equal((await ask(both, '{"prompt":["a","b"],"stream":false}')).conversation.stream, undefined);
 });
 
-test('a list of none is refused where each prompt is a call, and so is one that would be any number of them', async () => {
+test('refuses an empty or too long list where each prompt needs its own call', async () => {
   const prompts = (count: number) => JSON.stringify({ prompt: Array.from({ length: count }, () => [9906]) });
   assert.equal((await ask(both, prompts(2048))).sent.length, 2048);
   for (const count of [0, 2049, 20_000]) {
@@ -118,7 +118,7 @@ test('a list of none is refused where each prompt is a call, and so is one that 
   assert.deepEqual((await ask({}, '{"prompt":[]}')).sent, ['{"prompt":[],"model":"up"}']);
 });
 
-test('choices stand prompt by prompt, and counts are added up', async () => {
+test('orders choices by prompt and adds up usage', async () => {
   const { conversation } = await ask(both, '{"prompt":["a","b"],"n":2}');
   const answer = (first: string, second: string, count: number) =>
     `{"id":"cmpl-${first}","object":"text_completion","created":7,"model":"real","system_fingerprint":"fp","choices":[{"index":1,"text":"${second}","finish_reason":"length","stop_reason":1.0},{"index":0,"text":"${first}","finish_reason":"stop"}],"usage":{"prompt_tokens":${count},"completion_tokens":2,"total_tokens":${count + 2},"details":{"cached":${count}},"cost":0.5}}`;
@@ -133,7 +133,7 @@ test('choices stand prompt by prompt, and counts are added up', async () => {
   assert.deepEqual(usage, { promptTokens: 11, completionTokens: 4, totalTokens: 15, searchUnits: null });
 });
 
-test('what the head lacks is made up for, and a count that one call lacks is none', async () => {
+test('fills in a missing id and created, and drops usage that one call lacks', async () => {
   const { conversation } = await ask(both, '{"prompt":["a","b"]}');
   const { body, usage } = await read(
     conversation,
@@ -147,7 +147,7 @@ test('what the head lacks is made up for, and a count that one call lacks is non
   assert.equal(usage, null);
 });
 
-test('an answer of another shape is none', async () => {
+test('refuses a response of another shape', async () => {
   const { conversation } = await ask(both, '{"prompt":["a"]}');
   for (const answer of [
     '[]',
@@ -169,7 +169,7 @@ test('an answer of another shape is none', async () => {
   }
 });
 
-test('counts that count nothing are not passed on, alone or in a sum', async () => {
+test('drops invalid counts, alone and in sums', async () => {
   const usageFor = async (...usages: string[]) => {
     const prompts = usages.map(() => 'a');
     const { conversation } = await ask(both, JSON.stringify({ prompt: prompts }));
@@ -195,12 +195,12 @@ test('counts that count nothing are not passed on, alone or in a sum', async () 
   assert.equal((await usageFor(lacking, lacking)).said, '{"completion_tokens":4,"total_tokens":6}');
 });
 
-test('how many choices come is for the upstream where n is no count', async () => {
+test('does not check the number of choices if n is invalid', async () => {
   const { conversation } = await ask(both, '{"prompt":["a"],"n":"two"}');
   await read(conversation, '{"choices":[{"index":0,"text":"A"},{"index":1,"text":"B"}]}');
 });
 
-test('chunks of a stream pass as they are, and it is complete with a reason for each choice', async () => {
+test('passes chunks unchanged, and needs a finish reason for each choice', async () => {
   const { conversation } = await ask(both, '{"prompt":["a"],"n":2,"stream":true}');
   const { stream } = conversation;
   assert.ok(stream);
@@ -237,7 +237,7 @@ const streamOf = async (more = '') => {
 const saying = (reason: string, index = 0): Json =>
   json(`{"choices":[{"index":${index},"text":"A","finish_reason":${reason}}]}`);
 
-test('a reason that is empty, or "null" as a text, ends nothing', async () => {
+test('an empty finish reason, or the text "null", ends nothing', async () => {
   const stream = await streamOf();
   for (const reason of ['""', '"null"', 'null']) stream.event(saying(reason));
   assert.equal(stream.isComplete, false);
@@ -247,7 +247,7 @@ test('a reason that is empty, or "null" as a text, ends nothing', async () => {
   assert.deepEqual([stream.isComplete, stream.end()], [true, []]);
 });
 
-test('the upstream’s word that it is done counts once each choice has come and ended', async () => {
+test("the upstream's [DONE] counts once each choice has finished", async () => {
   for (const events of [
     [],
     [saying('"stop"')],
@@ -263,7 +263,7 @@ test('the upstream’s word that it is done counts once each choice has come and
   assert.deepEqual(unknown.end(), []);
 });
 
-test('a chunk that counts and has no choices is one, with a list of none', async () => {
+test('a usage chunk without choices gets an empty list of them', async () => {
   const stream = await streamOf();
   for (const [chunk, passed, promptTokens] of [
     ['{"usage":{"prompt_tokens":1}}', '{"usage":{"prompt_tokens":1},"choices":[]}', 1],

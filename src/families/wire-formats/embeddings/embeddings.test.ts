@@ -78,11 +78,11 @@ const refused = (param: string, message = /./) => ({
 const unfit = (message: RegExp) => ({ name: 'Unfit', message });
 
 describe('inputs', () => {
-  test('go in their order, in one call', async () => {
+  test('are sent in order, in one call', async () => {
     assert.deepEqual((await talk('{"input":["a","b","c"]}')).written, ['{"texts":["a","b","c"]}']);
   });
 
-  test('are one for one text, and a call for a list of nothing', async () => {
+  test('are one for a single text, and one call for an empty list', async () => {
     for (const [text, isSingle, count] of [
       ['{"input":"a"}', true, 1],
       ['{"input":["a"]}', false, 1],
@@ -99,7 +99,7 @@ describe('inputs', () => {
     }
   });
 
-  test('that are token IDs go as their text, by the vocabulary that is named or goes with the name of the model', async () => {
+  test('given as token IDs are decoded with the named vocabulary or that of the model', async () => {
     assert.deepEqual((await talk('{"input":[9906,1917]}')).written, ['{"texts":["Hello world"]}']);
     assert.deepEqual((await talk('{"input":[[13225,2375],"x"]}', { tokenIds: 'o200k_base' })).written, [
       '{"texts":["Hello world","x"]}',
@@ -109,19 +109,19 @@ describe('inputs', () => {
     ]);
   });
 
-  test('that are token IDs of no known vocabulary are refused', async () => {
+  test('given as token IDs of an unknown vocabulary are refused', async () => {
     for (const list of ['[9906,100256]', '[1.5]', '[-1]', '[1e99]', '[[1],[123456789]]']) {
       await assert.rejects(talk(`{"input":${list}}`), refused('input', /token IDs/), list);
     }
     await assert.rejects(talk('{"input":[1]}', { tokenIds: 'pass' }), refused('input', /token IDs/));
   });
 
-  test('that are token IDs go as they are where the wire format takes them', async () => {
+  test('given as token IDs are sent unchanged if the wire format takes them', async () => {
     const settings = { wireFormat: { takesTokens: () => true } };
     assert.deepEqual((await talk('{"input":[[1,2],"x",[3]]}', settings)).written, ['{"texts":[[1,2],"x",[3]]}']);
   });
 
-  test('that are no text are refused, unless the wire format takes objects', async () => {
+  test('that are not text are refused, unless the wire format takes objects', async () => {
     for (const input of ['{"text":"a"}', '[{"text":"a"}]', '["a",null]', '[["a"]]', '[[]]', '["a",1]', '7', 'true']) {
       await assert.rejects(talk(`{"input":${input}}`), refused('input', /text only/), input);
     }
@@ -136,7 +136,7 @@ describe('inputs', () => {
     }
   });
 
-  test('must be there, and a conversation is none', async () => {
+  test('are mandatory, and a conversation is refused', async () => {
     await assert.rejects(talk('{}'), refused('input', /not there/));
     await assert.rejects(talk('{"messages":[{"role":"user","content":"a"}]}'), refused('messages', /conversation/));
     const settings = { wireFormat: { takesTokens: () => true, takes: 'anything' }, unsupported: 'drop' } as const;
@@ -145,13 +145,13 @@ describe('inputs', () => {
 });
 
 describe('parameters', () => {
-  test('that the wire format has a name for go under it, in their own digits', async () => {
+  test('known to the wire format are sent under its name with their digits', async () => {
     assert.deepEqual((await talk('{"input":"a","dimensions":1.0e1,"truncate":"END"}')).written, [
       '{"truncate":"END","texts":["a"],"width":1.0e1}',
     ]);
   });
 
-  test('that it does not know pass, save where it is strict', async () => {
+  test('unknown to the wire format are passed on, unless it is strict', async () => {
     const text = '{"input":"a","unheard_of":{"a":[1.0]},"__proto__":2}';
     assert.deepEqual((await talk(text)).written, ['{"unheard_of":{"a":[1.0]},"__proto__":2,"texts":["a"]}']);
     const strict = { wireFormat: { isStrict: true } };
@@ -165,12 +165,12 @@ describe('parameters', () => {
     ]);
   });
 
-  test('that are for the operator alone are refused with the reason', async () => {
+  test('reserved for the operator are refused with the reason', async () => {
     const settings = { wireFormat: { cannot: { width: 'wants "dimensions" for it' } } };
     await assert.rejects(talk('{"input":"a","width":4}', settings), refused('width', /wants "dimensions" for it/));
   });
 
-  test('dimensions of a model of one width are left out and named, or refused where the operator says so', async () => {
+  test('dimensions are dropped and reported for a fixed-width model, or refused if so configured', async () => {
     const narrow = { wireFormat: { hasDimensions: false } };
     const text = '{"input":"a","dimensions":4}';
     for (const unsupported of [undefined, 'drop'] as const) {
@@ -184,7 +184,7 @@ describe('parameters', () => {
     assert.deepEqual([...(await talk('{"input":"a"}', narrow)).asked.ignored], []);
   });
 
-  test('dimensions have several names, of which the first that the client sent counts', async () => {
+  test('dimensions have several names, and the first sent by the client counts', async () => {
     const calls = async (text: string, defaults = '{}') => {
       const { asked, written } = await talk(text, { defaults });
       return [written.join(), ...asked.ignored];
@@ -205,7 +205,7 @@ describe('parameters', () => {
     );
   });
 
-  test('hints are left out and named, unless the wire format has them, also where strangers are refused', async () => {
+  test('optional hints are dropped and reported unless supported, even if unknown fields are refused', async () => {
     const text = '{"input":"a","truncate":"END","max_tokens_per_doc":9,"drop_params":true}';
     for (const isStrict of [false, true]) {
       const { asked, written } = await talk(text, { wireFormat: { isStrict } });
@@ -215,7 +215,7 @@ describe('parameters', () => {
     await assert.rejects(talk(text, { unsupported: 'refuse' }), refused('max_tokens_per_doc'));
   });
 
-  test('a user is left out and named, unless the wire format has one', async () => {
+  test('a user is dropped and reported unless supported', async () => {
     const { asked, written } = await talk('{"input":"a","user":"u"}');
     assert.deepEqual(written, ['{"texts":["a"]}']);
     assert.deepEqual([...asked.ignored], ['user']);
@@ -225,7 +225,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('a format is float or base64, and another is not taken for either', async () => {
+  test('a format other than float and base64 is refused', async () => {
     for (const format of ['"int8"', '"base64 "', '64', '["base64"]', '{}']) {
       const text = `{"input":"a","encoding_format":${format}}`;
       await assert.rejects(talk(text), refused('encoding_format', /"float" or "base64"/), format);
@@ -250,7 +250,7 @@ describe('vectors', () => {
   const embedding = async (vector: string, format?: string): Promise<string> =>
     /"embedding":(.*?)\}\]/.exec((await one(vector, format)).text)?.[1] ?? '';
 
-  test('come in the client’s order and shape', async () => {
+  test("come in the client's order and shape", async () => {
     const answers = ['{"vectors":[[1.0],[2e0],[3]],"count":7}'];
     const { text, usage, isEstimated } = await reply('{"input":["a","b","c"]}', answers);
     assert.equal(
@@ -261,16 +261,16 @@ describe('vectors', () => {
     assert.equal(isEstimated, false);
   });
 
-  test('keep the upstream’s own digits where floats are asked for', async () => {
+  test("keep the upstream's digits if floats are requested", async () => {
     assert.equal(await embedding('[0.10,-0.0,1e-7,12345678901234567890]'), '[0.10,-0.0,1e-7,12345678901234567890]');
   });
 
-  test('come in a format whose letters are of any case', async () => {
+  test('accept the format name in any case', async () => {
     for (const format of ['BASE64', 'Base64']) assert.equal(await embedding('[0.5,-1]', format), '"AAAAPwAAgL8="');
     assert.equal(await embedding('"AAAAPwAAgL8="', 'FLOAT'), '[0.5,-1]');
   });
 
-  test('become base64 of little-endian 32-bit floats, rounded as such', async () => {
+  test('become base64 of little-endian, rounded 32-bit floats', async () => {
     assert.equal(await embedding('[0.5,-1]', 'base64'), '"AAAAPwAAgL8="');
     assert.equal(await embedding('[-0.0,0]', 'base64'), '"AAAAgAAAAAA="');
     const values = [0.1, 1e-45, 1.4e-46, 3.4028234663852886e38, 3.4028235e38, -1 / 3, 16_777_217];
@@ -278,13 +278,13 @@ describe('vectors', () => {
     assert.equal(await embedding(JSON.stringify(values), 'base64'), `"${bits}"`);
   });
 
-  test('of numbers that no 32-bit float can be are none', async () => {
+  test('with numbers outside the float32 range are refused', async () => {
     for (const number of ['3.5e38', '-1e39', '1e308']) {
       await assert.rejects(one(`[0,${number}]`, 'base64'), unfit(/no 32-bit float/), number);
     }
   });
 
-  test('become numbers that read as the very bits', async () => {
+  test('from base64 become numbers that parse to the same bits', async () => {
     const floats = new Float32Array([0.1, -0, 1e-45, 3.4028234663852886e38, -1 / 3, 1, 1e21, 123456]);
     const text = await embedding(`"${Buffer.from(floats.buffer).toString('base64')}"`);
     const numbers: unknown = JSON.parse(text);
@@ -293,11 +293,11 @@ describe('vectors', () => {
     assert.ok(text.startsWith('[0.10000000149011612,-0,'), text);
   });
 
-  test('in base64 stay as they are where base64 is asked for', async () => {
+  test('in base64 stay unchanged if base64 is requested', async () => {
     assert.equal(await embedding('"AAAAPwAAgL8="', 'base64'), '"AAAAPwAAgL8="');
   });
 
-  test('in base64 of something that is no number are none, whatever is asked for', async () => {
+  test('in base64 with NaN or infinity are refused in either format', async () => {
     // The largest float, and the smallest bits that are none.
     const good = Buffer.from('ffff7f7fffff7fff', 'hex').toString('base64');
     assert.equal(await embedding(`"${good}"`, 'base64'), `"${good}"`);
@@ -313,7 +313,7 @@ describe('vectors', () => {
     }
   });
 
-  test('of numbers that are too large for any are none, and large ones stay as they are', async () => {
+  test('with infinite numbers are refused, and large ones stay unchanged', async () => {
     const nines = (count: number): string => '9'.repeat(count);
     for (const number of ['1e999', '-1E+999', '1e0000309', nines(310), `-${nines(301)}.5e9`]) {
       for (const place of [`[${number}]`, `[0.1,${number},0.2]`, `[${'0.1,'.repeat(500)}${number}]`]) {
@@ -326,7 +326,7 @@ describe('vectors', () => {
     }
   });
 
-  test('are converted with a turn for others now and then', async () => {
+  test('are converted in slices that yield to the event loop', async () => {
     const width = 4_096;
     const vector = `[${Array.from({ length: width }, (_, place) => Math.sin(place))}]`;
     const inputs = Array.from({ length: 256 }, () => 'a');
@@ -342,7 +342,7 @@ describe('vectors', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  test('are adapted by the wire format in whatever format, or left as they are', async () => {
+  test('are adapted by the wire format in either format, or left unchanged', async () => {
     const doubled: EmbeddingWireFormat['read'] = (answer, call) => ({
       ...wireFormat.read(answer, call),
       adapt: ([first = 0, ...others]) => (first === 0 ? undefined : [first, ...others].map((value) => value * 2)),
@@ -366,7 +366,7 @@ describe('vectors', () => {
     }
   });
 
-  test('in base64 that is cut, padded amiss or of another alphabet are none', async () => {
+  test('in truncated, misaligned or otherwise invalid base64 are refused', async () => {
     for (const text of ['', '=', 'AAAA', 'AAAAPwA=', 'AAAAPw', 'AAAAPw=', 'AAAAPw===', 'AAAAPw==\\n', ' AAAAPw==']) {
       for (const format of ['float', 'base64']) {
         await assert.rejects(one(`"${text}"`, format), unfit(/no base64 of 32-bit floats/), text);
@@ -376,7 +376,7 @@ describe('vectors', () => {
     await assert.rejects(one('"AAAAP=AA"'), unfit(/no base64/));
   });
 
-  test('of no numbers, or of something else beside them, are none', async () => {
+  test('without numbers, or with other values, are refused', async () => {
     for (const vector of ['[]', 'null', '{}', 'true']) {
       await assert.rejects(one(vector), unfit(/the vector of input 0 holds no numbers/), vector);
     }
@@ -385,7 +385,7 @@ describe('vectors', () => {
     }
   });
 
-  test('are as many as the inputs of their call', async () => {
+  test('must be as many as the inputs of their call', async () => {
     for (const [vectors, fact] of [
       ['[1]', /1 vectors for 2 inputs/],
       ['', /0 vectors for 2 inputs/],
@@ -397,7 +397,7 @@ describe('vectors', () => {
     await assert.rejects(reply('{"input":[]}', ['{"vectors":[[1]]}']), unfit(/1 vectors for 0 inputs/));
   });
 
-  test('of one answer have one width', async () => {
+  test('of one response must have the same width', async () => {
     const text = '{"input":["a","b"]}';
     await assert.rejects(reply(text, ['{"vectors":[[1,2],[1]]}']), unfit(/vectors of 2 and of 1 numbers/));
     await assert.rejects(reply(text, ['{"vectors":["AAAAPwAAgL8=",[1]]}']), unfit(/vectors of 2 and of 1 numbers/));
@@ -413,7 +413,7 @@ describe('usage', () => {
     return [/"usage":(.*)\}/.exec(body)?.[1], usage, isEstimated];
   };
 
-  test('is what the call counted', async () => {
+  test('is what the call reported', async () => {
     assert.deepEqual(await usageOf(',"count":3,"total":5'), [
       '{"prompt_tokens":3,"total_tokens":5}',
       { promptTokens: 3, completionTokens: null, totalTokens: 5, searchUnits: null },
@@ -421,7 +421,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('has the prompt for its total where the call says no total', async () => {
+  test('uses the prompt count as total if the total is missing', async () => {
     assert.deepEqual(await usageOf(',"count":5'), [
       '{"prompt_tokens":5,"total_tokens":5}',
       { promptTokens: 5, completionTokens: null, totalTokens: 5, searchUnits: null },
@@ -429,20 +429,20 @@ describe('usage', () => {
     ]);
   });
 
-  test('is estimated, and none is kept, where the call says nothing', async () => {
+  test('is estimated for billing, and left out of the response, if not reported', async () => {
     for (const silent of ['', ',"count":null', ',"count":-1', ',"count":"3"', ',"count":1.5']) {
       assert.deepEqual(await usageOf(silent), ['{"prompt_tokens":5,"total_tokens":5}', null, true]);
     }
   });
 
-  test('is estimated by the number of token IDs where these went as they were', async () => {
+  test('is estimated by the number of token IDs if they were sent unchanged', async () => {
     const settings = { wireFormat: { takesTokens: () => true } };
     const { text: body } = await reply('{"input":[1,2,3,4,5,6,7]}', ['{"vectors":[[1]]}'], settings);
     assert.match(body, /"prompt_tokens":7/);
   });
 });
 
-test('the model is what the upstream calls it, and its name there where it says nothing', async () => {
+test('the model is what the upstream names in the response, else its configured name', async () => {
   const answers = ['{"vectors":[[1]],"count":1}'];
   const read: EmbeddingWireFormat['read'] = (answer, call) => ({ ...wireFormat.read(answer, call), model: 'said' });
   assert.match((await reply('{"input":"a"}', answers, { wireFormat: { read } })).text, /"model":"said"/);

@@ -41,7 +41,7 @@ async function written(facts: OpenaiEmbeddingFacts, text: string, tokenIds?: Tok
 
 const resultOf = (text: string) => readOpenaiEmbeddings({ body: parseJson(Buffer.from(text)), headers: [] });
 
-test('a format is known in whatever letters, and by nothing that is longer', () => {
+test('recognises a format in any case, and no longer text', () => {
   const long = `"${'base64'.repeat(1_000)}"`;
   assert.equal(openaiEmbeddings({}).isNeeded?.(glanceAt(`{"input":"a","encoding_format":${long}}`)), false);
   const escaped = [...'base64'].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('');
@@ -49,7 +49,7 @@ test('a format is known in whatever letters, and by nothing that is longer', () 
 });
 
 describe('token IDs', () => {
-  test('are seen wherever in the list they stand', () => {
+  test('are found anywhere in the list', () => {
     for (const text of ['[1,2]', '[[1],[2]]', '["a",[1]]', '["a",1]', '[[]]', '[1e3]']) {
       assert.equal(holdsTokens(glanceAt(`{"input":${text}}`)), true, text);
     }
@@ -59,12 +59,12 @@ describe('token IDs', () => {
     assert.equal(holdsTokens(glanceAt('{"messages":[[1]]}')), false);
   });
 
-  test('are none of ours where the operator says that they pass', () => {
+  test('are ignored if the operator lets them pass', () => {
     assert.equal(holdsTokens(glanceAt('{"input":[1]}', 'pass')), false);
     assert.equal(holdsTokens(glanceAt('{"input":[1]}', 'o200k_base')), true);
   });
 
-  test('are decoded where the upstream would misread them', async () => {
+  test('are decoded for an upstream that would misread them', async () => {
     const facts = { misreadsTokens: true };
     assert.deepEqual(await written(facts, '{"input":[9906,1917]}'), ['{"model":"their-model","input":"Hello world"}']);
     assert.deepEqual(await written(facts, '{"input":[[9906,1917],"x",[1578]]}'), [
@@ -75,7 +75,7 @@ describe('token IDs', () => {
     ]);
   });
 
-  test('stay as they are where they pass', async () => {
+  test('stay unchanged if they may pass', async () => {
     const facts = { misreadsTokens: true };
     assert.equal(isNeeded(facts, '{"input":[[1],[2],[3]]}', 'pass'), false);
     assert.deepEqual(await written(facts, '{"input":[[1,2],[3],"x"]}', 'pass'), [
@@ -84,15 +84,15 @@ describe('token IDs', () => {
     assert.deepEqual(await written(facts, '{"input":[1,2,3]}', 'pass'), ['{"model":"their-model","input":[1,2,3]}']);
   });
 
-  test('stay as they are where the upstream reads them, whatever else has to be changed', async () => {
+  test('stay unchanged for an upstream that reads them, whatever else changes', async () => {
     assert.deepEqual(await written({ lacksBase64: true }, '{"input":[[1,2]],"encoding_format":"base64"}'), [
       '{"model":"their-model","input":[[1,2]],"encoding_format":"float"}',
     ]);
   });
 });
 
-describe('what passes as it came', () => {
-  test('everything, of an upstream that lacks nothing', () => {
+describe('passes unchanged', () => {
+  test('everything, for an upstream that lacks nothing', () => {
     for (const text of [
       '{"input":[1]}',
       '{"input":"a","encoding_format":"float","dimensions":4}',
@@ -102,7 +102,7 @@ describe('what passes as it came', () => {
     }
   });
 
-  test('a conversation in place of the input, whatever is asked of it', () => {
+  test('a conversation instead of the input, with any options', () => {
     const lacks = { misreadsTokens: true, lacksBase64: true, lacksDimensions: true };
     const facts: OpenaiEmbeddingFacts = { ...lacks, refusesNull: ['encoding_format', 'dimensions'] };
     const asked = ['"encoding_format":"base64"', '"encoding_format":null', '"dimensions":4', '"x":1'];
@@ -112,7 +112,7 @@ describe('what passes as it came', () => {
     }
   });
 
-  test('everything but base64, however it is spelled', () => {
+  test('everything but base64, in any spelling', () => {
     for (const facts of [{ lacksBase64: true }, {}]) {
       for (const format of ['"base64"', String.raw`"b\u0061se64"`, '"BASE64"']) {
         assert.equal(isNeeded(facts, `{"input":"a","encoding_format":${format}}`), true, format);
@@ -123,7 +123,7 @@ describe('what passes as it came', () => {
     }
   });
 
-  test('everything but dimensions, of one that has one width', async () => {
+  test('everything but dimensions, for a fixed-width upstream', async () => {
     const facts = { lacksDimensions: true };
     assert.equal(isNeeded(facts, '{"input":"a","dimensions":4}'), true);
     assert.equal(isNeeded(facts, '{"input":"a","dimensions":null}'), false);
@@ -134,7 +134,7 @@ describe('what passes as it came', () => {
     assert.deepEqual([...asked.ignored], ['dimensions']);
   });
 
-  test('everything but what is null, of one that takes null for a wrong value', async () => {
+  test('everything but null, for an upstream that rejects null', async () => {
     const facts: OpenaiEmbeddingFacts = { refusesNull: ['encoding_format'] };
     assert.equal(isNeeded(facts, '{"input":"a","encoding_format":null}'), true);
     assert.equal(isNeeded(facts, '{"input":"a","encoding_format":"null"}'), false);
@@ -162,7 +162,7 @@ describe('base64', () => {
 
   const ask = '{"input":["a","b"],"encoding_format":"base64"}';
 
-  test('is asked for, and an answer that has it is the client’s as it came', async () => {
+  test('is requested, and a base64 response is passed on unchanged', async () => {
     const { formats, isAsItCame } = await reply(ask, [two]);
     assert.deepEqual(formats, ['base64']);
     assert.equal(isAsItCame, true);
@@ -172,7 +172,7 @@ describe('base64', () => {
     );
   });
 
-  test('is made of floats that come in its place, be it of all or of some', async () => {
+  test('is made from floats that come instead, in all or some elements', async () => {
     for (const second of ['[0.50]', `"${half}"`]) {
       const { text, isAsItCame } = await reply(ask, [`{"data":[${element(0, '[5e-1]')},${element(1, second)}]}`]);
       assert.equal(isAsItCame, false);
@@ -180,7 +180,7 @@ describe('base64', () => {
     }
   });
 
-  test('of an answer that had to be changed, or of a request that was, is written anew', async () => {
+  test('is written anew if the response or the request had to be changed', async () => {
     const turned = `{"data":[${element(1, `"${half}"`)},${element(0, `"${half}"`)}]}`;
     assert.equal((await reply(ask, [turned])).isAsItCame, false);
     const tokens = '{"input":[[9906,1917],[1578]],"encoding_format":"base64"}';
@@ -193,7 +193,7 @@ describe('base64', () => {
     assert.equal((await reply(floats, [`{"data":[${element(0, '[1]')}]}`])).isAsItCame, false);
   });
 
-  test('is judged as any other answer is', async () => {
+  test('is validated like any other response', async () => {
     const nan = Buffer.from('0000c07f', 'hex').toString('base64');
     for (const [answer, fact] of [
       [`{"data":[${element(0, `"${half}"`)}]}`, /1 vectors for 2 inputs/],
@@ -206,7 +206,7 @@ describe('base64', () => {
     }
   });
 
-  test('of other numbers, which a client may want, is not judged', async () => {
+  test('of other number types that the client requested is not validated', async () => {
     const facts = { forOtherNumbers: ['embed_dtype'] };
     const answer = `{"data":[${element(0, '"AH4="')},${element(1, '"AHwAfA=="')}]}`;
     const wanted = ask.replace('{', '{"embed_dtype":"float16",');
@@ -215,7 +215,7 @@ describe('base64', () => {
     await assert.rejects(reply(wanted, [answer]), { name: 'Unfit' });
   });
 
-  test('is made here where the operator says so, of floats that are asked for', async () => {
+  test('is converted here from requested floats if the operator says so', async () => {
     const answer = `{"data":[${element(0, '[0.5]')},${element(1, '[0.5]')}]}`;
     const { formats, text, isAsItCame } = await reply(ask, [answer], {}, { base64: 'convert' });
     assert.deepEqual(formats, ['float']);
@@ -225,21 +225,21 @@ describe('base64', () => {
   });
 });
 
-describe('what is written', () => {
-  test('one text as one, a list as a list, and nothing of what was not asked', async () => {
+describe('the written request', () => {
+  test('has one text as text, a list as list, and nothing that the client did not send', async () => {
     assert.deepEqual(await written({}, '{"input":"a"}'), ['{"model":"their-model","input":"a"}']);
     assert.deepEqual(await written({}, '{"input":["a"]}'), ['{"model":"their-model","input":["a"]}']);
     assert.deepEqual(await written({}, '{"input":[]}'), ['{"model":"their-model","input":[]}']);
     assert.deepEqual(await written({}, '{"input":""}'), ['{"model":"their-model","input":""}']);
   });
 
-  test('a number in its own digits, and what is unknown as it came', async () => {
+  test('keeps numbers in their digits, and unknown fields unchanged', async () => {
     assert.deepEqual(await written({}, '{"input":"a","dimensions":1.0e1,"user":"u","x":{"y":[1.50]},"__proto__":1}'), [
       '{"user":"u","x":{"y":[1.50]},"__proto__":1,"model":"their-model","input":"a","dimensions":1.0e1}',
     ]);
   });
 
-  test('a call holds as many inputs as the operator says, else as many as are known', () => {
+  test('has as many inputs per call as configured, else as the family allows', () => {
     const facts = { maxItems: 4, maxItemsOption: 'most' };
     assert.deepEqual(openaiEmbeddings(facts, {}).limits, { items: 4 });
     assert.deepEqual(openaiEmbeddings(facts, { most: '1' }).limits, { items: 1 });
@@ -247,13 +247,13 @@ describe('what is written', () => {
   });
 });
 
-describe('what is read', () => {
+describe('the parsed response', () => {
   const element = (index: string, embedding: string): string => `{"index":${index},"embedding":${embedding}}`;
   const answer = (...elements: string[]): string => `{"data":[${elements.join()}]}`;
   const vectors = (text: string): string[] =>
     resultOf(text).vectors.map((vector: Json) => writeJson(vector).toString());
 
-  test('vectors by their index, in their own digits', () => {
+  test('has vectors by index, in their digits', () => {
     assert.deepEqual(vectors(answer(element('2', '[3.0]'), element('0', '[1e0]'), element('1', '"AACAPw=="'))), [
       '[1e0]',
       '"AACAPw=="',
@@ -262,7 +262,7 @@ describe('what is read', () => {
     assert.deepEqual(vectors(answer(element('0.0', '[1]'))), ['[1]']);
   });
 
-  test('no index twice, none missing, none beyond', () => {
+  test('needs each index exactly once', () => {
     for (const [text, fact] of [
       [answer(element('0', '[1]'), element('0', '[1]')), /index 0 stands twice/],
       [answer(element('1', '[1]')), /the index 1, and there are 1/],
@@ -283,7 +283,7 @@ describe('what is read', () => {
     }
   });
 
-  test('what was counted, however little of it is said', () => {
+  test('has the reported usage, even if partial', () => {
     const counts = (usage: string) => {
       const { promptTokens, totalTokens } = resultOf(`{"data":[],"usage":${usage}}`);
       return [promptTokens, totalTokens];
@@ -297,7 +297,7 @@ describe('what is read', () => {
     assert.deepEqual(counts('[]'), [undefined, undefined]);
   });
 
-  test('the name of the model where it is one', () => {
+  test('has the model name if it is one', () => {
     assert.equal(resultOf('{"data":[],"model":"bge"}').model, 'bge');
     assert.equal(resultOf('{"data":[],"model":null}').model, undefined);
   });

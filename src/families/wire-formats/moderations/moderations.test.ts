@@ -51,7 +51,7 @@ async function replyOfMistral(answer: string, options?: Readonly<Record<string, 
   return objectIn(JSON.parse(writeJson(body).toString()), 'the reply');
 }
 
-test('of several categories under one name the highest score counts, in its own digits, and any of them flags', async () => {
+test('of several categories mapped to one, the highest score counts in its digits, and any can flag', async () => {
   const { read: readReply } = await mistralModerations.ask(asked({ input: 'x' }));
   const { body } = await readReply([
     {
@@ -68,7 +68,7 @@ test('of several categories under one name the highest score counts, in its own 
   assert.match(text, /"original":\{"categories":\{"dangerous":true,"criminal":false,"pii":true\},"category_scores":\{/);
 });
 
-test('a category without a name at OpenAI flags too, unless the operator wants those with one alone', async () => {
+test('a category unknown to OpenAI flags too, unless flagged_by is mapped', async () => {
   const answer = '{"results":[{"categories":{"pii":true,"sexual":false,"of_tomorrow":true},"category_scores":{}}]}';
   const flagged = async (options?: Readonly<Record<string, string>>) =>
     JSON.stringify((await replyOfMistral(answer, options)).results).includes('"flagged":true');
@@ -78,7 +78,7 @@ test('a category without a name at OpenAI flags too, unless the operator wants t
   assert.deepEqual(flaggedBy.values, ['any', 'mapped']);
 });
 
-test('verdicts and scores of other kinds are none', async () => {
+test('refuses verdicts and scores of other types', async () => {
   for (const result of [
     '{}',
     'null',
@@ -98,19 +98,19 @@ test('verdicts and scores of other kinds are none', async () => {
   await assert.rejects(replyOfMistral('{"results":[]}'), Unfit);
 });
 
-test('where only the mapped count, a verdict on none of them is none', async () => {
+test('with flagged_by mapped, a response without mapped categories is refused', async () => {
   const answer = '{"results":[{"categories":{"pii":true,"of_tomorrow":false}}]}';
   await assert.rejects(replyOfMistral(answer, { flagged_by: 'mapped' }), Unfit);
 });
 
-test('names that every object has are names like any other', async () => {
+test('names such as "constructor" are ordinary category names', async () => {
   const reply = await replyOfMistral(
     '{"results":[{"categories":{"__proto__":false,"constructor":true,"toString":false}}]}',
   );
   assert.match(JSON.stringify(reply), /"flagged":true,"categories":\{"harassment":false/);
 });
 
-test('usage stays as the upstream says it', async () => {
+test('usage is kept as the upstream reports it', async () => {
   const wireFormat = translateModerations({
     own: [],
     write: () => ({ body: {} }),
@@ -133,7 +133,7 @@ const judged = (labels: object[], options: Readonly<Record<string, string>> = {}
     }),
   );
 
-test('labels mean what the table says, however they are spelled', () => {
+test('labels map as the table says, in any spelling', () => {
   assert.deepEqual(judged([{ label: 'Self_Harm', score: 0.5 }]), [{ categories: ['self-harm'], isFlagged: true }]);
   assert.deepEqual(judged([{ label: 'self-harm/intent', score: 0.4 }]), [
     { categories: ['self-harm/intent'], isFlagged: false },
@@ -142,7 +142,7 @@ test('labels mean what the table says, however they are spelled', () => {
   assert.deepEqual(judged([{ label: 'NOT-HATE', score: 0.99 }]), []);
 });
 
-test('labels mean what the operator says, several things too', () => {
+test('the operator can map labels, also to several categories', () => {
   const options = { labels: 'S=safe,LABEL_1=hate,LABEL_1=violence,toxic=flagged,+=sexual' };
   assert.deepEqual(judged([{ label: 'S', score: 1 }], options), []);
   assert.deepEqual(judged([{ label: 'LABEL_1', score: 1 }], options), [
@@ -156,7 +156,7 @@ test('labels mean what the operator says, several things too', () => {
 const ofScores = (scores: Readonly<Record<string, number>>) =>
   judged(Object.entries(scores).map(([label, score]) => ({ label, score })));
 
-test('a label that nobody knows is no verdict where it counts, or where none stands above it', () => {
+test('an unknown label is refused if its score decides the result', () => {
   assert.deepEqual(ofScores({ toxic: 0.4, LABEL_0: 0.39 }), [{ categories: ['harassment'], isFlagged: false }]);
   assert.deepEqual(ofScores({ LABEL_0: 0.1, safe: 0.9 }), []);
   for (const scores of [
@@ -178,7 +178,7 @@ test('a label that nobody knows is no verdict where it counts, or where none sta
   assert.throws(() => judged([{ label: 'toxic' }]), Unfit);
 });
 
-test('what a label is called is never repeated, only where it stands', () => {
+test('an unknown label is reported by its position only, never by name', () => {
   for (const label of ['sk-upstream-0123456789', 'my secret text', 'LABEL_1']) {
     assert.throws(
       () => ofScores({ safe: 0.1, [label]: 0.9 }),
@@ -190,7 +190,7 @@ test('what a label is called is never repeated, only where it stands', () => {
   }
 });
 
-test('the options take what can be meant and nothing else', () => {
+test('the options accept only valid mappings and thresholds', () => {
   const { labels, threshold } = labelOptions;
   for (const good of ['toxic=harassment', 'LABEL_1=hate/threatening,severe toxic=flagged,毒=safe']) {
     assert.match(good, labels.pattern ?? /^$/);
@@ -202,7 +202,7 @@ test('the options take what can be meant and nothing else', () => {
   for (const bad of ['0', '0.0', '1.1', '2', '-0.5', '50%', '']) assert.doesNotMatch(bad, threshold.pattern ?? /^/);
 });
 
-test('the tables hold names as they are looked up', () => {
+test('table keys are in normalised form', () => {
   for (const label of [...Object.keys(labelCategories), ...harmlessLabels]) assert.equal(foldLabel(label), label);
   for (const label of harmlessLabels) assert.ok(!Object.hasOwn(labelCategories, label), label);
   assert.equal(new Set(openaiCategories).size, 13);

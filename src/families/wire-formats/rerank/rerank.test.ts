@@ -74,7 +74,7 @@ const result = (index: unknown, score: unknown): string => JSON.stringify({ inde
 const placesIn = (answer: string): unknown =>
   JSON.parse(answer).results.map(({ index }: { readonly index: number }) => index);
 
-test('an answer that does not say what each document is worth is no answer', async () => {
+test('refuses a response that does not score each document', async () => {
   const good = result(0, 0.5);
   const bad: readonly (readonly [answer: string, fact: RegExp])[] = [
     [results(good, result(2, 0.1)), /of document 2, and there are 2/],
@@ -103,7 +103,7 @@ test('an answer that does not say what each document is worth is no answer', asy
   }
 });
 
-test('as many results as are wanted are enough, and none more than these come back', async () => {
+test('needs as many results as requested, and returns no more', async () => {
   const body = { query: 'q', documents: ['a', 'b', 'c'], top_n: 2 };
   assert.deepEqual(placesIn(await answerTo(body, [results(result(2, 0.1), result(0, 0.5))])), [0, 2]);
   const all = results(result(0, 0.1), result(1, 0.3), result(2, 0.2));
@@ -112,7 +112,7 @@ test('as many results as are wanted are enough, and none more than these come ba
   await assert.rejects(read(conversation, results(result(2, 0.1))), /1 results for 2/);
 });
 
-test('scores keep their digits, and equal ones the order in which the upstream has them', async () => {
+test("scores keep their digits, and ties keep the upstream's order", async () => {
   const body = { query: 'q', documents: ['a', 'b', 'c', 'd'] };
   const answer = results(
     '{"index":3,"relevance_score":0.50}',
@@ -125,21 +125,21 @@ test('scores keep their digits, and equal ones the order in which the upstream h
   assert.deepEqual(text.match(/(?<="relevance_score":)[^},]+/g), ['1', '0.50', '5e-1', '0.5000000000000000000001']);
 });
 
-test('top_n is a whole number from 1, however it is spelled', async () => {
+test('top_n is a positive integer, in any spelling', async () => {
   assert.deepEqual(await bodiesFor(two), [two]);
   assert.deepEqual(await bodiesFor({ ...two, top_n: 1 }), [{ ...two, top: 1 }]);
   assert.deepEqual(await bodiesFor({ ...two, top_n: 1e300 }), [{ ...two, top: 2 }]);
   for (const top_n of [0, -1, 1.5, '2', true, [1], {}]) await assertRefused({ ...two, top_n }, 'top_n', /whole number/);
 });
 
-test('top_n of nothing means all of them where the upstream reads it so', async () => {
+test('top_n of zero means all if the upstream reads it so', async () => {
   const wireFormat = { zeroIsAll: true };
   assert.deepEqual(await bodiesFor({ ...two, top_n: 0 }, { wireFormat }), [two]);
   assert.deepEqual(await bodiesFor({ ...two, top_k: 0 }, { wireFormat, shape: 'voyage' }), [two]);
   for (const top_n of [-1, 0.5, '0']) await assertRefused({ ...two, top_n }, 'top_n', /whole number/, { wireFormat });
 });
 
-test('top_k is top_n, as clients of Voyage have it, and counts for nothing beside top_n', async () => {
+test("top_k means top_n, as in Voyage's API, and is ignored beside top_n", async () => {
   for (const shape of [undefined, 'voyage', 'cohere', 'tei'] as const) {
     const setting = shape === undefined ? {} : { shape };
     assert.deepEqual(await bodiesFor({ ...two, top_k: 1 }, setting), [{ ...two, top: 1 }]);
@@ -151,7 +151,7 @@ test('top_k is top_n, as clients of Voyage have it, and counts for nothing besid
   assert.deepEqual([...asked.ignored], ['top_k']);
 });
 
-test('who counts by top_k alone finds the list of Voyage beside the other', async () => {
+test("a request with top_k alone also gets Voyage's list", async () => {
   const listsOf = async (more: object, setting: Setting = {}) =>
     Object.keys(JSON.parse(await answerTo({ ...two, ...more }, [results(...scores)], setting)));
   assert.deepEqual(await listsOf({ top_k: 2 }), ['id', 'object', 'model', 'data', 'results', 'meta', 'usage']);
@@ -164,7 +164,7 @@ test('who counts by top_k alone finds the list of Voyage beside the other', asyn
   }
 });
 
-test('whether documents are wanted may be said as text', async () => {
+test('return_documents may be given as text', async () => {
   const documentsIn = async (return_documents: unknown) =>
     JSON.parse(await answerTo({ ...two, return_documents }, [results(...scores)])).results.map(
       ({ document }: { readonly document?: unknown }) => document,
@@ -173,7 +173,7 @@ test('whether documents are wanted may be said as text', async () => {
   for (const no of [false, 'false', 'FALSE']) assert.deepEqual(await documentsIn(no), [undefined, undefined]);
 });
 
-test('texts and return_text are for clients that were written for TEI', async () => {
+test('texts and return_text are accepted from TEI clients only', async () => {
   const body = { query: 'q', texts: ['a', 'b'], return_text: true, raw_scores: false, truncate: true };
   assert.deepEqual(await bodiesFor(body, { shape: 'tei' }), [two]);
   assert.deepEqual(
@@ -186,7 +186,7 @@ test('texts and return_text are for clients that were written for TEI', async ()
   await assertRefused({ ...body, raw_scores: true }, 'raw_scores', /no such parameter/, { shape: 'tei' });
 });
 
-test('of an object its text counts, or the fields that are named, in their order', async () => {
+test("uses an object's text, or its named fields in order", async () => {
   const documents = [{ text: 'a', title: 'A' }, 'b', { title: 'C', year: 2020, draft: false, tags: ['x'] }];
   const sent = async (more: object) => (await bodiesFor({ query: { text: 'q' }, documents, ...more }))[0];
   assert.deepEqual(await sent({ rank_fields: ['title', 'year', 'text', 'draft', 'tags', 'none'] }), {
@@ -199,7 +199,7 @@ test('of an object its text counts, or the fields that are named, in their order
   ]);
 });
 
-test('what has no text is refused by the name of its field', async () => {
+test('a document without text is refused by its field name', async () => {
   const ask = (documents: unknown) => ({ query: 'q', documents });
   for (const document of [{}, { text: 1 }, { text: null }, { image: 'x' }, { constructor: 'x' }]) {
     await assertRefused(ask(['a', document]), 'documents', /needs a "text"/);
@@ -214,7 +214,7 @@ test('what has no text is refused by the name of its field', async () => {
   }
 });
 
-test('objects pass where the upstream takes them, unless fields are named that it does not know', async () => {
+test('objects pass if the upstream takes them, unless rank_fields it does not know are given', async () => {
   const body = { query: { text: 'q' }, documents: [{ image: 'x' }, 'b'] };
   assert.deepEqual(await bodiesFor(body, { wireFormat: { takesObjects: true } }), [body]);
   assert.deepEqual(await bodiesFor(body, { wireFormat: { takesObjects: 'documents' } }), [{ ...body, query: 'q' }]);
@@ -225,7 +225,7 @@ test('objects pass where the upstream takes them, unless fields are named that i
   assert.deepEqual(await bodiesFor(named, { wireFormat: { takesObjects: true, own: ['rank_fields'] } }), [named]);
 });
 
-test('unknown parameters pass, unless the upstream is strict, and those of other services do not', async () => {
+test('unknown parameters pass unless the upstream is strict; those of other services never pass', async () => {
   assert.deepEqual(await bodiesFor({ ...two, new: 1, __proto__x: 2 }), [{ ...two, new: 1, __proto__x: 2 }]);
   await assertRefused({ ...two, new: 1 }, 'new', /no such parameter/, { wireFormat: { isStrict: true } });
   await assertRefused({ ...two, raw_scores: true }, 'raw_scores', /no such parameter/);
@@ -235,7 +235,7 @@ test('unknown parameters pass, unless the upstream is strict, and those of other
   assert.deepEqual(await bodiesFor({ ...two, max_tokens_per_doc: 9 }, own), [{ ...two, max_tokens_per_doc: 9 }]);
 });
 
-test('what is a hint is left out and named, or refused where the operator wants it so', async () => {
+test('optional hints are dropped and reported, or refused if so configured', async () => {
   const body = { ...two, truncation: true, truncate: 'END', priority: 3, max_tokens_per_doc: 9, max_chunks_per_doc: 1 };
   const asked = askedFor(body);
   const { requests } = await translateRerank(plain).ask(asked);
@@ -248,11 +248,11 @@ test('what is a hint is left out and named, or refused where the operator wants 
   assert.deepEqual(await bodiesFor({ ...two, raw_scores: true }, { unsupported: 'drop' }), [two]);
 });
 
-test('no more results are asked for than there are documents', async () => {
+test('requests at most as many results as there are documents', async () => {
   assert.deepEqual(await bodiesFor({ ...two, top_n: 9 }), [{ ...two, top: 2 }]);
 });
 
-test('no documents make one call without results', async () => {
+test('no documents make one call and no results', async () => {
   assert.deepEqual(placesIn(await answerTo({ query: 'q', documents: [] }, ['{"results":[]}'])), []);
 });
 
@@ -279,7 +279,7 @@ const common = {
   usage: estimated,
 };
 
-test('an answer has a name, a model, a meta and a count, whatever the upstream says', async () => {
+test('a response always has id, model, meta and usage', async () => {
   for (const shape of [undefined, 'cohere', 'jina'] as const) {
     assert.deepEqual(await shaped(shape, mixed, results(...scores)), { made: common, isEstimated: true }, `${shape}`);
   }
@@ -290,7 +290,7 @@ test('an answer has a name, a model, a meta and a count, whatever the upstream s
   });
 });
 
-test('meta is the upstream’s own, with a version, and has its units', async () => {
+test("keeps the upstream's meta with its units, and adds a version", async () => {
   const metaOf = async (answers: readonly string[]) => {
     const made: unknown = JSON.parse(await answerTo(two, answers));
     return isMapping(made) && made.meta;
@@ -307,7 +307,7 @@ test('meta is the upstream’s own, with a version, and has its units', async ()
   assert.deepEqual(await metaOf([withMeta(JSON.stringify(units), results(...scores))]), { ...version2, ...units });
 });
 
-test('a client of Jina gets its documents back unless it says that it does not want them', async () => {
+test('a Jina client gets its documents back unless it declines them', async () => {
   const { return_documents: _, ...unsaid } = mixed;
   const { made } = await shaped('jina', unsaid, results(...scores));
   assert.deepEqual(made, common);
@@ -318,7 +318,7 @@ test('a client of Jina gets its documents back unless it says that it does not w
   });
 });
 
-test('a client of Voyage finds documents as texts under data', async () => {
+test('a Voyage client gets documents as texts under data', async () => {
   const data = [
     { index: 1, relevance_score: 0.5, document: 'b' },
     { index: 0, relevance_score: 0.25, document: 'eight888' },
@@ -326,7 +326,7 @@ test('a client of Voyage finds documents as texts under data', async () => {
   assert.deepEqual(await shaped('voyage', mixed, results(...scores)), { made: { ...common, data }, isEstimated: true });
 });
 
-test('an upstream whose documents are objects without a text gives them back as they came', async () => {
+test('documents that are objects without text are returned unchanged', async () => {
   const body = { query: 'q', documents: [{ image: 'i' }], return_documents: true };
   const setting = { wireFormat: { takesObjects: true } } as const;
   const answers = [results(result(0, 0.5))];

@@ -21,7 +21,7 @@ function isNeeded(facts: StandardRerankFacts | undefined, more: object, shape?: 
   });
 }
 
-test('bytes pass of what the upstream can do', () => {
+test('passes bytes that the upstream understands', () => {
   for (const more of [{}, { top_n: 1 }, { top_n: null }, { return_documents: true }, { own_field: ['a'] }]) {
     assert.equal(isNeeded({ own: [] }, more), false, JSON.stringify(more));
     assert.equal(isNeeded(undefined, more), false, JSON.stringify(more));
@@ -29,7 +29,7 @@ test('bytes pass of what the upstream can do', () => {
   assert.equal(isNeeded(undefined, { documents: [{ a: 1 }], query: {} }), false);
 });
 
-test('parameters of other services are read where the upstream would overlook them', () => {
+test('translates parameters of other services that the upstream would ignore', () => {
   const values = { max_tokens_per_doc: 9, max_chunks_per_doc: 2, rank_fields: ['a'], top_k: 1 };
   for (const [name, value] of Object.entries(values)) {
     assert.equal(isNeeded({ own: [] }, { [name]: value }), true, name);
@@ -45,12 +45,12 @@ test('parameters of other services are read where the upstream would overlook th
   assert.equal(isNeeded(facts, { max_chunks_per_doc: 2 }), false);
 });
 
-test('a shape that the client wants is always made', () => {
+test('always translates if the client wants another shape', () => {
   assert.equal(isNeeded({ own: [] }, {}, 'cohere'), true);
   assert.equal(isNeeded(undefined, {}, 'tei'), true);
 });
 
-test('objects are read for upstreams that take text alone, wherever in the list they are', () => {
+test('translates objects anywhere in the list for upstreams that take only text', () => {
   for (const documents of [[{ text: 'a' }], ['a', { text: 'b' }]]) {
     assert.equal(isNeeded({ own: [] }, { documents }), true);
     assert.equal(isNeeded({ own: [], takesObjects: 'documents' }, { documents }), false);
@@ -61,7 +61,7 @@ test('objects are read for upstreams that take text alone, wherever in the list 
   assert.equal(isNeeded({ own: [], takesObjects: true }, { query: { text: 'q' } }), false);
 });
 
-test('documents that do not come back, or come unasked, are taken care of', () => {
+test('translates if documents would be missing, or returned unasked', () => {
   for (const echoes of ['never', 'otherwise'] as const) {
     assert.equal(isNeeded({ own: [], echoes }, { return_documents: true }), true);
     assert.equal(isNeeded({ own: [], echoes }, { return_documents: null }), false);
