@@ -133,8 +133,10 @@ function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode
     ...(standard !== undefined && { default: standard }),
   };
   const shape = kind === 'family' ? { type: 'string', enum: families.map(({ id }) => id) } : rest;
-  if (takesSubstitution(shape))
-    return { ...words, anyOf: [...(shape.anyOf ?? [shape]), { $ref: '#/$defs/substitution' }] };
+  if (takesSubstitution(shape)) {
+    const alternatives = shape.anyOf?.map(({ kind: _, ...child }) => child) ?? [shape];
+    return { ...words, anyOf: [...alternatives, { $ref: '#/$defs/substitution' }] };
+  }
   return {
     ...words,
     ...shape,

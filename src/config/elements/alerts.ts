@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { type AlertSettings, alertFormats } from '../../core/snapshot.ts';
 import { alertRules } from '../../core/store/alerts.ts';
 import type { AddressRule } from '../../lib/addresses/address-rule.ts';
-import { duration, is, list, mapping, oneOf, secretFile, share, text } from './fields.ts';
+import { duration, list, mapping, oneOf, secretFile, share, text } from './fields.ts';
 
 const webhookFields = {
   url: text('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
@@ -12,13 +12,15 @@ const webhookFields = {
     .refine((url) => !hasUser(url), {
       error: 'an address without a user name and a password, which are not sent; set a secret instead',
     })
-    .meta(is('The URL.', { kind: 'URL', secret: true })),
+    .describe('The URL.')
+    .meta({ kind: 'URL', secret: true }),
   secret: text('at least 16 visible ASCII characters, without spaces', /^[\x21-\x7e]{16,512}$/)
     .optional()
-    .meta(is('Secret that signs the body.', { secret: true })),
+    .describe('Secret that signs the body.')
+    .meta({ secret: true }),
   format: oneOf(alertFormats)
     .default('postern')
-    .meta(is('Body: `postern` is JSON with fields, `slack` a text that Slack and its like show.')),
+    .describe('Body: `postern` is JSON with fields, `slack` a text that Slack and its like show.'),
 };
 
 function hasUser(url: string): boolean {
@@ -36,31 +38,30 @@ const address = text('an address such as ops@example.com', /^[^\s<>@,;:"()[\]\\]
 /** In the file alone. */
 const smtpFields = mapping({
   url: text('an smtp:// or smtps:// URL', /^smtps?:\/\/[^/\\\s]+\/?$/i)
-    .refine((url) => URL.canParse(url), { error: 'a valid URL' })
-    .meta(
-      is('The server, such as `smtp://user:password@mail.example.com:587`; TLS is asked for.', {
-        kind: 'URL',
-        secret: true,
-      }),
-    ),
+    .refine((url) => URL.canParse(url), {
+      error: 'a valid URL',
+    })
+    .describe('The server, such as `smtp://user:password@mail.example.com:587`; TLS is asked for.')
+    .meta({ kind: 'URL', secret: true }),
   url_file: secretFile('url'),
-  from: address.meta(is('The sender.')),
+  from: address.describe('The sender.'),
   to: list(address)
     .min(1, { error: 'at least one address' })
     .max(20, { error: 'at most 20 addresses' })
-    .meta(is('The recipients.')),
+    .describe('The recipients.'),
 });
 
 export const alertsSchema = mapping({
   webhooks: webhookList(mapping({ ...webhookFields, url_file: secretFile('url'), secret_file: secretFile('secret') }))
     .default([])
-    .meta(is('Webhooks.')),
-  smtp: smtpFields.optional().meta(is('A mail server that alerts are sent by.')),
+    .describe('Webhooks.'),
+  smtp: smtpFields.optional().describe('A mail server that alerts are sent by.'),
   error_rate: share(1)
     .default({ percent: 5 })
-    .meta(is('Opens an alert where more of the requests of ten minutes fail.', { defaultText: '`5%`' })),
-  p95: duration(1).optional().meta(is('Opens an alert where the p95 of ten minutes is longer.')),
-  off: list(oneOf(alertRules)).default([]).meta(is('Rules that open no alert.')),
+    .describe('Opens an alert where more of the requests of ten minutes fail.')
+    .meta({ defaultText: '`5%`' }),
+  p95: duration(1).optional().describe('Opens an alert where the p95 of ten minutes is longer.'),
+  off: list(oneOf(alertRules)).default([]).describe('Rules that open no alert.'),
 });
 
 /** `addresses`: where those may lead that the store holds; undefined for those of the file. */

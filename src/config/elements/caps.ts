@@ -16,14 +16,14 @@ import type { CapsDocument } from '../../core/key.ts';
 import { mostNanos, toDollars } from '../../lib/money.ts';
 import type { Path } from '../read/faults.ts';
 import { type CompileContext, placeOf } from './context.ts';
-import { dollars, is, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
+import { dollars, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
 
 type RateName = `${Measure}_per_${RateWindow}`;
 
 /** Beyond any use, and far from where a sum of them would lose its last digit. */
 const mostCounted = 1_000_000_000_000;
 
-const most = (what: string) => wholeNumber(1, mostCounted).optional().meta(is(what));
+const most = (what: string) => wholeNumber(1, mostCounted).optional().describe(what);
 
 /** What the `limits` of everyone who has any may say of rates. */
 export const rateFields = {
@@ -38,31 +38,30 @@ export const rateFields = {
 const standardAlerts = ['80%', '100%'];
 
 const budget = mapping({
-  every: oneOf(budgetPeriods).meta(
-    is('Period, in UTC; weeks begin on Monday, `total` never resets. At most one budget a period.'),
+  every: oneOf(budgetPeriods).describe(
+    'Period, in UTC; weeks begin on Monday, `total` never resets. At most one budget a period.',
   ),
-  amount: dollars(1, mostNanos).meta(is('US dollars, with at most nine decimals.', { kind: 'amount' })),
+  amount: dollars(1, mostNanos).describe('US dollars, with at most nine decimals.').meta({ kind: 'amount' }),
   alerts: list(share(1), 'a list of percentages')
     .prefault(standardAlerts)
-    .meta(
-      is('Alert thresholds, in percent.', {
-        kind: 'list of percentages',
-        defaultText: `\`${JSON.stringify(standardAlerts)}\``,
-      }),
-    ),
+    .describe('Alert thresholds, in percent.')
+    .meta({
+      kind: 'list of percentages',
+      defaultText: `\`${JSON.stringify(standardAlerts)}\``,
+    }),
 });
 
 export const budgetsField = () =>
-  list(budget).default([]).meta(is('Budgets; a request whose worst case does not fit is refused.'));
+  list(budget).default([]).describe('Budgets; a request whose worst case does not fit is refused.');
 
 /** The fields of whoever can have caps, save upstreams, whose `limits` say more. */
 export const capsFields = {
   limits: mapping({
     ...rateFields,
-    concurrency: wholeNumber(1, 1_000_000).optional().meta(is('Concurrent requests.')),
+    concurrency: wholeNumber(1, 1_000_000).optional().describe('Concurrent requests.'),
   })
     .prefault({})
-    .meta(is('Rate limits and concurrency.')),
+    .describe('Rate limits and concurrency.'),
   budgets: budgetsField(),
 };
 

@@ -5,35 +5,34 @@ import { roles } from '../../core/role.ts';
 import type { ConsoleSettings, OidcSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
 import type { CompileContext } from './context.ts';
-import { atStart, flag, is, list, mapping, oneOf, secretFile, text, wholeNumber } from './fields.ts';
+import { atStart, flag, list, mapping, oneOf, secretFile, text, wholeNumber } from './fields.ts';
 import { checkHost } from './server/compile.ts';
 
 /** `console.oidc`: signing in through an identity provider, key by key. */
 const oidcSchema = mapping({
-  issuer: text('an https:// URL, such as https://accounts.example.com', /^https?:\/\/[^\s/?#]+[^\s?#]*$/).meta(
-    is('The issuer, as in its tokens.', { kind: 'URL' }),
-  ),
-  client_id: text('the ID that the provider gave').meta(is('The client ID of the console.')),
+  issuer: text('an https:// URL, such as https://accounts.example.com', /^https?:\/\/[^\s/?#]+[^\s?#]*$/)
+    .describe('The issuer, as in its tokens.')
+    .meta({ kind: 'URL' }),
+  client_id: text('the ID that the provider gave').describe('The client ID of the console.'),
   client_secret: text('visible ASCII characters, without spaces', /^[\x21-\x7e]+$/)
     .optional()
-    .meta(is('The client secret; public clients have none.', { secret: true })),
+    .describe('The client secret; public clients have none.')
+    .meta({ secret: true }),
   client_secret_file: secretFile('client_secret'),
   title: text('a name of up to 40 characters', /^[^\p{Cc}]{1,40}$/u)
     .default('single sign-on')
-    .meta(is('Label of the button after "Sign in with".')),
+    .describe('Label of the button after "Sign in with".'),
   scopes: list(text('a scope', /^[\x21\x23-\x5b\x5d-\x7e]+$/), 'a list of scopes')
     .default(['openid', 'email', 'profile'])
-    .meta(is('Requested scopes.', { kind: 'list of scopes' })),
+    .describe('Requested scopes.')
+    .meta({ kind: 'list of scopes' }),
   default_role: oneOf(roles)
     .optional()
-    .meta(
-      is('Role of users without an invitation or a group.', {
-        defaultText: 'nobody gets in without an invitation or a group',
-      }),
-    ),
+    .describe('Role of users without an invitation or a group.')
+    .meta({ defaultText: 'nobody gets in without an invitation or a group' }),
   role_claim: text('the name of a claim', /^[^\p{Cc}\s]{1,100}$/u)
     .default('groups')
-    .meta(is("The claim of the ID token with the user's groups.")),
+    .describe("The claim of the ID token with the user's groups."),
   roles: mapping({
     viewer: groups('viewers'),
     editor: groups('editors'),
@@ -41,16 +40,17 @@ const oidcSchema = mapping({
     owner: groups('owners'),
   })
     .prefault({})
-    .meta(is('Groups by role; the highest applies, at each sign-in.')),
+    .describe('Groups by role; the highest applies, at each sign-in.'),
   trust_email: flag()
     .default(false)
-    .meta(is('Whether unverified e-mail addresses count. Only if the provider assigns them itself.')),
+    .describe('Whether unverified e-mail addresses count. Only if the provider assigns them itself.'),
 });
 
 function groups(who: string) {
   return list(text('the name of a group'), 'a list of groups')
     .default([])
-    .meta(is(`Groups of ${who}.`, { kind: 'list of groups' }));
+    .describe(`Groups of ${who}.`)
+    .meta({ kind: 'list of groups' });
 }
 
 export const standardConsolePort = 4001;
@@ -58,41 +58,28 @@ export const standardConsolePort = 4001;
 export const consoleSchema = mapping({
   host: text('a host name or an IP address', /^[^\s/]+$/)
     .default('127.0.0.1')
-    .meta(
-      is('The address to listen on. Others than loopback need a `token`.', {
-        kind: 'host name or address',
-        restart: atStart(({ console }) => console.host),
-      }),
-    ),
+    .describe('The address to listen on. Others than loopback need a `token`.')
+    .meta({ kind: 'host name or address', restart: atStart(({ console }) => console.host) }),
   port: wholeNumber(0, 65_535)
     .optional()
-    .meta(
-      is('The port to listen on; 0 takes any free one.', {
-        defaultText: `\`${standardConsolePort}\``,
-        restart: atStart(({ console }) => console.port),
-      }),
-    ),
+    .describe('The port to listen on; 0 takes any free one.')
+    .meta({
+      defaultText: `\`${standardConsolePort}\``,
+      restart: atStart(({ console }) => console.port),
+    }),
   token: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/)
     .optional()
-    .meta(
-      is('Bearer token for `/metrics` and `/healthz`.', {
-        secret: true,
-        restart: atStart(({ console }) => console.token),
-      }),
-    ),
+    .describe('Bearer token for `/metrics` and `/healthz`.')
+    .meta({ secret: true, restart: atStart(({ console }) => console.token) }),
   token_file: secretFile('token'),
   url: text(
     'an http:// or https:// URL without a path, such as https://postern.example.com',
     /^https?:\/\/[^/?#@\\\s]+\/?$/i,
   )
     .optional()
-    .meta(
-      is('Public URL of the console behind a proxy: for links and the host check.', {
-        kind: 'URL',
-        restart: atStart(({ console }) => console.url),
-      }),
-    ),
-  oidc: oidcSchema.optional().meta(is('Single sign-on with an identity provider; see [access](../guides/access.md).')),
+    .describe('Public URL of the console behind a proxy: for links and the host check.')
+    .meta({ kind: 'URL', restart: atStart(({ console }) => console.url) }),
+  oidc: oidcSchema.optional().describe('Single sign-on with an identity provider; see [access](../guides/access.md).'),
 });
 
 export function toConsoleSettings(

@@ -6,12 +6,9 @@ import type { ModelIndex } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { suggestion } from '../read/faults.ts';
 import { type CompileContext, quoted } from './context.ts';
-import { is, mapping, modelName } from './fields.ts';
+import { mapping, modelName } from './fields.ts';
 
-const defaultFor = () =>
-  modelName()
-    .optional()
-    .meta(is('Model for requests without one.', { kind: 'model' }));
+const defaultFor = () => modelName().optional().describe('Model for requests without one.').meta({ kind: 'model' });
 
 export const defaultModelSchema = mapping(byOperation(defaultFor));
 

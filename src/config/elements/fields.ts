@@ -29,39 +29,27 @@ export function isRestart(value: unknown): value is Restart {
   return isMapping(value) && typeof value.read === 'function';
 }
 
-/** What a key of the file says about itself, beyond its type. */
-interface FieldFacts {
-  readonly description: string;
-  readonly restart?: Restart;
-  /** Its value is never repeated in a message. */
-  readonly secret?: boolean;
-  /** Of the name of a file: the key that it holds the value of. */
-  readonly holds?: string;
-  /** How documents call the kind of value, where its JSON type does not say enough. */
-  readonly kind?: string;
-  /** How documents call the default, where it depends on something. */
-  readonly defaultText?: string;
+declare module 'zod' {
+  /** What a key of the file says about itself, beyond its type and its description; and `restart`, of which Zod cannot resolve the type. */
+  interface GlobalMeta {
+    /** Its value is never repeated in a message. */
+    readonly secret?: boolean;
+    /** Of the name of a file: the key that it holds the value of. */
+    readonly holds?: string;
+    /** How documents call the kind of value, where neither its JSON type nor the kind of schema says enough. */
+    readonly kind?: string;
+    /** How documents call the default, where it depends on something. */
+    readonly defaultText?: string;
+  }
 }
-
-export const is = (
-  description: string,
-  facts: Omit<FieldFacts, 'description'> = {},
-): FieldFacts & Record<string, unknown> => ({
-  description,
-  ...facts,
-});
 
 /** Which service clients were written for. */
 export function shapeField(description: string) {
-  return oneOf(rerankShapes)
-    .optional()
-    .meta(is(description, { defaultText: 'what the request says' }));
+  return oneOf(rerankShapes).optional().describe(description).meta({ defaultText: 'what the request says' });
 }
 
 export function laneField(description: string) {
-  return oneOf(lanes)
-    .optional()
-    .meta(is(description, { defaultText: '`interactive`' }));
+  return oneOf(lanes).optional().describe(description).meta({ defaultText: '`interactive`' });
 }
 
 const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and dashes';
@@ -70,18 +58,14 @@ const metadataText = text('text of up to 512 characters, without control charact
 
 /** What operators note about something, by names of their own. */
 export const metadata = () =>
-  z.record(metadataName, metadataText, {
-    error: ({ code }) => (code === 'invalid_key' ? wantedNames : 'a mapping of names to texts'),
-  });
+  z
+    .record(metadataName, metadataText, {
+      error: ({ code }) => (code === 'invalid_key' ? wantedNames : 'a mapping of names to texts'),
+    })
+    .meta({ kind: 'names to texts' });
 
 /** Of an upstream, a model or a project. */
-export const notes = metadata()
-  .optional()
-  .meta(
-    is('Your own notes; used by `postern resources apply --prune`.', {
-      kind: 'names to texts',
-    }),
-  );
+export const notes = metadata().optional().describe('Your own notes; used by `postern resources apply --prune`.');
 
 export const fromEnvironment = `Use the environment: \`\${NAME}\`.`;
 
@@ -95,7 +79,8 @@ export function duration(fromMs = 1, toMs = longestMs) {
     .string({ error: wants })
     .regex(durationPattern, { error: wants })
     .transform((text) => toMilliseconds(text) ?? Number.NaN)
-    .pipe(z.number({ error: between }).min(fromMs, { error: between }).max(toMs, { error: between }));
+    .pipe(z.number({ error: between }).min(fromMs, { error: between }).max(toMs, { error: between }))
+    .meta({ kind: 'time' });
 }
 
 export function size(fromByteCount: number, toByteCount: number) {
@@ -105,7 +90,8 @@ export function size(fromByteCount: number, toByteCount: number) {
     .string({ error: wants })
     .regex(sizePattern, { error: wants })
     .transform((text) => toBytes(text) ?? Number.NaN)
-    .pipe(z.number({ error: between }).min(fromByteCount, { error: between }).max(toByteCount, { error: between }));
+    .pipe(z.number({ error: between }).min(fromByteCount, { error: between }).max(toByteCount, { error: between }))
+    .meta({ kind: 'size' });
 }
 
 /** A part of something whose size is known only where the gateway runs. */
@@ -116,7 +102,8 @@ export function share(fromPercent: number, toPercent = 100) {
     .regex(/^\d{1,3}%$/, { error })
     .transform((written) => Number.parseInt(written, 10))
     .pipe(z.number({ error }).min(fromPercent, { error }).max(toPercent, { error }))
-    .transform((percent) => ({ percent }));
+    .transform((percent) => ({ percent }))
+    .meta({ kind: 'percentage' });
 }
 
 /** A share of what there is plenty of. */
@@ -201,7 +188,7 @@ export function urlPath() {
 }
 
 export function filePath() {
-  return text('the path of a file', /^[^\x00]+$/);
+  return text('the path of a file', /^[^\x00]+$/).meta({ kind: 'file' });
 }
 
 /** The name of a file that holds the secret in place of the key `name`. */
@@ -209,7 +196,8 @@ export function secretFile(name: string, restart?: Restart) {
   const says = `File with \`${name}\`; watched for changes.`;
   return filePath()
     .optional()
-    .meta(is(says, { kind: 'file', holds: name, ...(restart && { restart }) }));
+    .describe(says)
+    .meta({ holds: name, ...(restart && { restart }) });
 }
 
 /** A date is the beginning of its day in UTC; a time of day needs its zone. */
@@ -219,7 +207,8 @@ export function instant() {
     .string({ error: wants })
     .regex(/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/, { error: wants })
     .transform(toEpochMs)
-    .pipe(z.number({ error: wants }));
+    .pipe(z.number({ error: wants }))
+    .meta({ kind: 'date or time' });
 }
 
 function toEpochMs(written: string): number {
@@ -238,7 +227,7 @@ export function addressList() {
   return list(
     text(error).refine((written) => toAddressRange(written) !== undefined, { error }),
     'a list of IP addresses and CIDR ranges',
-  );
+  ).meta({ kind: 'list of addresses' });
 }
 
 export function mapping<T extends z.ZodRawShape>(shape: T) {
@@ -246,5 +235,7 @@ export function mapping<T extends z.ZodRawShape>(shape: T) {
 }
 
 export function operationList() {
-  return list(oneOf(operations), `a list of ${operations.join(', ')}`).min(1, { error: 'at least one' });
+  return list(oneOf(operations), `a list of ${operations.join(', ')}`)
+    .min(1, { error: 'at least one' })
+    .meta({ kind: 'list of operations' });
 }

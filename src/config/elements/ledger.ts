@@ -4,36 +4,26 @@ import { dirname, join } from 'node:path';
 import type * as z from 'zod';
 import { durabilities } from '../../core/accounting/ledger-row.ts';
 import type { LedgerSettings } from '../../core/snapshot.ts';
-import { atStart, duration, filePath, is, list, mapping, oneOf, text } from './fields.ts';
+import { atStart, duration, filePath, list, mapping, oneOf, text } from './fields.ts';
 
 const dayMs = 86_400_000;
 
 export const ledgerSchema = mapping({
   journal: filePath()
     .optional()
-    .meta(
-      is('Directory of the journal. By default `journal` beside a SQLite file, and `data/journal` with PostgreSQL.', {
-        kind: 'directory',
-        restart: atStart(({ ledger }) => ledger.directory),
-      }),
-    ),
+    .describe(
+      'Directory of the journal. By default `journal` beside a SQLite file, and `data/journal` with PostgreSQL.',
+    )
+    .meta({ kind: 'directory', restart: atStart(({ ledger }) => ledger.directory) }),
   durability: oneOf(durabilities)
     .default('fast')
-    .meta(
-      is('What a written row survives: the end of the process (`fast`), or a power cut (`strict`).', {
-        restart: atStart(({ ledger }) => ledger.durability),
-      }),
-    ),
-  retention: retentionField()
-    .prefault('90d')
-    .meta(is('How long rows are kept; sums stay.', { kind: 'time' })),
+    .describe('What a written row survives: the end of the process (`fast`), or a power cut (`strict`).')
+    .meta({ restart: atStart(({ ledger }) => ledger.durability) }),
+  retention: retentionField().prefault('90d').describe('How long rows are kept; sums stay.'),
   redact: redactField()
     .default([])
-    .meta(
-      is('JSON fields whose values are redacted in captured bodies, beside known secrets.', {
-        kind: 'list of names',
-      }),
-    ),
+    .describe('JSON fields whose values are redacted in captured bodies, beside known secrets.')
+    .meta({ kind: 'list of names' }),
 });
 
 export function retentionField() {

@@ -9,48 +9,36 @@ import {
   type MetricSettings,
   type OtelSettings,
 } from '../../core/snapshot.ts';
-import { atStart, duration, filePath, fraction, is, list, mapping, oneOf, ownId, text } from './fields.ts';
+import { atStart, duration, filePath, fraction, list, mapping, oneOf, ownId, text } from './fields.ts';
 
 const sampled = mapping({
-  sample: fraction().default(0).meta(is('a random share of the others.')),
-  slow: duration()
-    .optional()
-    .meta(is('and those that took at least this long.', { kind: 'time', defaultText: 'none' })),
+  sample: fraction().default(0).describe('a random share of the others.'),
+  slow: duration().optional().describe('and those that took at least this long.').meta({ defaultText: 'none' }),
 });
 
 const accessWords = ['all', 'errors', 'off'] as const;
 
 export const logSchema = mapping({
-  level: oneOf(logLevels).default('info').meta(is('Minimum level.')),
+  level: oneOf(logLevels).default('info').describe('Minimum level.'),
   format: oneOf(logFormats)
     .default('json')
-    .meta(is('JSON lines, or text for people.', { restart: atStart(({ log }) => log.format) })),
+    .describe('JSON lines, or text for people.')
+    .meta({ restart: atStart(({ log }) => log.format) }),
   fields: oneOf(logFields)
     .default('postern')
-    .meta(
-      is("Field names: Postern's, Elastic's schema, or Google Cloud's.", {
-        restart: atStart(({ log }) => log.fields),
-      }),
-    ),
+    .describe("Field names: Postern's, Elastic's schema, or Google Cloud's.")
+    .meta({ restart: atStart(({ log }) => log.fields) }),
   access: z
     .union([oneOf(accessWords), sampled], {
       error: `one of ${accessWords.join(', ')}, or a mapping with sample and slow`,
     })
     .default('all')
-    .meta(
-      is('Which requests are logged: all, failed ones, or none; a mapping adds to the failed ones', {
-        kind: '`all`, `errors`, `off` or mapping',
-      }),
-    ),
+    .describe('Which requests are logged: all, failed ones, or none; a mapping adds to the failed ones')
+    .meta({ kind: '`all`, `errors`, `off` or mapping' }),
   file: filePath()
     .optional()
-    .meta(
-      is('The log file. Reopened at `SIGHUP` and `SIGUSR2`.', {
-        kind: 'file',
-        defaultText: 'standard output',
-        restart: atStart(({ log }) => log.file),
-      }),
-    ),
+    .describe('The log file. Reopened at `SIGHUP` and `SIGUSR2`.')
+    .meta({ defaultText: 'standard output', restart: atStart(({ log }) => log.file) }),
 });
 
 const shares = { all: 1, errors: 0, off: 0 } as const;
@@ -69,11 +57,8 @@ const named = (what: string) =>
   list(ownId(), `a list of IDs of ${what}`)
     .max(mostNamed, { error: `${mostNamed} at most` })
     .default([])
-    .meta(
-      is(`The ${what} with a label of their own.`, {
-        kind: 'list of IDs',
-      }),
-    );
+    .describe(`The ${what} with a label of their own.`)
+    .meta({ kind: 'list of IDs' });
 
 export const metricsSchema = mapping({ keys: named('keys'), projects: named('projects') });
 
@@ -85,39 +70,28 @@ export const otelSchema = mapping({
   endpoint: text('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
     .refine((url) => URL.canParse(url), { error: 'a valid URL' })
     .optional()
-    .meta(
-      is('OTLP endpoint over HTTP; `/v1/traces` and `/v1/metrics` are appended.', {
-        kind: 'URL',
-        secret: true,
-        defaultText: '`OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`',
-        restart: atStart(({ otel }) => otel?.endpoint),
-      }),
-    ),
+    .describe('OTLP endpoint over HTTP; `/v1/traces` and `/v1/metrics` are appended.')
+    .meta({
+      kind: 'URL',
+      secret: true,
+      defaultText: '`OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`',
+      restart: atStart(({ otel }) => otel?.endpoint),
+    }),
   headers: z
     .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {
       error: 'a mapping of header names to values',
     })
     .default({})
-    .meta(
-      is("Headers of each export, such as a service's key.", {
-        kind: 'names to values',
-        restart: atStart(({ otel }) => JSON.stringify(otel?.headers)),
-      }),
-    ),
+    .describe("Headers of each export, such as a service's key.")
+    .meta({ kind: 'names to values', restart: atStart(({ otel }) => JSON.stringify(otel?.headers)) }),
   sample: fraction()
     .optional()
-    .meta(
-      is('Share of requests that are traced: of those without a trace, and at most of those that clients trace.', {
-        defaultText: '`OTEL_TRACES_SAMPLER_ARG`, else 1',
-      }),
-    ),
+    .describe('Share of requests that are traced: of those without a trace, and at most of those that clients trace.')
+    .meta({ defaultText: '`OTEL_TRACES_SAMPLER_ARG`, else 1' }),
   keys: list(ownId(), 'a list of IDs of keys')
     .default([])
-    .meta(
-      is('Keys whose clients may trace every request.', {
-        kind: 'list of IDs',
-      }),
-    ),
+    .describe('Keys whose clients may trace every request.')
+    .meta({ kind: 'list of IDs' }),
 });
 
 export function toOtelSettings({ keys, headers, ...rest }: z.output<typeof otelSchema>): OtelSettings {

@@ -7,15 +7,15 @@ import { nearestName } from '../../lib/nearest-name.ts';
 import { type Path, suggestion } from '../read/faults.ts';
 import { capsFields, toCaps } from './caps.ts';
 import { type CompileContext, createClaims, type Entry, managerOf, quoted } from './context.ts';
-import { is, mapping, notes, ownId, text } from './fields.ts';
+import { mapping, notes, ownId, text } from './fields.ts';
 
 /** An element of `projects`, key by key. */
 export const projectSchema = mapping({
-  id: ownId().meta(is('ID of the project.')),
+  id: ownId().describe('ID of the project.'),
   name: text('text without control characters, of 1 to 100 characters', /^[^\p{Cc}\p{Cs}]{1,100}$/u)
     .optional()
-    .meta(is('Display name.')),
-  files: ownId().optional().meta(is('Upstream that keeps the files of its keys. Without one, they have no files.')),
+    .describe('Display name.'),
+  files: ownId().optional().describe('Upstream that keeps the files of its keys. Without one, they have no files.'),
   metadata: notes,
   ...capsFields,
 });

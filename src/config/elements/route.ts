@@ -9,7 +9,7 @@ import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../read/faults.ts';
 import { type CompileContext, type Entry, placeOf, quoted } from './context.ts';
-import { duration, flag, is, laneField, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
+import { duration, flag, laneField, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
 
 const pathText = (wants: string) => text(wants, /^(?:\/(?:\{model\}|(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~:-]+))+$/);
 const wantedPath = 'a path such as /v1/parse, of letters, digits and . _ ~ : -, where {model} may stand for a segment';
@@ -21,12 +21,12 @@ const wantedModel = 'a mapping with one of field, header and id';
 const modelPlace = mapping({
   field: text('the name of a field, of letters, digits and _', /^\w{1,64}$/)
     .optional()
-    .meta(is('Body field or form part.')),
+    .describe('Body field or form part.'),
   header: text('the name of a header', /^[A-Za-z0-9-]{1,64}$/)
     .transform((name) => name.toLowerCase())
     .optional()
-    .meta(is("Header; forwarded with the upstream's name.")),
-  id: modelName().optional().meta(is('Fixed model.')),
+    .describe("Header; forwarded with the upstream's name."),
+  id: modelName().optional().describe('Fixed model.'),
 }).refine((written) => Object.values(written).filter((one) => one !== undefined).length === 1, {
   error: wantedModel,
   when: ({ issues }) => issues.length === 0,
@@ -36,60 +36,54 @@ const names = () => list(text('a name', /^[\w.[\]-]{1,64}$/), 'a list of names')
 
 /** An element of `routes`, key by key. */
 export const routeSchema = mapping({
-  path: pathText(wantedPath).meta(is('Path that clients call, under `server.base_path`.')),
-  method: oneOf(['POST', 'GET']).default('POST').meta(is('Method.')),
+  path: pathText(wantedPath).describe('Path that clients call, under `server.base_path`.'),
+  method: oneOf(['POST', 'GET']).default('POST').describe('Method.'),
   to: pathText(wantedPath)
     .optional()
-    .meta(
-      is('Path at the upstream, after `base_url`.', {
-        defaultText: '`path`, without a `/v1` that it begins with',
-      }),
-    ),
+    .describe('Path at the upstream, after `base_url`.')
+    .meta({ defaultText: '`path`, without a `/v1` that it begins with' }),
   upstreams: list(ownId(), 'a list of IDs of upstreams')
     .optional()
-    .meta(is('Allowed upstreams.', { defaultText: "those of the model's targets" })),
-  label: ownId().default('own').meta(is('Label in ledger and log.')),
-  model: modelPlace.optional().meta(
-    is('Where the request names its model.', {
-      kind: 'mapping',
-      defaultText: '`{model}` where the path has it, else the field `model`',
-    }),
-  ),
+    .describe('Allowed upstreams.')
+    .meta({ defaultText: "those of the model's targets" }),
+  label: ownId().default('own').describe('Label in ledger and log.'),
+  model: modelPlace.optional().describe('Where the request names its model.').meta({
+    kind: 'mapping',
+    defaultText: '`{model}` where the path has it, else the field `model`',
+  }),
   lane: laneField('Lane of its calls at a busy upstream: `interactive` goes before `bulk`.'),
-  form: flag().default(false).meta(is('Accepts forms (multipart/form-data) beside JSON.')),
-  query: names().default([]).meta(is('Forwarded query parameters.')),
+  form: flag().default(false).describe('Accepts forms (multipart/form-data) beside JSON.'),
+  query: names().default([]).describe('Forwarded query parameters.'),
   usage: mapping({
-    input: placeText().meta(is('Input tokens.')),
-    output: placeText().meta(is('Output tokens.')),
-    units: placeText().meta(is('Units of `price.search_unit`, such as pages.')),
+    input: placeText().describe('Input tokens.'),
+    output: placeText().describe('Output tokens.'),
+    units: placeText().describe('Units of `price.search_unit`, such as pages.'),
   })
     .refine((written) => Object.values(written).some((place) => place !== undefined), {
       error: 'at least one of input, output and units',
       when: ({ issues }) => issues.length === 0,
     })
     .optional()
-    .meta(
-      is('Where a JSON response reports its counts.', {
-        kind: 'mapping',
-        defaultText: '`usage` and similar',
-      }),
-    ),
+    .describe('Where a JSON response reports its counts.')
+    .meta({ kind: 'mapping', defaultText: '`usage` and similar' }),
   most: mapping({
     output: wholeNumber(0, mostTokens)
       .optional()
-      .meta(is('Output tokens.', { defaultText: '`max_output` of the model' })),
-    units: wholeNumber(0, mostTokens).optional().meta(is('Units.')),
+      .describe('Output tokens.')
+      .meta({ defaultText: '`max_output` of the model' }),
+    units: wholeNumber(0, mostTokens).optional().describe('Units.'),
   })
     .prefault({})
-    .meta(is('Worst case of one response, for budgets.')),
+    .describe('Worst case of one response, for budgets.'),
   timeouts: mapping({
-    connect: duration().optional().meta(is('To open a connection.')),
-    first_byte: duration().optional().meta(is('From the last request byte to the first response byte.')),
-    idle: duration().optional().meta(is('Between later bytes.')),
-    total: duration().optional().meta(is('For the whole call.')),
+    connect: duration().optional().describe('To open a connection.'),
+    first_byte: duration().optional().describe('From the last request byte to the first response byte.'),
+    idle: duration().optional().describe('Between later bytes.'),
+    total: duration().optional().describe('For the whole call.'),
   })
     .prefault({})
-    .meta(is("Timeouts, instead of the upstream's.", { defaultText: 'those of the upstream' })),
+    .describe("Timeouts, instead of the upstream's.")
+    .meta({ defaultText: 'those of the upstream' }),
 });
 
 export type RouteEntry = z.output<typeof routeSchema>;

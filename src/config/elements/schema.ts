@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { alertsSchema } from './alerts.ts';
 import { consoleSchema } from './console.ts';
 import { defaultModelSchema } from './default-model.ts';
-import { filePath, is, list, mapping } from './fields.ts';
+import { filePath, list, mapping } from './fields.ts';
 import { keySchema } from './key/terms.ts';
 import { ledgerSchema } from './ledger.ts';
 import { logSchema, metricsSchema, otelSchema } from './log.ts';
@@ -20,28 +20,26 @@ const anything = list(z.unknown()).default([]);
 
 /** Everything but what is inside the three lists, whose elements are judged one by one. */
 export const settingsSchema = mapping({
-  $schema: z.string({ error: 'text' }).optional().meta(is('JSON Schema, for editors.')),
+  $schema: z.string({ error: 'text' }).optional().describe('JSON Schema, for editors.'),
   include: list(filePath(), 'a list of names of files')
     .default([])
-    .meta(
-      is(
-        'Further files, by name or pattern such as `conf.d/*.yaml`. Their lists are appended; any other section may be in one file only.',
-        { kind: 'list of files' },
-      ),
-    ),
-  server: serverSchema.prefault({}).meta(is('The gateway itself.')),
-  console: consoleSchema.prefault({}).meta(is('The admin listener: metrics, the admin API and the console.')),
+    .describe(
+      'Further files, by name or pattern such as `conf.d/*.yaml`. Their lists are appended; any other section may be in one file only.',
+    )
+    .meta({ kind: 'list of files' }),
+  server: serverSchema.prefault({}).describe('The gateway itself.'),
+  console: consoleSchema.prefault({}).describe('The admin listener: metrics, the admin API and the console.'),
   ...storeFields,
-  ledger: ledgerSchema.prefault({}).meta(is('The ledger.')),
-  metrics: metricsSchema.prefault({}).meta(is('Keys and projects with metrics of their own.')),
-  log: logSchema.prefault({}).meta(is('The log. See [logging](logging.md).')),
+  ledger: ledgerSchema.prefault({}).describe('The ledger.'),
+  metrics: metricsSchema.prefault({}).describe('Keys and projects with metrics of their own.'),
+  log: logSchema.prefault({}).describe('The log. See [logging](logging.md).'),
   otel: otelSchema
     .optional()
-    .meta(is('Export of traces and metrics. See [OpenTelemetry](../guides/opentelemetry.md).')),
-  alerts: alertsSchema.prefault({}).meta(is('Budget alerts, beside the log.')),
+    .describe('Export of traces and metrics. See [OpenTelemetry](../guides/opentelemetry.md).'),
+  alerts: alertsSchema.prefault({}).describe('Budget alerts, beside the log.'),
   upstream_addresses: upstreamAddressesSchema
     .prefault({})
-    .meta(is('Allowed addresses of upstreams in the store. See [address policy](../guides/upstream-addresses.md).')),
+    .describe('Allowed addresses of upstreams in the store. See [address policy](../guides/upstream-addresses.md).'),
   upstreams: anything,
   models: anything,
   projects: anything,
@@ -49,15 +47,15 @@ export const settingsSchema = mapping({
   routes: anything,
   default_model: defaultModelSchema
     .prefault({})
-    .meta(is('Model by operation, for requests without one. Off by default.')),
+    .describe('Model by operation, for requests without one. Off by default.'),
 });
 
 export const configurationSchema = settingsSchema.extend({
-  upstreams: list(upstreamSchema).default([]).meta(is('Upstream services.')),
-  models: list(modelSchema).default([]).meta(is('Models that clients can use.')),
-  projects: list(projectSchema).default([]).meta(is('Groups of keys with common limits and budgets.')),
-  routes: list(routeSchema).default([]).meta(is('Custom routes. See [custom routes](../guides/custom-routes.md).')),
-  keys: list(keySchema).default([]).meta(is('Client keys. More can be made with `postern keys create`.')),
+  upstreams: list(upstreamSchema).default([]).describe('Upstream services.'),
+  models: list(modelSchema).default([]).describe('Models that clients can use.'),
+  projects: list(projectSchema).default([]).describe('Groups of keys with common limits and budgets.'),
+  routes: list(routeSchema).default([]).describe('Custom routes. See [custom routes](../guides/custom-routes.md).'),
+  keys: list(keySchema).default([]).describe('Client keys. More can be made with `postern keys create`.'),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

@@ -1,38 +1,27 @@
 /** `store`, `redis` and `redis_deadline`: where things are kept, and where they are counted. */
 
 import type { CompileContext } from './context.ts';
-import { atStart, duration, is, secretFile, text } from './fields.ts';
+import { atStart, duration, secretFile, text } from './fields.ts';
 
 export const standardStore = 'sqlite:data/postern.db';
 
 export const storeFields = {
   store: text('sqlite:<path of the database file>, or a postgres:// URL')
     .default(standardStore)
-    .meta(
-      is('The database: `sqlite:` and a path, or a PostgreSQL URL.', {
-        secret: true,
-        restart: atStart(({ store }) => store),
-      }),
-    ),
+    .describe('The database: `sqlite:` and a path, or a PostgreSQL URL.')
+    .meta({ secret: true, restart: atStart(({ store }) => store) }),
   store_file: secretFile('store'),
   redis: text('a redis:// or rediss:// URL', /^rediss?:\/\/[^/\s]\S*$/)
     .optional()
-    .meta(
-      is('URL of Redis or Valkey, for limits and caches over all nodes.', {
-        secret: true,
-        kind: 'URL',
-        restart: atStart(({ redis }) => redis),
-      }),
-    ),
+    .describe('URL of Redis or Valkey, for limits and caches over all nodes.')
+    .meta({ secret: true, kind: 'URL', restart: atStart(({ redis }) => redis) }),
   redis_file: secretFile('redis'),
   redis_deadline: duration(1, 10_000)
     .prefault('30ms')
-    .meta(
-      is(
-        'How long a limit decision waits for Redis; then the process decides alone. Longer than the usual round trip.',
-        { kind: 'time', restart: atStart(({ redisDeadlineMs }) => redisDeadlineMs) },
-      ),
-    ),
+    .describe(
+      'How long a limit decision waits for Redis; then the process decides alone. Longer than the usual round trip.',
+    )
+    .meta({ restart: atStart(({ redisDeadlineMs }) => redisDeadlineMs) }),
 };
 
 const wantedStore =

@@ -11,7 +11,6 @@ import {
   duration,
   fromEnvironment,
   instant,
-  is,
   laneField,
   list,
   mapping,
@@ -29,43 +28,28 @@ const longestCaptureMs = 365 * 86_400_000;
 export const keyTermFields = {
   models: list(modelName(), 'a list of model IDs')
     .default(['*'])
-    .meta(is('Allowed models, by public ID; each may hold one `*`.', { kind: 'list of IDs' })),
-  operations: operationList()
-    .optional()
-    .meta(is('Allowed operations.', { kind: 'list of operations', defaultText: 'all' })),
+    .describe('Allowed models, by public ID; each may hold one `*`.')
+    .meta({ kind: 'list of IDs' }),
+  operations: operationList().optional().describe('Allowed operations.').meta({ defaultText: 'all' }),
   addresses: addressList()
     .optional()
-    .meta(
-      is('Allowed client addresses: IP addresses and CIDR ranges.', {
-        kind: 'list of addresses',
-        defaultText: 'anywhere',
-      }),
-    ),
+    .describe('Allowed client addresses: IP addresses and CIDR ranges.')
+    .meta({ defaultText: 'anywhere' }),
   expires: instant()
     .optional()
-    .meta(
-      is('Expiry: a date (its start in UTC) or a time with zone.', {
-        kind: 'date or time',
-        defaultText: 'never',
-      }),
-    ),
-  project: ownId().optional().meta(is('ID of its project, whose limits and budgets apply too.')),
+    .describe('Expiry: a date (its start in UTC) or a time with zone.')
+    .meta({ defaultText: 'never' }),
+  project: ownId().optional().describe('ID of its project, whose limits and budgets apply too.'),
   ...capsFields,
-  metadata: metadata()
-    .default({})
-    .meta(is('Your own notes.', { kind: 'names to texts' })),
+  metadata: metadata().default({}).describe('Your own notes.'),
   lane: laneField(
     'Lane of its calls at a busy upstream: `interactive` goes before `bulk`. Only with `interactive` set here may a request rise to it.',
   ),
   shape: shapeField('Shape of rerank responses and errors, if the request does not say it.'),
   capture: duration(60_000, longestCaptureMs)
     .optional()
-    .meta(
-      is('How long request and response bodies are kept in the ledger, redacted.', {
-        kind: 'time',
-        defaultText: 'never',
-      }),
-    ),
+    .describe('How long request and response bodies are kept in the ledger, redacted.')
+    .meta({ defaultText: 'never' }),
 };
 
 export type KeyTermName = keyof typeof keyTermFields;
@@ -185,14 +169,15 @@ function unique<T>(items: readonly T[]): readonly T[] {
 
 /** An element of `keys`, key by key. */
 export const keySchema = mapping({
-  id: ownId().meta(is('ID of the key.')),
+  id: ownId().describe('ID of the key.'),
   secret: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/)
     .optional()
-    .meta(is(`The secret that clients send. ${fromEnvironment}`, { secret: true })),
+    .describe(`The secret that clients send. ${fromEnvironment}`)
+    .meta({ secret: true }),
   secret_file: secretFile('secret'),
   secret_sha256: text('64 hexadecimal digits, as sha256sum prints them', /^[0-9a-fA-F]{64}$/)
     .optional()
-    .meta(is('SHA-256 of the secret, in hex, instead of the secret.')),
+    .describe('SHA-256 of the secret, in hex, instead of the secret.'),
   ...keyTermFields,
 }).refine(({ secret, secret_sha256: digest }) => secret !== undefined || digest !== undefined, {
   path: ['secret'],

@@ -6,18 +6,18 @@ import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
 import { highestPrice, type ImportedPrices } from '../../../prices/imported.ts';
 import { listedPrice } from '../../../prices/listed.ts';
-import { dollars, factor, is, list, mapping, oneOf, share, text } from '../fields.ts';
+import { dollars, factor, list, mapping, oneOf, share, text } from '../fields.ts';
 
 const amount = dollars(0, highestPrice * nanosPerDollar);
 
-const rate = (what: string) => amount.optional().meta(is(what, { kind: 'amount' }));
+const rate = (what: string) => amount.optional().describe(what).meta({ kind: 'amount' });
 
 const word = (example: string) => text(`a word such as ${example}`, /^[\x21-\x7e]{1,40}$/).optional();
 
 const pictureRate = mapping({
-  size: word('1024x1024').meta(is('As requests and answers spell it; any where it is left out.')),
-  quality: word('high').meta(is('Likewise.')),
-  price: amount.meta(is('US dollars for each of them.', { kind: 'amount' })),
+  size: word('1024x1024').describe('As requests and answers spell it; any where it is left out.'),
+  quality: word('high').describe('Likewise.'),
+  price: amount.describe('US dollars for each of them.').meta({ kind: 'amount' }),
 });
 
 const toolKind = /^[a-z][a-z0-9_]{0,63}$/;
@@ -45,21 +45,16 @@ const priceMapping = mapping({
         code === 'invalid_key' ? toolKindWords : 'a mapping of kinds of tools to amounts in US dollars',
     })
     .optional()
-    .meta(
-      is('US dollars per call of a tool that the service runs, such as `web_search: 0.01`.', {
-        kind: 'mapping of amounts',
-      }),
-    ),
+    .describe('US dollars per call of a tool that the service runs, such as `web_search: 0.01`.')
+    .meta({ kind: 'mapping of amounts' }),
   factors: mapping({
     service_tier: wordFactors('Service tier, such as `priority: 2` and `flex: 0.5`.'),
     speed: wordFactors('Speed, such as `fast: 6`.'),
     inference_geo: wordFactors('Region, such as `us: 1.1`.'),
   })
     .optional()
-    .meta(is('Factors of token prices, by what the response reports.')),
-  batch: share(0)
-    .optional()
-    .meta(is('Percentage of the price for batch lines.', { kind: 'percentage', defaultText: '100%' })),
+    .describe('Factors of token prices, by what the response reports.'),
+  batch: share(0).optional().describe('Percentage of the price for batch lines.').meta({ defaultText: '100%' }),
 }).refine(({ batch, factors, ...written }) => Object.values(written).some((amount) => amount !== undefined), {
   error: 'at least one price; or free, or unknown',
   when: ({ issues }) => issues.length === 0,
@@ -70,7 +65,8 @@ function wordFactors(what: string) {
   return z
     .record(z.string().regex(/^[\x21-\x7e]{1,64}$/, { error: 'a word of the service' }), factor(100), { error })
     .optional()
-    .meta(is(what, { kind: 'mapping of factors' }));
+    .describe(what)
+    .meta({ kind: 'mapping of factors' });
 }
 
 function imageRates() {
@@ -80,23 +76,16 @@ function imageRates() {
       error: wants,
     })
     .optional()
-    .meta(
-      is('US dollars per image, or a list by size and quality.', {
-        kind: 'amount or list of mappings',
-      }),
-    );
+    .describe('US dollars per image, or a list by size and quality.')
+    .meta({ kind: 'amount or list of mappings' });
 }
 
 export const priceField = (whose: string, defaultText: string) =>
   z
     .union([priceMapping, oneOf(['free', 'unknown'])], { error: 'a mapping of prices, free or unknown' })
     .optional()
-    .meta(
-      is(`${whose} \`unknown\` is counted without a cost.`, {
-        kind: 'mapping, `free` or `unknown`',
-        defaultText,
-      }),
-    );
+    .describe(`${whose} \`unknown\` is counted without a cost.`)
+    .meta({ kind: 'mapping, `free` or `unknown`', defaultText });
 
 type WrittenPrice = z.output<typeof priceMapping> | 'free' | 'unknown';
 

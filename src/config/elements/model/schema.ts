@@ -9,7 +9,6 @@ import {
   duration,
   flag,
   fraction,
-  is,
   laneField,
   list,
   mapping,
@@ -28,75 +27,49 @@ import { priceField } from './prices.ts';
 export const standardRetry: Retry = Object.freeze({ scope: 'safe', attempts: 5 });
 
 const targetSchema = mapping({
-  upstream: ownId().meta(is('ID of the upstream.')),
+  upstream: ownId().describe('ID of the upstream.'),
   model: modelName()
     .optional()
-    .meta(
-      is("The upstream's model name; `*` is what the pattern matched.", {
-        defaultText: "the model's ID",
-      }),
-    ),
-  priority: wholeNumber(0, 1_000_000).default(0).meta(is('Lower is first; higher ones are fallbacks.')),
+    .describe("The upstream's model name; `*` is what the pattern matched.")
+    .meta({ defaultText: "the model's ID" }),
+  priority: wholeNumber(0, 1_000_000).default(0).describe('Lower is first; higher ones are fallbacks.'),
   weight: wholeNumber(0, 1_000_000)
     .default(1)
-    .meta(is('Share of the calls among targets of the same priority. 0: never called.')),
+    .describe('Share of the calls among targets of the same priority. 0: never called.'),
   unsupported: oneOf(['refuse', 'drop'])
     .optional()
-    .meta(
-      is('What to do with parameters that the upstream does not have, in translated requests.', {
-        defaultText: '`refuse`, except hints such as `dimensions` and `user`',
-      }),
-    ),
+    .describe('What to do with parameters that the upstream does not have, in translated requests.')
+    .meta({ defaultText: '`refuse`, except hints such as `dimensions` and `user`' }),
   defaults: z
     .record(z.string(), z.unknown(), { error: 'a mapping of parameters to values' })
     .default({})
-    .meta(
-      is('Parameters added if the client sent none. With any, requests are translated where possible.', {
-        kind: 'parameters to values',
-      }),
-    ),
+    .describe('Parameters added if the client sent none. With any, requests are translated where possible.')
+    .meta({ kind: 'parameters to values' }),
   token_ids: oneOf(tokenIdKinds)
     .default('decode')
-    .meta(
-      is(
-        "How token IDs are read for upstreams with their own vocabulary: in the vocabulary of the model's name (`decode`), in a named one, or unchanged (`pass`).",
-      ),
+    .describe(
+      "How token IDs are read for upstreams with their own vocabulary: in the vocabulary of the model's name (`decode`), in a named one, or unchanged (`pass`).",
     ),
   scores: oneOf(scoreScales)
     .optional()
-    .meta(
-      is('Scale of its rerank scores: logits (`raw`), or 0 to 1 (`sigmoid`).', {
-        defaultText: 'what the family says, else unknown',
-      }),
-    ),
+    .describe('Scale of its rerank scores: logits (`raw`), or 0 to 1 (`sigmoid`).')
+    .meta({ defaultText: 'what the family says, else unknown' }),
   max_items: wholeNumber(1, 1_000_000)
     .optional()
-    .meta(
-      is('Maximum of inputs or documents in a call; longer lists are split.', {
-        defaultText: 'of the family',
-      }),
-    ),
+    .describe('Maximum of inputs or documents in a call; longer lists are split.')
+    .meta({ defaultText: 'of the family' }),
   max_tokens: wholeNumber(1, 1_000_000_000)
     .optional()
-    .meta(
-      is('Maximum of their tokens, estimated as bytes / 3; a query counts with each document.', {
-        defaultText: 'of the family',
-      }),
-    ),
+    .describe('Maximum of their tokens, estimated as bytes / 3; a query counts with each document.')
+    .meta({ defaultText: 'of the family' }),
   max_bytes: size(1, 2 ** 30)
     .optional()
-    .meta(
-      is('Maximum of their bytes, as JSON.', {
-        defaultText: 'of the family',
-      }),
-    ),
+    .describe('Maximum of their bytes, as JSON.')
+    .meta({ defaultText: 'of the family' }),
   bridge: text('the name of a bridge')
     .optional()
-    .meta(
-      is('Emulation over chat: `chat` for completions and edits, `guard` for moderations.', {
-        kind: '`chat` or `guard`',
-      }),
-    ),
+    .describe('Emulation over chat: `chat` for completions and edits, `guard` for moderations.')
+    .meta({ kind: '`chat` or `guard`' }),
   price: priceField('What this target costs.', "the model's `price`"),
 });
 
@@ -111,22 +84,18 @@ const retry = z
       mapping({
         scope: scope()
           .default(standardRetry.scope)
-          .meta(
-            is(
-              'What may be repeated although it may have run: embeddings, rerank and moderations (`safe`), or also completions and edits (`always`).',
-            ),
+          .describe(
+            'What may be repeated although it may have run: embeddings, rerank and moderations (`safe`), or also completions and edits (`always`).',
           ),
         attempts: wholeNumber(1, 10)
           .default(standardRetry.attempts)
-          .meta(is('Maximum of calls per request. Calls of which nothing was sent do not count.')),
+          .describe('Maximum of calls per request. Calls of which nothing was sent do not count.'),
         same_target: wholeNumber(0, 9)
           .optional()
-          .meta(
-            is(
-              'Retries of the same target before another: after unsent calls, 429, 500, 502, 503, 529; with `always` also 504, timeouts and broken connections.',
-              { defaultText: '1 if no other target is left, else 0' },
-            ),
-          ),
+          .describe(
+            'Retries of the same target before another: after unsent calls, 429, 500, 502, 503, 529; with `always` also 504, timeouts and broken connections.',
+          )
+          .meta({ defaultText: '1 if no other target is left, else 0' }),
       }).transform(
         ({ same_target, ...written }): Retry => ({
           ...written,
@@ -137,129 +106,102 @@ const retry = z
     { error: 'safe, always, or a mapping of scope, attempts and same_target' },
   )
   .prefault(standardRetry.scope)
-  .meta(
-    is('Retry policy. `safe` or `always` alone set `scope`.', {
-      kind: '`safe`, `always` or mapping',
-    }),
-  );
+  .describe('Retry policy. `safe` or `always` alone set `scope`.')
+  .meta({ kind: '`safe`, `always` or mapping' });
 
 const hedge = mapping({
-  after: z.union([duration(), z.literal('p95')], { error: 'a time with its unit, such as 200ms, or p95' }).meta(
-    is('Delay before the second call; `p95`: the 95th percentile of the target.', {
-      kind: 'time or `p95`',
-    }),
-  ),
+  after: z
+    .union([duration(), z.literal('p95')], { error: 'a time with its unit, such as 200ms, or p95' })
+    .describe('Delay before the second call; `p95`: the 95th percentile of the target.')
+    .meta({ kind: 'time or `p95`' }),
 })
   .optional()
-  .meta(is('Hedging: a slow call is also sent to a second target. Off by default.'));
+  .describe('Hedging: a slow call is also sent to a second target. Off by default.');
 
 export const modelSchema = mapping({
-  id: modelName().meta(is('Public name. One `*` makes it a pattern: `gpt-*`.')),
+  id: modelName().describe('Public name. One `*` makes it a pattern: `gpt-*`.'),
   aliases: list(modelName(), 'a list of names')
     .default([])
-    .meta(is('Further exact names.', { kind: 'list of names' })),
+    .describe('Further exact names.')
+    .meta({ kind: 'list of names' }),
   operations: operationList()
     .optional()
-    .meta(is('Operations of the model.', { kind: 'list of operations', defaultText: 'what the families offer' })),
+    .describe('Operations of the model.')
+    .meta({ defaultText: 'what the families offer' }),
   visible: flag()
     .default(true)
-    .meta(is('Whether lists show it. Hidden models do not answer on rerank and embeddings.')),
+    .describe('Whether lists show it. Hidden models do not answer on rerank and embeddings.'),
   space: modelName()
     .optional()
-    .meta(is('Vector space of its embeddings, the same for every target.', { defaultText: "the target's model" })),
+    .describe('Vector space of its embeddings, the same for every target.')
+    .meta({ defaultText: "the target's model" }),
   scores: oneOf(scoreScales)
     .optional()
-    .meta(
-      is('Scale that rerank scores are converted to: logits (`raw`), or 0 to 1 (`sigmoid`).', {
-        defaultText: 'unchanged; known scales must agree',
-      }),
-    ),
-  accepts_messages: flag().default(false).meta(is('Whether `messages` may replace `input` on embeddings (vLLM).')),
+    .describe('Scale that rerank scores are converted to: logits (`raw`), or 0 to 1 (`sigmoid`).')
+    .meta({ defaultText: 'unchanged; known scales must agree' }),
+  accepts_messages: flag().default(false).describe('Whether `messages` may replace `input` on embeddings (vLLM).'),
   context: wholeNumber(1, 1_000_000_000)
     .optional()
-    .meta(
-      is('Context length in tokens. The worst case of requests with images, audio or files; a budget requires it.'),
+    .describe(
+      'Context length in tokens. The worst case of requests with images, audio or files; a budget requires it.',
     ),
   max_output: wholeNumber(1, 1_000_000_000)
     .optional()
-    .meta(
-      is('Maximum of output tokens. The worst case of requests that set none.', {
-        defaultText: '131072 where the request sets none',
-      }),
-    ),
+    .describe('Maximum of output tokens. The worst case of requests that set none.')
+    .meta({ defaultText: '131072 where the request sets none' }),
   max_tool_calls: wholeNumber(0, 10_000)
     .optional()
-    .meta(
-      is(
-        'Maximum of tool calls that the service runs for one request, if the request sets none; a budget requires it.',
-      ),
+    .describe(
+      'Maximum of tool calls that the service runs for one request, if the request sets none; a budget requires it.',
     ),
   dimensions: wholeNumber(1, 1_000_000)
     .optional()
-    .meta(
-      is(
-        'Width of its vectors. Without `matryoshka` the only one: other requested `dimensions` are dropped and named in `x-postern-ignored`.',
-      ),
+    .describe(
+      'Width of its vectors. Without `matryoshka` the only one: other requested `dimensions` are dropped and named in `x-postern-ignored`.',
     ),
   matryoshka: flag()
     .default(false)
-    .meta(
-      is('Matryoshka model: vectors are cut here to the requested `dimensions` and normalised. Needs `dimensions`.'),
+    .describe(
+      'Matryoshka model: vectors are cut here to the requested `dimensions` and normalised. Needs `dimensions`.',
     ),
   roles: mapping({
-    query: prefix().meta(is('Prefix of queries, such as `query: `.')),
-    document: prefix().meta(is('Prefix of documents, such as `passage: `.')),
+    query: prefix().describe('Prefix of queries, such as `query: `.'),
+    document: prefix().describe('Prefix of documents, such as `passage: `.'),
   })
     .optional()
-    .meta(
-      is(
-        'Prefixes by role, for embeddings of upstreams without roles. The role is `input_type`, `task`, `task_type` or `prompt_name`, else the end of the alias (`-query`, `-document`).',
-        { kind: 'mapping' },
-      ),
-    ),
+    .describe(
+      'Prefixes by role, for embeddings of upstreams without roles. The role is `input_type`, `task`, `task_type` or `prompt_name`, else the end of the alias (`-query`, `-document`).',
+    )
+    .meta({ kind: 'mapping' }),
   max_audio: duration(1_000, 86_400_000)
     .optional()
-    .meta(
-      is('Longest recording: the worst case of models billed by the minute; a budget requires it.', {
-        kind: 'time',
-      }),
-    ),
+    .describe('Longest recording: the worst case of models billed by the minute; a budget requires it.'),
   usage: oneOf(['pass', 'ask'])
     .default('pass')
-    .meta(
-      is(
-        '`ask`: streams are sent with `stream_options.include_usage`; the extra event is kept from clients that did not ask.',
-      ),
+    .describe(
+      '`ask`: streams are sent with `stream_options.include_usage`; the extra event is kept from clients that did not ask.',
     ),
   slo: mapping({
     interactive: mapping({
       p95: duration(1, 600_000)
         .optional()
-        .meta(
-          is('To the first byte, wait included. Bulk gets only what keeps 95% of interactive calls under it.', {
-            kind: 'time',
-          }),
-        ),
+        .describe('To the first byte, wait included. Bulk gets only what keeps 95% of interactive calls under it.'),
     })
       .prefault({})
-      .meta(is('Of interactive requests.')),
+      .describe('Of interactive requests.'),
   })
     .optional()
-    .meta(is('Promised latency.')),
+    .describe('Promised latency.'),
   pace: duration(10, 3_600_000)
     .optional()
-    .meta(
-      is('How long its calls may wait for rate limits, in place of `upstreams[].pace`.', {
-        kind: 'time',
-        defaultText: 'as the upstream says',
-      }),
-    ),
+    .describe('How long its calls may wait for rate limits, in place of `upstreams[].pace`.')
+    .meta({ defaultText: 'as the upstream says' }),
   lane: laneField('Lane of its calls at a busy upstream: `interactive` goes before `bulk`.'),
   shape: shapeField('Shape of rerank responses and errors, if neither request nor key says it.'),
-  targets: list(targetSchema).min(1, { error: 'at least one' }).meta(is('Targets that serve it.')),
+  targets: list(targetSchema).min(1, { error: 'at least one' }).describe('Targets that serve it.'),
   balance: oneOf(balances)
     .default('weighted')
-    .meta(is('Load balancing among targets of the same priority: by weight, fewest calls in flight, or fastest.')),
+    .describe('Load balancing among targets of the same priority: by weight, fewest calls in flight, or fastest.'),
   retry,
   hedge,
   price: priceField(
@@ -267,67 +209,52 @@ export const modelSchema = mapping({
     '[built-in price](prices.md#built-in-prices), else `unknown`',
   ),
   shadow: mapping({
-    model: modelName().meta(is('ID of the other model.')),
-    share: fraction().meta(is('Share of requests, 0 to 1.')),
+    model: modelName().describe('ID of the other model.'),
+    share: fraction().describe('Share of requests, 0 to 1.'),
   })
     .optional()
-    .meta(
-      is('Shadow traffic: copies a share of its embeddings, rerank and moderations to another model and compares.', {
-        kind: 'mapping',
-      }),
-    ),
+    .describe('Shadow traffic: copies a share of its embeddings, rerank and moderations to another model and compares.')
+    .meta({ kind: 'mapping' }),
   canary: mapping({
     texts: list(text('a text', /^[\s\S]{1,8192}$/), 'a list of texts')
       .min(1, { error: 'at least one text' })
       .max(32, { error: '32 texts at most' })
-      .meta(is('The texts.', { kind: 'list of texts' })),
-    every: duration(1_000, 604_800_000)
-      .default(3_600_000)
-      .meta(is('Interval.', { kind: 'time' })),
+      .describe('The texts.')
+      .meta({ kind: 'list of texts' }),
+    every: duration(1_000, 604_800_000).default(3_600_000).describe('Interval.'),
   })
     .optional()
-    .meta(
-      is('Canary texts: embedded regularly at each target, to detect a changed model.', {
-        kind: 'mapping',
-      }),
-    ),
+    .describe('Canary texts: embedded regularly at each target, to detect a changed model.')
+    .meta({ kind: 'mapping' }),
   metadata: notes,
   ...capsFields,
   cache: mapping({
-    ttl: duration(1_000, 31_536_000_000)
-      .default(86_400_000)
-      .meta(is('Lifetime of an item.', { kind: 'time' })),
+    ttl: duration(1_000, 31_536_000_000).default(86_400_000).describe('Lifetime of an item.'),
     scope: oneOf(cacheScopes)
       .default('project')
-      .meta(is('Who shares it: the keys of a project (a key without one is alone), or all keys (`shared`).')),
+      .describe('Who shares it: the keys of a project (a key without one is alone), or all keys (`shared`).'),
     max: size(1024, 2 ** 40)
       .default(64 * 1024 ** 2)
-      .meta(is('Memory per process; least recently used items go first.')),
+      .describe('Memory per process; least recently used items go first.'),
     limits: oneOf(['asked', 'all'])
       .default('asked')
-      .meta(is('What token and item limits count: what was sent upstream, or all.')),
+      .describe('What token and item limits count: what was sent upstream, or all.'),
   })
     .optional()
-    .meta(is('Cache of items of embeddings, rerank and moderations. Off by default.', { kind: 'mapping' })),
+    .describe('Cache of items of embeddings, rerank and moderations. Off by default.')
+    .meta({ kind: 'mapping' }),
   dedupe: flag()
     .default(false)
-    .meta(
-      is(
-        'Whether equal items are sent once, also across simultaneous lists. Always on for split lists and with `cache`.',
-      ),
+    .describe(
+      'Whether equal items are sent once, also across simultaneous lists. Always on for split lists and with `cache`.',
     ),
   coalesce: mapping({
-    window: duration(1, 1_000)
-      .default(5)
-      .meta(is('How long a small list waits for others.', { kind: 'time' })),
-    max_items: wholeNumber(2, 100_000).default(64).meta(is('Maximum of items that are joined.')),
+    window: duration(1, 1_000).default(5).describe('How long a small list waits for others.'),
+    max_items: wholeNumber(2, 100_000).default(64).describe('Maximum of items that are joined.'),
   })
     .optional()
-    .meta(
-      is('Joins small simultaneous lists of embeddings, rerank and moderations into one call. Off by default.', {
-        kind: 'mapping',
-      }),
-    ),
+    .describe('Joins small simultaneous lists of embeddings, rerank and moderations into one call. Off by default.')
+    .meta({ kind: 'mapping' }),
 });
 
 export type TargetEntry = z.output<typeof modelSchema>['targets'][number];

@@ -7,7 +7,6 @@ import {
   duration,
   filePath,
   flag,
-  is,
   list,
   mapping,
   oneOf,
@@ -21,215 +20,155 @@ const account = (whose: string, wants: string) =>
   z
     .union([wholeNumber(0, 2 ** 32 - 2), text(wants, /^[^\s:]{1,64}$/)], { error: wants })
     .optional()
-    .meta(is(`${whose}, by name or number, where this process may give it away.`, { kind: 'name or number' }));
+    .describe(`${whose}, by name or number, where this process may give it away.`)
+    .meta({ kind: 'name or number' });
 
 const socketSchema = mapping({
-  path: filePath().meta(is('Absolute path of the socket; at most 103 bytes.', { kind: 'path' })),
+  path: filePath().describe('Absolute path of the socket; at most 103 bytes.').meta({ kind: 'path' }),
   mode: text("three octal digits in quotes, such as '0660'", /^0?[0-7]{3}$/)
     .default('0600')
-    .meta(is('File mode; clients need write permission.', { kind: 'octal text' })),
+    .describe('File mode; clients need write permission.')
+    .meta({ kind: 'octal text' }),
   owner: account('The user that it belongs to', 'the name of a user, or a number'),
   group: account('The group that it belongs to', 'the name of a group, or a number'),
   trusted: flag()
     .default(false)
-    .meta(is('Whether clients of the socket are proxies whose `X-Forwarded-For` is trusted.')),
+    .describe('Whether clients of the socket are proxies whose `X-Forwarded-For` is trusted.'),
 })
   .optional()
-  .meta(
-    is('A unix socket to listen on, without TLS, beside the port or instead of it.', {
-      restart: atStart(({ server }) => JSON.stringify(server.socket)),
-    }),
-  );
+  .describe('A unix socket to listen on, without TLS, beside the port or instead of it.')
+  .meta({ restart: atStart(({ server }) => JSON.stringify(server.socket)) });
 
 export const serverSchema = mapping({
   host: text('a host name or an IP address', /^[^\s/]+$/)
     .optional()
-    .meta(
-      is('The address to listen on. `0.0.0.0` listens on every interface.', {
-        kind: 'host name or address',
-        defaultText: '`127.0.0.1`',
-        restart: atStart(({ server }) => server.host),
-      }),
-    ),
+    .describe('The address to listen on. `0.0.0.0` listens on every interface.')
+    .meta({ kind: 'host name or address', defaultText: '`127.0.0.1`', restart: atStart(({ server }) => server.host) }),
   port: wholeNumber(0, 65_535)
     .optional()
-    .meta(
-      is('The port to listen on; 0 takes any free one. With `socket` and without `host` and `port`, none.', {
-        defaultText: '`4000`',
-        restart: atStart(({ server }) => server.port),
-      }),
-    ),
+    .describe('The port to listen on; 0 takes any free one. With `socket` and without `host` and `port`, none.')
+    .meta({ defaultText: '`4000`', restart: atStart(({ server }) => server.port) }),
   socket: socketSchema,
   base_path: z
     .string({ error: 'a path such as /ai, or nothing' })
     .default('')
-    .meta(is('Prefix of every route: `/ai` serves them at `/ai/v1/...`.', { kind: 'path' })),
+    .describe('Prefix of every route: `/ai` serves them at `/ai/v1/...`.')
+    .meta({ kind: 'path' }),
   body_limit: size(1024, 1024 ** 3)
     .prefault('32MiB')
-    .meta(is('The largest request body, before and after decompression.', { kind: 'size' })),
+    .describe('The largest request body, before and after decompression.'),
   upload_limit: size(1024, 16 * 1024 ** 3)
     .prefault('256MiB')
-    .meta(is('The largest form (`multipart/form-data`), with all files.', { kind: 'size' })),
+    .describe('The largest form (`multipart/form-data`), with all files.'),
   upload_disk: size(1024, 1024 ** 4)
     .optional()
-    .meta(
-      is(
-        'Disk space of all forms in flight, per process; at least `upload_limit`. Forms over 1 MiB are kept there until answered.',
-        { kind: 'size', defaultText: 'four of `upload_limit`' },
-      ),
-    ),
+    .describe(
+      'Disk space of all forms in flight, per process; at least `upload_limit`. Forms over 1 MiB are kept there until answered.',
+    )
+    .meta({ defaultText: 'four of `upload_limit`' }),
   upload_directory: filePath()
     .default('data/uploads')
-    .meta(
-      is('Directory of these forms; in unlinked files.', {
-        kind: 'directory',
-        restart: atStart(({ server }) => server.uploadDirectory),
-      }),
-    ),
+    .describe('Directory of these forms; in unlinked files.')
+    .meta({ kind: 'directory', restart: atStart(({ server }) => server.uploadDirectory) }),
   body_memory: z
     .union([size(2048, 1024 ** 4), share(1)], {
       error: 'a size from 2KiB to 1024GiB, or a percentage from 1% to 100%',
     })
     .optional()
-    .meta(
-      is(
-        'Memory of all request bodies in flight, and the same again for translated responses; at least two `body_limit`. A percentage is of the available memory, divided by `workers`.',
-        { kind: 'size or percentage', defaultText: 'an eighth of it, or two of `body_limit`' },
-      ),
-    ),
+    .describe(
+      'Memory of all request bodies in flight, and the same again for translated responses; at least two `body_limit`. A percentage is of the available memory, divided by `workers`.',
+    )
+    .meta({ kind: 'size or percentage', defaultText: 'an eighth of it, or two of `body_limit`' }),
   body_wait: duration(0, 600_000)
     .prefault('5s')
-    .meta(
-      is('How long a request may wait for that memory; at most half of `timeouts.request`.', {
-        kind: 'time',
-      }),
-    ),
+    .describe('How long a request may wait for that memory; at most half of `timeouts.request`.'),
   workers: z
     .union([wholeNumber(1, 1024), z.literal('auto')], { error: 'a whole number from 1 to 1024, or auto' })
     .default(1)
-    .meta(
-      is(
-        'Number of serving processes; `auto`: one per processor. They share limits; several machines need `redis` for that.',
-        {
-          kind: 'number or `auto`',
-          restart: atStart(({ server }) => server.workers),
-        },
-      ),
-    ),
+    .describe(
+      'Number of serving processes; `auto`: one per processor. They share limits; several machines need `redis` for that.',
+    )
+    .meta({ kind: 'number or `auto`', restart: atStart(({ server }) => server.workers) }),
   drain: mapping({
     delay: duration(0)
       .optional()
-      .meta(
-        is('How long to keep accepting after the signal, while `/readyz` already fails. A second signal ends it.', {
-          kind: 'time',
-          defaultText: '`5s` in Kubernetes (`KUBERNETES_SERVICE_HOST` is set), else `0s`',
-        }),
-      ),
-    deadline: duration(0)
-      .prefault('30s')
-      .meta(is('How long running requests may take after that; then they are cut.', { kind: 'time' })),
+      .describe('How long to keep accepting after the signal, while `/readyz` already fails. A second signal ends it.')
+      .meta({ defaultText: '`5s` in Kubernetes (`KUBERNETES_SERVICE_HOST` is set), else `0s`' }),
+    deadline: duration(0).prefault('30s').describe('How long running requests may take after that; then they are cut.'),
   })
     .prefault({})
-    .meta(is('Graceful shutdown.')),
+    .describe('Graceful shutdown.'),
   tls: mapping({
-    cert: filePath().meta(is('The PEM file with the certificate chain.', { kind: 'file' })),
-    key: filePath().meta(is('The PEM file with the private key.', { kind: 'file' })),
+    cert: filePath().describe('The PEM file with the certificate chain.'),
+    key: filePath().describe('The PEM file with the private key.'),
   })
     .optional()
-    .meta(
-      is('Serve HTTPS instead of HTTP.', {
-        restart: atStart(
-          ({ server }) => server.tls !== undefined,
-          'Turning TLS on or off needs a restart; renewed files do not.',
-        ),
-      }),
-    ),
+    .describe('Serve HTTPS instead of HTTP.')
+    .meta({
+      restart: atStart(
+        ({ server }) => server.tls !== undefined,
+        'Turning TLS on or off needs a restart; renewed files do not.',
+      ),
+    }),
   trusted_proxies: addressList()
     .default([])
-    .meta(
-      is('Proxies whose `X-Forwarded-For` is trusted: IP addresses and CIDR ranges.', {
-        kind: 'list of addresses',
-      }),
-    ),
+    .describe('Proxies whose `X-Forwarded-For` is trusted: IP addresses and CIDR ranges.'),
   cors: mapping({
     origins: list(text('an origin such as https://app.example.com, or *'), 'a list of origins')
       .default([])
-      .meta(is('Allowed origins; `*` means any.', { kind: 'list of origins' })),
+      .describe('Allowed origins; `*` means any.')
+      .meta({ kind: 'list of origins' }),
   })
     .prefault({})
-    .meta(is('CORS for browsers. Off by default.')),
-  reveal_models: flag().default(false).meta(is('Whether a model that the key may not use is 403 instead of 404.')),
-  diagnostics: flag().default(true).meta(is('Whether responses carry `x-postern-*` and `server-timing`.')),
+    .describe('CORS for browsers. Off by default.'),
+  reveal_models: flag().default(false).describe('Whether a model that the key may not use is 403 instead of 404.'),
+  diagnostics: flag().default(true).describe('Whether responses carry `x-postern-*` and `server-timing`.'),
   timeouts: mapping({
-    headers: duration()
-      .prefault('10s')
-      .meta(is('For the request headers.', { kind: 'time' })),
-    request: duration()
-      .prefault('60s')
-      .meta(is('For the whole request.', { kind: 'time' })),
+    headers: duration().prefault('10s').describe('For the request headers.'),
+    request: duration().prefault('60s').describe('For the whole request.'),
     keep_alive: duration()
       .prefault('75s')
-      .meta(
-        is('For idle connections. Longer than that of a load balancer in front.', {
-          kind: 'time',
-        }),
-      ),
+      .describe('For idle connections. Longer than that of a load balancer in front.'),
   })
     .prefault({})
-    .meta(is('Timeouts of clients.')),
+    .describe('Timeouts of clients.'),
   max_connections: wholeNumber(1, 1_000_000)
     .default(10_000)
-    .meta(
-      is(
-        'Maximum of open connections. Beyond it, the longest idle one is closed for a new one; if none is idle, the new one is closed.',
-      ),
+    .describe(
+      'Maximum of open connections. Beyond it, the longest idle one is closed for a new one; if none is idle, the new one is closed.',
     ),
   max_connections_per_address: wholeNumber(1, 1_000_000)
     .optional()
-    .meta(
-      is(
-        'Maximum per client address (IPv6: /64). The default applies while more than 80 % of `max_connections` are open, and not to loopback. `trusted_proxies` are not counted.',
-        { defaultText: 'a tenth of `max_connections`' },
-      ),
-    ),
+    .describe(
+      'Maximum per client address (IPv6: /64). The default applies while more than 80 % of `max_connections` are open, and not to loopback. `trusted_proxies` are not counted.',
+    )
+    .meta({ defaultText: 'a tenth of `max_connections`' }),
   max_header_size: size(1024, 1024 ** 2)
     .prefault('32KiB')
-    .meta(
-      is('The largest set of request headers.', {
-        kind: 'size',
-        restart: atStart(({ server }) => server.maxHeaderBytes),
-      }),
-    ),
+    .describe('The largest set of request headers.')
+    .meta({ restart: atStart(({ server }) => server.maxHeaderBytes) }),
   half_close: oneOf(['leave', 'answer'])
     .default('leave')
-    .meta(
-      is('What a half-closed connection means: the client has left (`leave`), or waits for the response (`answer`).'),
+    .describe(
+      'What a half-closed connection means: the client has left (`leave`), or waits for the response (`answer`).',
     ),
   shedding: mapping({
-    loop_delay: duration(10, 60_000)
-      .prefault('500ms')
-      .meta(is('Maximum delay of the event loop.', { kind: 'time' })),
+    loop_delay: duration(10, 60_000).prefault('500ms').describe('Maximum delay of the event loop.'),
     memory: z
       .union([size(64 * 1024 ** 2, 1024 ** 4), share(10)], {
         error: 'a size from 64MiB to 1024GiB, or a percentage from 10% to 100%',
       })
       .prefault('85%')
-      .meta(
-        is('Maximum memory of the process; a percentage is of the container or machine.', {
-          kind: 'size or percentage',
-        }),
-      ),
+      .describe('Maximum memory of the process; a percentage is of the container or machine.')
+      .meta({ kind: 'size or percentage' }),
   })
     .prefault({})
-    .meta(is('Load shedding: beyond these, new requests get 503.')),
+    .describe('Load shedding: beyond these, new requests get 503.'),
   first_key: oneOf(['print', 'file'])
     .optional()
-    .meta(
-      is('Where a first start puts its key: standard output, or a file (0600) beside the store.', {
-        defaultText: '`print`, or `file` where a service manager collects the output',
-      }),
-    ),
-  log_client_address: flag().default(false).meta(is("Whether log lines name the client's address.")),
+    .describe('Where a first start puts its key: standard output, or a file (0600) beside the store.')
+    .meta({ defaultText: '`print`, or `file` where a service manager collects the output' }),
+  log_client_address: flag().default(false).describe("Whether log lines name the client's address."),
 });
 
 export type ServerSection = z.output<typeof serverSchema>;

@@ -10,16 +10,12 @@ import { type AddressRule, createAddressRule } from '../../../lib/addresses/addr
 import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/addresses/socket-origin.ts';
 import type { Path } from '../../read/faults.ts';
 import { type CompileContext, managerOf } from '../context.ts';
-import { addressList, is, mapping } from '../fields.ts';
+import { addressList, mapping } from '../fields.ts';
 import { type UpstreamEntry, wantedEndpoint } from './schema.ts';
 
 export const upstreamAddressesSchema = mapping({
-  allow: addressList()
-    .default([])
-    .meta(is('Additional ranges, such as `100.64.0.0/10`.', { kind: 'list of addresses' })),
-  deny: addressList()
-    .default([])
-    .meta(is('Refused ranges; they win.', { kind: 'list of addresses' })),
+  allow: addressList().default([]).describe('Additional ranges, such as `100.64.0.0/10`.'),
+  deny: addressList().default([]).describe('Refused ranges; they win.'),
 });
 
 export function toAddressRule({ allow, deny }: z.output<typeof upstreamAddressesSchema>): AddressRule {

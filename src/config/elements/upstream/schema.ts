@@ -8,7 +8,6 @@ import {
   duration,
   filePath,
   fromEnvironment,
-  is,
   list,
   mapping,
   notes,
@@ -26,76 +25,60 @@ import { plainFields } from './settings.ts';
 const apiKey = () =>
   text(wantedCredential, /^[^\0]+$/)
     .optional()
-    .meta(
-      is(`The credential, or a document such as the JSON of a service account. ${fromEnvironment}`, { secret: true }),
-    );
+    .describe(`The credential, or a document such as the JSON of a service account. ${fromEnvironment}`)
+    .meta({ secret: true });
 
-const apiKeyFile = () =>
-  filePath()
-    .optional()
-    .meta(is('File with the credential; watched for changes.', { kind: 'file' }));
+const apiKeyFile = () => filePath().optional().describe('File with the credential; watched for changes.');
 
-const pemFile = (description: string) =>
-  filePath()
-    .optional()
-    .meta(is(description, { kind: 'file' }));
+const pemFile = (description: string) => filePath().optional().describe(description);
 
 export const wantedEndpoint =
   'a host or an address, and a port where it is another, such as 10.0.0.7:8080 or [fd00::7]:8080';
 const endpointPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::[1-9]\d{0,4})?$/;
 
 const time = (description: string, defaultText: string, fromMs?: number) =>
-  duration(fromMs)
-    .optional()
-    .meta(is(description, { kind: 'time', defaultText }));
+  duration(fromMs).optional().describe(description).meta({ defaultText });
 
 export const upstreamSchema = mapping({
-  id: ownId().meta(is('ID of the upstream.')),
-  family: text('the name of a family').meta(is('Kind of service; see [families](families.md).', { kind: 'family' })),
+  id: ownId().describe('ID of the upstream.'),
+  family: text('the name of a family')
+    .describe('Kind of service; see [families](families.md).')
+    .meta({ kind: 'family' }),
   base_url: z
     .string({ error: 'an http or https URL, or unix: and the path of a socket' })
     .optional()
-    .meta(
-      is('Base URL with its version path; in this file also a unix socket, `unix:/path/to.sock:/v1`.', {
-        secret: true,
-        kind: 'URL',
-        defaultText: "the family's own",
-      }),
-    ),
+    .describe('Base URL with its version path; in this file also a unix socket, `unix:/path/to.sock:/v1`.')
+    .meta({ secret: true, kind: 'URL', defaultText: "the family's own" }),
   api_key: apiKey(),
   api_key_file: apiKeyFile(),
   credentials: list(
     mapping({
       api_key: apiKey(),
       api_key_file: apiKeyFile(),
-      weight: wholeNumber(0, 1_000_000).default(1).meta(is('Share of the calls. 0: never used.')),
+      weight: wholeNumber(0, 1_000_000).default(1).describe('Share of the calls. 0: never used.'),
     }),
   )
     .min(1, { error: 'at least one' })
     .optional()
-    .meta(is('Several credentials instead of one.')),
+    .describe('Several credentials instead of one.'),
   headers: z
     .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {
       error: 'a mapping of header names to values',
     })
     .default({})
-    .meta(
-      is('Headers of every call. The name of the credential header replaces it.', {
-        kind: 'names to values',
-      }),
-    ),
+    .describe('Headers of every call. The name of the credential header replaces it.')
+    .meta({ kind: 'names to values' }),
   forward_headers: list(text('the name of a header'), 'a list of header names')
     .default([])
-    .meta(is('Client headers that are forwarded, beside the standard ones.', { kind: 'list of header names' })),
+    .describe('Client headers that are forwarded, beside the standard ones.')
+    .meta({ kind: 'list of header names' }),
   response_headers: list(text('the name of a header, or its beginning and a *'), 'a list of header names')
     .min(1, { error: 'at least one; content-type alone where nothing else may pass' })
     .optional()
-    .meta(
-      is(
-        'Response headers that may pass; `*` at the end is a wildcard. `content-type`, `content-encoding`, `retry-after` and framing always pass.',
-        { kind: 'list of header names', defaultText: 'all but those that never do' },
-      ),
-    ),
+    .describe(
+      'Response headers that may pass; `*` at the end is a wildcard. `content-type`, `content-encoding`, `retry-after` and framing always pass.',
+    )
+    .meta({ kind: 'list of header names', defaultText: 'all but those that never do' }),
   timeouts: mapping({
     connect: time('To open a connection.', '`2s`'),
     first_byte: time('From the last request byte sent to the first response header byte.', '`60s`; completions `600s`'),
@@ -103,42 +86,37 @@ export const upstreamSchema = mapping({
     total: time('For the whole call.', '`300s`; completions `900s`'),
   })
     .prefault({})
-    .meta(is('Timeouts of calls. A set value applies to every operation.')),
+    .describe('Timeouts of calls. A set value applies to every operation.'),
   limits: mapping({
     concurrency: z
       .union([wholeNumber(1, 1_000_000), oneOf(['auto'])], { error: 'auto, or a whole number from 1 to 1000000' })
       .default(256)
-      .meta(
-        is(
-          'Concurrent calls and connections, over all workers (with `redis`, all nodes). `auto`: learned from latency and refusals.',
-          {
-            kind: 'integer or `auto`',
-          },
-        ),
-      ),
+      .describe(
+        'Concurrent calls and connections, over all workers (with `redis`, all nodes). `auto`: learned from latency and refusals.',
+      )
+      .meta({ kind: 'integer or `auto`' }),
     min_concurrency: wholeNumber(1, 1_000_000)
       .optional()
-      .meta(is('With `auto`: the least, per process.', { defaultText: '2' })),
+      .describe('With `auto`: the least, per process.')
+      .meta({ defaultText: '2' }),
     max_concurrency: wholeNumber(1, 1_000_000)
       .optional()
-      .meta(is('With `auto`: the most, over all workers and nodes.', { defaultText: '256' })),
-    queue: wholeNumber(0, 1_000_000).default(256).meta(is('Calls of each lane that may wait, per process.')),
+      .describe('With `auto`: the most, over all workers and nodes.')
+      .meta({ defaultText: '256' }),
+    queue: wholeNumber(0, 1_000_000).default(256).describe('Calls of each lane that may wait, per process.'),
     queue_timeout: time('How long an interactive call may wait; bulk waits until its deadline.', '`5s`'),
     bulk_share: share(1, 90)
       .default({ percent: 10 })
-      .meta(is('Least share of bulk while interactive calls wait.', { kind: 'percentage', defaultText: '10%' })),
+      .describe('Least share of bulk while interactive calls wait.')
+      .meta({ defaultText: '10%' }),
     ...rateFields,
   })
     .prefault({})
-    .meta(is('Concurrency, queue and rate limits.')),
+    .describe('Concurrency, queue and rate limits.'),
   pace: duration(10, 3_600_000)
     .optional()
-    .meta(
-      is('How long a call may wait for a rate limit of the upstream, in place of 429.', {
-        kind: 'time',
-        defaultText: 'not at all',
-      }),
-    ),
+    .describe('How long a call may wait for a rate limit of the upstream, in place of 429.')
+    .meta({ defaultText: 'not at all' }),
   budgets: budgetsField(),
   tls: mapping({
     ca: pemFile("PEM file of trusted CAs, instead of the system's."),
@@ -146,29 +124,20 @@ export const upstreamSchema = mapping({
     key: pemFile('PEM file of its private key.'),
     server_name: text('a host name', /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/)
       .optional()
-      .meta(
-        is('Server name (SNI) that the certificate must have.', {
-          kind: 'host name',
-          defaultText: 'the host of `base_url`',
-        }),
-      ),
+      .describe('Server name (SNI) that the certificate must have.')
+      .meta({ kind: 'host name', defaultText: 'the host of `base_url`' }),
   })
     .optional()
-    .meta(is('TLS settings. Files are watched for changes.')),
+    .describe('TLS settings. Files are watched for changes.'),
   health_check: mapping({
-    path: urlPath().meta(
-      is('Path at the host of `base_url`. A status below 300 is healthy.', {
-        kind: 'path',
-        secret: true,
-      }),
-    ),
-    interval: duration(100)
-      .prefault('10s')
-      .meta(is('Interval.', { kind: 'time' })),
+    path: urlPath()
+      .describe('Path at the host of `base_url`. A status below 300 is healthy.')
+      .meta({ kind: 'path', secret: true }),
+    interval: duration(100).prefault('10s').describe('Interval.'),
     timeout: time('Timeout.', '`2s`'),
   })
     .optional()
-    .meta(is('Periodic health check. Off by default.')),
+    .describe('Periodic health check. Off by default.'),
   endpoints: z
     .union(
       [oneOf(['dns', 'srv', 'off']), list(text(wantedEndpoint, endpointPattern)).min(1, { error: 'at least one' })],
@@ -177,31 +146,28 @@ export const upstreamSchema = mapping({
       },
     )
     .optional()
-    .meta(
-      is(
-        'The addresses of the upstream, each with its own connections and health: looked up by name or SRV, or a list.',
-        {
-          kind: '`dns`, `srv`, `off` or list of addresses',
-          defaultText: '`dns` if the host has several private addresses',
-        },
-      ),
-    ),
-  endpoint_zone: addressList()
-    .default([])
-    .meta(is('Preferred endpoints, such as the subnets of this zone.', { kind: 'list of addresses' })),
+    .describe(
+      'The addresses of the upstream, each with its own connections and health: looked up by name or SRV, or a list.',
+    )
+    .meta({
+      kind: '`dns`, `srv`, `off` or list of addresses',
+      defaultText: '`dns` if the host has several private addresses',
+    }),
+  endpoint_zone: addressList().default([]).describe('Preferred endpoints, such as the subnets of this zone.'),
   legacy_engines: oneOf(['native', 'lift'])
     .default('lift')
-    .meta(is('Whether the upstream serves `/engines/{model}/embeddings` itself, or the model is moved into the body.')),
-  base64: oneOf(['pass', 'convert']).default('pass').meta(is('`convert`: base64 vectors are made here from floats.')),
+    .describe('Whether the upstream serves `/engines/{model}/embeddings` itself, or the model is moved into the body.'),
+  base64: oneOf(['pass', 'convert']).default('pass').describe('`convert`: base64 vectors are made here from floats.'),
   screen: oneOf(screens)
     .default('all')
-    .meta(is("Which responses are searched for the upstream's credentials: `all`, or only `errors`.")),
+    .describe("Which responses are searched for the upstream's credentials: `all`, or only `errors`."),
   options: z
     .record(z.string(), z.union([z.string(), z.number()], { error: 'text or a number' }).transform(String), {
       error: 'a mapping of options to values',
     })
     .default({})
-    .meta(is('Options of the [family](families.md).', { kind: 'options to values' })),
+    .describe('Options of the [family](families.md).')
+    .meta({ kind: 'options to values' }),
   metadata: notes,
   ...plainFields,
 });

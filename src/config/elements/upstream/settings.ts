@@ -2,15 +2,15 @@
 
 import type * as z from 'zod';
 import type { UpstreamSettings } from '../../../core/snapshot.ts';
-import { is, mapping, oneOf, size } from '../fields.ts';
+import { mapping, oneOf, size } from '../fields.ts';
 
 export const plainFields = {
   model_list: oneOf(['read', 'ignore'])
     .default('read')
-    .meta(is('Whether its model list is read hourly, to report missing targets.')),
+    .describe('Whether its model list is read hourly, to report missing targets.'),
   answer_limit: size(1024, 1024 ** 3)
     .prefault('64MiB')
-    .meta(is('Maximum size of a translated response.', { kind: 'size' })),
+    .describe('Maximum size of a translated response.'),
 };
 
 const plainSchema = mapping(plainFields);
