@@ -73,7 +73,7 @@ test('translates if documents would be missing, or returned unasked', () => {
   assert.equal(isNeeded({ own: [], echoes: 'always' }, { return_documents: true }), false);
 });
 
-test('nulls are read where the upstream has no place for them', () => {
+test('translates null fields that the upstream does not accept', () => {
   assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { top_n: null }), true);
   assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { return_documents: null }), false);
   assert.deepEqual(standardRerank({ own: [], maxItems: 3 }).limits, { items: 3 });
