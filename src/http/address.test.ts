@@ -7,19 +7,19 @@ const trusted = new BlockList();
 trusted.addSubnet('10.0.0.0', 8, 'ipv4');
 trusted.addAddress('::1', 'ipv6');
 
-test('without trusted proxies a client cannot say where it comes from', () => {
+test('without trusted proxies a client cannot claim another address', () => {
   assert.equal(toClientAddress('203.0.113.9', '198.51.100.1', undefined), '203.0.113.9');
   assert.equal(toClientAddress('203.0.113.9', '198.51.100.1', trusted), '203.0.113.9');
 });
 
-test('behind trusted proxies the nearest address that is not one of them counts', () => {
+test("behind trusted proxies the nearest untrusted address is the client's", () => {
   assert.equal(toClientAddress('10.0.0.1', '198.51.100.1', trusted), '198.51.100.1');
   assert.equal(toClientAddress('10.0.0.1', '1.1.1.1, 198.51.100.1, 10.2.2.2', trusted), '198.51.100.1');
   assert.equal(toClientAddress('::1', '2001:db8::7', trusted), '2001:db8::7');
   assert.equal(toClientAddress('::ffff:10.0.0.1', '198.51.100.1', trusted), '198.51.100.1');
 });
 
-test('a peer without an address is nowhere, save where it is trusted and says who its client is', () => {
+test('a peer without an address is unknown, unless it is trusted and names its client', () => {
   assert.equal(toClientAddress(undefined, '198.51.100.1', undefined), undefined);
   assert.equal(toClientAddress(undefined, '198.51.100.1', trusted), undefined);
   assert.equal(toClientAddress(undefined, undefined, trusted, true), undefined);
@@ -28,7 +28,7 @@ test('a peer without an address is nowhere, save where it is trusted and says wh
   assert.equal(toClientAddress(undefined, '198.51.100.1, bad', trusted, true), undefined);
 });
 
-test('the port that a proxy writes behind an address is left out', () => {
+test('drops the port that a proxy appends to an address', () => {
   for (const [hops, address] of [
     ['198.51.100.1:4711', '198.51.100.1'],
     ['[2001:db8::7]:443', '2001:db8::7'],
@@ -46,7 +46,7 @@ test('the port that a proxy writes behind an address is left out', () => {
   }
 });
 
-test('what is no address ends the chain at the last hop that was one', () => {
+test('an invalid address ends the chain at the last valid hop', () => {
   assert.equal(toClientAddress('10.0.0.1', 'unknown', trusted), '10.0.0.1');
   assert.equal(toClientAddress('10.0.0.1', '198.51.100.1, bad, 10.0.0.2', trusted), '10.0.0.2');
   assert.equal(toClientAddress(undefined, '198.51.100.1', trusted), undefined);

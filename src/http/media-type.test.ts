@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isJsonMediaType } from './media-type.ts';
 
-test('JSON, anything that ends in +json, and nothing at all are taken', () => {
+test('accepts JSON, types ending in +json, and an absent type', () => {
   for (const type of [
     undefined,
     '',
@@ -18,7 +18,7 @@ test('JSON, anything that ends in +json, and nothing at all are taken', () => {
   }
 });
 
-test('other types, and JSON in another charset, are not', () => {
+test('refuses other types, and JSON in another charset', () => {
   for (const type of [
     'text/plain',
     'text/json',

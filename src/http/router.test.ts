@@ -11,7 +11,7 @@ function modelIn(match: RouteMatch | undefined): string | undefined {
   return match?.kind === 'route' ? match.modelFromPath : undefined;
 }
 
-test('every route answers to its path and all its aliases', () => {
+test('every route answers at its path and all aliases', () => {
   for (const route of routes) {
     for (const path of [route.path, ...route.aliases]) {
       const match = router.find(path.replace(/\{model(?:=([^}]*)\*)?\}/, (_written, begins = '') => `${begins}m`));
@@ -20,13 +20,13 @@ test('every route answers to its path and all its aliases', () => {
   }
 });
 
-test('one trailing slash is ignored, and only one', () => {
+test('ignores exactly one trailing slash', () => {
   assert.equal(router.find('/v1/embeddings/')?.path, '/v1/embeddings');
   assert.equal(router.find('/v1/engines/m/embeddings/')?.path, '/v1/engines/{model}/embeddings');
   assert.equal(router.find('/v1/embeddings//'), undefined);
 });
 
-test('what is not exactly a path is no route', () => {
+test('any other path matches no route', () => {
   for (const path of [
     '',
     '/v1',
@@ -40,7 +40,7 @@ test('what is not exactly a path is no route', () => {
   }
 });
 
-test('the model stands between the prefix and the last /embeddings, decoded once', () => {
+test('the model is between the prefix and the last /embeddings, decoded once', () => {
   const names: Record<string, string> = {
     '/v1/engines/m/embeddings': 'm',
     '/v1/engines/BAAI/bge-m3/embeddings': 'BAAI/bge-m3',
@@ -53,7 +53,7 @@ test('the model stands between the prefix and the last /embeddings, decoded once
   for (const [path, name] of Object.entries(names)) assert.equal(modelIn(router.find(path)), name, path);
 });
 
-test('a name that could be read as a path, a query or a control is no route', () => {
+test('a model name with path, query or control characters matches no route', () => {
   const names = [
     '',
     '.',
@@ -88,7 +88,7 @@ test('models are found by ID, with slashes plain or encoded', () => {
   assert.equal(router.find('/v1/models/..'), undefined);
 });
 
-test('a base path moves the routes, and health checks stand at the root as well', () => {
+test('a base path moves all routes; health checks are at the root as well', () => {
   const based = createRouter(all, '/ai');
   assert.equal(based.find('/ai/v1/rerank')?.kind, 'route');
   assert.equal(based.find('/v1/rerank'), undefined);
@@ -96,7 +96,7 @@ test('a base path moves the routes, and health checks stand at the root as well'
   assert.equal(based.find('/ai/readyz')?.kind, 'ready');
 });
 
-test('two that stand for the same path are a fault, and the narrower of two goes before', () => {
+test('two routes for the same path are a fault, and the more specific of two overlapping ones wins', () => {
   const embed = routes.find(({ path }) => path === '/v2/embed');
   assert.ok(embed !== undefined);
   for (const path of ['/v1/embeddings', '/healthz', '/v1/models', '/api/tags', '/v1/engines/{model}/embeddings']) {
@@ -115,7 +115,7 @@ test('two that stand for the same path are a fault, and the narrower of two goes
   assert.equal(router.find('/openai/deployments/x/completions')?.path, '/v1/completions');
 });
 
-test('what an upstream keeps stands behind the paths by which it is made, under an ID of one segment', () => {
+test('stored objects are at the path that creates them, followed by an ID of one segment', () => {
   for (const { route } of objectRoutes) {
     for (const path of [route.path, ...route.aliases, ...Object.keys(route.clientApiPaths ?? {})]) {
       // A list, and what makes one, have none.
@@ -141,7 +141,7 @@ test('what an upstream keeps stands behind the paths by which it is made, under 
   assert.equal(router.find('/v1/responses/')?.kind, 'route');
 });
 
-test('realtime is refused by name, and what leads to it', () => {
+test('the realtime API is refused by name, at every path that leads to it', () => {
   for (const path of [
     '/v1/realtime',
     '/realtime',
@@ -154,7 +154,7 @@ test('realtime is refused by name, and what leads to it', () => {
   assert.equal(router.find('/v1/realtime/anything'), undefined);
 });
 
-test('files are made and listed at one path, without an ID', () => {
+test('files are created and listed at one path without an ID', () => {
   for (const path of ['/v1/files', '/files/', '/openai/v1/files', '/openai/files']) {
     const match = router.find(path);
     assert.ok(match?.kind === 'object', path);
@@ -164,7 +164,7 @@ test('files are made and listed at one path, without an ID', () => {
   assert.deepEqual(one?.kind === 'object' ? [one.id, one.path] : [], ['file-1', '/v1/files/{id}/content']);
 });
 
-test('the root and /ollama answer in the words that clients of Ollama look for, at the base path too', () => {
+test('the root and /ollama answer as Ollama clients expect, also under a base path', () => {
   const based = createRouter(all, '/ai');
   for (const [of, path] of [
     [router, '/'],
@@ -208,7 +208,7 @@ function hint(method: string, path: string, base = ''): string {
   return of.hintFor({ method, path, clientApi: of.clientApiOf(path) });
 }
 
-test('a path that is not served is answered with the nearest one, and with those that take the method', () => {
+test('an unknown path is answered with the nearest one and the paths for that method', () => {
   for (const [method, path, nearest] of [
     ['POST', '/v1/chat/complete', 'POST /v1/chat/completions'],
     ['POST', '/v1/embedding', 'POST /v1/embeddings'],
@@ -246,7 +246,7 @@ test('a path that is not served is answered with the nearest one, and with those
   assert.match(hint('DELETE', '/nowhere'), /Paths: .*\/v1\/responses.*\/v1\/models/);
 });
 
-test('a request beside the base path is told the path under it', () => {
+test('a request outside the base path gets a hint with the right path', () => {
   assert.match(
     hint('POST', '/v1/embeddings', '/ai'),
     /nearest is POST \/ai\/v1\/embeddings\. Paths for POST: \/ai\/v1\//,

@@ -38,7 +38,7 @@ const fault = (says: RegExp) => (error: unknown) => error instanceof SocketFileE
 
 const socket = { mode: 0o600, owner: undefined, group: undefined, isTrusted: false };
 
-test('a socket where nobody listens is removed, and nothing is said where there is none', async (t) => {
+test('removes a stale socket file, and reports nothing if there is none', async (t) => {
   const path = await placeFor(t);
   await clearSocketFile(path);
   await leaveBehind(t, path);
@@ -47,14 +47,14 @@ test('a socket where nobody listens is removed, and nothing is said where there 
   assert.equal(await exists(path), false);
 });
 
-test('a socket where somebody listens stays, and the fault names it', async (t) => {
+test('keeps a socket in use, and the fault names it', async (t) => {
   const path = await placeFor(t);
   await listenAt(t, path);
   await assert.rejects(clearSocketFile(path), fault(new RegExp(`^somebody listens at ${path}; stop what listens`)));
   assert.equal(await exists(path), true);
 });
 
-test('what is no socket stays, a link to one among it', async (t) => {
+test('keeps a file that is no socket, including a link to one', async (t) => {
   const path = await placeFor(t);
   await writeFile(path, 'precious');
   await assert.rejects(clearSocketFile(path), fault(/is no socket; remove it/));
@@ -66,7 +66,7 @@ test('what is no socket stays, a link to one among it', async (t) => {
   assert.equal(await exists(`${path}.other`), true);
 });
 
-test('mode, owner and group are given by number and by name, and what cannot be is a fault', async (t) => {
+test('mode, owner and group are set by number or name, and invalid ones are a fault', async (t) => {
   const path = await placeFor(t);
   await writeFile(path, '');
   const { uid, gid } = await stat(path);
@@ -84,7 +84,7 @@ test('mode, owner and group are given by number and by name, and what cannot be 
   }
 });
 
-test('why a socket cannot be made is told with its path, and what is nobody’s setting stays as it is', () => {
+test('a failure to create the socket gives its path and reason; other errors pass unchanged', () => {
   const failed = (code: string) => toSocketFault('/run/p.sock', Object.assign(new Error('listen'), { code }));
   assert.ok(fault(/^somebody listens at \/run\/p\.sock/)(failed('EADDRINUSE')));
   assert.ok(fault(/^no socket can be made at \/run\/p\.sock \(ENOENT\)/)(failed('ENOENT')));

@@ -11,7 +11,7 @@ function directoryFor(t: TestContext): string {
   return directory;
 }
 
-test('what is written can be read from anywhere, as often as it has to be, and has no name', async (t) => {
+test('an unlinked file can be written, and read repeatedly from any position', async (t) => {
   const directory = join(directoryFor(t), 'of-its-own', 'uploads');
   const file = await createSpool(directory).open();
   await file.append([Buffer.from('one '), Buffer.from('two ')]);
@@ -29,7 +29,7 @@ test('what is written can be read from anywhere, as often as it has to be, and h
   await assert.rejects(whole.read(0, 1));
 });
 
-test('what was left behind goes, a link as well, and not what it leads to', (t) => {
+test("removes leftover files and links, but not a link's target", (t) => {
   const directory = directoryFor(t);
   const elsewhere = directoryFor(t);
   writeFileSync(join(elsewhere, 'precious'), 'x');

@@ -25,7 +25,7 @@ function begin(): { readonly reading: UploadReading; readonly whole: Promise<Upl
   return { reading, whole: reading.whole() };
 }
 
-test('a text that comes a byte at a time takes no more than one that comes at once', async () => {
+test('a form field that arrives byte by byte takes no more memory than one that arrives at once', async () => {
   const { reading, whole } = begin();
   const text = 'abcdefgh'.repeat(8 * 1024 - 1);
   reading.onBody(Buffer.from('--x\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n'));
