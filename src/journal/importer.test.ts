@@ -69,7 +69,7 @@ async function setUpFiles(t: TestContext) {
   return { slots, clock, claims: createOrphanClaims({ ...slots, ownSlot: undefined, isSecure: async () => true }) };
 }
 
-test('rows go into the store as they come, and ended nodes are released before the journal forgets them', async (t) => {
+test('imports rows as they come, and releases ended nodes before the journal forgets them', async (t) => {
   const { store, journal, reader, told, start } = await setUp(t);
   const order: string[] = [];
   const watched: JournalReader = {
@@ -93,7 +93,7 @@ test('rows go into the store as they come, and ended nodes are released before t
   assert.deepEqual(told, [], 'nothing had failed that would go on again');
 });
 
-test('the more rows a look brought, the longer the pause until the next', async (t) => {
+test('the more rows a round imports, the longer the pause until the next', async (t) => {
   const { journal, reader, start } = await setUp(t);
   const pollMs = 20;
   const looks: { readonly rows: number; readonly atMs: number }[] = [];
@@ -122,7 +122,7 @@ test('the more rows a look brought, the longer the pause until the next', async 
   assert.ok((await pauseAfter(500)) > 5 * pollMs - 2);
 });
 
-test('while the store fails nothing more is read, and afterwards every row is there once', async (t) => {
+test('while the store fails nothing more is read, and afterwards each row is imported once', async (t) => {
   const { clock, store, journal, reader, told, start } = await setUp(t);
   let isAway = true;
   let attempts = 0;
@@ -168,7 +168,7 @@ test('while the store fails nothing more is read, and afterwards every row is th
   assert.equal(told.filter(({ message }) => message === 'rows go into the store again').length, 1);
 });
 
-test('it waits longer after each failure, and two seconds at most', async (t) => {
+test('the delay grows after each failure, up to two seconds', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   const attemptsAt: number[] = [];
   const ledger = {
@@ -192,7 +192,7 @@ test('it waits longer after each failure, and two seconds at most', async (t) =>
   }
 });
 
-test('what was imported before the journal heard of it is not there twice', async (t) => {
+test('rows imported before the journal was told are not imported twice', async (t) => {
   const { store, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   await journal.note(settlementLine(id(2)));
@@ -213,7 +213,7 @@ test('what was imported before the journal heard of it is not there twice', asyn
   assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 3);
 });
 
-test('a journal on the disk goes on where the store knows it to be', async (t) => {
+test('continues a journal on disk at the position in the store', async (t) => {
   const { slots, clock } = await setUpFiles(t);
   const { store, start } = await setUp(t);
   const slot = claimSlot(slots);
@@ -243,7 +243,7 @@ test('a journal on the disk goes on where the store knows it to be', async (t) =
   assert.ok((from[0]?.offset ?? 0) > 0);
 });
 
-test('journals of killed processes are imported to the end, their open exchanges as lost, and given back', async (t) => {
+test('imports journals of killed processes to the end, marks open requests as lost, and frees the slot', async (t) => {
   const { slots, clock, claims } = await setUpFiles(t);
   const { store, start } = await setUp(t);
   const slot = claimSlot(slots);
@@ -279,7 +279,7 @@ test('journals of killed processes are imported to the end, their open exchanges
   assert.deepEqual(claims(), []);
 });
 
-test('who is killed while the gateway runs is found within ten seconds', async (t) => {
+test('finds the journal of a killed process within ten seconds', async (t) => {
   const { slots, clock: fileClock, claims } = await setUpFiles(t);
   const { clock, store, start } = await setUp(t);
   const importer = start({ claimOrphans: claims });
@@ -295,7 +295,7 @@ test('who is killed while the gateway runs is found within ten seconds', async (
   await until(async () => (await idsIn(store)).length === 1);
 });
 
-test('a journal that cannot be read does not keep the others from the store', async (t) => {
+test('an unreadable journal does not block the others', async (t) => {
   const { store, journal, reader, told, start } = await setUp(t);
   const broken: JournalReader = {
     ...reader,
@@ -310,7 +310,7 @@ test('a journal that cannot be read does not keep the others from the store', as
   assert.ok(told.some(({ level }) => level === 'error'));
 });
 
-test('damage of a journal is told once', async (t) => {
+test('damage of a journal is reported once', async (t) => {
   const { buffer, length } = settlementLine(id(0));
   const nameless = { buffer: Buffer.from(buffer), length, names: [] };
   const { journal, told, start } = await setUp(t);
@@ -321,7 +321,7 @@ test('damage of a journal is told once', async (t) => {
   assert.equal(told.filter(({ message }) => message === 'a journal is damaged').length, 1);
 });
 
-test('rows that are older than they are kept go, once everything is imported and every hour', async (t) => {
+test('expired rows are deleted after each complete import and every hour', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   let looks = 0;
@@ -344,7 +344,7 @@ test('rows that are older than they are kept go, once everything is imported and
   assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 1);
 });
 
-test('what upstreams have forgotten goes with the rows, after thirty days', async (t) => {
+test('stored objects that expired upstream are deleted after thirty days', async (t) => {
   const { clock, store, start } = await setUp(t);
   const madeAtMs = clock.nowMs();
   const object = {
@@ -365,7 +365,7 @@ test('what upstreams have forgotten goes with the rows, after thirty days', asyn
   await until(async () => (await store.storedObjects.find([object])).length === 0);
 });
 
-test('a clock that jumps ahead deletes nothing before somebody confirms it', async (t) => {
+test('a clock that jumps ahead deletes nothing until it is confirmed', async (t) => {
   const { clock, store, journal, told, start } = await setUp(t);
   let aheadMs = 0;
   const jumping = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
@@ -387,7 +387,7 @@ test('a clock that jumps ahead deletes nothing before somebody confirms it', asy
   await until(async () => (await idsIn(store)).length === 0);
 });
 
-test('a shorter retention holds at once', async (t) => {
+test('a shorter retention applies at once', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   const importer = start();
@@ -397,7 +397,7 @@ test('a shorter retention holds at once', async (t) => {
   await until(async () => (await idsIn(store)).length === 0);
 });
 
-test('to close it is to import what is there', async (t) => {
+test('close imports the remaining rows', async (t) => {
   const { store, journal, start } = await setUp(t, { batch: 3 });
   const importer = start();
   await importer.caughtUp();
@@ -407,7 +407,7 @@ test('to close it is to import what is there', async (t) => {
   await importer.close();
 });
 
-test('it closes although the store is away, and the journal keeps the rows', async (t) => {
+test('closes even with the store unreachable, and the journal keeps the rows', async (t) => {
   const { store, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   const ledger = { ...store.ledger, import: () => Promise.reject(new Error('the store is away')) };
@@ -417,7 +417,7 @@ test('it closes although the store is away, and the journal keeps the rows', asy
   assert.ok(reader.state().bytesBehind > 0);
 });
 
-test('what could not be deleted when it was imported is deleted later, though nothing more comes', async (t) => {
+test('a segment that could not be deleted after import is deleted later, even without new rows', async (t) => {
   const { clock, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   const positions: JournalPosition[] = [];

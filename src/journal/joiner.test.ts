@@ -23,7 +23,7 @@ function join(...makers: (() => RowItem)[]): string[] {
   return joined.rows.map(({ row }) => `${row.outcome} ${row.id}`);
 }
 
-test('of two exchanges whose IDs end alike, the one without an end is lost, whichever it is', () => {
+test('of two requests with similar IDs, the one without an end is lost', () => {
   for (const [a, b] of [[one, other], words] as const) {
     const intents = [() => intentLine(a), () => intentLine(b)];
     assert.deepEqual(
@@ -39,7 +39,7 @@ test('of two exchanges whose IDs end alike, the one without an end is lost, whic
   }
 });
 
-test('an intent that is taken back leaves no row, and one whose ID ends alike does', () => {
+test('a withdrawn start record leaves no row, and one with a similar ID is unaffected', () => {
   for (const [a, b] of [[one, other], words] as const) {
     const taken = () => toItem({ kind: 'void', ids: [a] });
     assert.deepEqual(

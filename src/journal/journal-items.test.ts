@@ -73,7 +73,7 @@ const rows: fc.Arbitrary<LedgerRow> = fc
     return ledgerRow({ ...row, error, upstreamModel, firstByteMs: 3.5, upstreamMs: 1.5 });
   });
 
-test('any row and intent is read as it was written', () => {
+test('any row and start record is read back unchanged', () => {
   fc.assert(
     fc.property(rows, count, fc.array(text, { maxLength: 3 }), (row, nanos, accounts) => {
       const settlement = settlementIn(settlementItem(row, accounts));
@@ -91,18 +91,18 @@ test('any row and intent is read as it was written', () => {
   );
 });
 
-test('each outcome has a number of its own, and keeps it', () => {
+test('each outcome has its own stable number', () => {
   assert.deepEqual(outcomeCodes, ['ok', 'error', 'refused', 'aborted', 'cut', 'lost']);
   assert.deepEqual([...outcomeCodes].sort(), [...rowOutcomes].sort());
 });
 
-test('a plain request takes less than 200 bytes, intent and settlement together', () => {
+test('a plain request takes under 200 bytes, start and settlement together', () => {
   const row = ledgerRow({ requestBytes: 19_000, responseBytes: 19_000, costNanos: 2_000_000, durationMs: 123.4 });
   const bytes = intentItem(row, { nanos: 3_000_000, accounts: ['a', 'b'] }).length;
   assert.ok(bytes + settlementItem(row, ['a', 'b']).length < 200);
 });
 
-test('a segment names what it needs twice in each 256 KiB, and a row of which a name is missing is not made up', async (t) => {
+test('a segment repeats its names every 256 KiB, and a row without its names is never invented', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-items-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const journal = await createJournal({ directory, node: 'node-1', durability: 'fast', clock: systemClock });

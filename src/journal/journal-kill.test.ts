@@ -34,7 +34,7 @@ function runAndKill(directory: string, node: string, durability: string, promise
 }
 
 for (const durability of durabilities) {
-  test(`every promise is kept when the process is killed, ${kills} times: ${durability}`, async () => {
+  test(`all guarantees hold after ${kills} kills of the process: ${durability}`, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'postern-kill-'));
     try {
       const intents = new Set<string>();

@@ -199,7 +199,7 @@ class Setup {
 }
 
 for (const durability of durabilities) {
-  test(`each exchange has one row, in whatever order things happen and processes die: ${durability}`, async () => {
+  test(`each request has one row, in any order of events and process deaths: ${durability}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const directory = mkdtempSync(join(tmpdir(), 'postern-order-'));

@@ -83,7 +83,7 @@ function rowsOf(some: typeof frames): string[] {
   return [...rows, ...open.map((id) => `${id} lost`)];
 }
 
-test('of a journal that is cut at any byte, the whole frames before are read, and nothing else', async () => {
+test('of a journal truncated at any byte, exactly the complete frames are read', async () => {
   for (let cut = 0; cut <= whole.length; cut++) {
     const expected = rowsOf(frames.filter(({ end }) => end <= cut));
     const zeroed = Buffer.alloc(whole.length + 512);
@@ -96,7 +96,7 @@ test('of a journal that is cut at any byte, the whole frames before are read, an
   }
 });
 
-test('a frame that breaks off at a byte like the last one of a frame is torn, and no damage', async () => {
+test("a torn frame whose last byte looks like a frame's end is not reported as damage", async () => {
   const second = frames[0]?.end ?? 0;
   // The head of the frame, that of its first item, and a part of that.
   const cut = second + headBytes + 12;
@@ -106,7 +106,7 @@ test('a frame that breaks off at a byte like the last one of a frame is torn, an
   assert.deepEqual((await readThrough(await readerOf(zeroed))).damage, []);
 });
 
-test('any byte that is damaged costs its own frame at most, and is never passed over in silence', async () => {
+test('a damaged byte loses at most its own frame, and is always reported', async () => {
   let start = 0;
   for (const [index, { end }] of frames.entries()) {
     for (let at = start; at < end; at++) {
@@ -123,7 +123,7 @@ test('any byte that is damaged costs its own frame at most, and is never passed 
   }
 });
 
-test('goes on at the next segment after one whose end is damaged', async () => {
+test('continues with the next segment after one with a damaged end', async () => {
   const damaged = Buffer.from(whole);
   damaged.fill(0x41, whole.length - 30);
   const { rows, damage } = await readThrough(await readerOf(damaged, Buffer.alloc(100), whole));
@@ -134,7 +134,7 @@ test('goes on at the next segment after one whose end is damaged', async () => {
   assert.equal(damage.length, 1);
 });
 
-test('waits at the end of a segment that is written, and takes no half of a frame', async () => {
+test('waits at the end of a segment in use, and returns no partial frame', async () => {
   const live = Buffer.alloc(whole.length + 512);
   const files: JournalFiles = {
     ...systemFiles,
@@ -161,7 +161,7 @@ test('waits at the end of a segment that is written, and takes no half of a fram
   assert.deepEqual([reader.state().bytesBehind, reader.state().oldestUnimportedAtMs], [0, undefined]);
 });
 
-test('nothing is deleted before the store is sure not to lose it', async (t) => {
+test('deletes nothing before the store is durable', async (t) => {
   const copy = mkdtempSync(join(tmpdir(), 'postern-reader-'));
   t.after(() => rmSync(copy, { recursive: true, force: true }));
   cpSync(directory, copy, { recursive: true });
@@ -183,7 +183,7 @@ test('nothing is deleted before the store is sure not to lose it', async (t) => 
   await reader.close();
 });
 
-test('says how many rows wait, counting each frame once, wherever reading and importing are', async () => {
+test('reports the number of waiting rows, counting each frame once', async () => {
   const reader = await readerOf(whole);
   assert.equal(reader.state().rowsBehind, 3);
   const first = await reader.read(2);
@@ -202,7 +202,7 @@ test('says how many rows wait, counting each frame once, wherever reading and im
   assert.equal(untouched.state().rowsBehind, 0);
 });
 
-test('a segment that is gone since it was listed is none: reading goes on, and nothing fails', async () => {
+test('skips a segment that was deleted after it was listed', async () => {
   const gone = (): never => {
     throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
   };
@@ -228,7 +228,7 @@ test('a segment that is gone since it was listed is none: reading goes on, and n
   await reader.imported({ segment: 3, offset: 0 });
 });
 
-test('a journal of version 0.1.0 is read, and goes on with segments of this one', async () => {
+test('reads a journal of version 0.1.0, then the segments of this version', async () => {
   const fixture = new URL('../../test/fixtures/text-journal/', import.meta.url);
   const former = readFileSync(new URL('0000000001.journal', fixture));
   const expected = JSON.parse(readFileSync(new URL('rows.json', fixture), 'utf8'));

@@ -38,7 +38,7 @@ async function isTaken(promise: Promise<void>): Promise<boolean> {
   }
 }
 
-test('every exchange that was let in can end on a full disk, however long its names are', async () => {
+test('every admitted request can be completed on a full disk, however long its names', async () => {
   const longName = '\u0001'.repeat(256);
   const intent = (id: string): RowItem => intentLine(id, longName);
   // The name of the model stands in an end three times as often as here: twice, and in a call that failed.
@@ -60,7 +60,7 @@ test('every exchange that was let in can end on a full disk, however long its na
   );
 });
 
-test('space is given back to the byte, in any order', () => {
+test('reserved space is released to the byte, in any order', () => {
   const reserve = new EndReserve();
   for (const [id, bytes] of [
     ['a', 400],
@@ -75,7 +75,7 @@ test('space is given back to the byte, in any order', () => {
   assert.deepEqual([reserve.count, reserve.bytes], [0, 0]);
 });
 
-test('what is refused gives its space back', async () => {
+test('a refused request releases its space', async () => {
   const disk = createFaultyFiles('ENOSPC');
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
   const journal = await open({ files: disk.files });
@@ -89,7 +89,7 @@ test('what is refused gives its space back', async () => {
 });
 
 for (const durability of ['fast', 'strict'] as const) {
-  test(`nothing counts as written once its files are deleted under it: ${durability}`, async () => {
+  test(`nothing counts as written after the journal's files were deleted: ${durability}`, async () => {
     const journal = await open({ durability });
     await journal.open('a', intentLine('a'));
     rmSync(directory, { recursive: true });

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }));
 
-test('each claim has a place of its own, and the first free one is given again', () => {
+test('each claim gets its own journal slot, and the first free one is reused', () => {
   assert.deepEqual(listSlots(directory), []);
   const slots = [claimSlot(deps()), claimSlot(deps()), claimSlot(deps())];
   assert.deepEqual(
@@ -29,7 +29,7 @@ test('each claim has a place of its own, and the first free one is given again',
   assert.deepEqual(listSlots(directory), [1_000, 1_001, 1_002]);
 });
 
-test('takes no place that version 0.1.0 looks into, and lists those that it left', () => {
+test('avoids slots that version 0.1.0 uses, and lists those it left', () => {
   claimSlotAt(deps(), 0)?.release();
   const { number } = claimSlot(deps());
   // Which places it saw.
@@ -37,7 +37,7 @@ test('takes no place that version 0.1.0 looks into, and lists those that it left
   assert.deepEqual(listSlots(directory), [0, number]);
 });
 
-test('a place keeps its ID as long as there are segments in it, and has another one with others', () => {
+test('a slot keeps its ID while it has segments, and gets a new one afterwards', () => {
   const first = claimSlot(deps());
   writeFileSync(join(first.directory, '0000000001.journal'), '');
   first.release();
@@ -48,7 +48,7 @@ test('a place keeps its ID as long as there are segments in it, and has another 
   assert.notEqual(claimSlot(deps()).id, first.id);
 });
 
-test('places are for the user alone', () => {
+test('slots are accessible to the user only', () => {
   const slot = claimSlot(deps());
   assert.equal(statSync(directory).mode & 0o777, 0o700);
   assert.equal(statSync(slot.directory).mode & 0o777, 0o700);
@@ -57,14 +57,14 @@ test('places are for the user alone', () => {
   }
 });
 
-test('says so where all places are taken', () => {
+test('reports that all slots are taken', () => {
   assert.throws(
     () => claimSlot({ ...deps(), lock: () => undefined }),
     /All 256 places .+ give this one another ledger\.journal/,
   );
 });
 
-test('a journal of another store is reported and left as it is, and the next place is taken', () => {
+test('a journal of another store is reported and kept, and the next slot is used', () => {
   const first = claimSlot(deps());
   writeFileSync(join(first.directory, '0000000001.journal'), 'rows');
   first.release();
@@ -78,7 +78,7 @@ test('a journal of another store is reported and left as it is, and the next pla
   second.release();
 });
 
-test('a journal without identity is of the store that is configured, unless another one has used the directory', () => {
+test('a journal without a store name belongs to the configured store, unless another used the directory', () => {
   const first = claimSlot(deps());
   writeFileSync(join(first.directory, '0000000001.journal'), 'rows');
   first.release();

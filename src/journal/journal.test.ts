@@ -60,7 +60,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 for (const durability of durabilities) {
-  test(`what is appended within a turn is one frame, and is read as it was written: ${durability}`, async () => {
+  test(`records of one event-loop turn form one frame, and are read back unchanged: ${durability}`, async () => {
     const counted = createFaultyFiles();
     const journal = await open({ durability, files: counted.files });
     await journal.open('0', intentLine('0'));
@@ -88,7 +88,7 @@ for (const durability of durabilities) {
     assert.deepEqual([endedNodes, damage], [['node-1'], []]);
   });
 
-  test(`writes on in further segments, and one that holds what is larger than a segment: ${durability}`, async () => {
+  test(`continues in further segments, and makes a larger one for a larger record: ${durability}`, async () => {
     const journal = await open({ durability, segmentBytes: 4096 });
     const ids = Array.from({ length: 60 }, (_, index) => `id-${index}`);
     for (const id of ids) {
@@ -109,7 +109,7 @@ for (const durability of durabilities) {
   });
 }
 
-test('what is imported is deleted, save where an exchange is open in it', async () => {
+test('deletes imported segments, except those with an open request', async () => {
   const journal = await open({ segmentBytes: 4096 });
   await journal.open('long', intentLine('long'));
   const segments = () => readdirSync(directory).filter((name) => name.endsWith('.journal'));
@@ -138,7 +138,7 @@ test('what is imported is deleted, save where an exchange is open in it', async 
   await journal.close();
 });
 
-test('files are for the user alone', async () => {
+test('files are accessible to the user only', async () => {
   const inner = join(directory, 'inner');
   const journal = await open({ directory: inner });
   assert.equal(statSync(inner).mode & 0o777, 0o700);
@@ -146,14 +146,14 @@ test('files are for the user alone', async () => {
   await journal.close();
 });
 
-test("a directory that cannot be made is the operator's fault, in a sentence", async () => {
+test('a directory that cannot be created is a configuration fault in one sentence', async () => {
   await assert.rejects(
     open({ directory: join(directory, 'id', 'below') }),
     /lies under something that is no directory/,
   );
 });
 
-test('an intent without an end is lost when the process was, with what was reserved for it', async () => {
+test('a start record without an end is lost if its process ended, with its reserved amount', async () => {
   const journal = await open();
   await journal.open('a', intentLine('a', 'node-1', 700));
   await journal.open('b', intentLine('b', 'node-1', 0));
@@ -178,7 +178,7 @@ test('an intent without an end is lost when the process was, with what was reser
   assert.deepEqual([outcomes(last.rows), last.endedNodes], [['c lost'], ['node-2']]);
 });
 
-test('in a slot that nobody claims, what is open is lost once, however often it is read', async () => {
+test('open requests in an abandoned slot are lost once, however often it is read', async () => {
   const journal = await open({ segmentBytes: 4096 });
   await journal.open('a', intentLine('a'));
   await hasSpare();
@@ -201,7 +201,7 @@ test('in a slot that nobody claims, what is open is lost once, however often it 
   await next.close();
 });
 
-test('after a restart a reader goes on where the store is, and knows what was open', async () => {
+test("after a restart a reader continues at the store's position and knows the open requests", async () => {
   const journal = await open({ segmentBytes: 4096 });
   for (let index = 0; index < 20; index++) {
     await journal.open(`o${index}`, intentLine(`o${index}`));
@@ -226,7 +226,7 @@ test('after a restart a reader goes on where the store is, and knows what was op
   }
 });
 
-test('new exchanges are refused when the disk is full, open ones end, and service comes back by itself', async () => {
+test('on a full disk new requests are refused, running ones complete, and service resumes by itself', async () => {
   const disk = createFaultyFiles('ENOSPC');
   const told: string[] = [];
   const note = (message: string): void => void told.push(message);
@@ -268,7 +268,7 @@ test('new exchanges are refused when the disk is full, open ones end, and servic
   assert.equal(told.length, 2, `${told}`);
 });
 
-test('a disk that is full at the start is waited for', async () => {
+test('waits for space if the disk is full at the start', async () => {
   const disk = createFaultyFiles('ENOSPC');
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
   const journal = await open({ files: disk.files });
@@ -281,7 +281,7 @@ test('a disk that is full at the start is waited for', async () => {
   assert.deepEqual(outcomes((await readThrough(await read())).rows), ['b lost']);
 });
 
-test('a segment whose sync failed is left, and what was in that write is written again elsewhere', async () => {
+test('a segment whose sync failed is abandoned, and its last write repeated elsewhere', async () => {
   const disk = createFaultyFiles();
   const journal = await open({ durability: 'strict', files: disk.files });
   await journal.open('a', intentLine('a'));
@@ -294,7 +294,7 @@ test('a segment whose sync failed is left, and what was in that write is written
   assert.deepEqual(outcomes(rows), ['a ok']);
 });
 
-test('ends that cannot be written are rejected, and are in the journal as cut once it can be written again', async () => {
+test('settlements that cannot be written are rejected, and recorded as cut when the journal recovers', async () => {
   const disk = createFaultyFiles();
   const journal = await open({ files: disk.files });
   await journal.open('a', intentLine('a'));
@@ -313,7 +313,7 @@ test('ends that cannot be written are rejected, and are in the journal as cut on
   assert.equal(rows[0]?.row.costNanos, 60);
 });
 
-test('ends that cannot be written are kept up to a bound, and what is lost beyond it is told', async () => {
+test('unwritten settlements are kept up to a limit, and losses beyond it are reported', async () => {
   const disk = createFaultyFiles();
   const lost: unknown[] = [];
   const error = (message: string, fields?: unknown): void => {
@@ -333,7 +333,7 @@ test('ends that cannot be written are kept up to a bound, and what is lost beyon
   assert.deepEqual(outcomes(rows), ['a cut', 'b cut', 'c lost']);
 });
 
-test('a journal that is closed leaves no segment in which nothing stands', async () => {
+test('a closed journal leaves no empty segment', async () => {
   const journal = await open();
   await journal.note(settlementLine('a'));
   await hasSpare();
@@ -371,7 +371,7 @@ async function live(
 
 for (const durability of durabilities) {
   for (const fault of ['fails', 'fails-afterwards', 'breaks-off', 'is-short'] satisfies Fault[]) {
-    test(`no fault at any step loses or doubles an exchange: ${durability}, a step ${fault}`, async () => {
+    test(`a fault at any step neither loses nor doubles a request: ${durability}, a step ${fault}`, async () => {
       const disk = createFaultyFiles();
       disk.judge(() => undefined);
       await live(disk, durability);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { createMemoryJournal } from './memory-journal.ts';
 
-test('gives the rows of what ended, in order, and nothing of what is open', async () => {
+test('returns the rows of settled requests in order, and no open ones', async () => {
   const { journal, reader } = createMemoryJournal();
   await reader.open(undefined);
   await journal.open('a', intentLine('a'));
@@ -17,7 +17,7 @@ test('gives the rows of what ended, in order, and nothing of what is open', asyn
   assert.deepEqual(outcomes((await readThrough(reader)).rows), ['a ok']);
 });
 
-test('gives again what was not imported when it is opened again', async () => {
+test('returns rows again that were not imported before it was reopened', async () => {
   const { journal, reader } = createMemoryJournal();
   for (const id of ['a', 'b', 'c']) await journal.note(settlementLine(id));
   await reader.open(undefined);
@@ -29,7 +29,7 @@ test('gives again what was not imported when it is opened again', async () => {
   assert.deepEqual(outcomes(rows), ['b ok', 'c ok']);
 });
 
-test('takes nothing new on where too much waits for the import, and lets end what runs', async () => {
+test('refuses new requests while too much waits for import, and completes running ones', async () => {
   const { journal, reader } = createMemoryJournal(500);
   await reader.open(undefined);
   await journal.open('a', intentLine('a'));
