@@ -10,7 +10,7 @@ function readCredential(headers: Headers): string | undefined {
   return readFrom({ get: (name) => byName.get(name), has: (name) => byName.has(name) });
 }
 
-test('the key is found in each of the four headers', () => {
+test('the key is read from each of the four headers', () => {
   assert.equal(readCredential({ authorization: 'Bearer secret' }), 'secret');
   assert.equal(readCredential({ 'x-api-key': 'secret' }), 'secret');
   assert.equal(readCredential({ 'api-key': 'secret' }), 'secret');
@@ -36,7 +36,7 @@ test('the first header in that order wins', () => {
   assert.equal(readCredential(headers), undefined);
 });
 
-test('the scheme may have any letter case, and blanks around the key do not count', () => {
+test('the scheme matches in any case, and blanks around the key are ignored', () => {
   for (const authorization of [
     'bearer secret',
     'BEARER secret',
@@ -49,7 +49,7 @@ test('the scheme may have any letter case, and blanks around the key do not coun
   assert.equal(readCredential({ 'x-api-key': ' \tsecret ' }), 'secret');
 });
 
-test('an Authorization that is empty or of another scheme counts as absent', () => {
+test('an Authorization header that is empty or of another scheme counts as absent', () => {
   for (const authorization of [
     '',
     ' ',
@@ -66,7 +66,7 @@ test('an Authorization that is empty or of another scheme counts as absent', () 
   assert.equal(readCredential({ 'x-api-key': '  ', 'api-key': 'other' }), 'other');
 });
 
-test('a key of 512 characters is read, a longer one is refused as unknown wherever it stands', () => {
+test('a key of 512 characters is read, a longer one is refused as unknown in any header', () => {
   const longest = 'k'.repeat(512);
   assert.equal(readCredential({ authorization: `Bearer ${longest}` }), longest);
   for (const headers of [{ authorization: `Bearer ${longest}k` }, { 'x-goog-api-key': `${longest}k` }]) {
@@ -78,11 +78,11 @@ test('a key of 512 characters is read, a longer one is refused as unknown wherev
   }
 });
 
-test('several keys in one header are one key that nobody knows', () => {
+test('several keys in one header are refused as one unknown key', () => {
   assert.equal(readCredential({ 'x-api-key': 'one, two' }), 'one, two');
 });
 
-test('a key beyond ASCII comes out as its client wrote it in UTF-8', () => {
+test('a key with non-ASCII characters is read as UTF-8', () => {
   const limits = { fields: 10, fieldBytes: 1024 };
   // The last one is no UTF-8 and stays Latin-1.
   for (const [key, read] of [

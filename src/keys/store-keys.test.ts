@@ -27,7 +27,7 @@ function setUp(more: Partial<KeyDirectoryDeps> = {}) {
   return { clock, rows, state, directory };
 }
 
-test('a key that was just read is answered at once, without a promise and without the store', async () => {
+test('a recently read key is returned synchronously, without the store', async () => {
   const { directory, rows, state, clock } = setUp();
   const key = record('key_a');
   rows.set('a', key);
@@ -37,7 +37,7 @@ test('a key that was just read is answered at once, without a promise and withou
   assert.equal(state.asked, 1);
 });
 
-test('a digest that was just found unknown is answered at once too', async () => {
+test('a digest recently found unknown is answered synchronously too', async () => {
   const { directory, state, clock } = setUp();
   assert.equal(await directory.find('x'), undefined);
   clock.advance(999);
@@ -45,7 +45,7 @@ test('a digest that was just found unknown is answered at once too', async () =>
   assert.equal(state.asked, 1);
 });
 
-test('a revocation is seen as soon as the answer is no longer fresh', async () => {
+test('a revocation is seen once the cached answer is stale', async () => {
   const { directory, rows, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -54,7 +54,7 @@ test('a revocation is seen as soon as the answer is no longer fresh', async () =
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('an answer is as old as its question', async () => {
+test('the age of an answer counts from its query', async () => {
   const clock = createFakeClock();
   const rows = new Map([['a', record('key_a')]]);
   const directory = createKeyDirectory({
@@ -73,7 +73,7 @@ test('an answer is as old as its question', async () => {
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a key that is made after it was asked for is found once the answer is no longer fresh', async () => {
+test('a key created after it was looked up is found once the answer is stale', async () => {
   const { directory, rows, clock } = setUp();
   assert.equal(await directory.find('a'), undefined);
   rows.set('a', record('key_a'));
@@ -81,7 +81,7 @@ test('a key that is made after it was asked for is found once the answer is no l
   assert.equal((await directory.find('a'))?.id, 'key_a');
 });
 
-test('a key that is gone from the store is unknown, even when the store fails right after', async () => {
+test('a deleted key is unknown, even when the store fails right after', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -93,7 +93,7 @@ test('a key that is gone from the store is unknown, even when the store fails ri
   await assert.rejects(async () => directory.find('a'), { code: 'store_unavailable' });
 });
 
-test('look-ups of one digest at the same time share one question', async () => {
+test('concurrent look-ups of one digest share one query', async () => {
   const { directory, rows, state } = setUp();
   rows.set('a', record('key_a'));
   const found = await Promise.all(Array.from({ length: 50 }, () => directory.find('a')));
@@ -101,7 +101,7 @@ test('look-ups of one digest at the same time share one question', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('while the store fails a known key keeps working for ten minutes, and then cannot be looked up', async () => {
+test('while the store fails a known key works for ten minutes, then cannot be looked up', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -114,7 +114,7 @@ test('while the store fails a known key keeps working for ten minutes, and then 
   await assert.rejects(async () => directory.find('a'), { code: 'store_unavailable', status: 503 });
 });
 
-test('a key that the store fails to look up is never called unknown', async () => {
+test('a key whose look-up failed is never reported as unknown', async () => {
   const { directory, rows, state } = setUp();
   rows.set('a', record('key_a'));
   state.mode = 'down';
@@ -130,7 +130,7 @@ test('a key that the store fails to look up is never called unknown', async () =
   assert.equal((await directory.find('a'))?.id, 'key_a');
 });
 
-test('a digest found unknown before is not called so while the store fails', async () => {
+test('while the store fails, a digest found unknown before is not reported as unknown', async () => {
   const { directory, state, clock } = setUp();
   assert.equal(await directory.find('x'), undefined);
   state.mode = 'down';
@@ -147,7 +147,7 @@ test('a revoked key stays revoked while the store fails', async () => {
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('known keys ask a failing store about once a second, and nobody waits for it', async () => {
+test('a failing store is queried about once a second, and no request waits for it', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -178,7 +178,7 @@ async function revokeInOutage(): Promise<ReturnType<typeof setUp>> {
   return all;
 }
 
-test('a revocation made during an outage is in force within a second of its end', async () => {
+test('a revocation made during an outage takes effect within a second of its end', async () => {
   const { directory, clock } = await revokeInOutage();
   clock.advance(1_000);
   await directory.find('a');
@@ -186,13 +186,13 @@ test('a revocation made during an outage is in force within a second of its end'
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a key that rested during the outage is looked up before it is trusted again', async () => {
+test('a key unused during the outage is looked up before it is trusted again', async () => {
   const { directory, clock } = await revokeInOutage();
   clock.advance(120_000);
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a store that hangs counts as failing', async () => {
+test('a hanging store counts as failing', async () => {
   const { directory, rows, state, clock } = setUp({ lookUpTimeoutMs: 5 });
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -202,7 +202,7 @@ test('a store that hangs counts as failing', async () => {
   await assert.rejects(async () => directory.find('b'), { code: 'store_unavailable' });
 });
 
-test('a flood of unknown keys pushes no known key out', async () => {
+test('a flood of unknown keys evicts no known key', async () => {
   const { directory, rows, state } = setUp({ maxEntries: 100 });
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -212,7 +212,7 @@ test('a flood of unknown keys pushes no known key out', async () => {
   assert.equal(state.asked, 0);
 });
 
-test('unknown keys are remembered up to the bound, the latest of them', async () => {
+test('remembers the latest unknown keys, up to the limit', async () => {
   const { directory, state } = setUp({ maxEntries: 100 });
   for (let round = 0; round < 1_000; round++) await directory.find(`random-${round}`);
   state.asked = 0;
@@ -222,7 +222,7 @@ test('unknown keys are remembered up to the bound, the latest of them', async ()
   assert.equal(state.asked, 1);
 });
 
-test('known keys are remembered up to the bound, the latest of them', async () => {
+test('remembers the latest known keys, up to the limit', async () => {
   const { directory, rows, state } = setUp({ maxEntries: 100 });
   for (let round = 0; round < 101; round++) {
     rows.set(`key-${round}`, record(`key_${round}`));
@@ -235,7 +235,7 @@ test('known keys are remembered up to the bound, the latest of them', async () =
   assert.equal(state.asked, 1);
 });
 
-test('as long as it is confirmed that nothing changed, nobody asks the store for a key that was read', async () => {
+test('while the store confirms that nothing changed, a known key needs no query', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -250,7 +250,7 @@ test('as long as it is confirmed that nothing changed, nobody asks the store for
   assert.equal(state.asked, 0);
 });
 
-test('a second after the last confirmation the store is asked again', async () => {
+test('a second after the last confirmation the store is queried again', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -264,7 +264,7 @@ test('a second after the last confirmation the store is asked again', async () =
   assert.equal(state.asked, 2);
 });
 
-test('a change is seen by the next request, and confirmations do not hide it', async () => {
+test('a change is seen by the next request, despite later confirmations', async () => {
   const { directory, rows, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -275,7 +275,7 @@ test('a change is seen by the next request, and confirmations do not hide it', a
   assert.equal((directory.find('a') as KeyRecord).revokedAtMs, 1);
 });
 
-test('a change of one key leaves the others as they are', async () => {
+test('a changed key does not affect the others', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   rows.set('b', record('key_b'));
@@ -291,7 +291,7 @@ test('a change of one key leaves the others as they are', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('where nobody knows which keys were changed, each is read again', async () => {
+test('if it is unknown which keys changed, each is read again', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -303,7 +303,7 @@ test('where nobody knows which keys were changed, each is read again', async () 
   assert.equal(state.asked, 1);
 });
 
-test('a key that is made is found as soon as the change is told', async () => {
+test('a new key is found as soon as the change is reported', async () => {
   const { directory, rows, clock } = setUp();
   directory.confirmed(clock.monotonicMs());
   assert.equal(await directory.find('a'), undefined);
@@ -313,7 +313,7 @@ test('a key that is made is found as soon as the change is told', async () => {
   assert.equal((await directory.find('a'))?.id, 'key_a');
 });
 
-test('an answer that was on its way while something changed is trusted for a moment only', async () => {
+test('an answer in flight during a change is trusted for a moment only', async () => {
   const clock = createFakeClock();
   const { promise: slow, resolve } = Promise.withResolvers<KeyRecord | undefined>();
   const answers = [slow, slow, Promise.resolve(record('key_a', 1)), Promise.resolve(record('key_b'))];
@@ -337,7 +337,7 @@ test('an answer that was on its way while something changed is trusted for a mom
   assert.equal((await directory.find('c'))?.revokedAtMs, 1);
 });
 
-test('the ten minutes of an outage begin when the key was last known to be good', async () => {
+test('the ten minutes of an outage begin when the key was last confirmed', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -350,7 +350,7 @@ test('the ten minutes of an outage begin when the key was last known to be good'
   await assert.rejects(async () => directory.find('a'), { code: 'store_unavailable' });
 });
 
-test('a key of which a change was told keeps working while the store cannot say which', async () => {
+test('a key reported as changed works while the store cannot answer', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -366,7 +366,7 @@ test('a key of which a change was told keeps working while the store cannot say 
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a change that is told after a failed look-up is waited for', async () => {
+test('a change reported after a failed look-up waits for the store', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
