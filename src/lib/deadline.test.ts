@@ -4,12 +4,12 @@ import { beforeDeadline } from './deadline.ts';
 
 const tooLate = (): Error => new Error('too late');
 
-test('an answer in time is handed on, and so is a failure', async () => {
+test('a result or failure in time is passed on', async () => {
   assert.equal(await beforeDeadline(Promise.resolve('here'), 60_000, tooLate), 'here');
   await assert.rejects(beforeDeadline(Promise.reject(new Error('refused')), 60_000, tooLate), /refused/);
 });
 
-test('once the time is up the wait ends with the error, and no timer is left either way', async (t) => {
+test('after the timeout it rejects with the error, and no timer is left in either case', async (t) => {
   const cleared = t.mock.method(globalThis, 'clearTimeout');
   const set = t.mock.method(globalThis, 'setTimeout');
   const { promise: never } = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ function read(chunks: readonly (Buffer | string)[], limitBytes?: number): Stream
 
 const dataOf = (...chunks: (Buffer | string)[]): string[] => read(chunks).map(({ data }) => data);
 
-test('an event ends with an empty line, whatever ends a line', () => {
+test('an event ends with an empty line, with any line ending', () => {
   for (const end of ['\n', '\r\n', '\r']) {
     assert.deepEqual(dataOf(`data: a${end}${end}data: b${end}${end}`), ['a', 'b']);
     assert.deepEqual(dataOf(`data: a${end}data: b${end}${end}`), ['a\nb']);
@@ -19,7 +19,7 @@ test('an event ends with an empty line, whatever ends a line', () => {
   assert.deepEqual(dataOf('data: a\r\ndata: b\rdata: c\n\r\ndata: d\n\r'), ['a\nb\nc', 'd']);
 });
 
-test('a line that ends with a return alone is over at once, and a line feed after it is part of it', () => {
+test('a bare carriage return ends a line at once, and a following line feed belongs to it', () => {
   const stream = new EventStream();
   assert.deepEqual([...stream.push(Buffer.from('data: a\r'))], []);
   assert.deepEqual([...stream.push(Buffer.from('\n'))], []);
@@ -36,12 +36,12 @@ test('comments, other fields and empty lines are no events', () => {
   assert.deepEqual(dataOf('data\n\ndata:\n\ndata: \n\n'), []);
 });
 
-test('one space behind the colon is no part of the value', () => {
+test('strips one space after the colon', () => {
   assert.deepEqual(dataOf('data:a\n\ndata: b\n\ndata:  c \n\ndata:d: e\n\n'), ['a', 'b', ' c ', 'd: e']);
   assert.deepEqual(dataOf('datum: a\n\n data: b\n\nDATA: c\n\n'), []);
 });
 
-test('an event has the name that stands beside its data, and no other', () => {
+test('an event has the name given beside its data only', () => {
   assert.deepEqual(read(['event: error\ndata: a\n\ndata: b\n\nevent: x\n\ndata: c\n\n']), [
     { name: 'error', data: 'a' },
     { name: '', data: 'b' },
@@ -49,18 +49,18 @@ test('an event has the name that stands beside its data, and no other', () => {
   ]);
 });
 
-test('the last event counts without an empty line behind it', () => {
+test('the last event counts without a final empty line', () => {
   assert.deepEqual(dataOf('data: a\n\ndata: [DONE]'), ['a', '[DONE]']);
   assert.deepEqual(dataOf('data: a\n\ndata: b\n'), ['a', 'b']);
   assert.deepEqual(dataOf('data: a\r'), ['a']);
   assert.deepEqual(dataOf(), []);
 });
 
-test('a byte order mark at the beginning is none of the text', () => {
+test('strips a leading byte order mark', () => {
   assert.deepEqual(dataOf('\ufeffdata: a\n\n\ufeffdata: b\n\ndata: \ufeffc\n\n'), ['a', '\ufeffc']);
 });
 
-test('ill-formed UTF-8 is an error, behind the events before it', () => {
+test('invalid UTF-8 is an error, after the events before it', () => {
   const stream = new EventStream();
   const events: string[] = [];
   assert.throws(
@@ -73,7 +73,7 @@ test('ill-formed UTF-8 is an error, behind the events before it', () => {
   assert.deepEqual(events, ['é']);
 });
 
-test('an event is as long as it may be, in one line or in many, and comments do not count', () => {
+test('limits the length of an event in one line or several, not counting comments', () => {
   const long = 'x'.repeat(80);
   assert.deepEqual(dataOf(`data: ${long}\n\n`), [long]);
   assert.throws(() => read([`data: ${long}${long}\n\n`], 100), EventStreamError);
@@ -91,7 +91,7 @@ test('an event is as long as it may be, in one line or in many, and comments do 
   assert.equal(read(chatty, 100).length, 50);
 });
 
-test('where the bytes are cut makes no difference', () => {
+test('the result does not depend on chunk boundaries', () => {
   const piece = fc.constantFrom(
     'data: a',
     'data:',

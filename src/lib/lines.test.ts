@@ -10,7 +10,7 @@ function readIn(pieces: readonly Buffer[], longestBytes: number): Line[] {
   return last === undefined ? lines : [...lines, last];
 }
 
-test('however it is cut, the lines are those that stand there, each with its number and its place', () => {
+test('splits into the same numbered lines across any chunks', () => {
   const text = fc.array(fc.constantFrom('a', 'bc', '\n', '\r\n', 'é'), { maxLength: 30 }).map((some) => some.join(''));
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 9 }), (whole, step) => {
@@ -31,7 +31,7 @@ test('however it is cut, the lines are those that stand there, each with its num
   );
 });
 
-test('of a line that is too long nothing is held, and those behind it are read', () => {
+test('an overlong line takes no memory, and the lines after it are read', () => {
   const pieces = ['12345678', '9', '\nok\n123456789', '\n12345678\n', '1234567890'].map((text) => Buffer.from(text));
   assert.deepEqual(
     readIn(pieces, 8).map(({ no, at, bytes }) => [no, at, bytes?.toString()]),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeDirectory } from './make-directory.ts';
 
-test('makes what is missing with that mode, leaves what is there, and fails beneath a file', async (t) => {
+test('creates missing directories with the mode, keeps existing ones, and fails beneath a file', async (t) => {
   const top = await mkdtemp(join(tmpdir(), 'postern-make-'));
   t.after(() => rm(top, { recursive: true, force: true }));
   const path = join(top, 'a', 'b', 'c');
@@ -22,7 +22,7 @@ test('makes what is missing with that mode, leaves what is there, and fails bene
   assert.throws(() => makeDirectory(join(top, 'file', 'd', 'e'), 0o700), { code: 'EEXIST' });
 });
 
-test('ends where the file system takes no directories', { skip: !existsSync('/proc/self') }, () => {
+test('terminates if the file system allows no directories', { skip: !existsSync('/proc/self') }, () => {
   const { href } = new URL('./make-directory.ts', import.meta.url);
   const program = `const { makeDirectory } = await import(${JSON.stringify(href)});
     try { makeDirectory('/proc/none/such', 0o700); } catch ({ code }) { console.log(code); }`;

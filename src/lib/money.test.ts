@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { mostNanos, parseDollars, toDollars } from './money.ts';
 
-test('an amount is read to the nano-dollar', () => {
+test('parses an amount to the nano-dollar', () => {
   assert.equal(parseDollars('0'), 0);
   assert.equal(parseDollars('12.5'), 12_500_000_000);
   assert.equal(parseDollars('0.000000001'), 1);
@@ -11,12 +11,12 @@ test('an amount is read to the nano-dollar', () => {
   assert.equal(parseDollars('9000000'), mostNanos);
 });
 
-test('what is no amount of dollars is none', () => {
+test('refuses invalid amounts', () => {
   const strange = ['', '-1', '+1', '1e3', '12 EUR', '$1', '1,5', '01', '.5', '5.', '0.0000000001', '9000000.1', 'NaN'];
   for (const text of strange) assert.equal(parseDollars(text), undefined, text);
 });
 
-test('an amount is written without rounding, however large', () => {
+test('formats an amount without rounding, however large', () => {
   assert.equal(toDollars(0), '0');
   assert.equal(toDollars(1), '0.000000001');
   assert.equal(toDollars(12_500_000_000), '12.5');
@@ -24,6 +24,6 @@ test('an amount is written without rounding, however large', () => {
   assert.equal(toDollars(123_456_789_012_345_678_901n), '123456789012.345678901');
 });
 
-test('what is written is read as the same amount', () => {
+test('parses a formatted amount to the same value', () => {
   fc.assert(fc.property(fc.integer({ min: 0, max: mostNanos }), (nanos) => parseDollars(toDollars(nanos)) === nanos));
 });

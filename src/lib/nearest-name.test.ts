@@ -4,7 +4,7 @@ import { nearestName } from './nearest-name.ts';
 
 const keys = ['id', 'aliases', 'operations', 'visible', 'space', 'targets', 'base_url', 'body_limit'];
 
-test('finds the name that a slip of the keyboard meant', () => {
+test('finds the name meant by a typing error', () => {
   for (const [slip, meant] of [
     ['visble', 'visible'],
     ['vsiible', 'visible'],
@@ -23,7 +23,7 @@ test('prefers the nearer of two', () => {
   assert.equal(nearestName('opena', ['openapi', 'openai']), 'openai');
 });
 
-test('finds nothing where nothing is near', () => {
+test('suggests nothing if no name is near', () => {
   for (const name of ['', 'colour', 'zzz', 'timeouts', 'x'.repeat(10_000)]) {
     assert.equal(nearestName(name, keys), undefined, name.slice(0, 20));
   }

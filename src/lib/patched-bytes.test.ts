@@ -24,7 +24,7 @@ async function wholeOf(bytes: StoredBytes, step: number): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-test('wherever it is read from, and in whatever pieces, the texts stand in the place of the spans', async () => {
+test('patched reads contain the replacements at any offset and chunk size', async () => {
   const spans = fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(spans, fc.string({ maxLength: 9 }), fc.integer({ min: 1, max: 40 }), async (gaps, text, step) => {

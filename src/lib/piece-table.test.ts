@@ -10,7 +10,7 @@ import { packPieces, toPieceTable } from './piece-table.ts';
 
 const base64 = (...pieces: readonly string[]): string => pieces.map((piece) => btoa(piece)).join(' ');
 
-test('finds each piece by its ID and each ID by its piece, and nothing in the gaps', () => {
+test('maps pieces to IDs and back, and gaps to nothing', () => {
   const table = toPieceTable(
     packPieces({
       bpe_ranks: `! 0 ${base64('a', 'b', 'ab')}\n! 5 ${base64('\xff', '\0')}`,
@@ -28,7 +28,7 @@ test('finds each piece by its ID and each ID by its piece, and nothing in the ga
   assert.deepEqual('one two'.match(table.words), ['one', 'two']);
 });
 
-test('the packed vocabularies are those of js-tiktoken (tools/vocabularies.ts writes them)', () => {
+test('the packed vocabularies equal those of js-tiktoken (tools/vocabularies.ts writes them)', () => {
   for (const [name, vocabulary] of Object.entries({ cl100k, o200k, p50k, r50k })) {
     const packed = readFileSync(new URL(`./vocabularies/${name}_base.json.br`, import.meta.url));
     assert.ok(brotliDecompressSync(packed).toString() === JSON.stringify(vocabulary), name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { takeOutProtoKeys } from './proto-keys.ts';
 
-test('they are found and taken out at any depth, and nothing else is', () => {
+test('finds and removes __proto__ keys at any depth, and nothing else', () => {
   const value = JSON.parse(
     '{"a":{"__proto__":{"x":1},"b":[0,{"__proto__":null}]},"__proto__":[{"__proto__":1}],"c":"__proto__"}',
   );
@@ -12,14 +12,14 @@ test('they are found and taken out at any depth, and nothing else is', () => {
   assert.deepEqual(takeOutProtoKeys(value), []);
 });
 
-test('a mapping without a prototype is looked through as well, and what is none has none', () => {
+test('searches objects without a prototype too, and finds nothing in other values', () => {
   const bare: object = Object.create(null);
   Reflect.set(bare, '__proto__', 1);
   assert.deepEqual(takeOutProtoKeys(bare), [['__proto__']]);
   for (const value of [null, undefined, 1, 'text', true, []]) assert.deepEqual(takeOutProtoKeys(value), []);
 });
 
-test('depth is no matter', () => {
+test('handles any depth', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{"__proto__":1}${'}'.repeat(5_000)}`);
   assert.equal(takeOutProtoKeys(deep)[0]?.length, 5_001);
 });

@@ -5,25 +5,25 @@ import { parseRetryAfterMs } from './retry-after.ts';
 
 const nowMs = Date.UTC(2027, 0, 31, 23, 59, 30);
 
-test('reads seconds, with decimals too', () => {
+test('parses seconds, with decimals too', () => {
   const read = ['0', '7', '120', '0.5', '1.25', ' 3 '].map((value) => parseRetryAfterMs(value, nowMs));
   assert.deepEqual(read, [0, 7_000, 120_000, 500, 1_250, 3_000]);
 });
 
-test('reads a date in each of the three forms', () => {
+test('parses a date in each of the three forms', () => {
   for (const date of ['Mon, 01 Feb 2027 00:00:00 GMT', 'Monday, 01-Feb-27 00:00:00 GMT', 'Mon Feb  1 00:00:00 2027']) {
     assert.equal(parseRetryAfterMs(date, nowMs), 30_000, date);
   }
   assert.equal(parseRetryAfterMs('Wed Feb 10 00:00:00 2027', nowMs), 9 * 86_400_000 + 30_000);
 });
 
-test('a date that is past means now', () => {
+test('a past date means now', () => {
   for (const date of ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994']) {
     assert.equal(parseRetryAfterMs(date, nowMs), 0, date);
   }
 });
 
-test('a year of two digits is at most fifty years ahead', () => {
+test('a two-digit year is at most fifty years ahead', () => {
   const yearsAhead = (digits: string) =>
     Math.round(
       (parseRetryAfterMs(`Friday, 31-Jan-${digits} 23:59:30 GMT`, nowMs) ?? Number.NaN) / (365.25 * 86_400_000),
@@ -33,11 +33,11 @@ test('a year of two digits is at most fifty years ahead', () => {
   assert.equal(yearsAhead('78'), 0);
 });
 
-test('a leap second is the first one of the next minute', () => {
+test('a leap second is the first second of the next minute', () => {
   assert.equal(parseRetryAfterMs('Sun, 31 Jan 2027 23:59:60 GMT', nowMs), 30_000);
 });
 
-test('reads nothing into what is absent, negative or nonsense', () => {
+test('ignores absent, negative and invalid values', () => {
   assert.equal(parseRetryAfterMs(undefined, nowMs), undefined);
   const nonsense = [
     '',
@@ -69,7 +69,7 @@ test('reads nothing into what is absent, negative or nonsense', () => {
   for (const value of nonsense) assert.equal(parseRetryAfterMs(value, nowMs), undefined, JSON.stringify(value));
 });
 
-test('reads the date that the platform writes, for any second of the next centuries', () => {
+test("parses the platform's own dates for any second of the next centuries", () => {
   const anySecond = fc.integer({ min: nowMs / 1000, max: Date.UTC(2400, 0) / 1000 });
   fc.assert(
     fc.property(anySecond, (second) => {
@@ -78,7 +78,7 @@ test('reads the date that the platform writes, for any second of the next centur
   );
 });
 
-test('never throws, and never gives anything but a finite wait', () => {
+test('never throws, and returns only finite delays', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d. -]*$/)), (value) => {
       const waitMs = parseRetryAfterMs(value, nowMs);

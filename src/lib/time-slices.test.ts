@@ -8,7 +8,7 @@ function useUpSlice(): void {
   while (!isSliceOver());
 }
 
-test('of all who work long, one goes on in a turn of the event loop, and each in its order', async () => {
+test('of several long tasks, one runs per event-loop turn, in order', async () => {
   let turn = 0;
   let isDone = false;
   const counting = (async () => {
@@ -32,7 +32,7 @@ test('of all who work long, one goes on in a turn of the event loop, and each in
   assert.equal(new Set(seen.map((one) => one.turn)).size, seen.length);
 });
 
-test('short work is not held up, and long work stops where its slice ends', async () => {
+test('short work is not delayed, and long work yields at the end of its slice', async () => {
   let steps = 0;
   function* work(pieces: number): Generator<undefined, number, undefined> {
     for (let piece = 0; piece < pieces; piece += 1) {

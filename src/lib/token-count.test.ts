@@ -8,7 +8,7 @@ import { countTokens, tokensOf } from './token-count.ts';
 
 const reference = new Tiktoken(cl100k);
 
-test('texts have as many tokens as the library says', async () => {
+test('counts tokens as the reference library does', async () => {
   for (const text of [
     '',
     'Hello, world!',
@@ -22,7 +22,7 @@ test('texts have as many tokens as the library says', async () => {
   }
 });
 
-test('and whatever they hold', async () => {
+test('counts tokens of arbitrary texts as the reference library does', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: anyGrapheme, maxLength: 60 }), async (text) => {
       const expected = reference.encode(text, [], []);
@@ -37,7 +37,7 @@ test('and whatever they hold', async () => {
   );
 });
 
-test('long words are split as they are by the library, and those beyond all measure by nobody', async () => {
+test('splits long words as the library does, up to a maximum', async () => {
   const word = '検索拡張生成'.repeat(200);
   const tokens = await tokensOf('cl100k_base', word);
   assert.deepEqual(
@@ -47,6 +47,6 @@ test('long words are split as they are by the library, and those beyond all meas
   assert.equal(await tokensOf('cl100k_base', 'ab'.repeat(50_000)), undefined);
 });
 
-test('a word beyond all measure is estimated', async () => {
+test('estimates the tokens of an extremely long word', async () => {
   assert.equal(await countTokens('cl100k_base', 'ab'.repeat(50_000)), 25_000);
 });

@@ -10,7 +10,7 @@ process.on('worker', (worker) => {
   worker.on('message', (message: object) => messages.push(Object.values(message).map((part) => part.constructor.name)));
 });
 
-test('reads a vocabulary once, in a thread that hands over a few arrays, when the first list of it comes', async () => {
+test('loads a vocabulary once, in a thread, when it is first needed', async () => {
   assert.equal(threads.length, 0);
   const texts = [
     textOfTokens('r50k_base', [15496, 995]),
@@ -22,7 +22,7 @@ test('reads a vocabulary once, in a thread that hands over a few arrays, when th
   assert.deepEqual(threads, [{ messages: [['Uint8Array', 'Uint32Array', 'Uint32Array', 'String']] }]);
 });
 
-test('reads the IDs of each vocabulary as that one has them', async () => {
+test('decodes the IDs of each vocabulary', async () => {
   assert.equal(await textOfTokens('cl100k_base', [9906, 1917]), 'Hello world');
   assert.equal(await textOfTokens('o200k_base', [13225, 2375]), 'Hello world');
   assert.equal(await textOfTokens('p50k_base', [15496, 995]), 'Hello world');
@@ -31,7 +31,7 @@ test('reads the IDs of each vocabulary as that one has them', async () => {
   assert.equal(await textOfTokens('r50k_base', [50280]), undefined);
 });
 
-test('puts characters together that stand in several tokens, and keeps everything else', async () => {
+test('joins characters that span several tokens, and keeps everything else', async () => {
   assert.equal(await textOfTokens('cl100k_base', []), '');
   assert.equal(await textOfTokens('cl100k_base', [9468, 248, 222]), '🚀');
   assert.equal(await textOfTokens('cl100k_base', [188, 9906]), '\u0000Hello');
@@ -40,17 +40,17 @@ test('puts characters together that stand in several tokens, and keeps everythin
   assert.equal(await textOfTokens('cl100k_base', [-0, 0]), '!!');
 });
 
-test('shows where a list was cut in the middle of a character', async () => {
+test('shows where a list was cut inside a character', async () => {
   assert.equal(await textOfTokens('cl100k_base', [9906, 9468, 248]), 'Hello\ufffd');
 });
 
-test('reads the special ones as their names', async () => {
+test('decodes special tokens to their names', async () => {
   assert.equal(await textOfTokens('cl100k_base', [9906, 100_257, 100_276]), 'Hello<|endoftext|><|endofprompt|>');
   assert.equal(await textOfTokens('o200k_base', [199_999, 200_018]), '<|endoftext|><|endofprompt|>');
   assert.equal(await textOfTokens('r50k_base', [50_256]), '<|endoftext|>');
 });
 
-test('makes no text of what is no ID of the vocabulary', async () => {
+test('refuses IDs that are not in the vocabulary', async () => {
   const strangers = [-1, 0.5, 1e9, 2 ** 32, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY];
   // In the gaps between the pieces and the special ones, and behind the last.
   for (const id of [...strangers, 100_256, 100_261, 100_275, 100_277]) {
@@ -60,13 +60,13 @@ test('makes no text of what is no ID of the vocabulary', async () => {
   assert.equal(await textOfTokens('p50k_base', [50_281]), undefined);
 });
 
-test('reads a million IDs', async () => {
+test('decodes a million IDs', async () => {
   const ids = Array.from({ length: 1_000_000 }, (_, index) => index % 100_000);
   const text = await textOfTokens('cl100k_base', ids);
   assert.ok(text !== undefined && text.length > 1_000_000);
 });
 
-test('takes the vocabulary that clients take for the name of a model', () => {
+test('uses the vocabulary that clients use for a model name', () => {
   const names = {
     cl100k_base: [
       'text-embedding-3-small',
@@ -119,7 +119,7 @@ test('takes the vocabulary that clients take for the name of a model', () => {
   }
 });
 
-test('takes the common one for names that clients know nothing of', () => {
+test('uses the common vocabulary for unknown model names', () => {
   for (const model of [
     'bge-m3',
     'openai/gpt-4o',
@@ -135,7 +135,7 @@ test('takes the common one for names that clients know nothing of', () => {
   }
 });
 
-test('estimates a token for four bytes, and one at least', () => {
+test('estimates one token per four bytes, and one at least', () => {
   assert.equal(estimateTokens(''), 1);
   assert.equal(estimateTokens('abcd'), 1);
   assert.equal(estimateTokens('abcde'), 2);

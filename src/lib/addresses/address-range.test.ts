@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toAddressRange, toBlockList } from './address-range.ts';
 
-test('reads single addresses and ranges of both families', () => {
+test('parses single addresses and ranges of both families', () => {
   assert.deepEqual(toAddressRange('10.1.0.0/16'), { address: '10.1.0.0', family: 'ipv4', prefixBits: 16 });
   assert.deepEqual(toAddressRange('127.0.0.1'), { address: '127.0.0.1', family: 'ipv4', prefixBits: 32 });
   assert.deepEqual(toAddressRange('fd00::/8'), { address: 'fd00::', family: 'ipv6', prefixBits: 8 });
   assert.deepEqual(toAddressRange('0.0.0.0/0'), { address: '0.0.0.0', family: 'ipv4', prefixBits: 0 });
 });
 
-test('reads nothing else', () => {
+test('parses nothing else', () => {
   for (const text of [
     '',
     'localhost',
@@ -27,7 +27,7 @@ test('reads nothing else', () => {
   }
 });
 
-test('a list holds what its ranges hold', () => {
+test('a list contains what its ranges contain', () => {
   const list = toBlockList(['10.0.0.0/8', '::1']);
   assert.equal(list.check('10.200.3.4'), true);
   assert.equal(list.check('11.0.0.1'), false);
@@ -35,6 +35,6 @@ test('a list holds what its ranges hold', () => {
   assert.equal(list.check('::2', 'ipv6'), false);
 });
 
-test('an IPv4 range holds the same addresses as a dual-stack socket spells them', () => {
+test('an IPv4 range contains the same addresses in IPv4-mapped IPv6 form', () => {
   assert.equal(toBlockList(['10.0.0.0/8']).check('::ffff:10.0.0.1', 'ipv6'), true);
 });

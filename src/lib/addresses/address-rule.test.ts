@@ -4,7 +4,7 @@ import { createAddressRule } from './address-rule.ts';
 
 const standard = createAddressRule();
 
-test('admits public, private and loopback addresses', () => {
+test('permits public, private and loopback addresses', () => {
   for (const address of [
     '93.184.215.14',
     '127.0.0.1',
@@ -22,7 +22,7 @@ test('admits public, private and loopback addresses', () => {
   }
 });
 
-test('refuses what no service to call stands at', () => {
+test('refuses addresses of no real service, such as link-local and multicast', () => {
   for (const address of [
     '0.0.0.0',
     '0.1.2.3',
@@ -60,7 +60,7 @@ test('refuses what no service to call stands at', () => {
   }
 });
 
-test('refuses IPv4 addresses in the clothes of IPv6, loopback and public ones too', () => {
+test('refuses IPv4 addresses embedded in IPv6, also loopback and public ones', () => {
   for (const address of [
     '::ffff:127.0.0.1',
     '::ffff:169.254.169.254',
@@ -81,12 +81,12 @@ test('refuses IPv4 addresses in the clothes of IPv6, loopback and public ones to
   }
 });
 
-test('refuses what is no address, or one with a zone', () => {
+test('refuses an invalid address, or one with a zone', () => {
   for (const text of ['', 'localhost', '127.1', '0x7f000001', '2130706433', 'fe80::1%eth0', '::1%lo', '127.0.0.1.'])
     assert.equal(standard.permits(text), false, text);
 });
 
-test('what is allowed is admitted beyond the standard, and nothing beside it', () => {
+test('allowed ranges are permitted in addition, and nothing else', () => {
   const rule = createAddressRule({ allow: ['100.64.0.0/10', 'fe80::/10'] });
   assert.equal(rule.permits('100.64.0.1'), true);
   assert.equal(rule.permits('fe80::1'), true);
@@ -95,7 +95,7 @@ test('what is allowed is admitted beyond the standard, and nothing beside it', (
   assert.equal(rule.permits('::ffff:100.64.0.1'), false);
 });
 
-test('what is denied is refused whatever else is said', () => {
+test('denied ranges are refused whatever else is allowed', () => {
   const rule = createAddressRule({
     allow: ['10.0.0.0/8', '100.64.0.0/10'],
     deny: ['10.1.0.0/16', '127.0.0.0/8', '::1'],
@@ -107,7 +107,7 @@ test('what is denied is refused whatever else is said', () => {
   assert.equal(rule.permits('100.64.0.1'), true);
 });
 
-test('a range that is allowed as IPv6 admits no IPv4 address that is refused by itself', () => {
+test('an allowed IPv6 range permits no IPv4 address that is refused itself', () => {
   const rule = createAddressRule({ allow: ['64:ff9b::/96', '2002::/16', '2001::/32', '::ffff:0:0/96'] });
   assert.equal(rule.permits('64:ff9b::8.8.8.8'), true);
   assert.equal(rule.permits('64:ff9b::169.254.169.254'), false);
@@ -117,7 +117,7 @@ test('a range that is allowed as IPv6 admits no IPv4 address that is refused by 
   assert.equal(rule.permits('::ffff:169.254.169.254'), false);
 });
 
-test('two rules that say the same have the same ID', () => {
+test('two equal rules have the same ID', () => {
   assert.equal(createAddressRule({ deny: ['10.0.0.0/8'] }).id, createAddressRule({ deny: ['10.0.0.0/8'] }).id);
   assert.notEqual(createAddressRule({ deny: ['10.0.0.0/8'] }).id, standard.id);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSocketPath, socketOf, toSocketOrigin, toSocketUrl, toUrlOrigin } from './socket-origin.ts';
 
-test('the path of the socket ends at the last colon that a slash follows', () => {
+test('the socket path ends at the last colon followed by a slash', () => {
   const rows = [
     ['unix:/run/x.sock:/v1', '/run/x.sock', '/v1'],
     ['unix:/run/a:b/x.sock:/v1/', '/run/a:b/x.sock', '/v1/'],
@@ -14,13 +14,13 @@ test('the path of the socket ends at the last colon that a slash follows', () =>
   for (const [written, socket, path] of rows) assert.deepEqual(toSocketUrl(written), { socket, path }, written);
 });
 
-test('an origin gives back the socket that it was made of', () => {
+test('an origin converts back to its socket', () => {
   for (const socket of ['/run/x.sock', '/a:/b', '/run/x y']) assert.equal(socketOf(toSocketOrigin(socket)), socket);
   assert.equal(socketOf('https://api.test'), undefined);
   assert.deepEqual(['unix:/x:', 'https://api.test'].map(toUrlOrigin), ['http://localhost', 'https://api.test']);
 });
 
-test('a path of a socket begins at the root, names a file, and fits in an address', () => {
+test("a socket path is absolute, names a file, and fits the system's limit", () => {
   const good = ['/x', '/run/postern.sock', `/${'x'.repeat(102)}`];
   const bad = ['', '/', 'x.sock', './x', '/run/', '/a\0b', `/${'x'.repeat(103)}`, `/${'ä'.repeat(52)}`];
   assert.deepEqual(

@@ -29,12 +29,12 @@ const expected = [
   'response.id=resp_2',
 ];
 
-test('texts are picked where they stand, and nowhere else', () => {
+test('picks texts at the given paths only', () => {
   assert.deepEqual(pick(document), expected);
   assert.deepEqual(pick(JSON.stringify(JSON.parse(document), undefined, '\t')), expected);
 });
 
-test('it comes to the same, wherever the bytes are cut', () => {
+test('the result does not depend on chunk boundaries', () => {
   const bytes = Buffer.from(document);
   for (let at = 0; at <= bytes.length; at += 1) {
     assert.deepEqual(pick(bytes, [bytes.subarray(0, at), bytes.subarray(at)]), expected, `cut at ${at}`);
@@ -48,7 +48,7 @@ test('it comes to the same, wherever the bytes are cut', () => {
   );
 });
 
-test('escapes are undone in names and in texts, and each of those that stand twice is picked', () => {
+test('decodes escapes in names and texts, and picks each of duplicate fields', () => {
   assert.deepEqual(pick('{"\\u0069d":"resp\\u005f1","id":"b","id":"c"}'), ['id=resp_1', 'id=b', 'id=c']);
   for (const hostile of hostileTexts) {
     const text = hostile.slice(0, 300).toWellFormed();
@@ -56,7 +56,7 @@ test('escapes are undone in names and in texts, and each of those that stand twi
   }
 });
 
-test('what is no text, or too long for one, is left out, and what is no JSON does no harm', () => {
+test('skips values that are no text or too long, and tolerates invalid JSON', () => {
   assert.deepEqual(pick('{"id":1,"output":[{"id":null},{"id":["a"]},{"id":{"id":"a"}},{"id":"b"}]}'), [
     'output.*.id=b',
   ]);
@@ -67,7 +67,7 @@ test('what is no text, or too long for one, is left out, and what is no JSON doe
   assert.deepEqual(pick(`${'['.repeat(1_000_000)}"id"`), []);
 });
 
-test('after a reset another document begins, whatever came before', () => {
+test('after a reset another document begins', () => {
   const picker = new JsonPicker(paths);
   const picked: Picked[] = [];
   picker.push(Buffer.from('{"output":[{"id":"a\\'), picked);
@@ -76,7 +76,7 @@ test('after a reset another document begins, whatever came before', () => {
   assert.deepEqual(picked, [{ path: 'id', text: 'b' }]);
 });
 
-test('numbers are picked as they are spelled, however the text is cut, and nothing else is', () => {
+test('picks numbers in their spelling, across any chunks', () => {
   const text = '{"a":{"n":-1.5e+3,"t":"7","l":[1,{"n":2}],"b":true},"n":12,"z":null,"deep":{"a":{"n":5}}}';
   for (let step = 1; step < 9; step += 1) {
     const picker = new JsonPicker(['a.n', 'a.t', 'a.l.*.n', 'n', 'z'], 'numbers');

@@ -24,7 +24,7 @@ test('judges every prefix of a valid body as JSON.parse does', async () => {
   }
 });
 
-test('judges known nasty documents as JSON.parse does, wherever they stand', async () => {
+test('judges tricky documents as JSON.parse does, at any nesting', async () => {
   for (const nasty of nastyDocuments) {
     const wraps = [
       ['', ''],

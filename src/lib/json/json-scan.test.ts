@@ -25,7 +25,7 @@ function scanObject(text: string) {
 
 const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
 
-test('finds the spans and kinds of watched top-level fields', () => {
+test('finds the spans and types of watched top-level fields', () => {
   const text = '{ "input" : ["a", "b"] , "other": {"model": 1}, "model":"m-1","dimensions":1.0 }';
   const { fields } = scanObject(text);
   const found = ['model', 'input', 'dimensions', 'task', 'other'].map((name) => {
@@ -35,7 +35,7 @@ test('finds the spans and kinds of watched top-level fields', () => {
   assert.deepEqual(found, [['string', '"m-1"'], ['array', '["a", "b"]'], ['number', '1.0'], undefined, undefined]);
 });
 
-test('says of what kind each value is', () => {
+test('reports the type of each value', () => {
   const kinds = { '"a"': 'string', '-1e5': 'number', '{}': 'object', '[]': 'array', false: 'boolean', null: 'null' };
   for (const [value, kind] of Object.entries(kinds)) {
     const field = scanObject(`{"model":${value}}`).fields.get('model');
@@ -43,7 +43,7 @@ test('says of what kind each value is', () => {
   }
 });
 
-test('says of what kinds the elements of a watched array are', () => {
+test('reports the types of the elements of a watched array', () => {
   const rows = [
     ['[]', undefined, kindBits()],
     ['["a","b", "c"]', 'string', kindBits('string')],
@@ -58,7 +58,7 @@ test('says of what kinds the elements of a watched array are', () => {
   }
 });
 
-test('counts what stands in a watched array, whatever is in its texts', () => {
+test('counts the elements of a watched array, whatever its texts contain', () => {
   const long = 'x'.repeat(500);
   const repeat = (count: number, text: string, between = ','): string => `[${Array(count).fill(text).join(between)}]`;
   const rows: readonly [list: string, elements: number, values: number][] = [
@@ -82,13 +82,13 @@ test('counts what stands in a watched array, whatever is in its texts', () => {
   }
 });
 
-test('tells where a field can be put in', () => {
+test('reports where a field can be inserted', () => {
   const { insertAt, empty } = scanObject(' {"a":1}');
   assert.deepEqual([insertAt, empty], [2, false]);
   assert.deepEqual(scanObject('{ }').empty, true);
 });
 
-test('refuses a watched key that stands twice, however it is spelled', () => {
+test('refuses a duplicate watched key, in any spelling', () => {
   const twice = [
     '"model":1,"model":1',
     '"model":1,"Model":1',
@@ -120,25 +120,25 @@ test('folds the long s and the Kelvin sign as Go does', () => {
   assert.deepEqual(scan('{"tas\u212a":1,"ta\\u017fk":1}'), { ok: false, fault: 'duplicate', at: 12, name: 'task' });
 });
 
-test('takes an escaped key for what it says', () => {
+test('decodes an escaped key', () => {
   assert.equal(scanObject('{"\\u006dodel":"m"}').fields.get('model')?.kind, 'string');
 });
 
-test('lists a watched key that only stands there in another letter case, and does not take it for the field', () => {
+test('lists a watched key in another letter case, but does not use its value', () => {
   const { fields, foldedOnly } = scanObject('{"Model":"m","\\u0054ask":1,"input":[]}');
   assert.deepEqual(foldedOnly, ['model', 'task']);
   assert.equal(fields.get('model'), undefined);
   assert.equal(fields.get('input')?.kind, 'array');
 });
 
-test('lets unknown and nested keys stand as often as they like', () => {
+test('allows duplicate unknown and nested keys', () => {
   assert.deepEqual(
     scanObject('{"a":1,"a":2,"":0,"":0,"b":{"model":1,"model":2},"__proto__":{"model":3}}').foldedOnly,
     [],
   );
 });
 
-test('does not compile watched keys that fold to the same or are no plain words', () => {
+test('refuses to compile watched keys that fold to the same or are not plain words', () => {
   for (const names of [['model', 'Model'], [''], ['modèle'], ['a b'], ['a'.repeat(65)]]) {
     assert.throws(() => compileWatchedKeys(names), TypeError);
   }
@@ -147,7 +147,7 @@ test('does not compile watched keys that fold to the same or are no plain words'
   assert.throws(() => compileWatchedKeys([], names(33, 'k')), RangeError);
 });
 
-test('tells at once whether a rare key is there, and finds what stands twice among as many as there can be', () => {
+test('reports whether a rare key occurs, and finds duplicates among the maximum of keys', () => {
   const common = Array.from({ length: 32 }, (_, i) => `c${i}`);
   const rare = Array.from({ length: 32 }, (_, i) => `r${i}`);
   const both = compileWatchedKeys(common, rare);
@@ -169,7 +169,7 @@ test('tells at once whether a rare key is there, and finds what stands twice amo
   }
 });
 
-test('refuses the 65th level at its bracket, however much follows', () => {
+test('refuses the 65th nesting level at its bracket', () => {
   assert.equal(scan(nested(64)).ok, true);
   assert.deepEqual(scan(nested(65)), { ok: false, fault: 'depth', at: 5 + 63 });
   assert.deepEqual(scan('['.repeat(5_000_000)), { ok: false, fault: 'depth', at: 64 });
@@ -177,14 +177,14 @@ test('refuses the 65th level at its bracket, however much follows', () => {
   assert.equal(scan(nested(200), 200).ok, true);
 });
 
-test('says what a body is that is valid JSON but no object', () => {
+test('reports the type of valid JSON that is no object', () => {
   const kinds = { '[1,2]': 'array', '"a"': 'string', '-1': 'number', '0': 'number', true: 'boolean', ' null ': 'null' };
   for (const [text, kind] of Object.entries(kinds)) {
     assert.deepEqual(scan(text), { ok: false, fault: 'not-object', at: text.search(/\S/), kind });
   }
 });
 
-test('points at the first byte that cannot stand where it does', () => {
+test('reports the position of the first invalid byte', () => {
   const rows: readonly [text: string, at: number][] = [
     ['', 0],
     ['  ', 2],
@@ -212,7 +212,7 @@ test('points at the first byte that cannot stand where it does', () => {
   for (const [text, at] of rows) assert.deepEqual(scan(text), { ok: false, fault: 'syntax', at }, JSON.stringify(text));
 });
 
-test('points at the first character that is not UTF-8', async () => {
+test('reports the position of the first invalid UTF-8 character', async () => {
   for (const filler of [0, 3, 100, 5000, 100_000]) {
     const before = `{"model":"${'é€😀'.repeat(filler)}`;
     for (const bad of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82], [0x80]]) {
@@ -231,7 +231,7 @@ test('reads a body of a hundred thousand unknown keys', () => {
   assert.equal(field?.end, Buffer.byteLength(text) - 1);
 });
 
-test('gives the event loop its turns, also inside of one long text, list or number', async (t) => {
+test('yields to the event loop, also inside one long text, list or number', async (t) => {
   await slowClock(t);
   const bodies = [
     `{"model":"${'a'.repeat(300_000)}"}`,
@@ -255,7 +255,7 @@ test('gives the event loop its turns, also inside of one long text, list or numb
   }
 });
 
-test('keeps scans apart that take turns with one another', async () => {
+test('keeps interleaved scans apart', async () => {
   const texts = ['{"model":"a","input":[1,2]}', '{"input":{"b":[[]]},"task":null}', '{"dimensions":5,"model":[{}]}'];
   const results = await Promise.all(
     texts.map((text) => scanJsonSliced(Buffer.from(text), watched, { bytesPerPiece: 1 })),
@@ -290,12 +290,12 @@ test('replaces a span and leaves every other byte', () => {
   assert.equal(String(replaceSpan(body, 10, 13, Buffer.from('"longer"'))), '{"model": "longer" , "n":1.0}');
 });
 
-test('knows the fields that are complete in the head of a document', () => {
+test('reports the complete fields of a truncated document', () => {
   const head = scanJsonHead(Buffer.from('{"model":"m","task":{"a":[1]},"input":[1,2'), watched);
   assert.deepEqual([head.get('model')?.end, head.get('task')?.kind, head.get('input')], [12, 'object', undefined]);
   assert.equal(scanJsonHead(Buffer.from('{"dimensions":12'), watched).get('dimensions'), undefined);
 });
 
-test('accepts a valid body when nothing is watched', () => {
+test('accepts a valid body if nothing is watched', () => {
   assert.equal(scanJson(Buffer.from('{"model":1,"model":2}'), noKeys).ok, true);
 });

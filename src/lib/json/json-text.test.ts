@@ -34,7 +34,7 @@ test('keeps every number as it was written', () => {
   assert.equal(rewritten(text), text);
 });
 
-test('an object has no members but its own, whatever they are called, and is no larger for that', () => {
+test('an object has only its own members, whatever their names, at no extra memory', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
   const empty = read('{}');
   assert.ok(isJsonObject(empty));
@@ -52,7 +52,7 @@ test('an object has no members but its own, whatever they are called, and is no 
   assert.ok(eachBytes < 100, `${eachBytes} bytes`);
 });
 
-test('reads what JSON.parse reads, and says the same', () => {
+test('reads what JSON.parse reads, with the same result', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), (text) => {
       // Behind a key that ends in a backslash, V8 of Node 26 reads one that ends in a quote as that one.
@@ -64,7 +64,7 @@ test('reads what JSON.parse reads, and says the same', () => {
   );
 });
 
-test('refuses what JSON.parse refuses, and takes what it takes', () => {
+test('accepts and refuses the same texts as JSON.parse', () => {
   const piece = fc.constantFrom(
     ...'{}[]",:-+.eE01 \n\t\\ut"aé\u0007'.split(''),
     'true',
@@ -91,14 +91,14 @@ test('refuses what JSON.parse refuses, and takes what it takes', () => {
   );
 });
 
-test('holds a list of numbers unread, with its length and its values', () => {
+test('keeps a list of numbers unparsed, with its length and values', () => {
   const numbers = read(' [ 1 , -2.5e1,0 ] ');
   assert.ok(numbers instanceof JsonNumbers);
   assert.equal(numbers.length, 3);
   assert.deepEqual(numbers.values(), [1, -25, 0]);
 });
 
-test('takes any name, prototypes and accessors included, and the last of two', () => {
+test('accepts any name, such as __proto__, and the last of duplicates', () => {
   const value = read('{"__proto__":{"x":true},"constructor":"c","a":"1","a":"2"}');
   assert.ok(isJsonObject(value));
   assert.deepEqual(toPlain(Object.entries(value)[0]?.[1]), { x: true });
@@ -107,18 +107,18 @@ test('takes any name, prototypes and accessors included, and the last of two', (
   assert.equal(Object.getPrototypeOf({}), Object.prototype);
 });
 
-test('stops at the depth it is given and at bytes that are no UTF-8', () => {
+test('stops at the given depth and at invalid UTF-8', () => {
   assert.throws(() => parseJson(Buffer.from('[[["x"]]]'), { maxDepth: 2 }), /more than 2 levels/);
   assert.throws(() => parseJson(Buffer.from('[[[1]]]'), { maxDepth: 2 }), /more than 2 levels/);
   assert.throws(() => parseJson(Buffer.from([0x22, 0xff, 0x22])), /UTF-8/);
 });
 
-test('writes lone surrogates as escapes and leaves out what is undefined', () => {
+test('writes lone surrogates as escapes and leaves out undefined', () => {
   assert.equal(rewritten('"\\ud800"'), '"\\ud800"');
   assert.equal(writeJson({ a: undefined, b: [null, true, 1.5, 'é'] }).toString(), '{"b":[null,true,1.5,"é"]}');
 });
 
-test('reads the values of a list of numbers as JavaScript reads them', () => {
+test('parses the values of a list of numbers as JavaScript does', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }), (values) => {
       const numbers = read(JSON.stringify(values));
@@ -131,7 +131,7 @@ test('reads the values of a list of numbers as JavaScript reads them', () => {
   assert.deepEqual(odd.values(), [-0, Number.POSITIVE_INFINITY, 0.001]);
 });
 
-test('says the same in turns, and lets others have theirs', async (t) => {
+test('time-sliced parsing gives the same result and yields to other work', async (t) => {
   await slowClock(t);
   const rows = Array.from({ length: 3_000 }, (_, index) => ({
     index,
@@ -155,13 +155,13 @@ test('says the same in turns, and lets others have theirs', async (t) => {
   assert.ok(writeJson(parseJson(bytes)).equals(bytes));
 });
 
-test('what is no JSON is refused in turns as well', async () => {
+test('time-sliced parsing refuses invalid JSON', async () => {
   for (const text of ['', '{', '[1,]', '[1 2]', '{"a":1,}', 'nul', '01', '-', '1.', '"\\u12"', '[1]x']) {
     await assert.rejects(parseJsonSliced(Buffer.from(text)), JsonTextError, text);
   }
 });
 
-test('stops at the number of values that it is given; a list of numbers is one', () => {
+test('limits the number of values; a list of numbers counts as one', () => {
   const limits = { maxValues: 4 };
   assert.throws(() => parseJson(Buffer.from('["a","b","c","d"]'), limits), JsonTooMuch);
   assert.throws(() => parseJson(Buffer.from('{"a":[],"b":{},"c":1,"d":null}'), limits), /more than 4 values/);
@@ -169,7 +169,7 @@ test('stops at the number of values that it is given; a list of numbers is one',
   parseJson(Buffer.from('["a",[1,2,3,4,5,6],{}]'), limits);
 });
 
-test('stops at lists, objects and names of more than it is given', () => {
+test('limits the size of lists, objects and names', () => {
   assert.throws(
     () => parseJson(Buffer.from('[["a","b","c"]]'), { maxElements: 2 }),
     /more than 2 elements in one list/,
@@ -204,7 +204,7 @@ const longTexts = [
   return ['', 'a', 'ab', 'abc', 'abcd', 'abcde'].map((before) => `"${before}${units.repeat(count)}"`);
 });
 
-test('reads and writes long texts as JSON does, whatever the ends of their pieces fall into', () => {
+test('reads and writes long texts as JSON does, wherever their chunks end', () => {
   for (const text of [...longTexts, `"${'\\u0041'.repeat(9_000)}"`, `"a${'\\ud83d\\ude80'.repeat(5_000)}"`]) {
     const expected: unknown = JSON.parse(text);
     assert.ok(read(text) === expected, text.slice(0, 40));
@@ -224,7 +224,7 @@ test('reads and writes long texts as JSON does, whatever the ends of their piece
   );
 });
 
-test('stops within long texts and long lists of numbers, too', async (t) => {
+test('yields within long texts and long lists of numbers, too', async (t) => {
   await slowClock(t);
   let turns = 0;
   let isOver = false;
@@ -246,7 +246,7 @@ test('stops within long texts and long lists of numbers, too', async (t) => {
   }
 });
 
-test('refuses long texts that are none', () => {
+test('refuses malformed long texts', () => {
   const long = 'x'.repeat(40_000);
   for (const text of [
     `"${long}`,
@@ -275,7 +275,7 @@ test('reads long lists of numbers, long numbers and long white space', () => {
   assert.throws(() => read(`1${'0'.repeat(50_000)}x`), JsonTextError);
 });
 
-test('reads a long body to the same, whichever of its bytes the pieces begin with', () => {
+test('reads a long body to the same result at any chunk offset', () => {
   const text = `["${'模é🚀a'.repeat(60_000)}"]`;
   for (const before of ['', ' ', '  ', '   ']) assert.deepEqual(read(before + text), JSON.parse(text));
   const bytes = Buffer.from(text);

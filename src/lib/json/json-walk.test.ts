@@ -27,7 +27,7 @@ function isParsed(text: string): boolean {
   }
 }
 
-test('takes what JSON.parse takes, and nothing else', () => {
+test('accepts the same texts as JSON.parse', () => {
   const documents = fc
     .tuple(
       fc.json(),
@@ -46,7 +46,7 @@ test('takes what JSON.parse takes, and nothing else', () => {
   );
 });
 
-test('takes numbers as JSON does', () => {
+test('accepts numbers as JSON does', () => {
   const pieces = fc.array(fc.constantFrom('0', '1', '9', '-', '+', '.', 'e', 'E', ',', ' '), { maxLength: 12 });
   fc.assert(
     fc.property(pieces, (some) => {
@@ -60,7 +60,7 @@ test('takes numbers as JSON does', () => {
   );
 });
 
-test('says where members and elements stand', () => {
+test('reports the positions of members and elements', () => {
   const text = '{ "a" : [ 1, {"b":"x\\u0041"} ] , "c": null }';
   const walk = new JsonWalk(bytesOf(text));
   const seen: string[] = [];
@@ -79,7 +79,7 @@ test('says where members and elements stand', () => {
   assert.deepEqual(seen, ['0=1', '1={"b":"x\\u0041"}', 'c=null']);
 });
 
-test('refuses what is nested deeper than anyone nests in earnest', () => {
+test('refuses more than 64 nesting levels', () => {
   assert.equal(isWalked(`${'['.repeat(64)}${']'.repeat(64)}`), true);
   assert.equal(isWalked(`${'['.repeat(65)}${']'.repeat(65)}`), false);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundaryOf, isMultipart } from './boundary.ts';
 
-test('the boundary is what the content type says, in quotes or not', () => {
+test('reads the boundary from the content type, quoted or not', () => {
   for (const [contentType, boundary] of [
     ['multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxk', '----WebKitFormBoundary7MA4YWxk'],
     ['Multipart/Form-Data;boundary="a b:c"', 'a b:c'],
@@ -14,7 +14,7 @@ test('the boundary is what the content type says, in quotes or not', () => {
   }
 });
 
-test('one that is missing, twice there, too long, or of other characters is none', () => {
+test('refuses a missing, duplicate, too long or invalid boundary', () => {
   for (const rest of [
     '',
     '; boundary',

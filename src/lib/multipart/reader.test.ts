@@ -56,7 +56,7 @@ const file = part(
 );
 const form = `${file}${field('model', 'a-model')}${field('empty', '')}${end}`;
 
-test('tells the parts of a form, and where in the whole their contents stand', () => {
+test('reports the parts of a form and the positions of their contents', () => {
   const { parts, fault } = whole(form);
   assert.equal(fault, undefined);
   const contents = parts.map((one) => {
@@ -73,7 +73,7 @@ test('tells the parts of a form, and where in the whole their contents stand', (
   });
 });
 
-test('takes a form without the last line end, and one with a line end before it', () => {
+test('accepts a form without a final line end, and one with a leading line end', () => {
   assert.equal(whole(form.slice(0, -2)).fault, undefined);
   assert.equal(whole(`\r\n${form}`).fault, undefined);
 });
@@ -127,13 +127,13 @@ const hostile: Readonly<Record<string, readonly string[]>> = {
   'more than 8 parts': [field('a', 'x').repeat(9) + end],
 };
 
-test('refuses what two readers may read in two ways, and says what it is', () => {
+test('refuses ambiguous forms, and names the ambiguity', () => {
   for (const [words, forms] of Object.entries(hostile)) {
     for (const one of forms) assert.match(whole(one).fault?.what ?? 'no fault', new RegExp(words), JSON.stringify(one));
   }
 });
 
-test('takes what is as long, and as many, as may be', () => {
+test('accepts names, heads and parts at their maximum', () => {
   assert.equal(whole(field('n'.repeat(32), 'x').repeat(8) + end).fault, undefined);
   const rest = 'Content-Disposition: form-data; name=a\r\nX: '.length;
   const head = (bytes: number): string => `Content-Disposition: form-data; name=a\r\nX: ${'y'.repeat(bytes - rest)}`;
@@ -141,7 +141,7 @@ test('takes what is as long, and as many, as may be', () => {
   assert.match(whole(part(head(513), 'x') + end).fault?.what ?? '', /longer than 512/);
 });
 
-test('a name of what changes nothing is told, and is no reason to refuse a part', () => {
+test('accepts a part with a Content-Transfer-Encoding that changes nothing, and reports it', () => {
   const { parts, fault } = whole(
     part('Content-Disposition: form-data; name=a\r\nContent-Transfer-Encoding: Binary', 'x') + end,
   );
@@ -149,7 +149,7 @@ test('a name of what changes nothing is told, and is no reason to refuse a part'
   assert.equal(Object(parts[0]).head.namesEncoding, true);
 });
 
-test('each cut of each of them gives the same', () => {
+test('every split of every form gives the same result', () => {
   for (const one of [form, ...Object.values(hostile).flat()]) {
     const bytes = Buffer.from(one, 'latin1');
     const expected = read([bytes]);
@@ -166,7 +166,7 @@ function* numbersFrom(seed: number): Generator<number, never, undefined> {
   }
 }
 
-test('whatever comes in whatever pieces is read as it is in one', () => {
+test('any sequence of chunks gives the same result as one', () => {
   const numbers = numbersFrom(20_261_123);
   const random = (below: number): number => Math.floor(numbers.next().value * below);
   const scraps = ['\r', '\n', '\r\n', '-', '--', `--${boundary}`, `\r\n--${boundary}`, boundary.slice(0, 4), 'x', '\0'];
@@ -186,7 +186,7 @@ test('whatever comes in whatever pieces is read as it is in one', () => {
   assert.ok(sound > 300 && sound < 2_700, `${sound} of 3000 are sound`);
 });
 
-test('of a long content nothing is kept', () => {
+test('keeps nothing of a long content in memory', () => {
   const piece = Buffer.alloc(64 * 1024, `\r\n--${boundary.slice(0, -1)} and no more`);
   let bytes = 0;
   const reader = new MultipartReader(

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { createSecret, createSecretWith, digestOf, hasValidChecksum, hintOf, isSecretWith } from './key-secret.ts';
 
-test('a secret is pst_ and 49 characters of base62, and carries its own checksum', () => {
+test('a secret is pst_ and 49 base62 characters, including a checksum', () => {
   for (let round = 0; round < 1_000; round++) {
     const secret = createSecret();
     assert.match(secret, /^pst_[0-9A-Za-z]{49}$/);
@@ -11,12 +11,12 @@ test('a secret is pst_ and 49 characters of base62, and carries its own checksum
   }
 });
 
-test('no two secrets are alike', () => {
+test('no two secrets are equal', () => {
   const secrets = new Set(Array.from({ length: 1_000 }, createSecret));
   assert.equal(secrets.size, 1_000);
 });
 
-test('a secret with one character changed fails its checksum, wherever the change is', () => {
+test('changing any one character breaks the checksum', () => {
   const secret = createSecret();
   for (let place = 0; place < secret.length; place++) {
     const other = secret.charAt(place) === 'A' ? 'B' : 'A';
@@ -32,7 +32,7 @@ test('texts of another form have no valid checksum', () => {
   }
 });
 
-test('the checksum is the CRC-32 of all that stands before it', () => {
+test('the checksum is the CRC-32 of everything before it', () => {
   // Worked out bit by bit, apart from the implementation.
   const body = `pst_${'0'.repeat(43)}`;
   let crc = 0xffffffff;
@@ -50,7 +50,7 @@ test('the checksum is the CRC-32 of all that stands before it', () => {
   assert.equal(hasValidChecksum(body + checksum), true);
 });
 
-test('a secret for one thing is none for another, whatever stands in front of it', () => {
+test('a secret of one type is invalid as another, even with the other prefix', () => {
   const token = createSecretWith('psa_');
   assert.match(token, /^psa_[0-9A-Za-z]{49}$/);
   assert.deepEqual([isSecretWith('psa_', token), hasValidChecksum(token)], [true, false]);

@@ -20,7 +20,7 @@ function beginningAtEnd(needles: readonly string[], text: string): number {
   return 0;
 }
 
-test('the first of many needles is found wherever it begins', () => {
+test('finds the first of many needles at any offset', () => {
   fc.assert(
     fc.property(fc.array(letters(4, 12), { maxLength: 5 }), letters(0, 60), (needles, text) => {
       assert.equal(new NeedleSearch(needles).find(Buffer.from(text)), firstOf(needles, text));
@@ -29,7 +29,7 @@ test('the first of many needles is found wherever it begins', () => {
   );
 });
 
-test('the longest beginning of a needle at the end is found', () => {
+test('finds the longest partial needle at the end', () => {
   fc.assert(
     fc.property(fc.array(letters(4, 12), { maxLength: 5 }), letters(0, 30), (needles, text) => {
       assert.equal(new NeedleSearch(needles).beginningAtEnd(Buffer.from(text)), beginningAtEnd(needles, text));
@@ -38,7 +38,7 @@ test('the longest beginning of a needle at the end is found', () => {
   );
 });
 
-test('a needle is found at every place among bytes of any kind', () => {
+test('finds a needle at every position among any bytes', () => {
   const needle = 'sk-Qz7xVw3kJp9mHt2cRb6n';
   const search = new NeedleSearch([needle, 'another-needle-that-is-longer-than-it']);
   for (let before = 0; before < 100; before += 1) {
@@ -49,13 +49,13 @@ test('a needle is found at every place among bytes of any kind', () => {
   }
 });
 
-test('nothing is found where nothing is looked for', () => {
+test('finds nothing without needles', () => {
   const search = new NeedleSearch([]);
   assert.equal(search.isEmpty, true);
   assert.equal(search.find(Buffer.from('anything at all')), -1);
   assert.equal(search.beginningAtEnd(Buffer.from('anything at all')), 0);
 });
 
-test('a needle shorter than a step is refused', () => {
+test('refuses a needle shorter than the search step', () => {
   assert.throws(() => new NeedleSearch(['abc']), RangeError);
 });

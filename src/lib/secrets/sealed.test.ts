@@ -7,7 +7,7 @@ const first = randomBytes(32);
 const second = randomBytes(32);
 const place = 'upstream/openai/api_key';
 
-test('what is sealed opens under the same key, for the same place, and shows nothing of itself', () => {
+test('a sealed text opens with the same key and location, and reveals nothing', () => {
   const ring = parseKeyRing(first.toString('hex'));
   const sealed = ring.seal('sk-plain-text-ü', place);
   assert.match(sealed, /^sealed:v1:[0-9a-f]{8}:[A-Za-z0-9_-]{16}:[A-Za-z0-9_-]+$/);
@@ -21,12 +21,12 @@ test('the same text is sealed differently each time', () => {
   assert.notEqual(ring.seal('x', place), ring.seal('x', place));
 });
 
-test('a sealed text is of no use in another place', () => {
+test('a sealed text cannot be opened at another location', () => {
   const ring = parseKeyRing(first.toString('hex'));
   assert.deepEqual(ring.unseal(ring.seal('x', place), 'upstream/other/api_key'), { kind: 'damaged' });
 });
 
-test('whatever single character is changed, it does not open', () => {
+test('a sealed text with any character changed does not open', () => {
   const ring = parseKeyRing(first.toString('hex'));
   const sealed = ring.seal('sk-plain', place);
   const start = 'sealed:v1:'.length;
@@ -52,7 +52,7 @@ test('the first of several keys seals, and the others still open', () => {
   assert.deepEqual(old.unseal(ring.seal('x', place), place), { kind: 'unknown-key', keyId: ring.sealingKeyId });
 });
 
-test('a key may be written in hex, base64 or base64url, and is the same key', () => {
+test('a key in hex, base64 or base64url is the same key', () => {
   const spellings = [
     first.toString('hex'),
     first.toString('hex').toUpperCase(),
@@ -63,7 +63,7 @@ test('a key may be written in hex, base64 or base64url, and is the same key', ()
   assert.equal(new Set(spellings.map((text) => parseKeyRing(text).sealingKeyId)).size, 1);
 });
 
-test('what is no key is refused, and not repeated', () => {
+test('an invalid key is refused and not repeated', () => {
   const short = 'a-password-that-someone-made-up';
   for (const text of ['', ',', short, first.toString('hex').slice(1), `${first.toString('hex')},`, 'g'.repeat(64)]) {
     assert.throws(
@@ -79,7 +79,7 @@ test('what is no key is refused, and not repeated', () => {
   }
 });
 
-test('text that only looks like it is not sealed', () => {
+test('text that only looks sealed is not', () => {
   for (const text of ['', 'sealed', 'sealed:v1:', 'sealed:v2:00000000:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA']) {
     assert.equal(sealedUnder(text), undefined);
   }

@@ -16,11 +16,11 @@ const boxes: readonly (readonly [text: string, box: string])[] = [
   ],
 ];
 
-test('what NaCl closed is opened, of no block, of one and of several', () => {
+test('opens NaCl boxes of zero, one and several blocks', () => {
   for (const [text, box] of boxes) assert.equal(openSecretBox(Buffer.from(box, 'base64url'), key)?.toString(), text);
 });
 
-test('another key, a changed byte anywhere and a box that is cut are told from the right one', () => {
+test('refuses another key, a changed byte and a truncated box', () => {
   const box = Buffer.from(boxes[1]?.[1] ?? '', 'base64url');
   assert.equal(openSecretBox(box, hash('sha256', 'another', 'buffer')), undefined);
   for (let at = 0; at < box.length; at += 1) {

@@ -26,7 +26,7 @@ const secrets = [
   `r8_${letters.slice(0, 37)}`,
 ];
 
-test('finds the secrets of well-known services alone, in a URL, in a list and after an escape of JSON', () => {
+test('finds secrets of well-known services only, also in URLs, lists and JSON escapes', () => {
   for (const secret of secrets) {
     assert.equal(findSecretShape(secret), secret);
     for (const around of ['https://*.example/v1', 'team-*', '["a","*"]', '{"name":"a\\n*"}', 'key: *, and more']) {
@@ -36,7 +36,7 @@ test('finds the secrets of well-known services alone, in a URL, in a list and af
   }
 });
 
-test('gives each secret a mask of its own, which is no secret and holds no part of it', () => {
+test('gives each secret its own mask, which contains no part of it', () => {
   const masks = secrets.map(maskOf);
   assert.equal(new Set(masks).size, secrets.length);
   for (const mask of masks) {
@@ -46,7 +46,7 @@ test('gives each secret a mask of its own, which is no secret and holds no part 
   assert.equal(withMasks(`${secrets[0]} ${secrets[2]} ${secrets[0]}`), `${masks[0]} ${masks[2]} ${masks[0]}`);
 });
 
-test('takes no model of the price table for a secret, not even behind the prefix of one', () => {
+test("no model of the price table looks like a secret, even after a secret's prefix", () => {
   const models = priceTable.flatMap((list) => Object.keys(list.models));
   assert.ok(models.length > 50);
   for (const model of models) {
@@ -56,7 +56,7 @@ test('takes no model of the price table for a secret, not even behind the prefix
   }
 });
 
-test('takes no ordinary name for a secret', () => {
+test('no ordinary name looks like a secret', () => {
   const names = [
     'sk-0123456789',
     'sk-learn-text-classification-2024-11-20',

@@ -7,7 +7,7 @@ import { spellingsInErrors, spellingsInSuccesses, whyNotInSuccesses } from './se
 const secret = 'sk-"Qz7x"/Vw3k\\Jp9m+Ht2c==Rb6nXy8dFg4s';
 const printable = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) });
 
-test('a secret is looked for in each way that an answer may spell it', () => {
+test('a secret is searched in each encoding that a response may use', () => {
   const spellings = spellingsInSuccesses('sk-"a/b+c==0123456789abx');
   for (const spelling of [
     'sk-"a/b+c==0123456789abx',
@@ -19,7 +19,7 @@ test('a secret is looked for in each way that an answer may spell it', () => {
   }
 });
 
-test('in successes it is found with each character, each sign, or each sign of HTML as an escape of JSON', () => {
+test('in successful responses it is found with every character, sign or HTML sign JSON-escaped', () => {
   const search = new NeedleSearch(spellingsInSuccesses(secret));
   const escaped = (which: RegExp, upper: boolean) =>
     secret.replace(which, (sign) => {
@@ -35,7 +35,7 @@ test('in successes it is found with each character, each sign, or each sign of H
   }
 });
 
-test('in base64 it is found whatever stands around it, in both alphabets', () => {
+test('in base64 it is found at any offset, in both alphabets', () => {
   const search = new NeedleSearch(spellingsInSuccesses(secret));
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 9 }), fc.uint8Array({ maxLength: 9 }), (before, after) => {
@@ -48,7 +48,7 @@ test('in base64 it is found whatever stands around it, in both alphabets', () =>
   );
 });
 
-test('in errors it is found in hex, in each character escaped, and escaped twice', () => {
+test('in error responses it is found in hex, fully escaped, and escaped twice', () => {
   const search = new NeedleSearch(spellingsInErrors(secret));
   const bytes = Buffer.from(secret);
   const each = (write: (byte: number) => string): string => Array.from(bytes, write).join('');
@@ -68,7 +68,7 @@ test('in errors it is found in hex, in each character escaped, and escaped twice
   }
 });
 
-test('in successes it is looked for from 20 bytes on, and where it is no placeholder', () => {
+test('in successful responses it is searched from 20 bytes on, unless it is a placeholder', () => {
   for (const [text, why] of [
     ['sk-0123456789abcdef', /^19 bytes, fewer than 20$/],
     ['sk-no-key-required-here', /^a placeholder$/],
@@ -87,7 +87,7 @@ test('in successes it is looked for from 20 bytes on, and where it is no placeho
   }
 });
 
-test('no spelling is so short that it stands in innocent answers', () => {
+test('no searched form is so short that it occurs in innocent responses', () => {
   fc.assert(
     fc.property(printable, (text) => {
       for (const spelling of [...spellingsInErrors(text), ...spellingsInSuccesses(text)]) {

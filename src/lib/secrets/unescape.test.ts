@@ -12,12 +12,12 @@ for (const [text, plain] of [
   ['a&amp;b&quot;c&plus;d&sol;e', 'a&b"c+d/e'],
   ['&#43;&#043;&#x2b;&#X2B;', '++++'],
 ] as const) {
-  test(`${text} is ${plain} once its escapes are undone`, () => {
+  test(`${text} unescapes to ${plain}`, () => {
     assert.equal(layers(text)[1], plain);
   });
 }
 
-test('what is escaped over and over again is undone layer by layer', () => {
+test('repeated escaping is undone layer by layer', () => {
   let text = 'a"b/c+d';
   for (let depth = 0; depth < 3; depth += 1) text = JSON.stringify(text).slice(1, -1);
   assert.equal(layers(text).at(-1), 'a"b/c+d');
@@ -25,7 +25,7 @@ test('what is escaped over and over again is undone layer by layer', () => {
   assert.equal(layers('&amp;#x2b;').at(-1), '+');
 });
 
-test('what is no escape stays as it is, and makes no layer', () => {
+test('text without escapes stays, and adds no layer', () => {
   for (const text of [
     'plain',
     '100 % of it',
@@ -41,6 +41,6 @@ test('what is no escape stays as it is, and makes no layer', () => {
   }
 });
 
-test('however deep it is escaped, there is an end', () => {
+test('stops at a maximum number of layers', () => {
   assert.equal(layers(`%${'25'.repeat(50)}41`).length, 5);
 });
