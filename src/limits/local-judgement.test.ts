@@ -14,7 +14,7 @@ function begun(answer: { kind: string }): Begun {
   return answer as Begun;
 }
 
-test('those that have begun count among the exchanges at a time, until they are over, once', () => {
+test('counts running requests as concurrent until they end, each once', () => {
   const plan = new Counters().plan(keyOf({ concurrency: 2 }), 0);
   const first = begun(begin(plan, 0, 1));
   begun(begin(plan, 0, 1));
@@ -26,7 +26,7 @@ test('those that have begun count among the exchanges at a time, until they are 
   assert.equal(begin(plan, 0, 1).kind, 'refused');
 });
 
-test('a holder is kept while something of it has begun, and forgotten after', () => {
+test('keeps a holder while one of its requests runs, and forgets it afterwards', () => {
   const counters = new Counters();
   const first = begun(begin(counters.plan([{ kind: 'project', id: 'p', caps: noCaps }], 0), 0, 1));
   const busy = keyOf({});
@@ -41,7 +41,7 @@ test('a holder is kept while something of it has begun, and forgotten after', ()
   assert.equal(sizeLater(), 1);
 });
 
-test('where an answer is late a node lets through its part of what was left, and nothing where nothing was', () => {
+test('when the shared count is late, a node admits its part of what was left, and nothing if nothing was', () => {
   const plan = new Counters().plan(keyOf({ rates: aMinute(10) }), 0);
   const [rate] = plan.rates;
   assert.ok(rate !== undefined);

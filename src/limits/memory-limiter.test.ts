@@ -21,7 +21,7 @@ function taken(answer: { kind: string }): Taken {
   return answer as Taken;
 }
 
-test('lets through as many as the limit says, and the next when the first is out of the window', () => {
+test('admits as many as the limit, and the next when the first leaves the window', () => {
   const clock = createFakeClock();
   const limiter = createMemoryLimiter({ clock });
   const holders = [holder('key', 'dev', { rates: [requestsAMinute(3)] })];
@@ -36,7 +36,7 @@ test('lets through as many as the limit says, and the next when the first is out
   assert.equal(limiter.reserve(holders, one).kind, 'taken');
 });
 
-test('takes nothing where one of several holders refuses', () => {
+test('takes nothing if one of several holders refuses', () => {
   const clock = createFakeClock();
   const limiter = createMemoryLimiter({ clock });
   const key = holder('key', 'dev', { rates: [requestsAMinute(2)], concurrency: 5 });
@@ -52,7 +52,7 @@ test('takes nothing where one of several holders refuses', () => {
   assert.equal(limiter.reserve([key], one).kind, 'refused');
 });
 
-test('counts exchanges at a time until they are settled, and settles each once', () => {
+test('counts concurrent requests until they settle, each once', () => {
   const clock = createFakeClock();
   const limiter = createMemoryLimiter({ clock });
   const holders = [holder('project', 'p', { concurrency: 2 })];
@@ -67,7 +67,7 @@ test('counts exchanges at a time until they are settled, and settles each once',
   assert.equal(limiter.reserve(holders, one).kind, 'refused');
 });
 
-test('gives back what was not used, adds what was used beyond, and gives back all of it', () => {
+test('returns unused amounts, adds overruns, and can return everything', () => {
   const clock = createFakeClock();
   const limiter = createMemoryLimiter({ clock });
   const holders = [holder('key', 'dev', { rates: [tokensAMinute(100), requestsAMinute(10)] })];
@@ -98,7 +98,7 @@ test('gives back what was not used, adds what was used beyond, and gives back al
   ]);
 });
 
-test('says that what asks for more than the limit itself must be split', () => {
+test('refuses a request above the limit itself with advice to split it', () => {
   const limiter = createMemoryLimiter({ clock: createFakeClock() });
   const refused = limiter.reserve([holder('key', 'dev', { rates: [tokensAMinute(100)] })], {
     requests: 1,
@@ -113,7 +113,7 @@ test('says that what asks for more than the limit itself must be split', () => {
   assert.equal(none.isForever, true);
 });
 
-test('goes on with what was counted when the caps change in between', () => {
+test('keeps its counts when the limits change', () => {
   const limiter = createMemoryLimiter({ clock: createFakeClock() });
   const before = [holder('key', 'dev', { rates: [tokensAMinute(100)], concurrency: 2 })];
   const first = taken(limiter.reserve(before, { requests: 1, tokens: 80, items: 0 }));
@@ -123,7 +123,7 @@ test('goes on with what was counted when the caps change in between', () => {
   taken(limiter.reserve(after, { requests: 1, tokens: 10, items: 0 }));
 });
 
-test('shows for each measure the limit of which the smallest part is left', () => {
+test('reports, per measure, the limit with the smallest remaining share', () => {
   const limiter = createMemoryLimiter({ clock: createFakeClock() });
   const key = holder('key', 'dev', {
     rates: [requestsAMinute(10), { measure: 'requests', window: 'day', most: 1_000 }],
@@ -136,7 +136,7 @@ test('shows for each measure the limit of which the smallest part is left', () =
   ]);
 });
 
-test('forgets holders of which nothing counts any more', () => {
+test('forgets holders whose counts have expired', () => {
   const clock = createFakeClock();
   const limiter = createMemoryLimiter({ clock });
   const busy = [holder('key', 'busy', { rates: [requestsAMinute(100_000)], concurrency: 100_000 })];
@@ -202,7 +202,7 @@ interface Noted {
   isSettled: boolean;
 }
 
-test('in any order of reserves, settles and waits, no span of a minute holds more than the limit', () => {
+test('in any order of reserve, settle and wait, no minute exceeds the limit', () => {
   fc.assert(
     fc.property(steps, (story: readonly Step[]) => {
       const clock = createFakeClock();
@@ -264,7 +264,7 @@ test('in any order of reserves, settles and waits, no span of a minute holds mor
   );
 });
 
-test('one millisecond before the time it names it still refuses, and then it does not', () => {
+test('still refuses one millisecond before the time it names, and admits at that time', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ tokens: fc.integer({ min: 1, max: 80 }), waitMs: fc.nat(9_000) }), {

@@ -22,7 +22,7 @@ function rig() {
   };
 }
 
-test('it counts itself and those who speak, and at least as many as there are workers', async () => {
+test('counts itself and the nodes it hears, and at least its own workers', async () => {
   const { take, say } = rig();
   assert.equal((await take(1)).count, 1);
   assert.equal((await take(4)).count, 4);
@@ -30,7 +30,7 @@ test('it counts itself and those who speak, and at least as many as there are wo
   assert.equal((await take(4)).count, 6);
 });
 
-test('it counts again while it is needed, and only then', async (t) => {
+test('recounts only while needed', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { take, say } = rig();
   const census = await take(1);
@@ -47,7 +47,7 @@ test('it counts again while it is needed, and only then', async (t) => {
   assert.equal(census.count, 3);
 });
 
-test('a store that does not answer leaves the last count, and is told of once', async (t) => {
+test('an unresponsive store keeps the last count, and is reported once', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { take, say, lines } = rig();
   say(async () => 2);

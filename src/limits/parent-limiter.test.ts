@@ -46,7 +46,7 @@ const keyOf = (caps: Partial<Holder['caps']>): Holder[] => [{ kind: 'key', id: '
 const aMinute = (most: number) => [{ measure: 'requests', window: 'minute', most }] as const;
 const taken = (answers: readonly (Taken | Refused)[]): number => answers.filter(({ kind }) => kind === 'taken').length;
 
-test('workers let through exactly as many as the limit says, and the headers tell the whole', async (t) => {
+test('workers together admit exactly the limit, and the headers show the shared count', async (t) => {
   const { all } = startParent(t, 4);
   const answers: (Taken | Refused)[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -70,7 +70,7 @@ test('workers let through exactly as many as the limit says, and the headers tel
   );
 });
 
-test('what one gives back is there for another, once', async (t) => {
+test('an amount returned by one worker is available to another, once', async (t) => {
   const { all } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -84,7 +84,7 @@ test('what one gives back is there for another, once', async (t) => {
   assert.equal((await first.reserve(holders, one)).kind, 'refused');
 });
 
-test('what a worker had under way is over when it is gone; what it took of rates stays taken', async (t) => {
+test('when a worker dies its concurrent requests end, and its rate counts stay', async (t) => {
   const { all, state } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -98,7 +98,7 @@ test('what a worker had under way is over when it is gone; what it took of rates
   assert.equal(refused.measure, 'requests');
 });
 
-test('the places that a worker held at an upstream are free when it is gone', async (t) => {
+test('when a worker dies its upstream slots are freed', async (t) => {
   const { all, state } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -109,7 +109,7 @@ test('the places that a worker held at an upstream are free when it is gone', as
   assert.deepEqual(await second.claim([claim]), [{ held: 4, keep: 4 }]);
 });
 
-test('what is heard of a worker only after its end takes nothing', async (t) => {
+test('messages of a dead worker take nothing', async (t) => {
   const { all, state } = startParent(t, 2);
   const [, second] = all;
   assert.ok(second !== undefined);
@@ -126,7 +126,7 @@ test('what is heard of a worker only after its end takes nothing', async (t) => 
   assert.equal((await second.claim([claim]))[0]?.held, 4);
 });
 
-test('where nobody answers a worker lets through its share, says so once, and what counted twice is given back', async (t) => {
+test('without the parent a worker admits its share, logs it once, and returns double counts', async (t) => {
   const { all, fallSilent, speak, lines } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -140,7 +140,7 @@ test('where nobody answers a worker lets through its share, says so once, and wh
   assert.ok(taken(later) >= 2 && taken(later) <= 10);
 });
 
-test('lists of a configuration that is gone are forgotten', async (t) => {
+test('forgets the limits of an old configuration', async (t) => {
   const { all } = startParent(t, 1);
   const [limiter] = all;
   assert.ok(limiter !== undefined);

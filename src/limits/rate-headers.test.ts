@@ -4,7 +4,7 @@ import { noCaps, type Rate } from '../core/caps.ts';
 import { toRateHeaders, toSpan } from './rate-headers.ts';
 import { Window } from './window.ts';
 
-test('writes spans as OpenAI does, and never shorter than they are', () => {
+test('writes reset times as OpenAI does, rounded up', () => {
   const spans: [number, string][] = [
     [0, '0s'],
     [0.2, '1ms'],
@@ -33,7 +33,7 @@ function shown(...states: [number, number][]): string | undefined {
   return headers[headers.indexOf('x-ratelimit-limit-requests') + 1];
 }
 
-test('shows the limit of which the smallest part is left, and the smaller one where as much is left of both', () => {
+test('shows the limit with the smallest remaining share, and the smaller one of equals', () => {
   assert.equal(shown([100, 50], [10, 2]), '100');
   assert.equal(shown([10, 2], [100, 50]), '100');
   assert.equal(shown([100, 50], [10, 5]), '10');

@@ -49,7 +49,7 @@ for (const [when, delay] of [
   ],
   ['at any time', async () => undefined],
 ] as const) {
-  test(`an answer that came in time is in time, however late this thread is ${when}`, async (t) => {
+  test(`an answer that arrived in time counts, however late this thread is ${when}`, async (t) => {
     const socket = await startEcho(t);
     for (let time = 0; time < 5; time += 1) {
       const answer = within(ask(socket), mostMs);
@@ -60,7 +60,7 @@ for (const [when, delay] of [
   });
 }
 
-test('what nobody answers is overdue, all of one turn at once and with when it left', async (t) => {
+test('unanswered requests time out together, each with its send time', async (t) => {
   const server = createServer(() => undefined);
   server.listen(0, '127.0.0.1');
   t.after(() => server.close());

@@ -29,7 +29,7 @@ async function startLimiter(url: string, otherwiseKnown = () => 1) {
   return { limiter, lines };
 }
 
-test('where nobody listens it takes itself for one of two, says so once, and never says the password', async (t) => {
+test('when Redis is unreachable it assumes two nodes, logs once, and never shows the password', async (t) => {
   const { limiter, lines } = await startLimiter('redis://user:battery-staple@127.0.0.1:1/2');
   t.after(() => limiter.close());
   assert.equal(limiter.isShared, false);
@@ -47,7 +47,7 @@ test('where nobody listens it takes itself for one of two, says so once, and nev
   assert.ok(!JSON.stringify(lines).includes('battery'));
 });
 
-test('a node that has not reached Redis yet has its part of what others say there are', async (t) => {
+test('a node that has not yet reached Redis takes its share of the nodes that others report', async (t) => {
   let nodes = 3;
   const { limiter } = await startLimiter('redis://127.0.0.1:1', () => nodes);
   t.after(() => limiter.close());
@@ -71,7 +71,7 @@ for (const [what, speak] of [
   ],
   ['closes at once', (socket: Socket) => socket.destroy()],
 ] as const) {
-  test(`a server that ${what} counts as away`, async (t) => {
+  test(`a server that ${what} counts as unreachable`, async (t) => {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);

@@ -66,7 +66,7 @@ function call(slots: Slots, ms: number, watch: () => void): Promise<boolean> {
   });
 }
 
-test('one process may use all of the slots, and nobody ever more than there are', async (t) => {
+test('one process may use all slots, and the total is never exceeded', async (t) => {
   const { all, inFlight } = startParent(t, 4);
   const [first] = all;
   assert.ok(first !== undefined);
@@ -85,7 +85,7 @@ for (const [nodes, most] of [
   [4, 3],
   [4, 1],
 ] as const) {
-  test(`${nodes} processes that all have much to do share ${most} slots, and all get on`, async (t) => {
+  test(`${nodes} busy processes share ${most} slots, and all make progress`, async (t) => {
     const { all, inFlight } = startParent(t, nodes, most);
     let fullest = 0;
     const ends = all.map(() => 0);
@@ -104,7 +104,7 @@ for (const [nodes, most] of [
   });
 }
 
-test('what others have ready and do not need is there for whoever needs it', async (t) => {
+test('idle slots of other processes are available', async (t) => {
   const { all, inFlight } = startParent(t, 2, 4);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -119,7 +119,7 @@ test('what others have ready and do not need is there for whoever needs it', asy
   await Promise.all(work);
 });
 
-test('who comes late is let in while another keeps all slots busy', async (t) => {
+test('a late-comer is admitted although another keeps all slots busy', async (t) => {
   const { all } = startParent(t, 2, 4);
   const [busy, late] = all;
   assert.ok(busy !== undefined && late !== undefined);
@@ -133,7 +133,7 @@ test('who comes late is let in while another keeps all slots busy', async (t) =>
   await Promise.all(work);
 });
 
-test('without a queue a request waits only for what others might have to spare', async (t) => {
+test('without a queue a request waits only for slots that others may spare', async (t) => {
   const { all } = startParent(t, 2, 4, 0);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -144,7 +144,7 @@ test('without a queue a request waits only for what others might have to spare',
   assert.deepEqual(await Promise.all(held), [true, true, true, true]);
 });
 
-test('what a process held that is gone is there for others', async (t) => {
+test('slots of a dead process are freed', async (t) => {
   const { all, pools } = startParent(t, 2, 2);
   const [dead, other] = all;
   assert.ok(dead !== undefined && other !== undefined);
@@ -159,7 +159,7 @@ test('what a process held that is gone is there for others', async (t) => {
   assert.equal(await waiting, true);
 });
 
-test('with nobody to ask each has its share', async (t) => {
+test('without an arbiter each process has its share', async (t) => {
   const { all, goAway, inFlight } = startParent(t, 4);
   goAway();
   for (const { slots } of all) for (let time = 0; time < 10; time += 1) void call(slots, 400, () => undefined);

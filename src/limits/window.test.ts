@@ -10,7 +10,7 @@ function toldOf(window: Window, nowMs: number): [number, number][] {
   return told;
 }
 
-test('what was noted is told once, bucket by bucket', () => {
+test('each count is reported once, bucket by bucket', () => {
   const window = new Window(minuteMs, 5_000);
   window.note(5_000, 2);
   window.note(5_900, 1);
@@ -23,7 +23,7 @@ test('what was noted is told once, bucket by bucket', () => {
   assert.deepEqual(toldOf(window, 8_000), []);
 });
 
-test('what was noted so long ago that it counts no more is not told, and never as something of now', () => {
+test('expired counts are not reported, and never as current', () => {
   const window = new Window(minuteMs, 0);
   window.note(0, 2);
   assert.equal(window.totalAt(slots * 1_000), 0);
@@ -33,7 +33,7 @@ test('what was noted so long ago that it counts no more is not told, and never a
   assert.deepEqual(toldOf(window, slots * 1_000), [[1, 5]]);
 });
 
-test('a node may use its part of what others left, less what it let through since, as long as that was heard lately', () => {
+test('a node uses its part of the remaining amount, less its own use since, while the report is fresh', () => {
   const window = new Window(minuteMs, 0);
   assert.equal(window.shareOfRest(0, 10, 2), undefined);
   window.hear(0, 4);
