@@ -19,7 +19,7 @@ function waiterFor(key: string, bytes: number, entered: (lease: MemoryLease) => 
   return { key, bytes, entered };
 }
 
-test('a key holds a quarter, and beside it one body that is longer than that', () => {
+test('a key holds at most a quarter of the memory, plus one larger body', () => {
   const budget = stage();
   const first = lease(budget.take('a', 10 * MiB));
   assert.equal(budget.take('a', 7 * MiB), undefined);
@@ -35,7 +35,7 @@ test('a key holds a quarter, and beside it one body that is longer than that', (
   lease(budget.take('a', 17 * MiB));
 });
 
-test('a body grows under the same rules, and holds what it held where it may not', () => {
+test('a body grows under the same rules, and keeps its memory if refused', () => {
   const budget = stage();
   const growing = lease(budget.take('a', MiB));
   lease(budget.take('a', 8 * MiB));
@@ -58,7 +58,7 @@ test('a body grows under the same rules, and holds what it held where it may not
   assert.equal(growing.growTo(7 * MiB), true, 'it does so again');
 });
 
-test('what is released is there once, and a memory that is over grows no more', () => {
+test('memory is released once, and a released lease cannot grow', () => {
   const budget = stage();
   const one = lease(budget.take('a', MiB));
   lease(budget.take('a', MiB));
@@ -69,7 +69,7 @@ test('what is released is there once, and a memory that is over grows no more', 
   assert.equal(budget.heldBytes, MiB);
 });
 
-test('small bodies find memory where longer ones find none', () => {
+test('small bodies get memory where longer ones do not', () => {
   const budget = stage();
   for (const key of ['a', 'b', 'c']) lease(budget.take(key, 16 * MiB));
   lease(budget.take('d', 12 * MiB));
@@ -105,7 +105,7 @@ test('within a key the first is served first, and keys take turns', () => {
   assert.equal(budget.waiting, 0);
 });
 
-test('who waits for what its own key holds keeps nobody else waiting', () => {
+test("a request that waits for its own key's memory blocks no other key", () => {
   const budget = stage();
   const own = lease(budget.take('a', 16 * MiB));
   const order: string[] = [];
@@ -116,7 +116,7 @@ test('who waits for what its own key holds keeps nobody else waiting', () => {
   assert.deepEqual(order, ['a']);
 });
 
-test('a long body that waits is not overtaken by others, and goes on when it withdraws', () => {
+test('a long waiting body is not overtaken, and others proceed when it withdraws', () => {
   const budget = stage();
   const held = ['a', 'b', 'c'].map((key) => lease(budget.take(key, 12 * MiB)));
   const order: string[] = [];
@@ -135,7 +135,7 @@ test('a long body that waits is not overtaken by others, and goes on when it wit
   assert.deepEqual(order, ['long', 'e', 'g']);
 });
 
-test('only so many may wait, and only so many of one key', () => {
+test('limits the number of waiters, in total and per key', () => {
   const budget = stage();
   lease(budget.take('a', 16 * MiB));
   const ofOne = Array.from({ length: 65 }, () => budget.wait(waiterFor('a', MiB)));
@@ -148,7 +148,7 @@ test('only so many may wait, and only so many of one key', () => {
   assert.equal(others.at(-1), 'full');
 });
 
-test('other limits hold at once for those who wait, and take nothing away', () => {
+test('changed limits apply to waiters at once, and take nothing away', () => {
   const budget = stage();
   const held = lease(budget.take('a', 16 * MiB));
   const order: string[] = [];
@@ -180,7 +180,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('release' as const, 'leave' as const), which: fc.nat(99) }) },
 );
 
-test('in any order of events nothing is held beyond the budget, nobody is forgotten, and all of it comes back', () => {
+test('in any order of events the memory limit holds, no waiter is lost, and all memory returns', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (story: readonly Step[]) => {
       const budget = stage();
@@ -242,7 +242,7 @@ test('in any order of events nothing is held beyond the budget, nobody is forgot
   );
 });
 
-test('keys that come and go leave nothing behind', () => {
+test('keys that come and go leave no memory behind', () => {
   const budget = stage();
   const leases: MemoryLease[] = [];
   const bytes = promotedBytes((index) => {

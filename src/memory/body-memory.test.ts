@@ -22,7 +22,7 @@ function stage() {
   return { collected, passes };
 }
 
-test('what long bodies leave behind never comes to more than half of the memory', () => {
+test('retained buffers of long bodies never exceed half of the memory', () => {
   const { collected, passes } = stage();
   passes(31 * MiB);
   assert.equal(collected.times, 0);
@@ -32,7 +32,7 @@ test('what long bodies leave behind never comes to more than half of the memory'
   assert.equal(collected.times, 1, 'what was collected is no longer there');
 });
 
-test('short bodies are left to the engine, however many', () => {
+test('any number of short bodies is left to the garbage collector', () => {
   const { collected, passes } = stage();
   for (let body = 0; body < 2_000; body += 1) passes(64 * 1024);
   assert.equal(collected.times, 0);

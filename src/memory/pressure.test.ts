@@ -31,21 +31,21 @@ function setUp(t: TestContext) {
   return { pressure, state, sample };
 }
 
-test('a process that keeps up takes on work', (t) => {
+test('a process that keeps up accepts work', (t) => {
   const { pressure, sample } = setUp(t);
   assert.equal(pressure.reason(limits), undefined);
   sample(0, 5, 49, 30, 50, 50, 50);
   assert.equal(pressure.reason(limits), undefined);
 });
 
-test('a process that falls behind refuses work, and says by how much', (t) => {
+test('a process that falls behind refuses work, and reports the delay', (t) => {
   const { pressure, sample } = setUp(t);
   sample(80, 80, 80);
   assert.deepEqual(pressure.reason(limits), { kind: 'event-loop', delayMs: 80 });
   assert.equal(pressure.reason({ ...limits, loopDelayMs: 80 }), undefined);
 });
 
-test('it is the mean of the last three delays that counts', (t) => {
+test('uses the mean of the last three delays', (t) => {
   const { pressure, sample } = setUp(t);
   sample(0, 60, 60);
   assert.equal(pressure.reason(limits), undefined);
@@ -53,7 +53,7 @@ test('it is the mean of the last three delays that counts', (t) => {
   assert.deepEqual(pressure.reason(limits), { kind: 'event-loop', delayMs: 60 });
 });
 
-test('one delay refuses nobody, however long it is', (t) => {
+test('a single delay refuses no request, however long', (t) => {
   const { pressure, sample } = setUp(t);
   sample(10, 60_000);
   assert.equal(pressure.reason(limits), undefined);
@@ -61,7 +61,7 @@ test('one delay refuses nobody, however long it is', (t) => {
   assert.equal(pressure.reason(limits), undefined);
 });
 
-test('takes on work within half a second after the loop is free', (t) => {
+test('accepts work within half a second after the event loop is free', (t) => {
   const { pressure, sample } = setUp(t);
   sample(2_000, 2_000, 2_000);
   assert.notEqual(pressure.reason(limits), undefined);
@@ -69,13 +69,13 @@ test('takes on work within half a second after the loop is free', (t) => {
   assert.equal(pressure.reason(limits), undefined);
 });
 
-test('a timer that fires early does not make up for one that was late', (t) => {
+test('an early timer does not compensate for a late one', (t) => {
   const { pressure, sample } = setUp(t);
   sample(90, 90, -90);
   assert.deepEqual(pressure.reason(limits), { kind: 'event-loop', delayMs: 60 });
 });
 
-test('refuses work while it holds more memory than it may', (t) => {
+test('refuses work above the memory limit', (t) => {
   const { pressure, state, sample } = setUp(t);
   state.bytes = 1_001;
   sample(0, 0, 0, 0, 0);
@@ -86,14 +86,14 @@ test('refuses work while it holds more memory than it may', (t) => {
   assert.equal(pressure.reason(limits), undefined);
 });
 
-test('knows its memory from the start, and reads it every half second', (t) => {
+test('reads its memory at the start and every half second', (t) => {
   const { state, sample } = setUp(t);
   assert.equal(state.reads, 1);
   sample(...Array.from({ length: 50 }, () => 0));
   assert.equal(state.reads, 11);
 });
 
-test('garbage is collected at once when memory gets short, and every five seconds while it stays so', (t) => {
+test('collects garbage at once when memory gets short, and every five seconds while it stays short', (t) => {
   const { pressure, state, sample } = setUp(t);
   sample(...Array.from({ length: 100 }, () => 0));
   assert.equal(state.collections, 0);
@@ -111,7 +111,7 @@ test('garbage is collected at once when memory gets short, and every five second
   assert.equal(state.collections, 3);
 });
 
-test('looks at nothing any more once it is closed', (t) => {
+test('measures nothing after close', (t) => {
   const { pressure, state, sample } = setUp(t);
   pressure.close();
   sample(80, 80, 80, 80, 80);
@@ -119,7 +119,7 @@ test('looks at nothing any more once it is closed', (t) => {
   assert.equal(state.reads, 1);
 });
 
-test('sees a loop that is really busy, and keeps no process alive', async () => {
+test('detects a really busy event loop, and keeps no process alive', async () => {
   const pressure = createPressure({ clock: systemClock, readMemoryBytes: () => 0 });
   const untilMs = performance.now() + 20_000;
   while (pressure.reason({ loopDelayMs: 50, memoryBytes: 1 }) === undefined && performance.now() < untilMs) {
