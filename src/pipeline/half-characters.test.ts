@@ -6,7 +6,7 @@ import { findHalf, halfCharacterIn } from './half-characters.ts';
 
 const at = (text: string): number | undefined => findHalf(Buffer.from(text));
 
-test('a half is found wherever it stands, and pairs are none', () => {
+test('finds lone surrogates anywhere, and ignores pairs', () => {
   for (const whole of [
     '"plain"',
     '"\\ud83d\\ude00"',
@@ -32,7 +32,7 @@ test('a half is found wherever it stands, and pairs are none', () => {
   }
 });
 
-test('it says the same as whoever reads the text', () => {
+test('agrees with parsing the text', () => {
   const unit = fc.integer({ min: 0xd700, max: 0xe0ff }).map((code) => String.fromCharCode(code));
   fc.assert(
     fc.property(fc.array(fc.oneof(unit, fc.constantFrom('\\', 'a', '"', 'u')), { maxLength: 12 }), (units) => {
@@ -49,7 +49,7 @@ test('it says the same as whoever reads the text', () => {
   );
 });
 
-test('it is found across the seams of a long text', () => {
+test('finds lone surrogates across the chunks of a long text', () => {
   const seam = 64 * 1024;
   for (let before = seam - 8; before <= seam + 2; before += 1) {
     const text = Buffer.from(`${'a'.repeat(before)}\\ud83d\\ude00\\ud800`);
@@ -57,7 +57,7 @@ test('it is found across the seams of a long text', () => {
   }
 });
 
-test('a long body is searched in turns, so that others go on meanwhile', async () => {
+test('a long body is searched in slices that yield to the event loop', async () => {
   const body = Buffer.from(`{"input":"${'\\\\'.repeat(4 * 1024 * 1024)}\\ud800"}`);
   const scan = scanJson(body, compileWatchedKeys(['input']));
   assert.ok(scan.ok);

@@ -58,7 +58,7 @@ async function enterAtClientApi(memory: MemoryLease): Promise<void> {
   });
 }
 
-test('what is read of a body has memory beside it, and none where there is none', async () => {
+test('parsing a body reserves memory, and is refused without it', async () => {
   for (const read of [findNames, enterAtClientApi]) {
     await assert.rejects(async () => read(new LeaseOf(2 * MiB)), isOverloaded, read.name);
     const memory = new LeaseOf(8 * MiB);
@@ -67,7 +67,7 @@ test('what is read of a body has memory beside it, and none where there is none'
   }
 });
 
-test('what is looked through, and not kept, gives its memory back', async () => {
+test('a search that keeps nothing releases its memory', async () => {
   const memory = new LeaseOf(8 * MiB);
   await findNames(memory);
   assert.equal(memory.bytes, MiB);

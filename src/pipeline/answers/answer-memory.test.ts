@@ -40,7 +40,7 @@ function setUp(mostBytes = Number.POSITIVE_INFINITY) {
   return { exchange, entered, held, begin: () => new AnswerMemory(exchange, pool, client) };
 }
 
-test('an answer holds twice what is announced of it, and twice what comes beyond that', async () => {
+test('reserves twice the announced size of a response, and twice what exceeds it', async () => {
   const { entered, held, begin } = setUp();
   const memory = begin();
   assert.equal(await memory.begin(100 * KiB), undefined);
@@ -51,7 +51,7 @@ test('an answer holds twice what is announced of it, and twice what comes beyond
   assert.equal(held(), 200 * KiB + 2 * (100 * KiB + 1), 'as much again at a time as came by then');
 });
 
-test('an answer that grows is refused where there is no memory for twice of it', async () => {
+test('refuses a growing response when memory for twice its size is missing', async () => {
   const { begin } = setUp(100 * KiB);
   const memory = begin();
   assert.equal(await memory.begin(0), undefined);
@@ -59,7 +59,7 @@ test('an answer that grows is refused where there is no memory for twice of it',
   assert.equal(memory.read(16 * KiB)?.code, 'overloaded');
 });
 
-test('what one conversation held is given back, and what others of the exchange hold is not', async () => {
+test('releases the memory of one conversation and keeps that of others in the request', async () => {
   const { held, begin } = setUp();
   const [first, second] = [begin(), begin()];
   await first.begin(32 * KiB);

@@ -14,7 +14,7 @@ function open() {
   return { source, answer, client };
 }
 
-test('the event that holds a count and nothing else is counted and left out, wherever it is cut', () => {
+test('an event with only usage is counted and left out, across any chunks', () => {
   for (let cut = 1; cut < count.length; cut += 1) {
     const { source, answer, client } = open();
     source.send(text, count.slice(0, cut), `${count.slice(cut)}\n\ndata: [DONE]\n\n`);
@@ -24,7 +24,7 @@ test('the event that holds a count and nothing else is counted and left out, whe
   }
 });
 
-test('it is left out, too, where the stream ends or breaks off before its empty line', () => {
+test('the usage event is left out even if the stream ends before its empty line', () => {
   for (const end of [(source: Source) => source.end(), (source: Source) => source.sink?.onBroken({} as never)]) {
     const { source, answer, client } = open();
     source.send(text, count);
@@ -33,7 +33,7 @@ test('it is left out, too, where the stream ends or breaks off before its empty 
   }
 });
 
-test('an event that never ended, and is no count, is the upstream’s own', () => {
+test('an unfinished event without usage is passed on as the upstream sent it', () => {
   const { source, answer, client } = open();
   source.send(text, 'data: {"choices":[{"text":"b"}]');
   source.end();

@@ -19,17 +19,17 @@ function eventsOf(...pieces: string[]): string[] {
   return [...events, event];
 }
 
-test('an event ends behind its empty line, however its lines end', () => {
+test('an event ends after its empty line, with any line ending', () => {
   assert.deepEqual(eventsOf('a\nb\n\nc\n\n'), ['a\nb\n\n', 'c\n\n', '']);
   assert.deepEqual(eventsOf('a\r\nb\r\n\r\nc'), ['a\r\nb\r\n\r\n', 'c']);
   assert.deepEqual(eventsOf('a\r\rb'), ['a\r\r', 'b']);
 });
 
-test('of two empty lines each ends something, and takes nothing of the other', () => {
+test('each of two consecutive empty lines ends an event', () => {
   assert.deepEqual(eventsOf('a\n\n\nb'), ['a\n\n', '\n', 'b']);
 });
 
-test('a line that ends in two pieces ends once', () => {
+test('a line ending split across two chunks counts once', () => {
   assert.deepEqual(eventsOf('a\r', '\nb\r', '\n\r', '\nc'), ['a\r\nb\r\n\r', '\nc']);
   assert.deepEqual(eventsOf('a\n', '\nb'), ['a\n\n', 'b']);
 });

@@ -9,7 +9,7 @@ function open() {
   return { source, held: new HeldAnswer(source) };
 }
 
-test('a short answer is shown once it is whole, in one piece, and handed on as it came', async () => {
+test('a short response is buffered whole for inspection, then passed on unchanged', async () => {
   const { source, held } = open();
   assert.deepEqual(source.send('one ', 'two'), [true, true]);
   source.end();
@@ -20,14 +20,14 @@ test('a short answer is shown once it is whole, in one piece, and handed on as i
   assert.deepEqual([client.text, client.endings], ['one two', 1]);
 });
 
-test('of an answer without a body nothing waits', async () => {
+test('a response without a body is not held back', async () => {
   const { source, held } = open();
   source.end();
   assert.equal((await held.beginning).length, 0);
   assert.deepEqual(held.waiting, []);
 });
 
-test('of a long answer the beginning is shown and the rest waits for the client', async () => {
+test('of a long response the beginning is inspected, and the rest waits for the client', async () => {
   const { source, held } = open();
   assert.deepEqual(source.send('x'.repeat(heldBytes - 1), 'y'), [true, false]);
   assert.equal((await held.beginning).length, heldBytes);
@@ -39,7 +39,7 @@ test('of a long answer the beginning is shown and the rest waits for the client'
   assert.deepEqual([client.text.length, client.text.at(-1), client.endings], [heldBytes + 1, 'z', 1]);
 });
 
-test('an answer that breaks off is shown as far as it came, and breaks off for the client, too', async () => {
+test('a broken response is inspected up to the break, and breaks for the client too', async () => {
   const { source, held } = open();
   source.send('half');
   const failure = toFailure(new Error('reset'), true);

@@ -34,14 +34,14 @@ function open(reader: StreamReader = new Doubler()) {
 const said = (text: string): string => `data: {"said":${text}}\n\ndata: {"again":${text}}\n\n`;
 const last = 'data: {"end":true}\n\ndata: [DONE]\n\n';
 
-test('its head is that of the upstream, without what describes the body', () => {
+test("the head is the upstream's, without headers that describe the body", () => {
   const { answer } = open();
   assert.deepEqual(answer.headers, ['X-Own', 'kept', 'content-type', 'text/event-stream']);
   assert.deepEqual([answer.status, answer.sentAtMs, answer.firstByteAtMs], [200, 1, 2]);
   assert.deepEqual(answer.translated, { by: 'test', ignored: ['user'], isEstimated: false, usage: null });
 });
 
-test('each event is passed on as soon as it is whole', () => {
+test('passes on each event as soon as it is complete', () => {
   const { source, client } = open();
   source.send('data: {"say":1', '.50}\n');
   assert.equal(client.text, '');
@@ -50,7 +50,7 @@ test('each event is passed on as soon as it is whole', () => {
   assert.equal(client.endings, 0);
 });
 
-test('[DONE] ends it, once, and what comes after it is nobody’s', (t) => {
+test('[DONE] ends the stream once, and anything after it is dropped', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { source, client } = open();
   source.send('data: {"say":1}\n\ndata: [DONE] \n\ndata: {"say":2}\n\n', 'data: {"say":3}\n\n');
@@ -61,7 +61,7 @@ test('[DONE] ends it, once, and what comes after it is nobody’s', (t) => {
   assert.equal(source.isCancelled, false);
 });
 
-test('an upstream that does not hang up after [DONE] is hung up on', (t) => {
+test('disconnects an upstream that stays open after [DONE]', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { source, client } = open();
   source.send('data: [DONE]\n\n');
@@ -71,14 +71,14 @@ test('an upstream that does not hang up after [DONE] is hung up on', (t) => {
   assert.equal(source.isCancelled, true);
 });
 
-test('a break after [DONE] is no break', () => {
+test('a break after [DONE] is no failure', () => {
   const { source, client } = open();
   source.send('data: [DONE]\n\n');
   source.sink?.onBroken({ code: 'upstream_unreachable', message: 'reset', cause: 'reset' });
   assert.deepEqual([client.endings, client.failure], [1, undefined]);
 });
 
-test('an end without [DONE] is one where all has come, and a break where it has not', () => {
+test('an end without [DONE] is a success if the answer is complete, else a failure', () => {
   const whole = open();
   whole.source.send('data: {"say":1,"isLast":true}\n\n');
   whole.source.end();
@@ -91,7 +91,7 @@ test('an end without [DONE] is one where all has come, and a break where it has 
   assert.match(cut.client.failure?.cause ?? '', /before it was complete/);
 });
 
-test('a last event without an empty line behind it counts', () => {
+test('a last event without a final empty line counts', () => {
   for (const end of ['', '\n', '\r']) {
     const { source, client } = open();
     source.send('data: {"say":1,"isLast":true}\n\n', `data: [DONE]${end}`);
@@ -104,14 +104,14 @@ test('a last event without an empty line behind it counts', () => {
   assert.match(client.failure?.cause ?? '', /no JSON/);
 });
 
-test('a break of the upstream is one for the client', () => {
+test("a broken upstream stream breaks the client's", () => {
   const { source, client } = open();
   source.send('data: {"say":1}\n\n');
   source.sink?.onBroken({ code: 'upstream_timeout', message: 'idle', cause: 'idle timeout' });
   assert.deepEqual([client.text, client.failure?.code, client.endings], [said('1'), 'upstream_timeout', 1]);
 });
 
-test('an event that is none breaks it, behind those that were good, and lets go of the upstream', () => {
+test('an invalid event breaks the stream after the valid ones, and cancels the upstream', () => {
   for (const [bad, cause] of [
     ['{"say":', /no JSON/],
     ['[1]', /no object/],
@@ -128,7 +128,7 @@ test('an event that is none breaks it, behind those that were good, and lets go 
   }
 });
 
-test('a reader that has something against the end breaks it', () => {
+test('a translation that rejects the end breaks the stream', () => {
   class Never extends Doubler {
     override end(): readonly Json[] {
       throw new Unfit('nothing came');
@@ -144,7 +144,7 @@ test('a reader that has something against the end breaks it', () => {
   }
 });
 
-test('an error in mid-stream is passed on in our words, and breaks it', () => {
+test("an error in mid-stream is passed on in the gateway's format, and breaks the stream", () => {
   for (const [event, message] of [
     ['data: {"error":{"message":"too much","type":"t","param":null,"code":null}}', 'too much'],
     ['data: {"error":"too much"}', 'too much'],
@@ -171,13 +171,13 @@ test('an error that repeats a credential is withheld', () => {
   }
 });
 
-test('an error that is null is none', () => {
+test('an error field of null is no error', () => {
   const { source, client } = open();
   source.send('data: {"say":1,"error":null}\n\n');
   assert.deepEqual([client.text, client.endings], [said('1'), 0]);
 });
 
-test('a slow client makes the upstream wait', () => {
+test('a slow client slows down the upstream', () => {
   const { source, client, answer } = open();
   client.isOpen = false;
   assert.deepEqual(source.send('data: {"say":1}\n\n', ': nothing for the client\n\n'), [false, true]);
@@ -185,7 +185,7 @@ test('a slow client makes the upstream wait', () => {
   assert.equal(source.resumes, 1);
 });
 
-test('a client that leaves takes the upstream with it', () => {
+test('a client that disconnects cancels the upstream', () => {
   const { source, client, answer } = open();
   answer.cancel();
   assert.equal(source.isCancelled, true);
@@ -194,7 +194,7 @@ test('a client that leaves takes the upstream with it', () => {
   assert.deepEqual([client.text, client.endings], ['', 0]);
 });
 
-test('what waited before anybody listened comes first', () => {
+test('data that arrived before the client was attached comes first', () => {
   const source = new Source();
   const client = new Client();
   source.take = (sink) => {

@@ -40,7 +40,7 @@ for (const [where, needles, spellings] of [
   ['a success', inSuccesses, spellingsInSuccesses(secret)],
   ['an error', inErrors, spellingsInErrors(secret)],
 ] as const) {
-  test(`${where} is cut where a secret begins, in every form and wherever it is split`, () => {
+  test(`${where} is truncated where a secret begins, in every encoding and chunking`, () => {
     for (const spelling of spellings) {
       const text = before + spelling + behind;
       for (let first = before.length; first <= before.length + spelling.length; first += 1) {
@@ -54,7 +54,7 @@ for (const [where, needles, spellings] of [
   });
 }
 
-test('in base64 it is cut wherever it begins and is split, in both alphabets', () => {
+test('a response with a base64 secret is truncated at any offset and chunking, in both alphabets', () => {
   for (const alphabet of ['base64', 'base64url'] as const) {
     for (let shift = 0; shift < 3; shift += 1) {
       const text = Buffer.from('x'.repeat(30 + shift) + secret + behind).toString(alphabet);
@@ -77,7 +77,7 @@ const tricky = fc.constantFrom(
   '\n\n',
 );
 
-test('whatever comes, in whatever pieces, the text before the first secret passes and nothing of what follows', () => {
+test('any input passes up to the first secret, in any chunks, and nothing after it', () => {
   fc.assert(
     fc.property(
       fc.array(tricky, { maxLength: 8 }),
@@ -104,7 +104,7 @@ test('whatever comes, in whatever pieces, the text before the first secret passe
   );
 });
 
-test('chunks pass as they are, uncopied, and only an end that begins as a secret does waits for the next', () => {
+test('chunks pass unchanged and uncopied, and only a possible start of a secret is held back', () => {
   const { source, answer } = open();
   const seen: Buffer[] = [];
   const chunks = [
@@ -126,7 +126,7 @@ test('chunks pass as they are, uncopied, and only an end that begins as a secret
   assert.equal(String(seen.at(-1)), String(fourth));
 });
 
-test('no event of a stream waits for the next', () => {
+test('no event of a stream is held back for the next', () => {
   const { source, client } = open(inErrors);
   for (const said of ['s', 'sk-', secret.slice(0, 12), Buffer.from(secret).toString('base64').slice(0, 9)]) {
     const event = `data: ${JSON.stringify({ text: said })}\n\n`;
@@ -136,7 +136,7 @@ test('no event of a stream waits for the next', () => {
   }
 });
 
-test('a secret in the trailers cuts the answer before its end', () => {
+test('a secret in the trailers breaks the response before its end', () => {
   const { source, client, exchange } = open();
   source.send('{}');
   source.end(['X-Debug', `key=${secret}`]);
@@ -144,7 +144,7 @@ test('a secret in the trailers cuts the answer before its end', () => {
   assert.equal(client.failure?.code, 'upstream_protocol_error');
 });
 
-test('of an answer that breaks off inside a secret nothing of it passes; a letter or two is none of it', () => {
+test('a broken response holds back a partial secret, unless it is only a few letters', () => {
   const failure = { code: 'upstream_unreachable', message: 'm', cause: 'c' } as const;
   for (const [end, passes] of [
     [secret.slice(0, -1), false],
@@ -160,7 +160,7 @@ test('of an answer that breaks off inside a secret nothing of it passes; a lette
   }
 });
 
-test('what comes behind the cut is for nobody', () => {
+test('everything after the truncation is dropped', () => {
   const { source, client } = open();
   source.send(before + secret, behind, secret);
   source.end();
@@ -168,7 +168,7 @@ test('what comes behind the cut is for nobody', () => {
   assert.deepEqual([client.text, client.endings], [before, 1]);
 });
 
-test('a client that wants a pause is heard', () => {
+test('backpressure from the client reaches the upstream', () => {
   const { source, client } = open();
   client.isOpen = false;
   assert.deepEqual(source.send('plain', 'sk-"Q', 'x plain', 'sk-'), [false, true, false, true]);

@@ -23,7 +23,7 @@ function answerOf(pieces: readonly Buffer[], headers: readonly string[] = []) {
 
 const piece = Buffer.alloc(400, 'x');
 
-test('of all the answers that share an allowance, no more is read than it says', async () => {
+test('responses that share a limit are read up to it in total', async () => {
   const allowance = new Allowance(1_000);
   assert.deepEqual(await readWhole(answerOf([piece, piece]).answer, allowance), {
     body: Buffer.concat([piece, piece]),
@@ -36,7 +36,7 @@ test('of all the answers that share an allowance, no more is read than it says',
   assert.equal(seen.isCancelled, true);
 });
 
-test('an encoded answer counts as what it becomes, and is decoded once where that is not much more', async () => {
+test('a compressed response counts by its decompressed size, and is decompressed once', async () => {
   const read: number[] = [];
   const memory = {
     begin: async () => undefined,

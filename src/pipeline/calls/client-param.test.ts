@@ -9,7 +9,7 @@ const rerank = { model: 'm', query: 'q', documents: ['a'], top_n: 1, return_docu
 const param = (said: string, body: object): Promise<string | undefined> =>
   clientParam(said, Buffer.from(JSON.stringify(body)));
 
-test('the field of the client is found in whatever words an upstream has for it, and however deep', async () => {
+test("the client's field is recognised in any upstream's notation, at any depth", async () => {
   const rows: readonly (readonly [said: string, body: object, field: string | undefined])[] = [
     ['input', embeddings, 'input'],
     ['input.0', embeddings, 'input'],
@@ -32,7 +32,7 @@ test('the field of the client is found in whatever words an upstream has for it,
   for (const [said, body, field] of rows) assert.equal(await param(said, body), field, said);
 });
 
-test('what the client did not send is no field of its request', async () => {
+test('a field that the client did not send is never named', async () => {
   for (const said of [
     'input_type',
     'parameters.truncate',
@@ -49,7 +49,7 @@ test('what the client did not send is no field of its request', async () => {
   assert.equal(await param('dimensions', { model: 'm', input: 'a', dimensions: null }), 'dimensions');
 });
 
-test('a body of which no field can be told is no trouble, nor is any word', async () => {
+test('an ambiguous body or arbitrary text names no field and causes no error', async () => {
   assert.equal(await clientParam('input', Buffer.from('{"input":1,"input":2}')), undefined);
   const long = Buffer.from(JSON.stringify({ pad: 'x'.repeat(600 * 1024), input: 'a' }));
   assert.equal(await clientParam('texts.0', long), 'input');

@@ -16,19 +16,19 @@ function excusedOf(statuses: readonly number[], targets: readonly string[] = ['a
   return excused;
 }
 
-test('two that fail alike are excused, and nobody who fails as no other does', () => {
+test('two targets with the same failure are excused, one with a unique failure is not', () => {
   assert.deepEqual(excusedOf([500]), []);
   assert.deepEqual(excusedOf([500, 500]), [0, 1]);
   assert.deepEqual(excusedOf([500, 501]), []);
   assert.deepEqual(excusedOf([501, 500, 501]), [0, 2]);
 });
 
-test('a target that was asked twice excuses itself not', () => {
+test('a target called twice does not excuse itself', () => {
   assert.deepEqual(excusedOf([500, 500], ['a', 'a']), []);
   assert.deepEqual(excusedOf([500, 500, 500], ['a', 'a', 'b']), [0, 1, 2]);
 });
 
-test('an error that speaks of the service excuses nobody', () => {
+test('an error about the service excuses no target', () => {
   assert.deepEqual(excusedOf([503, 503]), []);
   assert.deepEqual(excusedOf([500, 502, 500]), [0, 2]);
 });

@@ -220,7 +220,7 @@ const rows: readonly Row[] = [
 ];
 
 for (const { who, body, message, param = null } of rows) {
-  test(`reads ${who}: ${body.slice(0, 40)}`, async () => {
+  test(`reads the error of ${who}: ${body.slice(0, 40)}`, async () => {
     const error = await errorOf(body);
     if (typeof message === 'string') assert.equal(error.message, message);
     else assert.match(error.message, message);
@@ -228,7 +228,7 @@ for (const { who, body, message, param = null } of rows) {
   });
 }
 
-test('never loses the status, and always speaks in the shape that clients know', async () => {
+test('keeps the status, and always uses the error shape that clients know', async () => {
   const anyBody = fc.oneof(
     fc.json({ maxDepth: 6 }),
     fc.string({ unit: anyCharacter }),
@@ -249,7 +249,7 @@ test('never loses the status, and always speaks in the shape that clients know',
   );
 });
 
-test('keeps the original as it came, digits and all; text as text', async () => {
+test('keeps the original error unchanged, with its digits; text as text', async () => {
   const body = '{"message":"m","n":[1.0,1e3],"big":12345678901234567890,"__proto__":{"x":1}}';
   const { text } = await speak(400, body);
   assert.ok(text.endsWith(`"upstream":${body}}}`), text);
@@ -259,7 +259,7 @@ test('keeps the original as it came, digits and all; text as text', async () => 
   assert.equal((await errorOf('0')).upstream, 0);
 });
 
-test('cuts what is too long, and never in the middle of a character', async () => {
+test('truncates long errors, never inside a character', async () => {
   const { message } = await errorOf(
     JSON.stringify({
       message: `${'m'.repeat(1_999)}😀`,
@@ -268,7 +268,7 @@ test('cuts what is too long, and never in the middle of a character', async () =
   assert.equal(message, `${'m'.repeat(1_999)}…`);
 });
 
-test('on the direct way what is in our shape passes byte for byte, save what is withheld', async () => {
+test('an untranslated call passes errors in the known shape byte for byte, unless withheld', async () => {
   const body = ' {"error":{"message":"m","type":"t","param":null,"code":null,"more":1.0}}';
   assert.equal((await speak(400, body, { reader: direct })).text, body);
   const { text } = await speak(402, body, { wireFormat: { withheld: [402] }, reader: direct });
@@ -283,7 +283,7 @@ test('on the direct way what is in our shape passes byte for byte, save what is 
   });
 });
 
-test('of a translated call no error passes in the words of the upstream, though it has our shape', async () => {
+test("a translated call passes no error in the upstream's words, even in the known shape", async () => {
   const body = '{"error":{"message":"m","type":"BadRequestError","param":"texts.0","code":"1300"}}';
   const ofClient = { isTranslated: true, write: () => Buffer.alloc(0), fieldFor: async () => 'input' };
   const { error } = shape.parse(JSON.parse((await speak(400, body, { reader: ofClient })).text));
@@ -294,7 +294,7 @@ test('of a translated call no error passes in the words of the upstream, though 
   assert.equal(other.param, null);
 });
 
-test('what kind of error it is, its status says', async () => {
+test('the status determines the error type', async () => {
   const rows = [
     [400, 'invalid_request_error', 'upstream_refused'],
     [401, 'authentication_error', 'upstream_denied'],
@@ -313,7 +313,7 @@ test('what kind of error it is, its status says', async () => {
   }
 });
 
-test('a status of its own becomes one that clients know, and is named where nothing else was said', async () => {
+test('a non-standard status is mapped to a known one, and named if there is no message', async () => {
   const spoken = await speak(499, '', { wireFormat: { statuses: { 499: 502 } } });
   assert.equal(spoken.status, 502);
   const { error } = shape.parse(JSON.parse(spoken.text));
@@ -321,7 +321,7 @@ test('a status of its own becomes one that clients know, and is named where noth
   assert.match(error.message, /answered 499 with no message/);
 });
 
-test('a wire format has the first word, and the known spellings fill its gaps', async () => {
+test("a wire format's error reader has priority, and common spellings fill its gaps", async () => {
   const wireFormat: ErrorWireFormat = {
     read: (body, headers) => ({ param: textIn(at(body, 'reason')), message: headerValue(headers, 'x-error') }),
   };
@@ -333,12 +333,12 @@ test('a wire format has the first word, and the known spellings fill its gaps', 
   assert.equal((await errorOf('not json', { wireFormat, headers })).message, 'Throttled');
 });
 
-test("an error about the operator's key is not the client's, whatever its status is", async () => {
+test("an error about the operator's credential is reported as the gateway's, with any status", async () => {
   const error = await errorOf('{}', { wireFormat: { read: () => ({ message: 'm', isOurKey: true }) } });
   assert.deepEqual([error.type, error.code], ['upstream_error', 'upstream_denied']);
 });
 
-test('says when it may be asked again, where the head does not and the body does', async () => {
+test('adds Retry-After from the body if the header is missing', async () => {
   const after = async (seconds: number | undefined, headers: readonly string[] = []) =>
     headerValue(
       (await speak(429, '{}', { wireFormat: { retryAfterS: () => seconds }, headers })).headers,
@@ -355,7 +355,7 @@ test('says when it may be asked again, where the head does not and the body does
   );
 });
 
-test('decodes a coded body, and drops what was said of it', async () => {
+test('decompresses an error body, and drops headers that described it', async () => {
   const headers = ['Content-Encoding', 'gzip', 'ETag', '"x"', 'Content-Type', 'text/plain', 'X-Kept', 'k'];
   const spoken = await speak(400, gzipSync('{"detail":"m"}'), { headers });
   assert.match(spoken.text, /"message":"m"/);
@@ -365,7 +365,7 @@ test('decodes a coded body, and drops what was said of it', async () => {
   );
 });
 
-test('leaves alone what is no error, and the errors of families that speak as OpenAI does', async () => {
+test('leaves successes, and errors of OpenAI-compatible families, unchanged', async () => {
   const good = toAnswer(200, '{"message":"m"}');
   assert.equal(await inOurWords(Promise.resolve(good), 200, toCandidate({}), translated), good);
   const plain = toAnswer(400, '{"message":"m"}');
@@ -380,7 +380,7 @@ test('leaves alone what is no error, and the errors of families that speak as Op
   assert.equal(bridged.translated?.by, 'f');
 });
 
-test('an answer that says 200 and means an error gets the status that it means', async () => {
+test('a response with status 200 that is an error gets the right status', async () => {
   const answer = await inOurWords(
     Promise.resolve(toAnswer(200, '{"error":{"message":"m"}}')),
     502,

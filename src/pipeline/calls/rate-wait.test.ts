@@ -4,7 +4,7 @@ import { usedUpForMsIn } from './rate-wait.ts';
 
 const nowMs = Date.parse('2026-11-26T12:00:00Z');
 
-test('nothing is left where a service says 0, for as long as it says', () => {
+test('a rate-limit header of 0 remaining gives the wait until its reset', () => {
   const cases: readonly [headers: readonly string[], ms: number | undefined][] = [
     [[], undefined],
     [['X-RateLimit-Remaining-Requests', '1', 'X-RateLimit-Reset-Requests', '1s'], undefined],

@@ -6,7 +6,7 @@ import { cooldownAskedForMs, verdictOn } from './verdict.ts';
 
 const answerOf = (more: Partial<Answer>): Answer => ({ status: 200, headers: [], waiting: [], ...more }) as Answer;
 
-test('what a status says of the upstream', () => {
+test('maps each upstream status to a verdict', () => {
   const verdicts = [200, 304, 301, 307, 400, 401, 402, 403, 404, 429, 500, 529];
   assert.deepEqual(
     verdicts.map((status) => `${status} ${verdictOn(answerOf({ status }))}`),
@@ -17,7 +17,7 @@ test('what a status says of the upstream', () => {
   );
 });
 
-test('a pause is asked for in milliseconds or in seconds; what is no number is none', () => {
+test('reads Retry-After in milliseconds or seconds, and ignores other values', () => {
   const restOf = (...headers: string[]): number | undefined => cooldownAskedForMs(answerOf({ headers }), 0);
   assert.equal(restOf('retry-after-ms', '1250'), 1_250);
   assert.equal(restOf('retry-after-ms', '1250.5', 'retry-after', '9'), 1_250.5);
@@ -26,7 +26,7 @@ test('a pause is asked for in milliseconds or in seconds; what is no number is n
   assert.equal(restOf(), undefined);
 });
 
-test('a pause is asked for in the body of a 429 or 503 where the family says how', () => {
+test('reads the delay from the body of a 429 or 503 if the family defines it', () => {
   const errors = { retryAfterS: (): number => 6 };
   const restOf = (status: number, body: string, headers: string[] = []): number | undefined =>
     cooldownAskedForMs(answerOf({ status, headers, ended: true, waiting: [Buffer.from(body)] }), 0, errors);

@@ -8,7 +8,7 @@ const indexInWhole = (item: number): number | undefined => [20, 7, 22][item];
 const inWhole = (text: string): string => renumberedBody(Buffer.from(text), indexInWhole).toString();
 const inMessage = (message: string): string => JSON.parse(inWhole(JSON.stringify({ message }))).message;
 
-test('names the item of the whole list in every way in which upstreams name one of a part', () => {
+test('names the item by its index in the whole list, in each notation that upstreams use', () => {
   for (const [said, wanted] of [
     ["Invalid 'input[1]': it cannot be empty.", "Invalid 'input[7]': it cannot be empty."],
     ['$.input[2] is invalid', '$.input[22] is invalid'],
@@ -24,7 +24,7 @@ test('names the item of the whole list in every way in which upstreams name one 
   }
 });
 
-test('leaves numbers alone that are no item of the part', () => {
+test('leaves numbers that are not an item index of the part', () => {
   for (const said of [
     'input 3 is too long',
     'this input has 2 tokens',
@@ -39,7 +39,7 @@ test('leaves numbers alone that are no item of the part', () => {
   }
 });
 
-test('changes what an error says of the request, and nothing that repeats it or stands beside it', () => {
+test('changes only what an error says about the request', () => {
   assert.equal(
     inWhole(
       '{ "error" : {"message":"input[1] \\u00e9", "param":"input[1]","code":1,"input":"input[1]"}, "index":1 }\n',
@@ -55,7 +55,7 @@ test('changes what an error says of the request, and nothing that repeats it or 
   assert.equal(inWhole('<p>index 0</p>'), '<p>index 20</p>');
 });
 
-test('renumbers an error of our own in its message, its param and its cause', () => {
+test("renumbers the gateway's own errors in message, param and cause", () => {
   const made = renumbered(
     new GatewayError('unsupported_parameter', {
       param: 'input[1]',

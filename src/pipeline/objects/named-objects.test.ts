@@ -24,7 +24,7 @@ async function namedIn(input: readonly object[]): Promise<NamedObjects> {
 const items = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => ({ id: `msg_${index}`, content: 'x'.repeat(200), type: 'message' }));
 
-test('a long body is looked through in turns, all of it', async (t) => {
+test('a long body is searched in slices, completely', async (t) => {
   await slowClock(t);
   const input = [
     ...items(4_000),
@@ -46,7 +46,7 @@ test('a long body is looked through in turns, all of it', async (t) => {
   assert.ok(slices > 200, `${slices} slices`);
 });
 
-test('a body of many small values is long before it has many bytes', async (t) => {
+test('a body of many small values is searched in slices, too', async (t) => {
   const body = Buffer.from(`{"model":"m","input":[${'{},'.repeat(50_000)}{"type":"item_reference","id":"msg_1"}]}`);
   const question = await readQuestion(body);
   await slowClock(t);
@@ -61,7 +61,7 @@ test('a body of many small values is long before it has many bytes', async (t) =
   assert.ok(slices > 20, `${slices} slices`);
 });
 
-test('a container is named where a tool is to run, and told of where an item has run', async () => {
+test("a container is named in a tool's environment, and reported from where an item ran", async () => {
   const there = { type: 'container_reference', container_id: 'cntr_1' };
   const read = async (body: object): Promise<NamedObjects> =>
     namedObjectsIn(
@@ -81,7 +81,7 @@ test('a container is named where a tool is to run, and told of where an item has
   }
 });
 
-test('a request names no more than can be looked up for it, each of them once', async () => {
+test('limits the number of stored objects that a request names, without duplicates', async () => {
   assert.equal((await namedIn(items(5_000))).mentioned.length, 5_000);
   assert.equal((await namedIn([...items(2), ...items(2)])).mentioned.length, 2);
   const isRefused = (error: unknown): boolean =>

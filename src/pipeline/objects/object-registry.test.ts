@@ -23,7 +23,7 @@ async function setUp(t: TestContext, maxEntries = 100) {
   return { store, add, find, registry: createObjectRegistry({ store, maxEntries, deadlineMs: 200 }) };
 }
 
-test('what was found is not looked up again for its owner, and what was not is looked up each time', async (t) => {
+test('a found object is cached for its owner, an unknown one is looked up each time', async (t) => {
   const { store, find, registry } = await setUp(t);
   assert.deepEqual(await registry.find([stored()], 'project/one'), []);
   await store.add([stored()]);
@@ -33,7 +33,7 @@ test('what was found is not looked up again for its owner, and what was not is l
   assert.equal(find.mock.callCount(), 5);
 });
 
-test('an ID that is asked for as several kinds is at hand as soon as one of them is', async (t) => {
+test('an ID requested as several kinds is cached once one of them is found', async (t) => {
   const { store, find, registry } = await setUp(t);
   await store.add([stored()]);
   const names = (['item', 'response'] as const).map((kind) => ({ kind, id: 'resp_1' }));
@@ -41,7 +41,7 @@ test('an ID that is asked for as several kinds is at hand as soon as one of them
   assert.equal(find.mock.callCount(), 1);
 });
 
-test('another one under the same ID is seen by its owner at once', async (t) => {
+test('a replaced object under the same ID is seen by its owner at once', async (t) => {
   const { store, registry } = await setUp(t);
   await store.add([stored()]);
   await registry.find([stored()], 'project/one');
@@ -50,7 +50,7 @@ test('another one under the same ID is seen by its owner at once', async (t) => 
   assert.deepEqual(await registry.find([stored()], 'project/two'), [other, stored()]);
 });
 
-test('who writes while another write is under way is written with the next one, and the same is written once', async (t) => {
+test('writes during a running write are combined into the next, without duplicates', async (t) => {
   const { add, store, registry } = await setUp(t);
   const ids = Array.from({ length: 50 }, (_, no) => `resp_${no}`);
   await Promise.all(ids.map((id) => registry.record([stored({ id })])));
@@ -64,14 +64,14 @@ test('who writes while another write is under way is written with the next one, 
   assert.equal((await store.find([stored({ id: 'resp_3' })])).length, 1);
 });
 
-test('a write that fails fails for those who were in it, and the next one goes on', async (t) => {
+test('a failed write fails for its requests, and the next one proceeds', async (t) => {
   const { add, registry } = await setUp(t);
   add.mock.mockImplementationOnce(() => Promise.reject(new Error('the disk is full')));
   await assert.rejects(registry.record([stored()]), { code: 'store_unavailable' });
   await registry.record([stored()]);
 });
 
-test('a store that says nothing is away', async (t) => {
+test('a store that does not answer is reported as unreachable', async (t) => {
   const { add, find, registry } = await setUp(t);
   const never = new Promise<never>(() => undefined);
   find.mock.mockImplementationOnce(() => never);
@@ -80,7 +80,7 @@ test('a store that says nothing is away', async (t) => {
   await assert.rejects(registry.record([stored()]), { code: 'store_unavailable' });
 });
 
-test('it remembers no more than it may', async (t) => {
+test('limits the number of cached objects', async (t) => {
   const { find, store, registry } = await setUp(t, 2);
   const all = ['a', 'b', 'c'].map((id) => stored({ id }));
   await store.add(all);

@@ -45,7 +45,7 @@ const events = [
 ];
 const inEvents = ['response resp_1', 'item msg_1', 'item sh_1', 'container cntr_2', 'item rs_1'];
 
-test('IDs are found where they stand, each once, wherever the bytes are cut', () => {
+test('finds each stored-object ID once, across any chunks', () => {
   const cases = [
     ['application/json; charset=utf-8', whole, inWhole],
     ['text/event-stream', events.join('\n'), inEvents],
@@ -67,7 +67,7 @@ test('IDs are found where they stand, each once, wherever the bytes are cut', ()
   }
 });
 
-test('what can be no ID is none, and of too many the last are left out', () => {
+test('ignores invalid IDs, and drops the last of too many', () => {
   for (const id of ['', 'with space', 'ünlaut', 'x'.repeat(257), 'a\nb']) {
     assert.deepEqual(idsIn('application/json', [Buffer.from(JSON.stringify({ id }))]), [], id);
   }
@@ -77,7 +77,7 @@ test('what can be no ID is none, and of too many the last are left out', () => {
   assert.equal(storedIdsIn(undefined, records ?? assert.fail()), undefined);
 });
 
-test('of a chunk of nothing but returns, none makes the whole chunk be searched for a line feed', (t) => {
+test('a chunk of only carriage returns is searched once for a line feed', (t) => {
   const ids = storedIdsIn('text/event-stream', records ?? assert.fail());
   const chunk = Buffer.from(`${'\r'.repeat(10_000)}data: {"response":{"id":"resp_1"}}\r\r`);
   const search = t.mock.method(chunk, 'indexOf');

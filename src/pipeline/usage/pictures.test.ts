@@ -26,7 +26,7 @@ const event = (type: string) =>
   `event: ${type}\r\ndata: ${JSON.stringify({ type, b64_json: long, size: 's', quality: 'q' })}\r\n\r\n`;
 const stream = `: a comment\n\n${event('image_generation.partial_image')}${event('image_edit.completed')}${event('image_edit.completed')}`;
 
-test('pictures are counted, and what is said of them is found, however the answer is cut', () => {
+test('counts images and reads their size and quality, across any chunks', () => {
   for (const pieceBytes of [1, 2, 3, 7, 64, 4_096, whole.length]) {
     assert.deepEqual(seen(false, whole, pieceBytes), { count: 3, size: '1024x1536', quality: 'high' });
   }
@@ -35,7 +35,7 @@ test('pictures are counted, and what is said of them is found, however the answe
   }
 });
 
-test('an answer without any, and one that is none, has no count', () => {
+test('an answer without images, or of another type, has no count', () => {
   assert.equal(seen(false, '{"data":[],"size":"s"}', 5), undefined);
   assert.equal(seen(false, '"data" [[{{ b64_json', 5), undefined);
   assert.equal(seen(true, event('image_generation.partial_image'), 64), undefined);

@@ -40,7 +40,7 @@ async function estimateOfModel(
   return estimateOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier], model });
 }
 
-test('items are what stands in the list, and one where it is none', async () => {
+test('counts the items of a list, and one otherwise', async () => {
   const rows: readonly [path: string, body: object, items: number][] = [
     ['/v1/embeddings', { input: 'a' }, 1],
     ['/v1/embeddings', { input: ['a', 'b, c', 'd"'] }, 3],
@@ -60,7 +60,7 @@ test('items are what stands in the list, and one where it is none', async () => 
   }
 });
 
-test('tokens are counted where they come as such, and else told from the size of the text', async () => {
+test('counts token IDs exactly, and estimates text by its size', async () => {
   const input = async (value: unknown) =>
     (await estimate('/v1/embeddings', { model: 'm', input: value })).likelyInputTokens;
   assert.equal(await input('x'.repeat(400)), 100);
@@ -70,12 +70,12 @@ test('tokens are counted where they come as such, and else told from the size of
   assert.equal(await input([]), 0);
 });
 
-test('no tokenizer makes more tokens of a body than it has bytes', async () => {
+test('no tokenizer makes more tokens than the body has bytes', async () => {
   const body = JSON.stringify({ model: 'm', input: 'é'.repeat(50) });
   assert.equal((await estimate('/v1/embeddings', body)).mostInputTokens, Buffer.byteLength(body));
 });
 
-test('a reranker reads the query with each document', async () => {
+test('a reranker reads the query once per document', async () => {
   const body = { model: 'm', query: 'q'.repeat(40), documents: Array(10).fill('d'.repeat(98)) };
   const { likelyInputTokens, mostInputTokens } = await estimate('/v1/rerank', body);
   const size = Buffer.byteLength(JSON.stringify(body));
@@ -83,7 +83,7 @@ test('a reranker reads the query with each document', async () => {
   assert.equal(mostInputTokens, size + 10 * 40);
 });
 
-test('a search is a query with a hundred documents, and each further part of a long one is a document', async () => {
+test('a search unit is a query with up to 100 documents, where each further part of a long one counts', async () => {
   const units = async (count: number, length: number, query = 'q') =>
     (await estimate('/v1/rerank', { model: 'm', query, documents: Array(count).fill('d'.repeat(length)) }))
       .mostSearchUnits;
@@ -94,7 +94,7 @@ test('a search is a query with a hundred documents, and each further part of a l
   assert.equal(await units(60, 1000, 'q'.repeat(1000)), 3);
 });
 
-test('an answer to prompts is bounded by max_tokens, for each choice of each prompt', async () => {
+test('completions are bounded by max_tokens per choice and prompt', async () => {
   const most = async (fields: object | string) =>
     (
       await estimate(
@@ -123,7 +123,7 @@ test('an answer to prompts is bounded by max_tokens, for each choice of each pro
   assert.equal((await estimate('/v1/completions', { model: 'm', prompt: [] })).mostOutputTokens, 16);
 });
 
-test('another name for max_tokens may raise what an answer can cost, and never lowers it', async () => {
+test('another name for max_tokens can raise the estimated output, never lower it', async () => {
   const most = async (fields: object) =>
     (await estimate('/v1/completions', { model: 'm', prompt: 'x', ...fields })).mostOutputTokens;
   assert.equal(await most({ max_tokens: 5, n_predict: 100 }), 100);
@@ -134,7 +134,7 @@ test('another name for max_tokens may raise what an answer can cost, and never l
   assert.equal(await most({ n_predict: null }), 16);
 });
 
-test('where an upstream sets no limit by itself, an answer without max_tokens can be as long as any', async () => {
+test('without max_tokens and an upstream default, the output has the global maximum', async () => {
   const plain: Served = {};
   const chat: Served = { offer: { isUnlimited: true } };
   const bounded: Served = { ...chat, defaults: { max_tokens: new JsonNumber('256') } };
@@ -154,7 +154,7 @@ test('where an upstream sets no limit by itself, an answer without max_tokens ca
   assert.ok((await most('/v1/edits', { ...edit, max_tokens: 0 }, plain)) > 16);
 });
 
-test('what a translation puts around each item counts as well', async () => {
+test('counts the tokens that a translation adds to each item', async () => {
   const guard: Served = { offer: { addedTokens: { input: 2_000, output: 100 } } };
   const body = { model: 'm', input: ['a', 'b', 'c'] };
   const plain = await estimate('/v1/moderations', body);
@@ -162,7 +162,7 @@ test('what a translation puts around each item counts as well', async () => {
   assert.deepEqual([mostInputTokens, mostOutputTokens], [plain.mostInputTokens + 6_000, 300]);
 });
 
-test('knows a stream when it is asked for', async () => {
+test('detects a streaming request', async () => {
   for (const [stream, is] of [
     ['true', true],
     ['false', false],
@@ -174,12 +174,12 @@ test('knows a stream when it is asked for', async () => {
   assert.equal((await estimate('/v1/completions', '{"model":"m","prompt":"x"}')).isStream, false);
 });
 
-test('an edit is as long as what it is made of, for each choice', async () => {
+test('an edit is at most as long as its input, per choice', async () => {
   const body = { model: 'm', input: 'some text', instruction: 'do', n: 3 };
   assert.equal((await estimate('/v1/edits', body)).mostOutputTokens, 3 * JSON.stringify(body).length);
 });
 
-test('images are counted, and not taken for text', async () => {
+test('images are counted as images, not as text', async () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } };
   const text = { type: 'text', text: 'an "image_url": one' };
   const { images, items, likelyInputTokens } = await estimate('/v1/moderations', {
@@ -189,7 +189,7 @@ test('images are counted, and not taken for text', async () => {
   assert.deepEqual([images, items, likelyInputTokens], [2, 3, 2000]);
 });
 
-test('a long list is counted in turns, to the same', async () => {
+test('a long list is counted in slices, with the same result', async () => {
   const { items } = await estimate('/v1/embeddings', {
     model: 'm',
     input: Array(20_000).fill('some text of some length, and "more"'),
@@ -200,7 +200,7 @@ test('a long list is counted in turns, to the same', async () => {
 const chat = '/v1/chat/completions';
 const user = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', content }] });
 
-test('characters are counted as Unicode has them, escapes undone; of a long text in turns, to the same', async (t) => {
+test('counts Unicode characters with escapes decoded; long texts in slices with the same result', async (t) => {
   const count = async (input: string): Promise<number | undefined> =>
     (await estimate('/v1/audio/speech', `{"model":"m","input":${input}}`)).characters;
   const piece = 'aé🚀\\u00e9\\ud83d\\ude80\\n\\"\\\\\\ud83d\\u0041\\ude80\\ud83dx';
@@ -226,7 +226,7 @@ test('characters are counted as Unicode has them, escapes undone; of a long text
   assert.ok(slices > 45, `${slices} slices`);
 });
 
-test('a conversation counts what it may write at most, for each choice', async () => {
+test('chat counts its maximum output per choice', async () => {
   const rows: readonly [body: object, most: number][] = [
     [{ max_tokens: 10 }, 10],
     [{ max_completion_tokens: 30, max_tokens: 10 }, 30],
@@ -244,7 +244,7 @@ test('a conversation counts what it may write at most, for each choice', async (
   assert.equal((await estimate(chat, user('x'))).mostOutputTokens, 131_072);
 });
 
-test('a conversation of text alone is bounded by its bytes, and by what the model can hold', async () => {
+test("text-only chat is bounded by its bytes and the model's context", async () => {
   const body = { ...user('x'.repeat(4_000)), max_tokens: 1 };
   const { mostInputTokens, likelyInputTokens, items, unbounded } = await estimate(chat, body);
   assert.deepEqual([mostInputTokens, items, unbounded], [JSON.stringify(body).length + 256, 1, undefined]);
@@ -252,7 +252,7 @@ test('a conversation of text alone is bounded by its bytes, and by what the mode
   assert.equal((await estimateOfModel({ context: 500 }, chat, body)).mostInputTokens, 500);
 });
 
-test('what is no text counts up to what the model can hold, and without that has no bound', async () => {
+test("images and files count up to the model's context, and are unbounded without one", async () => {
   const url = `data:image/png;base64,${'A'.repeat(8_000)}`;
   for (const [part, name] of [
     [{ type: 'image_url', image_url: { url } }, 'image_url'],
@@ -269,7 +269,7 @@ test('what is no text counts up to what the model can hold, and without that has
   assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
 });
 
-test('a name of a part is found however it is spelled, and a text that says it is none', async () => {
+test("recognises a content part's type in any spelling, and not inside text", async () => {
   const bounded = async (text: string) => (await estimate(chat, text)).unbounded;
   assert.equal(
     await bounded('{"model":"m","messages":[{"content":[{"image\\u005furl":{"url":"https://h"}}]}]}'),
@@ -289,7 +289,7 @@ test('a name of a part is found however it is spelled, and a text that says it i
   );
 });
 
-test('tools that the upstream runs have no bound where it does not tell of them, whatever the model can hold', async () => {
+test('tools run by the upstream are unbounded if it does not report them', async () => {
   const withTools = (tools: unknown) => estimateOfModel({ context: 1_000 }, chat, { ...user('x'), tools });
   assert.equal((await withTools([{ type: 'function', function: { name: 'f' } }])).unbounded, undefined);
   assert.equal((await withTools(null)).unbounded, undefined);
@@ -309,7 +309,7 @@ test('tools that the upstream runs have no bound where it does not tell of them,
   assert.equal((await estimateOfModel({ context: 1_000 }, '/v1/messages', servers)).unbounded, 'mcp_servers');
 });
 
-test('tools that the upstream runs and tells of are bounded by what the request or the model says, and by what the model holds', async () => {
+test("tools run and reported by the upstream are bounded by the request, the model's settings and context", async () => {
   const told = async (model: object, path: '/v1/responses' | '/v1/messages' | typeof chat, body: object) => {
     const { tools, unbounded, mostInputTokens } = await estimateOfModel(model, path, body);
     return [tools?.kinds, tools?.most, unbounded, mostInputTokens];
@@ -338,7 +338,7 @@ test('tools that the upstream runs and tells of are bounded by what the request 
   assert.deepEqual((await told({}, chat, options))[2], 'web_search_options');
 });
 
-test('text that is foretold, thought beyond an answer, and a summary of what was said are output as well', async () => {
+test('predicted text, reasoning and compaction summaries count as output', async () => {
   const most = async (path: '/v1/messages' | typeof chat, body: object, model = {}) =>
     (await estimateOfModel(model, path, { ...user('x'), ...body })).mostOutputTokens;
   const prediction = { type: 'content', content: 'y'.repeat(1_000) };
@@ -351,7 +351,7 @@ test('text that is foretold, thought beyond an answer, and a summary of what was
   assert.equal(unbounded.unbounded, 'context_management');
 });
 
-test('what services say of tools counts as well: what they are, and each that only they can describe', async () => {
+test('counts the tokens that services add for tool descriptions', async () => {
   const around = async (tools: readonly object[]): Promise<number> => {
     const body = JSON.stringify({ ...user('x'), max_tokens: 1, tools });
     return (await estimate('/v1/messages', body)).mostInputTokens - body.length;

@@ -17,7 +17,7 @@ const json = 'application/json';
 const events = 'text/event-stream';
 const long = 'x'.repeat(40_000);
 
-test('the tier stands beside the count, before or behind it, and not in what was written', async () => {
+test('reads the service tier beside the usage, before or after it, and not from generated text', async () => {
   const choices = [{ message: { content: '"service_tier":"priority"', extra: { service_tier: 'priority' } } }];
   const behind = JSON.stringify({ choices, usage, service_tier: 'flex', system_fingerprint: null });
   assert.equal(await tierIn('chat', json, behind), 'flex');
@@ -28,7 +28,7 @@ test('the tier stands beside the count, before or behind it, and not in what was
   assert.equal(await tierIn('embeddings', json, behind), undefined);
 });
 
-test('of a stream the last event says it, of responses in their object', async () => {
+test("reads the tier from a stream's last event, for responses from their object", async () => {
   const chunk = (more: object) => `data: ${JSON.stringify({ object: 'chunk', ...more })}\n\n`;
   const chunks = `${chunk({ service_tier: 'auto', choices: [] })}${chunk({ usage, choices: [], service_tier: 'priority' })}data: [DONE]\n\n`;
   assert.equal(await tierIn('chat', events, chunks), 'priority');
@@ -42,7 +42,7 @@ test('of a stream the last event says it, of responses in their object', async (
   assert.equal(await tierIn('responses', events, stream), 'flex');
 });
 
-test("Anthropic's stands in the count", async () => {
+test("reads Anthropic's service tier from the usage", async () => {
   const counted = { input_tokens: 5, output_tokens: 3, service_tier: 'batch', inference_geo: 'us' };
   assert.equal(await tierIn('messages', json, JSON.stringify({ content: [], usage: counted })), 'batch');
   const start = { type: 'message_start', message: { usage: { ...counted, output_tokens: 1 } } };

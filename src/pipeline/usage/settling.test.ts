@@ -30,7 +30,7 @@ function setUp() {
   return { exchange, settling, reservation, done };
 }
 
-test('an exchange is billed, settled and written down once, whatever becomes of it afterwards', async () => {
+test('a request is billed, settled and recorded once, whatever happens afterwards', async () => {
   const { settling, reservation, exchange, done } = setUp();
   settling.reserved(reservation);
   await settling.answered({} as Answer, observer);
@@ -40,7 +40,7 @@ test('an exchange is billed, settled and written down once, whatever becomes of 
   assert.equal(exchange.errorCode, undefined);
 });
 
-test('one that failed is settled once, too, and says with what', async () => {
+test('a failed request is settled once, with its error', async () => {
   const { settling, reservation, exchange, done } = setUp();
   settling.reserved(reservation);
   await settling.failed(new GatewayError('upstream_timeout'));
@@ -52,7 +52,7 @@ test('one that failed is settled once, too, and says with what', async () => {
   assert.equal(exchange.errorCode, 'upstream_timeout');
 });
 
-test('what goes on in the background is not billed, and whoever follows it takes the reservation over', async () => {
+test('a background response is not billed yet, and polling takes over the reservation', async () => {
   const { exchange, settling, reservation, done } = setUp();
   settling.reserved(reservation);
   exchange.goesOn = true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { googleUnitsIn, unitsIn } from './token-units.ts';
 
-test('tokens of sound and images are told apart, less those that the cache held', () => {
+test('audio and image tokens are counted separately, without cached ones', () => {
   const usage = {
     prompt_tokens_details: {
       audio_tokens: 30,
@@ -16,12 +16,12 @@ test('tokens of sound and images are told apart, less those that the cache held'
   assert.deepEqual(unitsIn(usage), units);
 });
 
-test('of what is put into a cache, what stays for an hour is told apart', () => {
+test('one-hour cache writes are counted separately', () => {
   const life = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 40 };
   assert.deepEqual(unitsIn({ input_tokens: 1, cache_creation: life }), { cacheWriteHourTokens: 40 });
 });
 
-test("a transcription's and a picture's details have names of their own", () => {
+test('transcriptions and images name their token details differently', () => {
   assert.deepEqual(unitsIn({ input_token_details: { audio_tokens: 9, text_tokens: 1 } }), { audioInputTokens: 9 });
   assert.deepEqual(
     unitsIn({ input_tokens_details: { image_tokens: 3 }, output_tokens_details: { image_tokens: 8, text_tokens: 2 } }),
@@ -29,7 +29,7 @@ test("a transcription's and a picture's details have names of their own", () => 
   );
 });
 
-test('nothing is made of what tells nothing apart, or says what is no count', () => {
+test('ignores details that distinguish nothing, and invalid counts', () => {
   assert.equal(unitsIn({ prompt_tokens: 5, total_tokens: 5 }), undefined);
   assert.equal(unitsIn({ prompt_tokens_details: null, completion_tokens_details: { audio_tokens: 0 } }), undefined);
   assert.equal(unitsIn({ prompt_tokens_details: { audio_tokens: -3, image_tokens: '5' } }), undefined);
@@ -39,7 +39,7 @@ test('nothing is made of what tells nothing apart, or says what is no count', ()
   );
 });
 
-test('Google lists them by their kind, of the prompt and of what tools brought in', () => {
+test("reads Google's counts by modality, of prompt and tool results", () => {
   const usage = {
     promptTokensDetails: [
       { modality: 'TEXT', tokenCount: 4 },

@@ -24,7 +24,7 @@ const items = [
 ];
 const counted = { web_search: 1, file_search: 1, code_interpreter: 1 };
 
-test('calls are told by the elements of the output: searches, not the pages that are opened; and code by where it runs', async () => {
+test('counts tool calls in the output: searches but not opened pages, and code per container', async () => {
   assert.deepEqual(
     await callsIn('responses', false, JSON.stringify({ object: 'response', output: items, usage })),
     counted,
@@ -34,7 +34,7 @@ test('calls are told by the elements of the output: searches, not the pages that
 
 const event = (one: { readonly type: string }) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`;
 
-test('of a stream each counts once, and as soon as it has begun', async () => {
+test('counts each tool call of a stream once, when it begins', async () => {
   const passing = items.map((item) => {
     const { id, type } = item as { id?: string; type: string };
     return (
@@ -49,7 +49,7 @@ test('of a stream each counts once, and as soon as it has begun', async () => {
   assert.deepEqual(await callsIn('responses', true, '', true), {});
 });
 
-test('what Google looked up is an answer that was looked up, and as many queries', async () => {
+test("counts Google's grounded answers and their queries", async () => {
   const grounded = (...queries: string[]) => ({
     candidates: [
       { content: {}, groundingMetadata: { webSearchQueries: queries, groundingChunks: [{ web: { uri: 'u' } }] } },
@@ -68,7 +68,7 @@ test('what Google looked up is an answer that was looked up, and as many queries
   assert.deepEqual(await callsIn('generate', false, JSON.stringify(maps)), { google_maps: 1 });
 });
 
-test("Anthropic's stand in the count, as requests of each kind", async () => {
+test("reads Anthropic's tool calls from the usage, by kind", async () => {
   const server = { server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 } };
   assert.deepEqual(await callsIn('messages', false, JSON.stringify({ content: [], usage: { ...usage, ...server } })), {
     web_search: 2,

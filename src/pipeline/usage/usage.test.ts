@@ -39,7 +39,7 @@ const vectors = (count: number): string =>
 const twoTokens = '"usage":{"prompt_tokens":2,"total_tokens":3}';
 const decoy = '{"text":"a","usage":{"prompt_tokens":666,"total_tokens":666},"meta":{"tokens":{"input_tokens":666}}}';
 
-test('reads the count in every shape that upstreams give it', async () => {
+test('reads usage in every shape that upstreams use', async () => {
   const rows: readonly [answer: string, usage: Usage | null][] = [
     [
       '{"id":"cmpl-1","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}',
@@ -79,7 +79,7 @@ test('reads the count in every shape that upstreams give it', async () => {
   for (const [answer, usage] of rows) assert.deepEqual(await observe([answer]), usage, answer);
 });
 
-test('takes only what can be a count', async () => {
+test('accepts only valid counts', async () => {
   for (const value of ['-1', '1.5', '"3"', 'null', 'true', '[1]', '{}', '1e300']) {
     assert.equal(await observe([`{"usage":{"prompt_tokens":${value}}}`]), null, value);
     assert.deepEqual(
@@ -92,7 +92,7 @@ test('takes only what can be a count', async () => {
   }
 });
 
-test('finds the count behind, before and between megabytes of vectors and white space', async () => {
+test('finds usage before, between and after megabytes of vectors and white space', async () => {
   const data = `"data":[${vectors(400)}]`;
   const expected = counted({ promptTokens: 2, totalTokens: 3 });
   const answers = [
@@ -113,7 +113,7 @@ test('finds the count behind, before and between megabytes of vectors and white 
   assert.equal(await observe([`{${data},"model":"m"}`]), null);
 });
 
-test('does not take a count inside of a document that the upstream gave back', async () => {
+test('ignores usage inside a document that the upstream returned', async () => {
   const filler = `"filler":[${vectors(20)}]`;
   const own = counted({ promptTokens: 2, totalTokens: 3 });
   const rows: readonly [answer: string, usage: Usage | null][] = [
@@ -134,7 +134,7 @@ test('does not take a count inside of a document that the upstream gave back', a
   for (const [answer, usage] of rows) assert.deepEqual(await observe([answer]), usage, answer.slice(-200));
 });
 
-test('reads nothing from an answer that is not well-formed', async () => {
+test('reads nothing from malformed JSON', async () => {
   for (const answer of [
     `{"a":[],${twoTokens}`,
     `{${twoTokens}}}`,
@@ -146,7 +146,7 @@ test('reads nothing from an answer that is not well-formed', async () => {
   }
 });
 
-test('trusts only the head of an answer that was cut', async () => {
+test('trusts only the beginning of a truncated answer', async () => {
   const filler = `"filler":[${vectors(20)}]`;
   const looksWhole = `{${filler},"results":[{"document":${decoy.slice(0, decoy.indexOf(',"meta"'))}}`;
   assert.notEqual(await observe([looksWhole]), null);
@@ -159,7 +159,7 @@ test('trusts only the head of an answer that was cut', async () => {
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 const words = (usage: unknown) => ({ choices: [{ text: 'a "usage":{"total_tokens":666} b' }], usage });
 
-test('reads the last count of a stream', async () => {
+test('reads the last usage of a stream', async () => {
   const last = event(words({ prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 }));
   const nulls = event(words(null)).repeat(300);
   const expected = counted({ promptTokens: 4, completionTokens: 2, totalTokens: 6 });
@@ -180,7 +180,7 @@ test('reads the last count of a stream', async () => {
   }
 });
 
-test('reads nothing from a stream that says nothing', async () => {
+test('reads nothing from a stream without usage', async () => {
   const streams = [
     `${event(words(null)).repeat(300)}data: [DONE]\n\n`,
     event({ choices: [{ usage: { total_tokens: 666 } }] }),
@@ -218,7 +218,7 @@ test('reads compressed answers and streams', async () => {
   }
 });
 
-test('knows nothing of a compressed answer that is cut, damaged or something else', async () => {
+test('reads nothing from a compressed answer that is truncated, damaged or of another format', async () => {
   const answer = `{"data":[${vectors(10)}],${twoTokens}}`;
   for (const [encoding, encode] of Object.entries(encoders)) {
     const whole = encode(answer);
@@ -232,7 +232,7 @@ test('knows nothing of a compressed answer that is cut, damaged or something els
   }
 });
 
-test('knows how long a compressed answer is without its compression, also where it broke off', async () => {
+test('reports the uncompressed length of an answer, also if it broke off', async () => {
   const text = `data: {"text":"${'x'.repeat(50_000)}"}\n\n`;
   for (const [body, cut] of [
     [gzipSync(text), false],
@@ -249,13 +249,13 @@ test('knows how long a compressed answer is without its compression, also where 
   assert.equal(plain.decodedLength(), undefined);
 });
 
-test('gives up on a compressed answer that swells beyond all bounds', async () => {
+test('gives up on a compressed answer that expands without bound', async () => {
   const mebibyte = gzipSync(Buffer.alloc(1024 * 1024, ' '));
   const bomb = Buffer.concat([...Array.from({ length: 257 }, () => mebibyte), gzipSync(`{${twoTokens}}`)]);
   assert.equal(await observe([bomb], { encoding: 'gzip' }), null);
 });
 
-test('gives up on a compressed answer that comes much faster than it can be read', async () => {
+test('gives up on a compressed answer that arrives faster than it can be read', async () => {
   const stored = (bytes: number): Buffer => gzipSync(`{"a":"${'x'.repeat(bytes)}",${twoTokens}}`, { level: 0 });
   const inChunks = (body: Buffer): Buffer[] =>
     Array.from({ length: Math.ceil(body.length / 65_536) }, (_, i) => body.subarray(i * 65_536, (i + 1) * 65_536));
@@ -264,7 +264,7 @@ test('gives up on a compressed answer that comes much faster than it can be read
   assert.equal(await observe(inChunks(stored(12_000_000)), { encoding: 'gzip' }), null);
 });
 
-test('observes nothing where it could understand nothing, with one and the same object', () => {
+test('uses one shared no-op observer for answers it cannot read', () => {
   const blind = createUsageObserver('text/plain', undefined);
   blind.push(Buffer.from(`{${twoTokens}}`));
   assert.equal(blind.finish(), null);
@@ -280,13 +280,13 @@ test('observes nothing where it could understand nothing, with one and the same 
   }
 });
 
-test('reads JSON under every media type that is JSON', async () => {
+test('reads JSON under every JSON media type', async () => {
   for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/problem+json']) {
     assert.notEqual(await observe([`{${twoTokens}}`], { type, encoding: 'identity' }), null, type);
   }
 });
 
-test('comes to the same wherever the bytes are cut into chunks', async () => {
+test('gives the same result for any chunk boundaries', async () => {
   const answers: readonly [text: string, type: string][] = [
     [`{"results":[{"document":${decoy}}],${twoTokens},"é":"€"}`, json],
     [`{"data":[${vectors(6)}],${twoTokens}}`, json],
@@ -320,7 +320,7 @@ function isTelling(at: number, length: number): boolean {
   return [0, 4096, length - 16_384, length].some((path) => Math.abs(at - path) < 300);
 }
 
-test('passes that are in no sum of the answer are added to it, and those of another model are marked', async () => {
+test('adds iterations missing from the total usage, and marks those of another model', async () => {
   const usageOf = (iterations: readonly object[]) => {
     const counted = { input_tokens: 10, output_tokens: 5, iterations };
     const observer = createUsageObserver('application/json', undefined);

@@ -25,7 +25,7 @@ const choicesOf = (texts: readonly string[]): string =>
 const eventsOf = (texts: readonly (readonly [index: number, text: string])[]): string =>
   texts.map(([index, text]) => `data: ${JSON.stringify({ choices: [{ text, index }] })}\n\n`).join('');
 
-test('every choice that holds text is counted, with its bytes, however the answer is cut', () => {
+test('counts each choice with text and its bytes, across any chunks', () => {
   const texts = ['a', '', 'with "quotes" and \\ at its end \\', 'é🚀', '"text": "no text"'];
   const whole = choicesOf(texts);
   const bytes = texts.map((text) => Buffer.byteLength(JSON.stringify(text)) - 2).reduce((sum, one) => sum + one);
@@ -36,7 +36,7 @@ test('every choice that holds text is counted, with its bytes, however the answe
   }
 });
 
-test('whatever the texts are and however they are cut, they are counted alike', () => {
+test('counts any text the same across any chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: anyGrapheme }), { maxLength: 6 }),
@@ -52,13 +52,13 @@ test('whatever the texts are and however they are cut, they are counted alike', 
   );
 });
 
-test('spaces and line ends may stand before a text, and what is no text is none', () => {
+test('white space may precede a text, and other values are ignored', () => {
   assert.equal(writtenIn('{"choices":[{"text" :\n "a"}]}').texts, 1);
   assert.equal(writtenIn('{"choices":[{"text":null},{"text":{"text":1}}]}').texts, 0);
   assert.equal(writtenIn('{"text').texts, 0);
 });
 
-test('of a stream of several choices each is counted once, whatever its events say beside it', () => {
+test('counts each of several streamed choices once, whatever else its events contain', () => {
   const events = eventsOf([
     [0, 'a'],
     [2, 'b'],
@@ -78,7 +78,7 @@ test('of a stream of several choices each is counted once, whatever its events s
   assert.equal(writtenIn(`${events}data: {"no JSON\n\n${both}`, true, true).choices, 2);
 });
 
-test('of a long answer the beginning stands for the rest, and a few bytes of it are a sample', () => {
+test('a long answer is extrapolated from its beginning, and sampled by a few bytes', () => {
   const { bytes, sample } = writtenIn(choicesOf(['x'.repeat(60_000)]), false, false, 1000);
   assert.deepEqual([bytes, sample.length], [60_000, 4096]);
   const long = writtenIn(eventsOf(Array.from({ length: 10_000 }, () => [0, 'word'])), true, false, 1000);
@@ -89,7 +89,7 @@ test('of a long answer the beginning stands for the rest, and a few bytes of it 
 const deltaOf = (index: number, delta: object): string =>
   `data: ${JSON.stringify({ choices: [{ index, delta }] })}\n\n`;
 
-test('what a conversation writes is its content, what it thinks, and what it calls tools with', () => {
+test('chat output is content, reasoning and tool calls', () => {
   const names = ['content', 'reasoning_content', 'arguments'];
   const message = {
     role: 'assistant',
