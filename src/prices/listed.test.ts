@@ -6,7 +6,7 @@ import { priceTable } from './table.ts';
 
 const cohere = { id: 'cohere', baseUrl: 'https://api.cohere.com' };
 
-test('a price is found by family, place and name, and knows where it came from', () => {
+test('finds a price by family, region and name, with its source', () => {
   const price = listedPrice(cohere, 'https://api.cohere.com', 'rerank-v3.5');
   assert.equal(price?.searchUnit, 2_000_000);
   assert.equal(price?.input, undefined);
@@ -17,7 +17,7 @@ test('a price is found by family, place and name, and knows where it came from',
   assert.equal(listedPrice({ id: 'nobody' }, 'https://api.cohere.com', 'rerank-v3.5'), undefined);
 });
 
-test('each part of the table belongs to a family that there is, at the place where it is', () => {
+test('each part of the price table belongs to an existing family and address', () => {
   for (const { family: id, hosts, asOf, source, models } of priceTable) {
     const family = families.find((one) => one.id === id);
     assert.ok(family, id);
