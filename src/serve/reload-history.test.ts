@@ -35,7 +35,7 @@ async function rig(t: TestContext) {
   return { load, open, entries, file };
 }
 
-test('a change in force is an entry of the audit log with what differs, written by one of all nodes, without secrets', async (t) => {
+test('an applied change is one audit log entry with the differences, from one of all nodes, without secrets', async (t) => {
   const { load, open, entries, file } = await rig(t);
   const [one, other] = [open(), open()];
   const next = await load({
@@ -67,7 +67,7 @@ test('a change in force is an entry of the audit log with what differs, written 
   );
 });
 
-test('a refused change is known with file, line and words until it is repaired', async (t) => {
+test('a refused change is shown with file, line and reason until it is fixed', async (t) => {
   const { open, file } = await rig(t);
   const history = open();
   assert.equal(history.refused(), undefined);

@@ -4,7 +4,7 @@ import { loaded } from '../../test/support/gateways/configuration.ts';
 import { toClientUrl, toReachable } from './to-url.ts';
 import { firstKeyLines } from './welcome.ts';
 
-test('where there is a socket alone, the first lines to paste go there', async (t) => {
+test('with only a Unix socket, the example commands use it', async (t) => {
   const { snapshot } = await loaded(t, 'server: { socket: { path: /run/p.sock }, base_path: /ai }');
   const url = toClientUrl(snapshot, { tcp: undefined, socket: '/run/p.sock' });
   assert.equal(url, 'unix:/run/p.sock:/ai');
@@ -18,7 +18,7 @@ test('where there is a socket alone, the first lines to paste go there', async (
   assert.equal(toClientUrl(snapshot, { tcp, socket: '/run/p.sock' }), 'http://127.0.0.1:4000/ai');
 });
 
-test('who listens everywhere is asked for on this machine', () => {
+test('for a wildcard listen address, the example commands use this machine', () => {
   assert.equal(toReachable('http://0.0.0.0:4000/ai'), 'http://localhost:4000/ai');
   assert.equal(toReachable('https://[::]:4000'), 'https://localhost:4000');
   assert.equal(toReachable('http://10.0.0.1:4000'), 'http://10.0.0.1:4000');

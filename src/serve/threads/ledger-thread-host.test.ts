@@ -62,7 +62,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-test('what stands in the journal at the start is in the store when the thread has caught up, and the rest follows', async (t) => {
+test("the journal's rows at the start are in the store once the thread has caught up, and more follow", async (t) => {
   const { data, log, write, ids, told } = await setUp(t);
   for (let number = 1; number <= 5; number++) await write(number);
   const thread = startLedgerThread({ ...data, log });
@@ -96,7 +96,7 @@ test('the thread has a lower priority than the rest of the process', {
   await thread.close();
 });
 
-test('a thread that dies is started again, and every row is there once', async (t) => {
+test('a thread that dies is restarted, and every row is imported once', async (t) => {
   const { data, log, write, ids, told } = await setUp(t);
   const workers: Worker[] = [];
   const startWorker = (given: LedgerThreadData): Worker => {
@@ -118,7 +118,7 @@ test('a thread that dies is started again, and every row is there once', async (
   assert.deepEqual(told, ['the thread of the ledger died; it is started again']);
 });
 
-test('a store that cannot be opened yet is waited for', async (t) => {
+test('waits for a store that cannot be opened yet', async (t) => {
   const { data, log, write, store, told } = await setUp(t);
   await write(1);
   const thread = startLedgerThread({ ...data, url: 'sqlite:journal', log });

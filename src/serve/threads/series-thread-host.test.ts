@@ -36,7 +36,7 @@ async function open(t: TestContext) {
   return { store, data: { url: 'sqlite:postern.db', cwd } };
 }
 
-test('the thread answers as the store itself does, for many who ask at once', async (t) => {
+test('the thread answers as the store does, to many parallel queries', async (t) => {
   const { store, data } = await open(t);
   const thread = createSeriesThread(data);
   t.after(() => thread.close());
@@ -51,7 +51,7 @@ test('the thread answers as the store itself does, for many who ask at once', as
   }
 });
 
-test('what makes no sense is a RangeError here as well', async (t) => {
+test('an invalid query is a RangeError here as well', async (t) => {
   const { data } = await open(t);
   const thread = createSeriesThread(data);
   t.after(() => thread.close());
@@ -61,7 +61,7 @@ test('what makes no sense is a RangeError here as well', async (t) => {
   );
 });
 
-test('a thread that dies fails those who wait, and the next question starts another', async (t) => {
+test('a dying thread fails its waiting queries, and the next query starts another', async (t) => {
   const { data } = await open(t);
   let started: Worker | undefined;
   const entry = new URL('./series-thread.ts', import.meta.url);
@@ -82,7 +82,7 @@ test('a thread that dies fails those who wait, and the next question starts anot
   assert.equal((await thread.read(query)).lines.length, 250);
 });
 
-test('a store that cannot be opened is an error of the store, and is tried again', async (t) => {
+test('a store that cannot be opened is a store error, and is retried', async (t) => {
   const { data } = await open(t);
   const thread = createSeriesThread({ ...data, url: 'sqlite:/proc/nowhere/postern.db' });
   t.after(() => thread.close());

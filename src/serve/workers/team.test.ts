@@ -14,7 +14,7 @@ async function run(behaviour: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('five deaths at the start in a row are enough: all ends with exit code 2', async () => {
+test('five deaths in a row at the start end everything with exit code 2', async () => {
   const lines = await run('dies');
   const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
   assert.deepEqual(
@@ -32,7 +32,7 @@ test('five deaths at the start in a row are enough: all ends with exit code 2', 
   assert.deepEqual([said('started')?.started, said('started')?.broken], [2, 2]);
 });
 
-test('what the user has to mend is not tried again: it has been said', async () => {
+test('a configuration fault ends the worker without a restart', async () => {
   const lines = await run('faulty');
   assert.deepEqual(
     lines.map(({ msg, started }) => [msg, started]),
@@ -40,13 +40,13 @@ test('what the user has to mend is not tried again: it has been said', async () 
   );
 });
 
-test('a worker that is still starting when all are to end is told as soon as it can hear', async () => {
+test('a worker still starting at shutdown is told as soon as it can receive messages', async () => {
   const lines = await run('late');
   assert.equal(lines.filter(({ msg }) => msg === 'worker is ready').length, 2);
   assert.equal(lines.find(({ msg }) => msg === 'ended')?.complete, true);
 });
 
-test('five deaths of one worker at its start end nothing while another one serves', async () => {
+test('five start failures of one worker end nothing while another serves', async () => {
   const lines = await run('one serves');
   const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
   assert.deepEqual(
