@@ -48,7 +48,7 @@ describeStore('a store in memory', async (t, clock) => {
   return store;
 });
 
-test('the directory and the files in it are for their owner alone', async (t) => {
+test('the directory and its files are accessible to their owner only', async (t) => {
   const cwd = await makeDirectory(t);
   const { keys } = await open(t, cwd);
   await keys.create(newKey());
@@ -58,7 +58,7 @@ test('the directory and the files in it are for their owner alone', async (t) =>
   for (const file of files) assert.equal((await stat(join(cwd, 'data', file))).mode & 0o777, 0o600, file);
 });
 
-test('what was written is there after the store was opened again', async (t) => {
+test('written data is there after the store is reopened', async (t) => {
   const cwd = await makeDirectory(t);
   const key = newKey();
   const first = await open(t, cwd);
@@ -68,7 +68,7 @@ test('what was written is there after the store was opened again', async (t) => 
   assert.deepEqual(await second.keys.list(), [made]);
 });
 
-test('writes are durable: a write-ahead log, synced in full', async (t) => {
+test('writes are durable: write-ahead log with full sync', async (t) => {
   const cwd = await makeDirectory(t);
   const seen = new Map<DatabaseSync, Record<string, unknown>>();
   const exec = DatabaseSync.prototype.exec;
@@ -97,7 +97,7 @@ test('a revocation in one store is seen by another on the same file', async (t) 
   assert.notEqual((await one.keys.find(key.digest))?.revokedAtMs, undefined);
 });
 
-test('stores opened on one new file at the same time all get ready', async (t) => {
+test('stores opened simultaneously on one new file all become ready', async (t) => {
   const cwd = await makeDirectory(t);
   const stores = await Promise.all(Array.from({ length: 5 }, () => open(t, cwd)));
   const key = newKey();
@@ -105,7 +105,7 @@ test('stores opened on one new file at the same time all get ready', async (t) =
   for (const { keys } of stores) assert.equal((await keys.list()).length, 1);
 });
 
-test('processes that start at once on one new file all get ready, and one of them makes a key', async (t) => {
+test('processes started simultaneously on one new file all become ready, and one creates a key', async (t) => {
   const cwd = await makeDirectory(t);
   const answers = (await Promise.all(Array.from({ length: 4 }, () => runFirstKey(cwd)))).map(({ stdout }) =>
     JSON.parse(stdout),
@@ -118,7 +118,7 @@ test('processes that start at once on one new file all get ready, and one of the
   assert.equal((await keys.list()).length, 1);
 });
 
-test('processes that start at once with the same key in the environment add it once', async (t) => {
+test('processes started simultaneously with the same key in the environment add it once', async (t) => {
   const cwd = await makeDirectory(t);
   const env = { POSTERN_KEY: 'a-key-from-the-environment' };
   const answers = (await Promise.all(Array.from({ length: 3 }, () => runFirstKey(cwd, env)))).map(({ stdout }) =>
@@ -129,7 +129,7 @@ test('processes that start at once with the same key in the environment add it o
   assert.equal((await keys.list()).length, 1);
 });
 
-test('no file of the store holds a secret', async (t) => {
+test('no file of the store contains a secret', async (t) => {
   const cwd = await makeDirectory(t);
   const { keys } = await open(t, cwd);
   const secrets = Array.from({ length: 20 }, createSecret);
@@ -149,7 +149,7 @@ test('no file of the store holds a secret', async (t) => {
   assert.ok(bytes > 10_000);
 });
 
-test('a database of a newer version is refused and left as it is', async (t) => {
+test('a database of a newer version is refused and unchanged', async (t) => {
   const cwd = await makeDirectory(t);
   const first = await open(t, cwd);
   const made = await first.keys.create(newKey());
@@ -165,7 +165,7 @@ test('a database of a newer version is refused and left as it is', async (t) => 
   assert.deepEqual(await second.keys.list(), [made]);
 });
 
-test('a set-up that fails half-way leaves nothing behind', async (t) => {
+test('a failed set-up leaves nothing behind', async (t) => {
   const cwd = await makeDirectory(t);
   const file = await writeDatabase(cwd, '');
   edit(file, 'CREATE TABLE keys (door text)');
@@ -184,7 +184,7 @@ test('a set-up that fails half-way leaves nothing behind', async (t) => {
   );
 });
 
-test('a file that is no database is refused and left as it is', async (t) => {
+test('a file that is no database is refused and unchanged', async (t) => {
   const cwd = await makeDirectory(t);
   const text = 'server:\n  port: 4000\n'.repeat(100);
   const file = await writeDatabase(cwd, text);
@@ -195,7 +195,7 @@ test('a file that is no database is refused and left as it is', async (t) => {
   assert.equal(await readFile(file, 'utf8'), text);
 });
 
-test('a damaged database is refused with what to do', async (t) => {
+test('a damaged database is refused with advice', async (t) => {
   const cwd = await makeDirectory(t);
   await (await open(t, cwd)).close();
   const file = join(cwd, 'data', 'postern.db');
@@ -208,7 +208,7 @@ test('a damaged database is refused with what to do', async (t) => {
   });
 });
 
-test('damage that shows after the opening ends a command with its sentence too', async (t) => {
+test('damage found after opening ends a command with its message too', async (t) => {
   const cwd = await makeDirectory(t);
   const file = join(cwd, 'data', 'postern.db');
   const store = await open(t, cwd);
@@ -229,7 +229,7 @@ test('damage that shows after the opening ends a command with its sentence too',
   });
 });
 
-test('a file that may not be written is refused with what to do', async (t) => {
+test('a read-only file is refused with advice', async (t) => {
   const cwd = await makeDirectory(t);
   await (await open(t, cwd)).close();
   await chmod(join(cwd, 'data', 'postern.db'), 0o444);
@@ -243,7 +243,7 @@ test('a file that may not be written is refused with what to do', async (t) => {
   }
 });
 
-test('a place that cannot hold a file is refused with what to do', async (t) => {
+test('a path that cannot hold a file is refused with advice', async (t) => {
   const cwd = await makeDirectory(t);
   await writeFile(join(cwd, 'file'), '');
   await assert.rejects(openStore(`sqlite:${cwd}`, { cwd }), { name: 'StoreError', message: /is a directory; point/ });
@@ -251,11 +251,11 @@ test('a place that cannot hold a file is refused with what to do', async (t) => 
   await assert.rejects(openStore('sqlite:file/postern.db', { cwd }), { name: 'StoreError', message: /no directory/ });
 });
 
-test('a store where the file system takes no files is refused', { skip: !existsSync('/proc/self') }, async () => {
+test('a store on a file system without files is refused', { skip: !existsSync('/proc/self') }, async () => {
   await assert.rejects(openStore('sqlite:/proc/x.db', { cwd: '/' }), { name: 'StoreError', message: /takes no files/ });
 });
 
-test('a URL that names no store is refused, and its password is not shown', async () => {
+test('an invalid store URL is refused, and its password is not shown', async () => {
   for (const bad of [
     'mysql://user:hunter22@host/db',
     'data/postern.db',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ledgerRow } from '../../../test/support/ledger/ledger-rows.ts';
 import { toRowValues, toTableRow } from './ledger-rows.ts';
 
-test('the values of a row stand in the order of its columns, and none is left out', () => {
+test("a row's values are in column order, and complete", () => {
   const names = Object.keys(toTableRow(ledgerRow()));
   // Each value is the name of its column.
   const row = Object.fromEntries(names.map((name) => [name, name])) as unknown as ReturnType<typeof toTableRow>;

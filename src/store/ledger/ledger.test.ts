@@ -50,14 +50,14 @@ async function verifyAfter(t: TestContext, sql: string): Promise<string[]> {
   return store.ledger.verify(0, startMs + dayMs);
 }
 
-test('a row that was deleted by hand is found, with its hour and what is missing', async (t) => {
+test('finds a row deleted by hand, with its hour and the missing amount', async (t) => {
   const found = await verifyAfter(t, `DELETE FROM ledger_rows WHERE ${isOfKey('a')}`);
   assert.deepEqual(found, [
     '2027-01-01T00:00Z, key a, route /v1/embeddings, operation embeddings, model bge-m3, upstream near, outcome ok: against the sums, the rows have 1 requests less, 10 input tokens less, 1 items less, 1.5 dollars less, 100 request bytes less, 2000 response bytes less, 12.5 ms of duration less',
   ]);
 });
 
-test('a row whose cost was changed by hand is found', async (t) => {
+test('finds a row whose cost was changed by hand', async (t) => {
   const [found = '', ...others] = await verifyAfter(
     t,
     `UPDATE ledger_rows SET cost_nanos = cost_nanos + 1 WHERE ${isOfKey('b')}`,
@@ -66,14 +66,14 @@ test('a row whose cost was changed by hand is found', async (t) => {
   assert.deepEqual(others, []);
 });
 
-test('a row that was made someone else’s is found on both sides', async (t) => {
+test('finds a row reassigned by hand, on both sides', async (t) => {
   const found = await verifyAfter(t, "UPDATE ledger_places SET key = 'c' WHERE key = 'b'");
   assert.equal(found.length, 2);
   assert.match(found[0] ?? '', /key b, .*1 requests less/);
   assert.match(found[1] ?? '', /key c, .*1 requests more/);
 });
 
-test('a sum that was changed by hand is found, and which one', async (t) => {
+test('finds a sum changed by hand, and which one', async (t) => {
   const days = await verifyAfter(t, "UPDATE usage_days SET requests = 7 WHERE key = 'a'");
   assert.equal(days.length, 2);
   assert.match(days[0] ?? '', /^2027-01-01, key a, .* against the sums by day, the sums by hour have 6 requests less$/);
@@ -90,7 +90,7 @@ test('a sum that was changed by hand is found, and which one', async (t) => {
   assert.match(hours[1] ?? '', /^2027-01-01, key a, .* the sums by hour have 1 requests less/);
 });
 
-test('what was counted beside tokens is compared too, by hour and by day', async (t) => {
+test('verifies units other than tokens too, by hour and by day', async (t) => {
   const verifyUnits = async (sql: string) => {
     const { store, file } = await openFile(t, createFakeClock(laterMs));
     const units = { images: 3, toolCalls: { web_search: 2 } };
@@ -112,7 +112,7 @@ test('what was counted beside tokens is compared too, by hour and by day', async
   assert.equal((await verifyUnits("DELETE FROM usage_unit_hours WHERE unit = 'images'")).length, 2);
 });
 
-test('rows that are gone although nothing was pruned are found even where no older row is left', async (t) => {
+test('finds rows missing without a prune, even if no older row remains', async (t) => {
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger_rows')).length, 2);
 });
 
@@ -146,7 +146,7 @@ function readSlices(file: string): string[] {
 const spread = { keys: 5, projects: 2, models: 4, upstreams: 3, fromMs: startMs };
 const toImported = (row: LedgerRow): ImportedRow => ({ row, accounts: [] });
 
-test('of every slice of time it is known what rows it has: as they come, from before there were slices, and after some went', async (t) => {
+test('knows the rows of every time slice, for new and old stores and after a prune', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 5_000, toMs: startMs + 10_000 })];
   await store.ledger.import('j', rows.map(toImported), { segment: 1, offset: 1 });
@@ -169,7 +169,7 @@ test('of every slice of time it is known what rows it has: as they come, from be
   assert.deepEqual(readSlices(file), readSlices(otherFile));
 });
 
-test('a store of a version without sums of what is counted beside tokens gets them from its rows', async (t) => {
+test('a store of a version without sums of units gets them from its rows', async (t) => {
   const { store, file } = await openFile(t, createFakeClock(laterMs));
   const units = { seconds: 1.5, serviceTier: 'flex', toolCalls: { web_search: 2 } };
   const rows = [
@@ -194,7 +194,7 @@ test('a store of a version without sums of what is counted beside tokens gets th
   assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
 });
 
-test('a store of a version without the sums of each key alone gets them from those by day', async (t) => {
+test('a store of a version without sums per key gets them from the daily sums', async (t) => {
   const { store, file } = await openFile(t, createFakeClock(laterMs));
   const rows = [
     imported({ startedAtMs: startMs, key: 'a', model: 'one' }),
@@ -225,7 +225,7 @@ function readDays(file: string): string[] {
   return days.map(({ key, requests }) => `${key} ${requests}`);
 }
 
-test('the way back rolls all hours up, and imports add to the days at once until this version takes the store up again', async (t) => {
+test('a downgrade rolls up all hours, and imports add to days until the upgrade', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const importOne = async (to: Store, key: string, offset: number) =>
     to.ledger.import('j', [imported({ startedAtMs: startMs, key })], { segment: 1, offset });
@@ -248,7 +248,7 @@ test('the way back rolls all hours up, and imports add to the days at once until
   );
 });
 
-test('a process that runs on while the way back is taken adds to the days at once', async (t) => {
+test('a process that runs during a downgrade adds to the days at once', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'a' })], { segment: 1, offset: 1 });
   await goBack(file);
@@ -270,7 +270,7 @@ function count(file: string, table: string): number {
   return Number(found?.rows);
 }
 
-test('rows of a former version and those of this one are read, verified and pruned as if they were in one table', async (t) => {
+test('rows of an older version and this one are read, verified and pruned together', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 600, toMs: startMs + 10_000 })].map(withId);
   const formers = rows.filter((_, index) => index % 3 === 0);
@@ -323,7 +323,7 @@ test('rows of a former version and those of this one are read, verified and prun
   assert.deepEqual(readSlices(file), readSlices(otherFile));
 });
 
-test('an import that failed leaves nothing that a later one counts on', async (t) => {
+test('a failed import leaves no state that a later one relies on', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   tamper(file, "CREATE TRIGGER full BEFORE INSERT ON journals BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
   const row = imported({ startedAtMs: startMs });
@@ -334,7 +334,7 @@ test('an import that failed leaves nothing that a later one counts on', async (t
   assert.deepEqual((await store.ledger.page({}, { limit: 10 })).rows, [row.row]);
 });
 
-test('what rows have in common goes with the last of them, and comes back with the next', async (t) => {
+test('shared values of rows are deleted with the last row, and return with the next', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const { ledger } = store;
   await ledger.import('j', [imported({ startedAtMs: startMs })], { segment: 1, offset: 1 });
@@ -348,7 +348,7 @@ test('what rows have in common goes with the last of them, and comes back with t
   assert.deepEqual(await ledger.get(row.row.id), row.row);
 });
 
-test('what rows have in common stays for the newest of them, whichever process brought older ones last', async (t) => {
+test('shared values of rows stay for the newest row, whichever process brought older ones last', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const other = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
   t.after(() => other.close());

@@ -35,7 +35,7 @@ async function faultOf(url: string): Promise<string> {
   return error.message;
 }
 
-test('a server that is not there, says nothing or hangs up cannot be reached, and the password is not shown', async (t) => {
+test('an absent, silent or disconnecting server is unreachable, and the password is not shown', async (t) => {
   const silent = await listen(t, () => undefined);
   const rude = await listen(t, (socket) => socket.destroy());
   const other = await listen(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
@@ -48,14 +48,14 @@ test('a server that is not there, says nothing or hangs up cannot be reached, an
   }
 });
 
-test('a way of using TLS that is none is refused with those there are', async () => {
+test('an unknown sslmode is refused with the valid ones', async () => {
   for (const mode of ['prefer', 'allow', 'yes', '']) {
     const fault = await faultOf(`postgres://me:${secret}@127.0.0.1:1/db?sslmode=${mode}`);
     assert.match(fault, /sslmode is one of disable, require, verify-ca and verify-full/);
   }
 });
 
-test('a database is named without its user and password', () => {
+test('a database is named without user and password', () => {
   assert.equal(
     placeOf(`postgres://me:${secret}@db.example:6432/app?x=1`),
     'The store in PostgreSQL at db.example:6432 (database "app")',
@@ -68,7 +68,7 @@ test('a database is named without its user and password', () => {
   assert.equal(placeOf(`postgres://me:${secret}@:x/`), 'The store in PostgreSQL');
 });
 
-test('a server that will not do is refused with what would', () => {
+test('an unsuitable server is refused with the requirements', () => {
   const good = { version: 150_012, encoding: 'UTF8', isStandby: false };
   assert.equal(whyUnfit(good, 'It'), undefined);
   assert.equal(whyUnfit({ ...good, version: 140_020 }, 'It'), 'It is PostgreSQL 14; Postern needs 15 or newer.');
@@ -77,7 +77,7 @@ test('a server that will not do is refused with what would', () => {
   assert.match(whyUnfit({ ...good, isStandby: true }, 'It') ?? '', /point "store" at the primary/);
 });
 
-test('what passes is told from what an operator must mend, and mistakes of ours stay as they are', () => {
+test('tells temporary failures from configuration faults, and leaves programming errors unchanged', () => {
   const thrown = (code: string, severity?: string) =>
     Object.assign(new Error('said'), { code }, severity && { severity });
   for (const code of ['ECONNREFUSED', '57P03', '53300', '40001', '57014', '25006', '53100']) {
@@ -93,7 +93,7 @@ test('what passes is told from what an operator must mend, and mistakes of ours 
   assert.ok(toPostgresError(both, 'It') instanceof StoreAwayError);
 });
 
-test('a connection is used again after what the server said, and not after what the way to it did', () => {
+test("a connection is reused after a server's error, not after a network failure", () => {
   const thrown = (parts: object) => Object.assign(new Error('Query read timeout'), parts);
   assert.equal(isConnectionLost(thrown({})), true);
   assert.equal(isConnectionLost(thrown({ code: 'EPIPE' })), true);

@@ -39,7 +39,7 @@ test('every duration is within 1 % of the middle of its bucket', () => {
   assert.equal(bucketOf(1e300), bucketOf(1e9));
 });
 
-test('sketches add up: the percentiles of two together are those of all their values', () => {
+test('sketches add up: percentiles of a sum are those of all values', () => {
   const values = Array.from({ length: 999 }, (_, at) => 1 + ((at * 7919) % 5_003));
   const sketch = new Sketch();
   const pairsOf = (some: readonly number[]) => some.flatMap((value) => [bucketOf(value), 1]);
@@ -55,7 +55,7 @@ test('sketches add up: the percentiles of two together are those of all their va
 
 const namesOf = (model: string, key: string): string[] => [model, 'up', key, '', 'embeddings', 'ok', '', ''];
 
-test('a block comes back as it was, whatever its numbers and names', () => {
+test('a block is decoded as it was encoded, with any numbers and names', () => {
   const cells = new Cells();
   const cell = cells.of(cellKinds.request, namesOf('mödel/😀', 'k'));
   cell.add(0, 3);
@@ -73,7 +73,7 @@ test('a block comes back as it was, whatever its numbers and names', () => {
   assert.equal(reader.find('mödel/😀'), reader.names.length > 0 ? 2 : 0);
 });
 
-test('where there are too many names, those of the fewest requests are added up as others', () => {
+test('with too many names, those with the fewest requests are combined as others', () => {
   const cells = new Cells();
   for (let number = 0; number < 100; number++) {
     cells.of(cellKinds.request, namesOf('m', `key-${number}`)).add(0, number === 50 ? 9 : 1);
@@ -102,7 +102,7 @@ const importing = `
     console.log(number * 50);
   }`;
 
-test('series and rows agree after the process was killed while it imported and rolled up', async (t) => {
+test('series and rows agree after the process was killed during import and roll-up', async (t) => {
   const cwd = await makeDirectory(t);
   const child = spawn(
     process.execPath,
@@ -127,7 +127,7 @@ test('series and rows agree after the process was killed while it imported and r
   assert.equal(total.figures.duration?.count, usage?.sums.requests);
 });
 
-test('says from when on there are series: from the first row on, or since the store came back from a former version', async (t) => {
+test('reports since when there are series: from the first row, or since an upgrade', async (t) => {
   const cwd = await makeDirectory(t);
   const open = () => openStore('sqlite:postern.db', { cwd });
   const store = await open();
@@ -143,7 +143,7 @@ test('says from when on there are series: from the first row on, or since the st
   assert.equal((await again.series.read(all)).total.figures.requests, 1);
 });
 
-test('a call that failed counts under the code of the system, and not under words that name addresses', async (t) => {
+test('a failed call counts under its system error code, not a message with addresses', async (t) => {
   const store = await openStore('sqlite::memory:', { cwd: '/nowhere' });
   t.after(() => store.close());
   const details = [
@@ -165,7 +165,7 @@ test('a call that failed counts under the code of the system, and not under word
   ]);
 });
 
-test('rows of a former version come into blocks by and by, and what came late of their time is counted once', async (t) => {
+test('older rows are converted to blocks gradually, and late ones are counted once', async (t) => {
   const cwd = await makeDirectory(t);
   const open = async () => {
     const store = await openStore('sqlite:postern.db', { cwd });

@@ -33,7 +33,7 @@ function lockElsewhere(path: string) {
   return { child, said };
 }
 
-test('a second part of the process does not get it, and trying does not take it away from the first', async () => {
+test('a second attempt in the process gets no lock, and does not break the first', async () => {
   const path = join(directory, 'a');
   const lock = lockFile(path);
   assert.ok(lock !== undefined);
@@ -46,7 +46,7 @@ test('a second part of the process does not get it, and trying does not take it 
   lockFile(path)?.release();
 });
 
-test('it ends with its process, however that ends', async () => {
+test('a lock ends with its process, however it ends', async () => {
   const path = join(directory, 'b');
   const { child, said } = lockElsewhere(path);
   assert.equal(await said, 'locked');
@@ -58,7 +58,7 @@ test('it ends with its process, however that ends', async () => {
   lock.release();
 });
 
-test('a thread of the same process does not get it either', async () => {
+test('a thread of the same process gets no lock either', async () => {
   const path = join(directory, 'c');
   const lock = lockFile(path);
   const worker = new Worker(

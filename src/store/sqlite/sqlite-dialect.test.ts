@@ -16,7 +16,7 @@ function open(t: TestContext, toError = (thrown: unknown) => thrown): Kysely<Tab
   return db;
 }
 
-test('values come back as they went in, whole numbers past 2^53 too', async (t) => {
+test('values are read as written, including integers above 2^53', async (t) => {
   const db = open(t);
   const values = ['text', '', null, 1.5, 0, -1, 2 ** 53 - 1, 2n ** 53n, -(2n ** 63n), new Uint8Array([0, 255])];
   for (const value of values) await db.insertInto('things').values({ value }).execute();
@@ -27,13 +27,13 @@ test('values come back as they went in, whole numbers past 2^53 too', async (t) 
   );
 });
 
-test('a small bigint comes back as a number', async (t) => {
+test('a small bigint is read as a number', async (t) => {
   const db = open(t);
   const { rows } = await sql<{ value: unknown }>`select ${7n} as value`.execute(db);
   assert.equal(rows[0]?.value, 7);
 });
 
-test('what is no SQL value is refused, wherever it stands', async (t) => {
+test('a value that SQL does not have is refused anywhere', async (t) => {
   const db = open(t);
   for (const value of [{ a: 1 }, [1], true, undefined, Symbol('a')]) {
     for (const parameters of [[value], [1, value]]) {
@@ -43,7 +43,7 @@ test('what is no SQL value is refused, wherever it stands', async (t) => {
   }
 });
 
-test('rows can be read one by one, and counted when they change', async (t) => {
+test('rows can be streamed, and changed ones counted', async (t) => {
   const db = open(t);
   const inserted = await db
     .insertInto('things')
@@ -57,7 +57,7 @@ test('rows can be read one by one, and counted when they change', async (t) => {
   assert.equal(returned.length, 2);
 });
 
-test('a transaction that fails leaves nothing behind', async (t) => {
+test('a failed transaction leaves nothing behind', async (t) => {
   const db = open(t);
   const failing = db.transaction().execute(async (transaction) => {
     await transaction.insertInto('things').values({ value: 1 }).execute();
@@ -67,13 +67,13 @@ test('a transaction that fails leaves nothing behind', async (t) => {
   assert.deepEqual(await db.selectFrom('things').selectAll().execute(), []);
 });
 
-test('what SQLite throws is turned into an error of the store', async (t) => {
+test("SQLite's exceptions become store errors", async (t) => {
   const db = open(t, (thrown) => new Error('turned', { cause: thrown }));
   await assert.rejects(sql`select nothing`.execute(db), /^Error: turned$/);
   await assert.rejects(sql`insert into things select json(${'{'})`.execute(db), /^Error: turned$/);
 });
 
-test('a transaction that SQLite has ended by itself fails with what ended it, and not with a rollback of nothing', async (t) => {
+test("a transaction that SQLite aborted fails with the original error, not the rollback's", async (t) => {
   const db = open(t);
   await sql`pragma max_page_count = 4`.execute(db);
   const failing = db.transaction().execute(async (transaction) => {

@@ -17,7 +17,7 @@ async function directoryOf(t: TestContext): Promise<string> {
 const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
 
 for (const inThread of [false, true]) {
-  test(`what is secure stands in the file and no more in the log${inThread ? ', from a thread too' : ''}`, async (t) => {
+  test(`a durable write is in the file, not only in the log${inThread ? ', from a thread too' : ''}`, async (t) => {
     const cwd = await directoryOf(t);
     const path = join(cwd, 'postern.db');
     const store = await openStore('sqlite:postern.db', { cwd, inThread });
@@ -41,7 +41,7 @@ for (const inThread of [false, true]) {
   });
 }
 
-test('a file that was cut to nothing is no new one as long as its log is there', async (t) => {
+test('a truncated file is not treated as new while its log exists', async (t) => {
   const cwd = await directoryOf(t);
   const path = join(cwd, 'postern.db');
   const running = await openStore('sqlite:postern.db', { cwd });
@@ -56,7 +56,7 @@ test('a file that was cut to nothing is no new one as long as its log is there',
   await (await openStore('sqlite:postern.db', { cwd })).close();
 });
 
-test('whoever does not wait for the disk carries nothing over from the log', async (t) => {
+test('a write without durability copies nothing from the log', async (t) => {
   const path = join(await directoryOf(t), 'some.db');
   const durable = await openDurable(path, 'The store');
   durable.exec('create table t (x blob)');

@@ -31,7 +31,7 @@ const kindsOf = (losses: readonly StoreLoss[]): string[] => losses.map(({ kind }
 const isRefused = { name: 'StoreError', message: /takes no more writes: "postern\.db/ };
 
 for (const suffix of ['', '-wal', '-shm']) {
-  test(`refuses writes once "postern.db${suffix}" is deleted, and saves what was acknowledged`, async (t) => {
+  test(`refuses writes once "postern.db${suffix}" is deleted, and saves committed data`, async (t) => {
     const cwd = await directoryOf(t);
     const { store, losses } = await open(t, cwd);
     const threaded = (await open(t, cwd, true)).store;
@@ -72,7 +72,7 @@ test('refuses writes once the database is replaced by another file', async (t) =
   await until(() => losses.length === 2);
 });
 
-test('all that have the same log open save it once, and the next start names the file', async (t) => {
+test('processes with the same open log save it once, and the next start names the file', async (t) => {
   const cwd = await directoryOf(t);
   const all = [await open(t, cwd), await open(t, cwd), await open(t, cwd)];
   await rm(join(cwd, 'postern.db-wal'));
@@ -85,7 +85,7 @@ test('all that have the same log open save it once, and the next start names the
   assert.deepEqual((await open(t, cwd)).losses, [{ kind: 'found', file }]);
 });
 
-test('says why it cannot save, and leaves nothing half written', async (t) => {
+test('reports why it cannot save, and leaves no partial file', async (t) => {
   const cwd = await directoryOf(t);
   const { store, losses } = await open(t, cwd);
   await store.keys.create(newKey());

@@ -49,7 +49,7 @@ async function commitsIn(path: string): Promise<number> {
   return commits;
 }
 
-test('writes that wait together share one commit, and reads wait for none', async (t) => {
+test('waiting writes share one commit, and reads wait for none', async (t) => {
   const { add, values, path } = await open(t);
   await add(0);
   const before = await commitsIn(path);
@@ -58,7 +58,7 @@ test('writes that wait together share one commit, and reads wait for none', asyn
   assert.equal((await values()).length, 201);
 });
 
-test('a write that fails takes no other of its commit with it', async (t) => {
+test('a failed write fails no other write of its commit', async (t) => {
   const { add, values } = await open(t);
   await add(3);
   const results = await Promise.allSettled([1, 2, 3, 4, 5].map(add));
@@ -69,7 +69,7 @@ test('a write that fails takes no other of its commit with it', async (t) => {
   assert.deepEqual(await values(), [1, 2, 3, 4, 5]);
 });
 
-test('of a write of several rows that fails none is written, and what shares its commit is', async (t) => {
+test('a failed multi-row write is undone completely, and other writes of its commit succeed', async (t) => {
   const { db, add, values } = await open(t);
   await add(3);
   const several = db
@@ -84,7 +84,7 @@ test('of a write of several rows that fails none is written, and what shares its
   assert.deepEqual(await values(), [3, 10, 11]);
 });
 
-test('a transaction is alone: nobody sees half of it, and nobody writes in between', async (t) => {
+test('a transaction is isolated: no partial reads, no writes in between', async (t) => {
   const { db, add, values } = await open(t);
   const order: string[] = [];
   let other: Promise<unknown> | undefined;
@@ -102,7 +102,7 @@ test('a transaction is alone: nobody sees half of it, and nobody writes in betwe
   assert.deepEqual(await values(), [1, 2, 10]);
 });
 
-test('transactions at once go one after another, and one that fails leaves nothing behind', async (t) => {
+test('concurrent transactions run one after another, and a failed one leaves nothing', async (t) => {
   const { db, values } = await open(t);
   const count = (turn: number) =>
     db.transaction().execute(async (trx) => {
@@ -119,7 +119,7 @@ test('transactions at once go one after another, and one that fails leaves nothi
   assert.deepEqual(await values(), [1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('while another process holds the file, reads go on and writes wait for it', async (t) => {
+test('while another process locks the file, reads go on and writes wait', async (t) => {
   const { add, values, path } = await open(t);
   await add(1);
   const other = new DatabaseSync(path);
@@ -132,7 +132,7 @@ test('while another process holds the file, reads go on and writes wait for it',
   assert.deepEqual(await values(), [1, 2, 100]);
 });
 
-test('when the thread dies, what waits fails with a sentence, and it is started again', async (t) => {
+test('when the thread dies, waiting queries fail with an error, and it is restarted', async (t) => {
   const { db, add, values, workers } = await open(t);
   await add(1);
   const dying = db.transaction().execute(async (trx) => {
@@ -151,7 +151,7 @@ test('when the thread dies, what waits fails with a sentence, and it is started 
   assert.deepEqual(await values(), [1, 5]);
 });
 
-test('a transaction of a thread that died does not go on in the next one', async (t) => {
+test('a transaction of a dead thread does not continue in the next', async (t) => {
   const { db, values, workers } = await open(t);
   const stale = db.transaction().execute(async (trx) => {
     await trx.insertInto('things').values({ value: 1, more: null }).execute();
@@ -166,7 +166,7 @@ test('a transaction of a thread that died does not go on in the next one', async
   assert.deepEqual(await values(), []);
 });
 
-test('a full file fails what no longer fits, and keeps what was there', async (t) => {
+test('a full file refuses what no longer fits, and keeps its data', async (t) => {
   const { db, add, values } = await open(t);
   await add(1);
   await sql`update things set more = ${'x'} where value = 1`.execute(db);
@@ -195,7 +195,7 @@ test('a full file fails what no longer fits, and keeps what was there', async (t
   assert.ok((await values()).includes(5));
 });
 
-test('what waits is answered before the thread ends, and nothing is taken after', async (t) => {
+test('waiting queries are answered before the thread ends, and later ones refused', async (t) => {
   const { add, thread, path } = await open(t);
   const writing = Promise.all(Array.from({ length: 50 }, (_, value) => add(value)));
   await wait(0);
