@@ -15,7 +15,7 @@ function lineOf(exchange: Exchange, worker?: number): unknown {
   return JSON.parse(line);
 }
 
-test('a request of which nothing is known has the fields that every line has', () => {
+test('a request without any data has the fields of every line', () => {
   assert.deepEqual(lineOf(exchangeOf({})), {
     level: 30,
     time: '2026-01-01T00:00:00.000Z',
@@ -34,7 +34,7 @@ test('a request of which nothing is known has the fields that every line has', (
   });
 });
 
-test('what is known of a request stands in its line, whatever characters it holds', () => {
+test('all data of a request is in its line, with any characters', () => {
   const odd = 'a "name"\n\\ 模型';
   const exchange = exchangeOf(
     {
@@ -94,7 +94,7 @@ test('what is known of a request stands in its line, whatever characters it hold
   });
 });
 
-test('an address is told only where the operator wants it', () => {
+test('the client address is logged only if the operator enables it', () => {
   const line = lineOf(exchangeOf({ clientAddress: '::1' }));
   assert.equal(Object.hasOwn(line as object, 'client_address'), false);
 });

@@ -21,7 +21,7 @@ function logged(access: Partial<LogSettings['access']>): string[] {
   });
 }
 
-test('what is logged of requests goes by how they ended, how long they took, and chance', () => {
+test('requests are logged by outcome, duration and sampling', () => {
   assert.deepEqual(logged({ share: 1 }), ['fine', 'slow', 'refused', 'cut']);
   assert.deepEqual(logged({}), ['refused', 'cut']);
   assert.deepEqual(logged({ slowMs: 2_000 }), ['slow', 'refused', 'cut']);

@@ -31,11 +31,11 @@ function formed(form: LineForm | undefined, lines: string): unknown[] {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-test('lines of our own stay as they are', () => {
+test("the gateway's own format is unchanged", () => {
   assert.equal(toLineForm({ format: 'json', fields: 'postern' }), undefined);
 });
 
-test("with Elastic's names every field has one of the schema, or stands under postern", () => {
+test('in the Elastic format every field is of the schema, or under postern', () => {
   assert.deepEqual(formed(toLineForm({ format: 'json', fields: 'ecs' }), access + plain), [
     {
       '@timestamp': '2026-01-01T00:00:00.000Z',
@@ -68,7 +68,7 @@ test("with Elastic's names every field has one of the schema, or stands under po
   ]);
 });
 
-test("with Google Cloud's names a request is an httpRequest", () => {
+test('in the Google Cloud format a request is an httpRequest', () => {
   assert.deepEqual(formed(toLineForm({ format: 'json', fields: 'gcp' }), access + plain), [
     {
       severity: 'WARNING',
@@ -93,7 +93,7 @@ test("with Google Cloud's names a request is an httpRequest", () => {
   ]);
 });
 
-test('as text a line is read by people: what is unknown is left out, and no value breaks it', () => {
+test('the text format omits unknown values, and no value breaks a line', () => {
   const form = toLineForm({ format: 'text', fields: 'postern' });
   assert.equal(
     form?.(access + plain.replace('"listening"', '"listening","name":"a \\"b\\"\\nc"')),

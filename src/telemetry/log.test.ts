@@ -16,7 +16,7 @@ import { createLog, openLog } from './log.ts';
 
 const program = fileURLToPath(new URL('../../test/support/gateways/log-program.ts', import.meta.url));
 
-test('processes that share one output never tear the lines of one another, however slowly it is read', async () => {
+test('processes that share an output never interleave lines, even with a slow reader', async () => {
   const count = 2_000;
   const node = `'${process.execPath}' --disable-warning=ExperimentalWarning '${program}'`;
   const each = [1, 2, 3].map((worker) => `${node} ${worker} ${count} 300`);
@@ -52,7 +52,7 @@ test('processes that share one output never tear the lines of one another, howev
   }
 });
 
-test('a request that waits for upstreams with too many calls is a warning; one that a limit of ours stops is none', async (t) => {
+test('a request that waits for a busy upstream is a warning, one stopped by its own limit is not', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-log-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'log');
@@ -91,7 +91,7 @@ const messagesIn = async (file: string): Promise<unknown[]> =>
     .split('\n')
     .map((line) => JSON.parse(line).msg);
 
-test('a file that was moved away is followed by a new one, and no line is lost', async (t) => {
+test('a log file that was moved away is replaced, and no line is lost', async (t) => {
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, file });
   log.info('before');
@@ -110,14 +110,14 @@ test('a file that was moved away is followed by a new one, and no line is lost',
   assert.equal((await stat(file)).mode & 0o777, 0o640 & ~process.umask());
 });
 
-test('a file that cannot be written to is named, and so is why', async () => {
+test('a log file that cannot be written is named with the reason', async () => {
   await assert.rejects(openLog({ ...standardLog, file: '/nowhere/postern.log' }), {
     name: 'UserFault',
     message: 'log.file: /nowhere/postern.log cannot be written to (ENOENT)',
   });
 });
 
-test('the level debug is written where the settings have it', async (t) => {
+test('level debug is written if configured', async (t) => {
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, file });
   log.debug('hidden', {});
@@ -128,7 +128,7 @@ test('the level debug is written where the settings have it', async (t) => {
   assert.match(await readFile(file, 'utf8'), /^\{"level":20,"time":"[^"]+","upstream":"up","msg":"shown"\}\n$/);
 });
 
-test('what is below the level is not written, and the level may change', async (t) => {
+test('entries below the level are not written, and the level can change', async (t) => {
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, level: 'warn', file });
   log.info('hidden');

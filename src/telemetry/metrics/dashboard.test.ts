@@ -22,7 +22,7 @@ function definitionOf(name: string) {
 }
 
 for (const path of ['grafana/postern.json', 'prometheus/alerts.yaml']) {
-  test(`${path} asks for metrics and labels that there are`, () => {
+  test(`${path} uses only existing metrics and labels`, () => {
     const names = namesIn(read(path).replaceAll('\\"', '"'));
     assert.ok(names.length > 10);
     for (const { name, labels } of names) {
@@ -35,7 +35,7 @@ for (const path of ['grafana/postern.json', 'prometheus/alerts.yaml']) {
   });
 }
 
-test('each line of latency over time has one question that asks for exemplars too', () => {
+test('each latency graph has one query that requests exemplars', () => {
   const { panels } = JSON.parse(read('grafana/postern.json')) as {
     panels: { type: string; targets?: { expr: string; exemplar?: boolean }[] }[];
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gone } from './gone.ts';
 
-test('who is gone is remembered, until so many others went later; who comes back is not gone', () => {
+test('remembers the latest deleted names up to a limit, unless they return', () => {
   const gone = new Gone(2);
   assert.deepEqual(gone.notice(['a', 'b', 'c', 'd']), []);
   assert.deepEqual(gone.notice(['b', 'c', 'd']), []);

@@ -6,7 +6,7 @@ import { metricNames } from './definitions.ts';
 import { addReadings, formFor, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
 import { createRegistry } from './registry.ts';
 
-test('label values with quotes, backslashes and line ends are written so that they can be read again', () => {
+test('label values with quotes, backslashes and line ends can be read back', () => {
   const id = 'a "quoted"\\name\nwith a line, and {braces}="x"';
   const registry = createRegistry();
   registry.counter('postern_items_total', id, 'up').add(3);
@@ -14,7 +14,7 @@ test('label values with quotes, backslashes and line ends are written so that th
   assert.equal(parsed.sum('postern_items_total', { model: id, upstream: 'up' }), 3);
 });
 
-test('a histogram counts each value in every bucket that is wide enough for it', () => {
+test('a histogram counts each value in every bucket wide enough', () => {
   const registry = createRegistry();
   const histogram = registry.histogram('postern_overhead_seconds', 'rerank');
   for (const value of [0.0001, 0.00011, 0.02, 4, 1_000]) histogram.observe(value);
@@ -26,7 +26,7 @@ test('a histogram counts each value in every bucket that is wide enough for it',
   assert.equal(parsed.sum('postern_overhead_seconds_count'), 5);
 });
 
-test('the same labels are the same child, and a metric asked for as another type is a fault', () => {
+test('equal labels share a child, and another type under the same name is a fault', () => {
   const registry = createRegistry();
   assert.equal(registry.counter('postern_items_total', 'm', 'u'), registry.counter('postern_items_total', 'm', 'u'));
   assert.throws(() => registry.counter('postern_items_total', 'm'), /wanted a value for each of: model, upstream/);
@@ -34,7 +34,7 @@ test('the same labels are the same child, and a metric asked for as another type
   assert.throws(() => registry.counter('postern_store_up'), /another type/);
 });
 
-test('what is forgotten is gone, and nothing else', () => {
+test('forgets the given labels, and nothing else', () => {
   const registry = createRegistry();
   registry.counter('postern_items_total', 'gone', 'up').add(1);
   registry.counter('postern_items_total', 'here', 'up').add(1);
@@ -57,7 +57,7 @@ test('a name that looks like a label of another is forgotten only as itself', ()
   );
 });
 
-test('the numbers of several processes: counts are added up, gauges by their sense', () => {
+test('merges several processes: counters are added, gauges by their type', () => {
   const of = (value: number): Reading => ({
     postern_items_total: { [toLabels(['model', 'upstream'], ['m', `only-${value}`])]: value, all: value },
     postern_overhead_seconds: { all: [value, 1, 0.5] },
@@ -81,7 +81,7 @@ test('the numbers of several processes: counts are added up, gauges by their sen
   assert.deepEqual(Object.keys(sum), metricNames);
 });
 
-test('a scraper that would rather have OpenMetrics gets it, and anyone else what all can read', () => {
+test('serves OpenMetrics to scrapers that prefer it, else the plain format', () => {
   for (const accept of [
     'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
     'application/openmetrics-text; version=1.0.0, text/plain',
@@ -106,7 +106,7 @@ test('a scraper that would rather have OpenMetrics gets it, and anyone else what
 
 const slow = { id: '0af7651916cd43dd8448eb211c80319c', atS: 1_790_000_000.25 };
 
-test('OpenMetrics has families without their suffix, bounds as floats, exemplars, and an end', () => {
+test('OpenMetrics has base family names, float bounds, exemplars and an end marker', () => {
   const registry = createRegistry();
   registry.counter('postern_items_total', 'm', 'u').add(3);
   const histogram = registry.histogram('postern_request_duration_seconds', '/v1/rerank', 'm');
@@ -128,7 +128,7 @@ test('OpenMetrics has families without their suffix, bounds as floats, exemplars
   assert.ok(!toExposition(atOnce(registry.reading())).includes('trace_id'));
 });
 
-test('of several processes the newest exemplar of each bucket is told', () => {
+test('the newest exemplar of several processes is kept per bucket', () => {
   const of = (atS: number, value: number): Reading => {
     const registry = createRegistry();
     registry.histogram('postern_overhead_seconds', 'rerank').observe(value, { id: `${atS}`, atS });
@@ -141,7 +141,7 @@ test('of several processes the newest exemplar of each bucket is told', () => {
   assert.deepEqual(text.match(/trace_id="\d+"/g), ['trace_id="5"', 'trace_id="1"']);
 });
 
-test('where only some metrics are read they are sums, however many models there are, and those of models that are gone fall out', () => {
+test('selected metrics are read as sums over all models, without deleted models', () => {
   const registry = createRegistry();
   for (let at = 0; at < 500; at += 1) {
     registry.counter('postern_requests_total', '/v1/rerank', 'rerank', `m-${at}`, '2xx', 'ok').add(2);

@@ -11,7 +11,7 @@ const teller = { resource: resourceFromAttributes({}), instrumentationScope: { n
 const kinds = { AggregationTemporality, DataPointType, ValueType };
 const span = { startTime: [1, 0] as [number, number], endTime: [2, 0] as [number, number] };
 
-test('labels are read back as they were, whatever is in them', () => {
+test('label values are read back unchanged, whatever they contain', () => {
   const values = ['a "quoted" one', 'back\\slash', 'two\nlines', '{x="y"}', ''];
   const names = values.map((_, index) => `label_${'abcde'.charAt(index)}`);
   assert.deepEqual(
@@ -21,7 +21,7 @@ test('labels are read back as they were, whatever is in them', () => {
   assert.deepEqual(attributesIn(''), {});
 });
 
-test('counters, gauges and histograms become what OTLP calls so', () => {
+test('counters, gauges and histograms become their OTLP types', () => {
   const { buckets } = definitions.postern_first_byte_seconds;
   const counts = buckets.map((_, index) => index);
   const reading = {

@@ -55,7 +55,7 @@ function exchanged(): Exchange {
 
 const noHeaders = { get: () => undefined, has: () => false };
 
-test('spans and metrics are sent where they belong, at the latest at the end', async (t) => {
+test('spans and metrics are exported, at the latest on shutdown', async (t) => {
   const { received, url } = await startSink(t);
   const { tracer, close, warnings } = await open(`${url}/`);
   const exchange = exchanged();
@@ -73,7 +73,7 @@ test('spans and metrics are sent where they belong, at the latest at the end', a
   assert.deepEqual(warnings, []);
 });
 
-test('one half is left out where it is not wanted', async (t) => {
+test('traces or metrics can be disabled separately', async (t) => {
   const { received, url } = await startSink(t);
   const { tracer, close } = await open(url, { OTEL_TRACES_EXPORTER: 'none' });
   assert.equal(tracer, undefined);
@@ -84,7 +84,7 @@ test('one half is left out where it is not wanted', async (t) => {
   );
 });
 
-test('what the collector does not take is said once, however often that is', async (t) => {
+test('a refusal by the collector is logged once, however often it repeats', async (t) => {
   const { received, url } = await startSink(t, 400);
   const { tracer, close, warnings } = await open(url, { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' });
   for (let i = 0; i < 3; i += 1) {

@@ -17,7 +17,7 @@ function traced(
   return sum;
 }
 
-test('of requests that belong to no trace, the share is traced', () => {
+test('requests without a trace are sampled by the share', () => {
   let next = 0;
   const evenly = () => (next++ % 1_000) / 1_000;
   assert.equal(
@@ -34,14 +34,14 @@ test('of requests that belong to no trace, the share is traced', () => {
   );
 });
 
-test('where clients have no more than the share traced, each is', () => {
+test('if clients sample at most the share, all their traces are recorded', () => {
   assert.equal(
     traced(new Sampler(Math.random), 10_000, (index) => index % 100 === 0, 0.01),
     100,
   );
 });
 
-test('where clients have all traced, no more than the share is', () => {
+test('if clients sample everything, only the share is recorded', () => {
   const count = traced(new Sampler(Math.random), 10_000, () => true, 0.01);
   assert.ok(count >= 100 && count <= 101, String(count));
   assert.equal(
@@ -54,14 +54,14 @@ test('where clients have all traced, no more than the share is', () => {
   );
 });
 
-test('what a client does not want traced is not', () => {
+test('a trace that a client does not sample is not recorded', () => {
   assert.equal(
     traced(new Sampler(Math.random), 1_000, () => false, 1),
     0,
   );
 });
 
-test('the clients of a key that the operator names have each request traced that they want to', () => {
+test("every sampled request of the operator's listed keys is recorded", () => {
   assert.equal(
     traced(new Sampler(Math.random), 1_000, () => true, 0, 'debugging'),
     1_000,

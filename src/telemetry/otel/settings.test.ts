@@ -4,14 +4,14 @@ import { exportSettings } from './settings.ts';
 
 const section = { endpoint: 'http://c:4318', headers: { a: 'b' }, sample: undefined, keys: new Set<string>() };
 
-test('nothing is exported where nobody asked for it', () => {
+test('nothing is exported by default', () => {
   assert.equal(exportSettings(undefined, {}), undefined);
   assert.equal(exportSettings(undefined, { OTEL_SERVICE_NAME: 'x', OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }), undefined);
   assert.equal(exportSettings(section, { OTEL_SDK_DISABLED: 'TRUE' }), undefined);
   assert.equal(exportSettings(section, { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }), undefined);
 });
 
-test('the section asks for it, and so does an address in the environment', () => {
+test('export is enabled by the otel section or an endpoint in the environment', () => {
   assert.deepEqual(exportSettings(section, {}), {
     traces: true,
     metrics: true,
@@ -30,7 +30,7 @@ test('the section asks for it, and so does an address in the environment', () =>
   }
 });
 
-test('the standard variables hold', () => {
+test('the standard variables apply', () => {
   const found = exportSettings(section, {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
@@ -47,7 +47,7 @@ test('the standard variables hold', () => {
   assert.equal(exportSettings(section, { OTEL_TRACES_SAMPLER: 'always_off' })?.sample, 0);
 });
 
-test('what cannot be followed is the fault of whoever set it, and says what to set', () => {
+test('an invalid setting is a configuration fault with the valid values', () => {
   const rows: readonly (readonly [name: string, value: string, message: RegExp])[] = [
     [
       'OTEL_EXPORTER_OTLP_PROTOCOL',

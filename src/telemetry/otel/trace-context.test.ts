@@ -5,19 +5,19 @@ import { createSpanId, createTraceId, readTraceParent, toTraceParent } from './t
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';
 
-test('a trace parent is read and written', () => {
+test('a traceparent is parsed and written', () => {
   for (const isSampled of [true, false]) {
     assert.deepEqual(readTraceParent(toTraceParent({ traceId, spanId, isSampled })), { traceId, spanId, isSampled });
   }
 });
 
-test('other flags and later versions are gone on with', () => {
+test('other flags and later versions are accepted', () => {
   assert.equal(readTraceParent(`00-${traceId}-${spanId}-03`)?.isSampled, true);
   assert.equal(readTraceParent(`00-${traceId}-${spanId}-02`)?.isSampled, false);
   assert.equal(readTraceParent(`cc-${traceId}-${spanId}-01-what-comes-later`)?.traceId, traceId);
 });
 
-test('what is no trace parent begins a trace', () => {
+test('an invalid traceparent starts a new trace', () => {
   for (const header of [
     undefined,
     '',
@@ -34,7 +34,7 @@ test('what is no trace parent begins a trace', () => {
   }
 });
 
-test('IDs are of their length, and each is another', () => {
+test('IDs have the right length and are unique', () => {
   const ids = Array.from({ length: 2_000 }, () => [createTraceId(), createSpanId()] as const);
   assert.ok(ids.every(([trace, span]) => /^[0-9a-f]{32}$/.test(trace) && /^[0-9a-f]{16}$/.test(span)));
   assert.equal(new Set(ids.flat()).size, 4_000);
