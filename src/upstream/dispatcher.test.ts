@@ -4,7 +4,7 @@ import { asking, credential, routePlan, setup, target, upstream } from '../../te
 import type { RoutePlan, Tried } from '../core/dispatch.ts';
 import type { ModelIndex, Target, Upstream } from '../core/snapshot.ts';
 
-test('a broken target is passed over in its tier, and a broken tier for the next', () => {
+test('a failing target is skipped in its tier, and a failing tier for the next', () => {
   const { breakDown, shares } = setup();
   const [a, b, c] = [target(upstream('a')), target(upstream('b')), target(upstream('c'))];
   const where = routePlan([a, b], [c]);
@@ -14,7 +14,7 @@ test('a broken target is passed over in its tier, and a broken tier for the next
   assert.deepEqual([...shares(where).keys()], ['c']);
 });
 
-test('no more than half of a tier rests for what it answered: one too many keeps a small share', () => {
+test('at most half of a tier is in cooldown for error responses: one too many keeps a small share', () => {
   const { breakDown, shares } = setup();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
   for (const one of targets.slice(0, 3)) breakDown(one, 'answer');
@@ -24,7 +24,7 @@ test('no more than half of a tier rests for what it answered: one too many keeps
   assert.ok(pressed > 40 && pressed < 160, `${pressed} of 1000`);
 });
 
-test('however many of a tier rest for what they answered, one that nobody answers at gets no share', () => {
+test('an unreachable target gets no traffic, however many of its tier are in cooldown for error responses', () => {
   const { breakDown, shares, clock } = setup(() => 0.99);
   const targets = ['gone', 'a', 'b', 'c', 'd', 'good'].map((id) => target(upstream(id)));
   const [gone, ...others] = targets;
@@ -36,7 +36,7 @@ test('however many of a tier rest for what they answered, one that nobody answer
   assert.equal(seen.has('gone'), false);
 });
 
-test('where all rest, one that a check found down is asked last', () => {
+test('if all targets are in cooldown, one that failed its health check is called last', () => {
   const { breakDown, choose, dispatcher } = setup();
   const [a, b] = [upstream('a'), upstream('b')];
   for (let n = 0; n < 2; n += 1) dispatcher.checked(a, false, 'answered 500');
@@ -44,14 +44,14 @@ test('where all rest, one that a check found down is asked last', () => {
   assert.equal(choose(routePlan([target(a)], [target(b)])).candidate.target.upstream.id, 'b');
 });
 
-test('those that nobody answers at rest all the same', () => {
+test('unreachable targets are in cooldown however many there are', () => {
   const { breakDown, shares } = setup();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
   for (const one of targets.slice(0, 3)) breakDown(one, 'wire');
   assert.deepEqual([...shares(routePlan(targets)).keys()], ['d']);
 });
 
-test('where all rest, the one that wakes soonest is called', () => {
+test('if all targets are in cooldown, the one that recovers first is called', () => {
   const { breakDown, choose, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   breakDown(b, 'wire');
@@ -60,7 +60,7 @@ test('where all rest, the one that wakes soonest is called', () => {
   assert.equal(choose(routePlan([a, b])).candidate.target, b);
 });
 
-test('a rest that was asked for is kept, and said with the time that is left', () => {
+test('a requested pause is obeyed, and the refusal gives the remaining time', () => {
   const { choose, nobody, clock } = setup();
   const where = routePlan([target(upstream('a'))]);
   choose(where).limited('answered 429', 5_000);
@@ -73,7 +73,7 @@ test('a rest that was asked for is kept, and said with the time that is left', (
   choose(where).served(1);
 });
 
-test('a limit at one target says nothing of the same credential at another', () => {
+test('a rate limit at one target does not apply to the same credential at another', () => {
   const { choose, nobody } = setup();
   const where = upstream('a');
   const [first, second] = [target(where), { ...target(where), model: 'other' }];
@@ -82,7 +82,7 @@ test('a limit at one target says nothing of the same credential at another', () 
   choose(routePlan([second])).served(1);
 });
 
-test('a refused credential rests at every target of its upstream', () => {
+test('a rejected credential is in cooldown at every target of its upstream', () => {
   const { choose, changes } = setup();
   const where = upstream('a', { credentials: [credential('key 1'), credential('key 2')] });
   const [first, second] = [target(where), { ...target(where), model: 'other' }];
@@ -105,7 +105,7 @@ test('a credential of weight 0 is never used', () => {
   for (let i = 0; i < 50; i += 1) assert.equal(choose(routePlan([target(where)])).credential.id, 'key 2');
 });
 
-test('repetitions are paid for by the upstream that they go to, and first calls are not', () => {
+test('retries count against the retry budget of the upstream they go to, first calls do not', () => {
   const { choose, nobody } = setup();
   const where = routePlan([target(upstream('a'))]);
   const again = (): Tried => Object.assign(asking(), { sent: 1, counted: true });
@@ -114,7 +114,7 @@ test('repetitions are paid for by the upstream that they go to, and first calls 
   choose(where).dropped();
 });
 
-test('a call of which no byte left is not paid for by the next', () => {
+test('an unsent call does not count against the retry budget', () => {
   const { choose } = setup();
   const where = routePlan([target(upstream('a')), target(upstream('b'))]);
   for (let i = 0; i < 200; i += 1) {
@@ -126,7 +126,7 @@ test('a call of which no byte left is not paid for by the next', () => {
   }
 });
 
-test('what was tried is not chosen again, and nobody is left once all were', () => {
+test('a tried target is not chosen again, and no target is left once all were tried', () => {
   const { choose, nobody } = setup();
   const where = routePlan([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
   const tried = asking();
@@ -141,7 +141,7 @@ test('what was tried is not chosen again, and nobody is left once all were', () 
   assert.equal(nobody(where, tried).kind, 'tried');
 });
 
-test('two failed checks in a row take an upstream out, and one good one puts it back', () => {
+test('two consecutive failed health checks take an upstream out, and one success restores it', () => {
   const { dispatcher, shares, breakDown, changes } = setup();
   const [first, second] = [upstream('a'), upstream('b')];
   const where = routePlan([target(first), target(second)]);
@@ -156,7 +156,7 @@ test('two failed checks in a row take an upstream out, and one good one puts it 
   breakDown(target(first), 'wire');
 });
 
-test('an upstream that has no room is passed over, and where none has any, that is said', async () => {
+test('a saturated upstream is skipped, and reported if all are saturated', async () => {
   const { choose, nobody } = setup();
   const limits = { concurrency: 1, queue: 0, queueTimeoutMs: 1_000, bulkShare: 0.1 };
   const where = routePlan([target(upstream('a', { limits }))], [target(upstream('b', { limits }))]);
@@ -173,7 +173,7 @@ test('an upstream that has no room is passed over, and where none has any, that 
   assert.equal(choose(where).candidate.target.upstream.id, 'a');
 });
 
-test('what is known of a target outlives a reload, and is forgotten with its upstream', () => {
+test("a target's health survives a reload, and is forgotten with its upstream", () => {
   const { dispatcher, choose, breakDown, shares } = setup();
   const before = [target(upstream('a')), target(upstream('b'))] as const;
   breakDown(before[0], 'wire');
@@ -188,7 +188,7 @@ test('what is known of a target outlives a reload, and is forgotten with its ups
   choose(routePlan([...again])).dropped();
 });
 
-test('a target is described as it is: healthy, resting with the reason, probing, or failing where it has no alternative', () => {
+test('a target is reported as healthy, in cooldown with reason, half-open, or failing without an alternative', () => {
   const { dispatcher, breakDown, clock, choose } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   let { model } = routePlan([a, b]);
@@ -232,7 +232,7 @@ function patternSetup(name = 'oa-*') {
   return { ...all, where, models, limited, states };
 }
 
-test('what a pattern matched rests by itself: its siblings are called as before', () => {
+test('each name matched by a pattern has its own cooldown; its siblings are called as before', () => {
   const { choose, nobody, limited, where, states, changes } = patternSetup();
   limited('small');
   const none = nobody(where, asking(), 'small');
@@ -247,7 +247,7 @@ test('what a pattern matched rests by itself: its siblings are called as before'
   );
 });
 
-test('a name that a pattern makes and one that stands in the configuration are the same target', () => {
+test('a name made by a pattern and the same name in the configuration are one target', () => {
   const { choose, nobody, limited } = patternSetup();
   limited('small');
   const exact = routePlan([named(upstream('a'), 'oa-small')]);
@@ -255,7 +255,7 @@ test('a name that a pattern makes and one that stands in the configuration are t
   assert.ok(choose(routePlan([named(upstream('a'), 'oa-large')])));
 });
 
-test('names of a pattern are known up to a thousand; those that nobody misses make room, one that rests last', () => {
+test("a pattern's names are remembered up to a thousand; idle ones are evicted first, one in cooldown last", () => {
   const { choose, nobody, limited, where, clock } = patternSetup();
   limited('resting');
   const busy = choose(where, asking(), 'busy');
@@ -267,7 +267,7 @@ test('names of a pattern are known up to a thousand; those that nobody misses ma
   busy.served(1);
 });
 
-test('a name of a pattern is forgotten when nobody called it for ten minutes', () => {
+test("a pattern's name is forgotten after ten minutes without a call", () => {
   const { choose, where, clock, states } = patternSetup();
   for (let n = 0; n < 5; n += 1) choose(where, asking(), 'gone').failed('broken', 'wire');
   choose(where, asking(), 'busy').enter({ gone: false, work: undefined }, 1);
@@ -279,7 +279,7 @@ test('a name of a pattern is forgotten when nobody called it for ten minutes', (
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
-test('a name of a pattern that was called within ten minutes is known, however long the gateway runs', () => {
+test("a pattern's name called within ten minutes is remembered, however long the gateway runs", () => {
   const { choose, where, clock, states } = patternSetup();
   clock.advance(3_600_000);
   for (let n = 0; n < 5; n += 1) choose(where, asking(), 'bad').failed('broken', 'wire');
@@ -289,7 +289,7 @@ test('a name of a pattern that was called within ten minutes is known, however l
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
-test('what is known of a name stays through a reload, as long as its pattern does', () => {
+test('the health of a name survives a reload if its pattern does', () => {
   const { dispatcher, nobody, limited, choose } = patternSetup();
   limited('small');
   const again = named(upstream('a'), 'oa-*');

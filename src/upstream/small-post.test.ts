@@ -30,7 +30,7 @@ function start(t: TestContext, ...settings: Parameters<typeof createSmallPost>):
   return small;
 }
 
-test('posts a text with its headers, and gives status and text of the answer', async (t) => {
+test('posts a text with headers, and returns status and text', async (t) => {
   const port = await startServer(t, async (request, response) => {
     const chunks = await Array.fromAsync<Buffer>(request);
     const said = `${request.method} ${request.url} ${request.headers['x-a']} ${Buffer.concat(chunks)}`;
@@ -53,7 +53,7 @@ test('follows no redirect', async (t) => {
   assert.equal(calls, 1);
 });
 
-test('gives up on an answer that does not come, does not end, or is too long', async (t) => {
+test('gives up a response that is missing, endless or too long', async (t) => {
   const rows: Readonly<Record<string, RequestListener>> = {
     'says nothing': () => {},
     'does not end': (_request, response) => void response.writeHead(200).write('{'),
@@ -69,11 +69,11 @@ test('gives up on an answer that does not come, does not end, or is too long', a
   }
 });
 
-test('says where nobody is', async (t) => {
+test('reports that nothing listens at the address', async (t) => {
   await assert.rejects(start(t).post('http://127.0.0.1:1/', [], ''), /ECONNREFUSED|closed/);
 });
 
-test('goes through the proxy that leads to the place', async (t) => {
+test('uses the proxy configured for the address', async (t) => {
   let tunnels = 0;
   const port = await startServer(t, (_request, response) => void response.end('ok'));
   const proxyPort = await startServer(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { asking, routePlan, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { ClientWork } from '../core/outcome.ts';
 
-test('one that loads rests, and is probed again however often it says so', () => {
+test('a target that loads a model is in cooldown, and probed again each time', () => {
   const { choose, changes, shares, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   const where = routePlan([a], [b]);
@@ -18,7 +18,7 @@ test('one that loads rests, and is probed again however often it says so', () =>
   }
 });
 
-test('a credential that is limited is tried again after each rest', () => {
+test('a rate-limited credential is tried again after each cooldown', () => {
   const { choose, shares, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   const where = routePlan([a], [b]);
@@ -32,7 +32,7 @@ test('a credential that is limited is tried again after each rest', () => {
   }
 });
 
-test('nothing is told of a failure that changes nothing', () => {
+test('a failure without effect is not reported', () => {
   const { choose, changes } = setup();
   const where = routePlan([target(upstream('a'))]);
   choose(where).failed('broken', 'wire');
@@ -42,7 +42,7 @@ test('nothing is told of a failure that changes nothing', () => {
 
 const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 
-test('who has waited for a place is no longer what ends when the client leaves', async () => {
+test('a call that has its slot is no longer cancelled as waiting when the client leaves', async () => {
   const { choose } = setup();
   const where = routePlan([target(upstream('a', { limits: oneAtATime }))]);
   const client: { gone: boolean; work: ClientWork | undefined } = { gone: false, work: undefined };
@@ -60,7 +60,7 @@ test('who has waited for a place is no longer what ends when the client leaves',
 
 const timersNow = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
 
-test('who wants a place at once waits for none', () => {
+test('a call that needs a slot at once does not wait', () => {
   const { choose } = setup();
   const where = routePlan([target(upstream('a', { limits: oneAtATime }))]);
   const first = choose(where);
@@ -74,7 +74,7 @@ test('who wants a place at once waits for none', () => {
   assert.equal(choose(where).enterAtOnce(), true);
 });
 
-test('a further slot of a lease is released once, however often it is ended', () => {
+test('an additional slot of a lease is released once, however often it is ended', () => {
   const { choose, nobody } = setup();
   const where = routePlan([
     target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } })),

@@ -70,7 +70,7 @@ function causeOf(error: unknown): string {
   return cause;
 }
 
-test('connects where the rule permits it', async (t) => {
+test('connects to permitted addresses', async (t) => {
   const { port } = await listen(t, answering());
   const pools = open(t, { lookup: names(['127.0.0.1']) });
   for (const host of ['127.0.0.1', 'upstream.test']) {
@@ -79,7 +79,7 @@ test('connects where the rule permits it', async (t) => {
   }
 });
 
-test('does not connect to a literal address that is refused, however it is written', async (t) => {
+test('refuses a forbidden literal address, in any notation', async (t) => {
   const { port, connections } = await listen(t, answering());
   const pools = open(t);
   for (const host of [
@@ -105,7 +105,7 @@ test('does not connect to a literal address that is refused, however it is writt
   assert.equal(connections.count, 0);
 });
 
-test('does not connect where a name leads that is refused, and looks at each of its addresses', async (t) => {
+test('refuses a name that resolves to forbidden addresses, checking each', async (t) => {
   const { port, connections } = await listen(t, answering());
   for (const found of [['127.0.0.1'], ['::ffff:127.0.0.1'], ['0.0.0.0'], ['169.254.169.254', 'fe80::1', '::']]) {
     const pools = open(t, { lookup: names(found) });
@@ -115,7 +115,7 @@ test('does not connect where a name leads that is refused, and looks at each of 
   assert.equal(connections.count, 0);
 });
 
-test('of several addresses goes to those that are permitted', async (t) => {
+test('of several addresses uses only permitted ones', async (t) => {
   const { port, connections } = await listen(t, answering());
   const pools = open(t, { lookup: names(['169.254.169.254', '0.0.0.0', '127.0.0.1']) });
   const answer = await callThrough(pools.of(toUpstream(`http://mixed.test:${port}`, { addresses: standard })));
@@ -123,7 +123,7 @@ test('of several addresses goes to those that are permitted', async (t) => {
   assert.equal(connections.count, 1);
 });
 
-test('judges each connection anew, so that a name which changes its mind gains nothing', async (t) => {
+test('checks each connection, so that a changed DNS answer gains nothing', async (t) => {
   const { port, connections } = await listen(
     t,
     createHttpServer((_request, response) => void response.writeHead(200, { connection: 'close' }).end('ok')),
@@ -136,7 +136,7 @@ test('judges each connection anew, so that a name which changes its mind gains n
   assert.equal(connections.count, 1);
 });
 
-test('sends not a byte of TLS before the address is judged', async (t) => {
+test('sends no TLS byte before the address is checked', async (t) => {
   const { port, connections } = await listen(t, createTcpServer());
   // What was looked up is good, and what is connected to is not: as if the two differed below this process.
   let asked = 0;
@@ -148,7 +148,7 @@ test('sends not a byte of TLS before the address is judged', async (t) => {
   assert.equal(connections.bytes, 0);
 });
 
-test('speaks TLS with whoever is permitted, and looks at its certificate', async (t) => {
+test('connects by TLS to permitted addresses, and verifies the certificate', async (t) => {
   const tls = { cert: localhostCertificate, key: localhostKey };
   const { port } = await listen(
     t,
@@ -162,7 +162,7 @@ test('speaks TLS with whoever is permitted, and looks at its certificate', async
   assert.match(causeOf((await callThrough(pools.of(other))).error), /ERR_TLS_CERT_ALTNAME_INVALID/);
 });
 
-test('a TLS handshake that never ends is given up when the time to connect is over', async (t) => {
+test('gives up a TLS handshake when the connect timeout ends', async (t) => {
   const { port } = await listen(t, createTcpServer());
   const pools = open(t);
   const silent = toUpstream(`https://127.0.0.1:${port}`, { addresses: standard, connectMs: 100 });
@@ -170,7 +170,7 @@ test('a TLS handshake that never ends is given up when the time to connect is ov
   assert.equal(toFailure(error, false).code, 'upstream_timeout');
 });
 
-test('lends no connection from an upstream that may go anywhere to one that may not', async (t) => {
+test('shares no connection between an unrestricted upstream and a restricted one', async (t) => {
   const { port, connections } = await listen(t, answering());
   const pools = open(t);
   const anywhere = toUpstream(`http://127.0.0.1:${port}`);
@@ -180,7 +180,7 @@ test('lends no connection from an upstream that may go anywhere to one that may 
   assert.equal(connections.count, 1);
 });
 
-test('asks no proxy for an address that is refused, and leaves names to it', async (t) => {
+test('asks no proxy for a forbidden address, and leaves names to the proxy', async (t) => {
   const asked: string[] = [];
   const { port } = await listen(
     t,
@@ -199,7 +199,7 @@ test('asks no proxy for an address that is refused, and leaves names to it', asy
   assert.deepEqual(asked, ['CONNECT name.test:80 HTTP/1.1']);
 });
 
-test('requests for tokens lead nowhere else either', async (t) => {
+test('applies the address policy to token requests, too', async (t) => {
   const { port, connections } = await listen(t, answering());
   const small = createSmallPost();
   t.after(() => small.close());

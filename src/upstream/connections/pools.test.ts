@@ -69,7 +69,7 @@ async function until(what: string, condition: () => boolean): Promise<void> {
   throw new Error(`it never came about that ${what}`);
 }
 
-test('upstreams whose connections are made alike share a pool, others do not', (t) => {
+test('upstreams with equal connection settings share a pool, others do not', (t) => {
   const pools = startPools(t);
   const origin = 'https://a.test';
   const tls = () => tlsWith({ ca: localhostCertificate });
@@ -87,7 +87,7 @@ test('upstreams whose connections are made alike share a pool, others do not', (
   }
 });
 
-test('calls one after another use one connection', async (t) => {
+test('sequential calls use one connection', async (t) => {
   const { url, held, sockets } = await startHolding(t);
   const pool = startPools(t).of(toUpstream(url));
   for (let i = 0; i < 5; i += 1) {
@@ -99,7 +99,7 @@ test('calls one after another use one connection', async (t) => {
   assert.equal(sockets.size, 1);
 });
 
-test('a pool has as many connections as its upstreams may have calls, two to spare each, and one for each health check', async (t) => {
+test("a pool allows as many connections as its upstreams' limits, two spare each, and one per health check", async (t) => {
   const { url, held, sockets } = await startHolding(t);
   const pools = startPools(t);
   const healthCheck = { path: '/health', intervalMs: 1_000, timeoutMs: 1_000 };
@@ -119,7 +119,7 @@ test('a pool has as many connections as its upstreams may have calls, two to spa
   for (const call of calls) assert.equal((await call).body, 'done');
 });
 
-test('another limit takes effect with the configuration, and running calls go on', async (t) => {
+test('a new limit applies with the configuration, and running calls continue', async (t) => {
   const { url, held, sockets } = await startHolding(t);
   const pools = startPools(t);
   const before = toUpstream(url, concurrent(1));
@@ -149,7 +149,7 @@ test('another limit takes effect with the configuration, and running calls go on
   assert.equal((await late).body, 'late');
 });
 
-test('a pool that is wanted again before it is retired stays', (t) => {
+test('a pool reused before its retirement stays', (t) => {
   const pools = startPools(t);
   const upstream = toUpstream('https://a.test');
   const pool = pools.of(upstream);
@@ -162,7 +162,7 @@ test('a pool that is wanted again before it is retired stays', (t) => {
   assert.equal(pools.of(toUpstream('https://a.test')), pool);
 });
 
-test('a pool that an exchange asks for which is older than the configuration is not kept', (t) => {
+test('a pool used by a request of an older configuration is not kept', (t) => {
   const pools = startPools(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const first = pools.of(toUpstream('https://first.test'));
@@ -190,7 +190,7 @@ async function startTls(t: TestContext, options: ServerOptions, listener = answe
 const forLocalhost = { cert: localhostCertificate, key: localhostKey };
 const forUpstream = { cert: upstreamCertificate, key: upstreamKey };
 
-test('a CA of its own is believed, and is the only one that is', async (t) => {
+test('a configured CA is trusted exclusively', async (t) => {
   const pools = startPools(t);
   const url = await startTls(t, forLocalhost);
   const call = (ca: string | undefined) => callThrough(pools.of(toUpstream(url, { tls: tlsWith({ ca }) })));
@@ -202,7 +202,7 @@ test('a CA of its own is believed, and is the only one that is', async (t) => {
   }
 });
 
-test('no environment variable makes it believe everyone', async (t) => {
+test('no environment variable disables certificate checks', async (t) => {
   const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   t.mock.method(process, 'emitWarning', () => undefined);
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
@@ -215,7 +215,7 @@ test('no environment variable makes it believe everyone', async (t) => {
   assert.match(String(error), /self-signed/);
 });
 
-test('the certificate must have the name that is set, and that name is asked for', async (t) => {
+test('the certificate must have the configured server name, which is sent as SNI', async (t) => {
   const pools = startPools(t);
   const names: unknown[] = [];
   const url = await startTls(t, forUpstream, (request, response) => {
@@ -238,7 +238,7 @@ test('the certificate must have the name that is set, and that name is asked for
   }
 });
 
-test('a server that asks for a certificate gets the one that is set', async (t) => {
+test('sends the configured client certificate to a server that asks for one', async (t) => {
   const pools = startPools(t);
   const url = await startTls(t, { ...forLocalhost, ca: localhostCertificate, requestCert: true });
   const call = (parts: Partial<UpstreamTls>) =>
@@ -247,7 +247,7 @@ test('a server that asks for a certificate gets the one that is set', async (t) 
   assert.match(String((await call({})).error), /certificate required|ECONNRESET|other side closed/);
 });
 
-test('TLS is 1.2 at least, and offers HTTP/1.1 alone', async (t) => {
+test('TLS is 1.2 or later, with HTTP/1.1 only', async (t) => {
   const pools = startPools(t);
   const tls = tlsWith({ ca: localhostCertificate });
   const offered: string[][] = [];
@@ -289,7 +289,7 @@ const closings: readonly [string, (socket: Socket) => void][] = [
 ];
 
 for (const [how, closeIt] of closings) {
-  test(`a connection that served before and is ${how} before a byte of the answer was stale`, async (t) => {
+  test(`a reused connection that is ${how} before any response byte was stale`, async (t) => {
     const port = await listen(t, answerOnceThen(closeIt));
     const pool = startPools(t).of(toUpstream(`http://127.0.0.1:${port}`));
     assert.equal((await callThrough(pool)).body, 'ok');
@@ -299,7 +299,7 @@ for (const [how, closeIt] of closings) {
     assert.equal(toFailure(error, started).code, 'upstream_unreachable');
   });
 
-  test(`over TLS, too, it was stale when it is ${how}`, async (t) => {
+  test(`a TLS connection is stale, too, when it is ${how}`, async (t) => {
     let served = 0;
     const raw = new Set<Socket>();
     const server = createHttpsServer(forLocalhost, (_request, response) => {
@@ -316,7 +316,7 @@ for (const [how, closeIt] of closings) {
     assert.equal(isStaleConnection(error), true);
   });
 
-  test(`a connection that is ${how} at its first call, or in the middle of an answer, was not stale`, async (t) => {
+  test(`a connection that is ${how} at its first call, or inside a response, was not stale`, async (t) => {
     const tails = ['', 'HTTP/1.1 20', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\n', okAnswer.slice(0, -1)];
     const cut = (tail: string) => (socket: Socket) => {
       if (tail === '') closeIt(socket);
@@ -341,7 +341,7 @@ for (const [how, closeIt] of closings) {
     }
   });
 
-  test(`a connection that is ${how} while it is idle costs no call`, async (t) => {
+  test(`a connection that is ${how} while idle fails no call`, async (t) => {
     const sockets: Socket[] = [];
     const port = await listen(t, (socket) => {
       sockets.push(socket);
@@ -361,7 +361,7 @@ for (const [how, closeIt] of closings) {
   });
 }
 
-test('a connection that we break ourselves was not stale', async (t) => {
+test('a connection that the gateway breaks was not stale', async (t) => {
   const port = await listen(
     t,
     answerOnceThen(() => undefined),
@@ -376,7 +376,7 @@ test('a connection that we break ourselves was not stale', async (t) => {
   assert.equal(isStaleConnection(error), false);
 });
 
-test('an idle connection is let go before the server would, as it says itself', async (t) => {
+test("an idle connection is closed before the server's Keep-Alive timeout", async (t) => {
   const ends: [number, number][] = [];
   for (const seconds of [1, 2]) {
     const port = await listen(t, (socket) => {
@@ -422,7 +422,7 @@ function createNames(...addresses: string[]): { lookup: LookupFunction; asked: n
 // Other systems have no 127.0.0.2 until somebody adds it.
 const onlyOnLinux = { skip: process.platform !== 'linux' };
 
-test('a change of address is followed, and no call is lost by it', onlyOnLinux, async (t) => {
+test('a changed DNS address is followed without losing a call', onlyOnLinux, async (t) => {
   const connections = [0, 0];
   const held: ServerResponse[] = [];
   const serve = (no: 0 | 1, address: string, port = 0): Promise<number> => {
@@ -466,7 +466,7 @@ test('a change of address is followed, and no call is lost by it', onlyOnLinux, 
   assert.equal(names.asked, (connections[0] ?? 0) + (connections[1] ?? 0), 'one look-up a connection');
 });
 
-test('an idle connection that has lived its time is closed, however long the server would keep it', async (t) => {
+test('an idle connection is closed at its maximum age', async (t) => {
   let closed = 0;
   const port = await listen(t, (socket) => {
     socket.on('end', () => {
@@ -480,7 +480,7 @@ test('an idle connection that has lived its time is closed, however long the ser
   assert.equal((await callThrough(pool)).body, 'ok');
 });
 
-test('of several addresses the next is tried where one refuses, and the failure names all', onlyOnLinux, async (t) => {
+test('if one of several addresses refuses, the next is tried, and a failure names all', onlyOnLinux, async (t) => {
   const port = await listen(t, (socket) => socket.on('data', () => socket.write(okAnswer)));
   const reach = (...addresses: string[]) =>
     callThrough(

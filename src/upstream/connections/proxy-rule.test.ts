@@ -10,13 +10,13 @@ function proxied(noProxy: string, origins: readonly string[]): string[] {
   return origins.filter((origin) => rule(origin) !== undefined);
 }
 
-test('without a proxy in the environment every origin is reached directly', () => {
+test('without a proxy in the environment all origins are reached directly', () => {
   for (const env of [{}, { HTTPS_PROXY: '' }, { https_proxy: '', HTTPS_PROXY: undefined }]) {
     assert.equal(createProxyRule(env)('https://api.openai.com'), undefined);
   }
 });
 
-test('a proxy has a kind, a host, a port and a credential', () => {
+test('a proxy has a type, host, port and credential', () => {
   const read = (text: string) => createProxyRule({ HTTPS_PROXY: text })('https://api.openai.com');
   const plain = { secure: false, hostname: 'proxy.corp', port: 3128, authorization: undefined };
   assert.deepEqual(read('http://proxy.corp:3128'), plain);
@@ -30,7 +30,7 @@ test('a proxy has a kind, a host, a port and a credential', () => {
   assert.equal(read('user@proxy.corp')?.authorization, `Basic ${Buffer.from('user:').toString('base64')}`);
 });
 
-test('each kind of origin has its variable, and the lower-case name wins', () => {
+test('each URL scheme has its variable, and the lower-case name wins', () => {
   const host = (env: Record<string, string>, origin: string) => createProxyRule(env)(origin)?.hostname;
   const all = { HTTPS_PROXY: 'http://upper', https_proxy: 'http://lower', HTTP_PROXY: 'http://cgi' };
   assert.equal(host(all, 'https://a.test'), 'lower');
@@ -40,7 +40,7 @@ test('each kind of origin has its variable, and the lower-case name wins', () =>
   assert.equal(host({ https_proxy: 'p', no_proxy: 'a.test', NO_PROXY: '*' }, 'https://b.test'), 'p');
 });
 
-test('a value that is no URL of a proxy is refused in a sentence that does not repeat it', () => {
+test('an invalid proxy URL is refused without repeating it', () => {
   const secret = 'hunter2';
   for (const [text, message] of [
     [`http://user:${secret}@:3128`, /^HTTPS_PROXY .* is not the URL of a proxy; write /],
@@ -56,7 +56,7 @@ test('a value that is no URL of a proxy is refused in a sentence that does not r
   }
 });
 
-test('a name leaves out itself and what is under it, one with a dot in front only what is under it', () => {
+test('a no_proxy name excludes itself and its subdomains, with a leading dot only the latter', () => {
   const origins = ['https://example.com', 'https://a.example.com', 'https://a.b.example.com', 'https://anexample.com'];
   const [apex, , , other] = origins;
   assert.deepEqual(proxied('example.com', origins), [other]);
@@ -69,7 +69,7 @@ test('a name leaves out itself and what is under it, one with a dot in front onl
   assert.deepEqual(proxied('bücher.example', ['https://bücher.example', 'https://shop.xn--bcher-kva.example']), []);
 });
 
-test('an entry with a port holds for that port, which may be the usual one', () => {
+test('an entry with a port applies to that port, also the default one', () => {
   const origins = ['https://a.test', 'https://a.test:8443', 'http://a.test', 'http://a.test:443'];
   assert.deepEqual(proxied('a.test:443', origins), ['https://a.test:8443', 'http://a.test']);
   assert.deepEqual(proxied('a.test:80', origins), ['https://a.test', 'https://a.test:8443', 'http://a.test:443']);
@@ -80,7 +80,7 @@ test('an entry with a port holds for that port, which may be the usual one', () 
   ]);
 });
 
-test('addresses are left out by range, by address and in any spelling, names never by the address behind them', () => {
+test('IP addresses are excluded by range or address in any notation, never via a name', () => {
   assert.deepEqual(proxied('10.0.0.0/8', ['https://10.9.8.7', 'https://11.0.0.1', 'https://10.example.com']), [
     'https://11.0.0.1',
     'https://10.example.com',
@@ -93,13 +93,13 @@ test('addresses are left out by range, by address and in any spelling, names nev
   assert.deepEqual(proxied('1.5', ['https://192.168.1.5']), ['https://192.168.1.5']);
 });
 
-test('a star leaves out everything, also among others, and commas and white space separate', () => {
+test('a star excludes everything, and commas or white space separate entries', () => {
   assert.deepEqual(proxied('*', ['https://a.test', 'http://10.0.0.1']), []);
   assert.deepEqual(proxied('x.test, *', ['https://a.test']), []);
   assert.deepEqual(proxied(' a.test\tb.test ,,c.test ', ['https://a.test', 'http://b.test', 'https://c.test']), []);
 });
 
-test('an entry that means nothing leaves nothing out', () => {
+test('an invalid entry excludes nothing', () => {
   assert.deepEqual(proxied('10.0.0.0/33,.,:443,[::,http://a.test', ['https://a.test', 'https://10.0.0.1']), [
     'https://a.test',
     'https://10.0.0.1',

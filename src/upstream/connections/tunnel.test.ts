@@ -104,7 +104,7 @@ function assertNotSent(answer: PoolAnswer, proxy: Pick<Proxy, 'port'>, cause: Re
 for (const secureProxy of [false, true]) {
   for (const secureOrigin of [false, true]) {
     const what = `an origin ${secureOrigin ? 'with' : 'without'} TLS through a proxy ${secureProxy ? 'with' : 'without'}`;
-    test(`reaches ${what}, and shows each no more than its own`, async (t) => {
+    test(`reaches ${what}, and shows each no more than its own credentials`, async (t) => {
       setDefaultCACertificates([...getCACertificates('bundled'), localhostCertificate]);
       t.after(() => setDefaultCACertificates(getCACertificates('bundled')));
       const origin = await startOrigin(t, secureOrigin);
@@ -125,7 +125,7 @@ for (const secureProxy of [false, true]) {
   }
 }
 
-test('a proxy that asks for no credential is shown none, and is asked for the port that the URL leaves out', async (t) => {
+test('sends a proxy no credential unless configured, and adds the default port', async (t) => {
   const proxy = await startProxy(t, { answer: saying('HTTP/1.1 502 No\r\n\r\n') });
   const url = `http://127.0.0.1:${proxy.port}`;
   await callThrough(poolThrough(t, url, { secure: true }));
@@ -136,7 +136,7 @@ test('a proxy that asks for no credential is shown none, and is asked for the po
   ]);
 });
 
-test('an IPv6 origin is asked for in brackets', async (t) => {
+test('writes an IPv6 origin in brackets', async (t) => {
   const proxy = await startProxy(t, { answer: saying('HTTP/1.1 502 No\r\n\r\n') });
   const pools = createPools({ proxyFor: createProxyRule({ https_proxy: proxy.url }) });
   t.after(() => pools.close());
@@ -144,7 +144,7 @@ test('an IPv6 origin is asked for in brackets', async (t) => {
   assert.match(proxy.asked[0] ?? '', /^CONNECT \[fd00::1\]:443 HTTP\/1\.1\r\nHost: \[fd00::1\]:443\r\n/);
 });
 
-test('the answer may come byte by byte, with headers, in HTTP/1.0 and without a reason', async (t) => {
+test('accepts a proxy response byte by byte, with headers, in HTTP/1.0 and without a reason', async (t) => {
   for (const head of [
     established,
     'HTTP/1.0 200 OK\r\nProxy-Agent: x\r\nContent-Length: 5\r\n\r\n',
@@ -201,7 +201,7 @@ for (const [what, answer, cause] of refusals) {
   });
 }
 
-test('a proxy where nobody listens, or whose certificate nobody vouches for, leaves the call unsent', async (t) => {
+test('an unreachable or untrusted proxy leaves the call unsent', async (t) => {
   const closed = createTcpServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
   const { port } = closed.address() as AddressInfo;
@@ -212,7 +212,7 @@ test('a proxy where nobody listens, or whose certificate nobody vouches for, lea
   assert.deepEqual(proxy.asked, []);
 });
 
-test('everything up to the TLS with the origin has the one connect timeout', async (t) => {
+test("one connect timeout covers everything up to the origin's TLS", async (t) => {
   const silentOrigin = createTcpServer(() => undefined);
   const originPort = await start(t, silentOrigin);
   for (const [answer, asked] of [
@@ -235,7 +235,7 @@ test('everything up to the TLS with the origin has the one connect timeout', asy
   }
 });
 
-test('a tunnel that breaks during the TLS with the origin leaves the call unsent', async (t) => {
+test("a tunnel that breaks during the origin's TLS leaves the call unsent", async (t) => {
   for (const breakIt of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy()]) {
     const answer: Answer = (socket) => {
       socket.write(established);
@@ -248,7 +248,7 @@ test('a tunnel that breaks during the TLS with the origin leaves the call unsent
   }
 });
 
-test('the certificate is that of the origin, whoever the proxy leads to', async (t) => {
+test("verifies the origin's certificate, wherever the proxy leads", async (t) => {
   const proxy = await startProxy(t);
   const origin = await startOrigin(t, true);
   const pools = createPools({ proxyFor: createProxyRule({ https_proxy: proxy.url }) });
@@ -260,7 +260,7 @@ test('the certificate is that of the origin, whoever the proxy leads to', async 
   assert.equal(origin.seen.length, 0);
 });
 
-test('a kept tunnel that is reset before the next answer was stale', async (t) => {
+test('a reused tunnel that is reset before the next response was stale', async (t) => {
   for (const secure of [false, true]) {
     const inside = new Set<Socket>();
     const proxy = await startProxy(t, {

@@ -32,7 +32,7 @@ async function callFirst(t: TestContext, upstream: Upstream) {
   return callThrough(endpoint.pool);
 }
 
-test('an endpoint is refused where the address rule does not permit it', async (t) => {
+test('an endpoint is refused if the address policy does not permit it', async (t) => {
   const port = await listen(
     t,
     createHttpServer((_request, response) => void response.end('ok')),
@@ -43,7 +43,7 @@ test('an endpoint is refused where the address rule does not permit it', async (
   assert.match(String(error), /address not allowed: 127\.0\.0\.1/);
 });
 
-test('the certificate of an endpoint must have the name in base_url', async (t) => {
+test("an endpoint's certificate must have the name in base_url", async (t) => {
   const server = createHttpsServer(
     { cert: localhostCertificate, key: localhostKey },
     (_request, response) => void response.end('ok'),
@@ -56,7 +56,7 @@ test('the certificate of an endpoint must have the name in base_url', async (t) 
   assert.match(String(error), /ERR_TLS_CERT_ALTNAME_INVALID|does not match/);
 });
 
-test('there are no endpoints behind a proxy, which looks names up itself', (t) => {
+test('behind a proxy there are no endpoints, because the proxy resolves names', (t) => {
   const pools = createPools({ proxyFor: createProxyRule({ http_proxy: 'http://127.0.0.1:1' }) });
   t.after(() => pools.close());
   const endpoints = { from: ['10.0.0.1'], zone: [] };
@@ -87,7 +87,7 @@ function setOf(hosts: readonly string[], random: () => number) {
   return { set, changes };
 }
 
-test('whatever fails and comes back, one that works is chosen while there is one, and none twice for a call', () => {
+test('in any order of failures, a working endpoint is chosen if there is one, and none twice per call', () => {
   const event = fc.record({
     at: fc.nat(5),
     kind: fc.constantFrom('broke', 'failed', 'succeeded'),
@@ -122,7 +122,7 @@ test('whatever fails and comes back, one that works is chosen while there is one
   );
 });
 
-test('of few endpoints the one with the fewest calls in flight is chosen, of many one of the less busy half', () => {
+test('of few endpoints the least busy is chosen, of many one of the less busy half', () => {
   for (const [count, most] of [
     [6, 10],
     [40, 14],
@@ -143,7 +143,7 @@ test('of few endpoints the one with the fewest calls in flight is chosen, of man
   }
 });
 
-test('addresses that stay keep what is known of them', () => {
+test('addresses that stay keep their health', () => {
   const { set, changes } = setOf(['10.0.0.1', '10.0.0.2'], Math.random);
   const [first] = set.all;
   set.adopt([{ host: '10.0.0.3' }, { host: '10.0.0.1' }], 80);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyFaults } from './body-faults.ts';
 
-test('one body counts for nothing, however often it comes; the second brings the first along, and then each counts', () => {
+test('failures of one body do not count; a failure of a second body makes both count', () => {
   const bodyFaults = new BodyFaults();
   assert.deepEqual(
     ['a', 'a', 'a', 'b', 'b', 'a', 'c'].map((body) => bodyFaults.weigh(body, false)),
@@ -10,7 +10,7 @@ test('one body counts for nothing, however often it comes; the second brings the
   );
 });
 
-test('whoever is served clears it', () => {
+test('a success resets it', () => {
   const bodyFaults = new BodyFaults();
   bodyFaults.weigh('a', false);
   bodyFaults.clear();
@@ -20,7 +20,7 @@ test('whoever is served clears it', () => {
   assert.equal(bodyFaults.weigh('c', false), 0);
 });
 
-test('a body that was to blame is as if it had not come', () => {
+test('a failure attributed to its body counts as if it had not happened', () => {
   const bodyFaults = new BodyFaults();
   bodyFaults.excuse('a', bodyFaults.weigh('a', false));
   assert.equal(bodyFaults.weigh('b', false), 0, 'alone again');
@@ -28,7 +28,7 @@ test('a body that was to blame is as if it had not come', () => {
   assert.equal(bodyFaults.weigh('d', false), 2, 'the one before it still stands');
 });
 
-test('503 and 529 count from the third in a row to one body, which brings the two before it along', () => {
+test('503 and 529 count from the third in a row for one body, together with the two before', () => {
   const bodyFaults = new BodyFaults();
   const weights = (count: number): number[] => Array.from({ length: count }, () => bodyFaults.weigh('a', true));
   assert.deepEqual(weights(5), [0, 0, 3, 1, 1]);
@@ -40,7 +40,7 @@ test('503 and 529 count from the third in a row to one body, which brings the tw
   assert.deepEqual(weights(3), [0, 0, 3]);
 });
 
-test('one body that is to blame for its 503 still is the first of two that prove a failing target', () => {
+test('a body blamed for its 503s still counts as the first of two failing bodies', () => {
   const bodyFaults = new BodyFaults();
   for (let n = 0; n < 4; n += 1) bodyFaults.weigh('a', true);
   bodyFaults.excuseUnavailable();

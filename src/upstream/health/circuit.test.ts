@@ -34,7 +34,7 @@ test('opens after five failures in a row', () => {
   );
 });
 
-test('a success in between begins the row anew', () => {
+test('a success restarts the count of failures', () => {
   const circuit = new Circuit(longest);
   for (let round = 0; round < 3; round += 1) {
     fail(circuit, round * 20_000, 4);
@@ -44,7 +44,7 @@ test('a success in between begins the row anew', () => {
   assert.equal(circuit.state(60_000), 'closed');
 });
 
-test('opens when half of twenty calls of ten seconds failed, and not with fewer calls or failures', () => {
+test('opens when half of twenty calls within ten seconds failed, not for fewer calls or failures', () => {
   const half = new Circuit(longest);
   for (let pair = 0; pair < 9; pair += 1) {
     succeed(half, pair * 1_000);
@@ -63,7 +63,7 @@ test('opens when half of twenty calls of ten seconds failed, and not with fewer 
   assert.equal(less.state(9_999), 'closed');
 });
 
-test('what is longer ago than ten seconds counts no more', () => {
+test('calls older than ten seconds do not count', () => {
   const circuit = new Circuit(longest);
   for (let pair = 0; pair < 9; pair += 1) {
     succeed(circuit, 0);
@@ -76,7 +76,7 @@ test('what is longer ago than ten seconds counts no more', () => {
   assert.equal(circuit.state(3_600_000), 'open');
 });
 
-test('failures of ten seconds ago do not count among the calls of now, nor calls of then among the failures of now', () => {
+test('failures and calls of different ten-second windows are not mixed', () => {
   const better = new Circuit(longest);
   for (let round = 0; round < 3; round += 1) {
     fail(better, 0, 4);
@@ -99,7 +99,7 @@ test('failures of ten seconds ago do not count among the calls of now, nor calls
   assert.equal(worse.state(10_000), 'open');
 });
 
-test('after the rest there is one probe at a time, and its success closes', () => {
+test('after the cooldown one probe at a time is admitted, and its success closes', () => {
   const circuit = opened();
   assert.equal(circuit.allows(999), false);
   assert.equal(circuit.state(1_000), 'half-open');
@@ -113,7 +113,7 @@ test('after the rest there is one probe at a time, and its success closes', () =
   assert.deepEqual([circuit.openedBy, circuit.cooldownUntilMs, circuit.consecutiveFailures], [undefined, 0, 0]);
 });
 
-test('rests double with every failed probe, up to a minute', () => {
+test('cooldowns double with each failed probe, up to a minute', () => {
   const circuit = opened();
   const cooldowns = [];
   for (let nowMs = 1_000; cooldowns.length < 8; nowMs = circuit.cooldownUntilMs) {
@@ -124,12 +124,12 @@ test('rests double with every failed probe, up to a minute', () => {
   assert.equal(circuit.openedCount, 1);
 });
 
-test('chance makes rests up to a fifth shorter, and never longer', () => {
+test('jitter shortens cooldowns by up to a fifth, and never lengthens them', () => {
   assert.equal(opened(() => 0.5).cooldownUntilMs, 900);
   assert.equal(Math.round(opened(() => 1 - Number.EPSILON).cooldownUntilMs), 800);
 });
 
-test('a target that flaps rests longer and longer, until it was closed for half a minute', () => {
+test('a flapping target gets longer cooldowns until it was closed for half a minute', () => {
   const circuit = opened();
   succeed(circuit, 1_000);
   fail(circuit, 30_999, 5);
@@ -140,7 +140,7 @@ test('a target that flaps rests longer and longer, until it was closed for half 
   assert.equal(circuit.openedCount, 3);
 });
 
-test('what happened before a rest is forgotten when it closes', () => {
+test('failures before a cooldown are forgotten when it closes', () => {
   const circuit = new Circuit(longest);
   fail(circuit, 0, 4);
   succeed(circuit, 0);
@@ -153,7 +153,7 @@ test('what happened before a rest is forgotten when it closes', () => {
   assert.equal(circuit.state(1_000), 'closed');
 });
 
-test('a probe that says nothing gives its place to the next one', () => {
+test('an abandoned probe frees its slot for the next', () => {
   const circuit = opened();
   const probe = circuit.begin(1_000);
   circuit.abandoned(probe);
@@ -161,7 +161,7 @@ test('a probe that says nothing gives its place to the next one', () => {
   assert.ok(circuit.begin(1_100) > 0);
 });
 
-test('a call that began before it opened changes nothing, whether it ends before or after it is closed again', () => {
+test('a call begun before it opened changes nothing when it ends', () => {
   const circuit = new Circuit(longest);
   const early = Array.from({ length: 20 }, () => circuit.begin(0));
   fail(circuit, 0, 5);
@@ -176,7 +176,7 @@ test('a call that began before it opened changes nothing, whether it ends before
   assert.equal(circuit.consecutiveFailures, 0);
 });
 
-test('an end without a beginning counts while it is closed, and not otherwise', () => {
+test('an end without a begin counts only while closed', () => {
   const circuit = new Circuit(longest);
   for (let i = 0; i < 5; i += 1) circuit.failed(0, 0, 'broke off', 'wire');
   assert.equal(circuit.state(0), 'open');
@@ -188,7 +188,7 @@ test('an end without a beginning counts while it is closed, and not otherwise', 
   assert.equal(circuit.state(2_000), 'open');
 });
 
-test('a call that had no alternative closes it early when it succeeds, and lengthens no rest when it fails', () => {
+test('a call without an alternative closes it by success, and does not extend the cooldown by failure', () => {
   const circuit = opened();
   const [failing, working] = [circuit.begin(200), circuit.begin(200)];
   assert.ok(failing <= 0 && working <= 0);
@@ -199,7 +199,7 @@ test('a call that had no alternative closes it early when it succeeds, and lengt
   assert.equal(circuit.state(400), 'closed');
 });
 
-test('a call beside the probe is no probe, and its success closes, too', () => {
+test('the success of a call beside the probe closes it, too', () => {
   const circuit = opened();
   const probe = circuit.begin(1_000);
   const beside = circuit.begin(1_000);
@@ -210,7 +210,7 @@ test('a call beside the probe is no probe, and its success closes, too', () => {
   assert.deepEqual([circuit.state(1_200), circuit.consecutiveFailures], ['closed', 1]);
 });
 
-test('a rest that was asked for binds: no success and no check ends it', () => {
+test('a requested pause cannot be ended by a success or health check', () => {
   const circuit = new Circuit(longest);
   circuit.coolDownFor(7_000, 0, 'Retry-After: 7');
   assert.deepEqual([circuit.state(6_999), circuit.openedBy, circuit.why], ['open', 'answer', 'Retry-After: 7']);
@@ -221,7 +221,7 @@ test('a rest that was asked for binds: no success and no check ends it', () => {
   assert.deepEqual([circuit.state(6_999), circuit.cooldownUntilMs], ['open', 7_000]);
 });
 
-test('a rest that was asked for ends in a probe, and the growth of rests begins after it', () => {
+test('a requested pause ends in a probe, and cooldowns grow from there', () => {
   const circuit = new Circuit(longest);
   circuit.coolDownFor(7_000, 0, 'Retry-After: 7');
   const probe = circuit.begin(7_000);
@@ -232,7 +232,7 @@ test('a rest that was asked for ends in a probe, and the growth of rests begins 
   assert.equal(circuit.cooldownUntilMs, 10_000);
 });
 
-test('of several rests the longest counts, and a wait of nothing is none', () => {
+test('the longest of several pauses counts, and a pause of zero is none', () => {
   const circuit = new Circuit(longest);
   circuit.coolDownFor(0, 0, 'Retry-After: 0');
   assert.equal(circuit.state(0), 'closed');
@@ -244,7 +244,7 @@ test('of several rests the longest counts, and a wait of nothing is none', () =>
   assert.deepEqual([longer.cooldownUntilMs, longer.bindingUntilMs, longer.why], [1_000, 600, 'reset']);
 });
 
-test('opens at once when it is told to, and further tellings in the same rest do not add up', () => {
+test('opens at once on request, and repeated requests in one cooldown do not add up', () => {
   const circuit = new Circuit(longest);
   for (let i = 0; i < 50; i += 1) circuit.openNow(0, '401', 'answer');
   assert.deepEqual([circuit.cooldownUntilMs, circuit.openedCount, circuit.openedBy], [1_000, 1, 'answer']);
@@ -252,7 +252,7 @@ test('opens at once when it is told to, and further tellings in the same rest do
   assert.equal(circuit.cooldownUntilMs, 3_000);
 });
 
-test('a probe that fails twice over, by its ticket and by being told to open, rests once', () => {
+test('a probe reported as failed twice causes one cooldown', () => {
   for (const ticketFirst of [true, false]) {
     const circuit = opened();
     const probe = circuit.begin(1_000);
@@ -263,7 +263,7 @@ test('a probe that fails twice over, by its ticket and by being told to open, re
   }
 });
 
-test('an active check that succeeds ends the rest, and leaves the closing to a probe', () => {
+test('a successful health check ends the cooldown, and a probe closes it', () => {
   const circuit = opened();
   circuit.wake(300);
   assert.equal(circuit.state(300), 'half-open');
@@ -385,7 +385,7 @@ class Model {
   }
 }
 
-test('does what a plain model does; never two probes, never a rest over a minute that was not asked for', () => {
+test('behaves like a simple model: never two probes, no cooldown over a minute unless requested', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (steps) => {
       const circuit = new Circuit(() => 0.5);
@@ -460,7 +460,7 @@ test('does what a plain model does; never two probes, never a rest over a minute
   );
 });
 
-test('a probe that hangs does not keep the next rest from being probed', () => {
+test('a hanging probe does not block probes after the next cooldown', () => {
   const circuit = new Circuit(() => 0);
   const breakDown = (nowMs: number): void => {
     for (let i = 0; i < 5; i += 1) circuit.failed(circuit.begin(nowMs), nowMs, 'broken', 'wire');
@@ -477,7 +477,7 @@ test('a probe that hangs does not keep the next rest from being probed', () => {
   assert.equal(circuit.state(60_002), 'closed');
 });
 
-test('who loads a model is probed every few seconds, and no more often than who fails', () => {
+test('a target that loads a model is probed every few seconds, no more often than a failing one', () => {
   const circuit = new Circuit(() => 0);
   let nowMs = 0;
   const cooldownMs: number[] = [];
@@ -490,7 +490,7 @@ test('who loads a model is probed every few seconds, and no more often than who 
   assert.deepEqual(cooldownMs, [1_000, 2_000, 4_000, 5_000, 5_000, 5_000]);
 });
 
-test('failures that were none are taken back, in a row and in the share of the last seconds', () => {
+test('failures that are attributed elsewhere are subtracted from the counts', () => {
   const circuit = new Circuit(() => 0);
   for (let n = 0; n < 40; n += 1) {
     circuit.failed(0, n * 100, 'broken', 'answer');
@@ -502,7 +502,7 @@ test('failures that were none are taken back, in a row and in the share of the l
   assert.equal(circuit.state(4_000), 'open', 'one that rests goes on');
 });
 
-test('what is taken back is taken from the seconds in which it was counted', () => {
+test('a subtracted failure leaves the second in which it was counted', () => {
   const circuit = new Circuit(longest);
   for (let second = 0; second < 4; second += 1) circuit.failed(0, second * 1_000, 'broken', 'answer');
   circuit.forgive(0, 4);
@@ -521,7 +521,7 @@ function openedByOneBody(): Circuit {
   return circuit;
 }
 
-test('opened by one body, it is probed by another after a second, and by the same a second later', () => {
+test('opened by one body, it is probed by another body after a second, by the same a second later', () => {
   const circuit = openedByOneBody();
   assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], ['a', 1_000]);
   assert.deepEqual(
@@ -530,7 +530,7 @@ test('opened by one body, it is probed by another after a second, and by the sam
   );
 });
 
-test('a failed probe with the body that opened it lasts no longer than the first; one with another body is proof', () => {
+test('a failed probe with the same body keeps the cooldown short; one with another body lengthens it', () => {
   const circuit = openedByOneBody();
   for (const nowMs of [2_000, 4_000, 6_000]) {
     circuit.failed(circuit.begin(nowMs), nowMs, '503', 'answer', 'a');
@@ -542,7 +542,7 @@ test('a failed probe with the body that opened it lasts no longer than the first
   assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], [undefined, 10_000]);
 });
 
-test('a body that is to blame closes what it alone has opened, and nothing before a pause that was asked for is over', () => {
+test('a blamed body closes what it alone opened, but not before a requested pause ends', () => {
   const circuit = openedByOneBody();
   circuit.excuse('b', 500);
   assert.equal(circuit.state(500), 'open');

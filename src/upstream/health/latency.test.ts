@@ -15,29 +15,29 @@ function assertNear(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 1e-6 * Math.max(1, expected), `${actual} is not ${expected}`);
 }
 
-test('a target that was never called takes no time at all', () => {
+test('a target that was never called has latency zero', () => {
   assert.equal(new Latency().movingMs(1_000), 0);
 });
 
-test('the first call counts in full, and each that follows at once for a tenth', () => {
+test('the first call counts fully, each following one for a tenth', () => {
   assert.equal(recorded([20]).movingMs(0), 20);
   assertNear(recorded([20, 120]).movingMs(0), 30);
 });
 
-test('one slow call among many quick ones is soon forgotten', () => {
+test('one slow call among many fast ones is soon forgotten', () => {
   const latency = recorded([10, 10, 2_000]);
   for (let call = 0; call < 60; call += 1) latency.record(10, 0);
   assert.ok(latency.movingMs(0) < 11);
 });
 
-test('fades towards nothing while no call is made, by the time constant of ten seconds', () => {
+test('decays towards zero without calls, with a time constant of ten seconds', () => {
   const latency = recorded([1_000]);
   assertNear(latency.movingMs(10_000), 1_000 / Math.E);
   assertNear(latency.movingMs(20_000), 1_000 / Math.E ** 2);
   assert.ok(latency.movingMs(120_000) < 0.01);
 });
 
-test('what was measured is shown as it was, and after five minutes no more', () => {
+test('the displayed latency does not decay, and disappears after five minutes', () => {
   const latency = recorded([9_000]);
   assert.equal(latency.measuredMs(28_000), 9_000);
   assert.ok(latency.movingMs(28_000) < 600);
@@ -46,7 +46,7 @@ test('what was measured is shown as it was, and after five minutes no more', () 
   assert.equal(new Latency().measuredMs(0), 0);
 });
 
-test('a call after a silence weighs more, whether it is slow again or quick at last', () => {
+test('a call after a pause weighs more', () => {
   const slowAgain = recorded([1_000]);
   slowAgain.record(1_000, 10_000);
   assertNear(slowAgain.movingMs(10_000), 1_000);
@@ -55,23 +55,23 @@ test('a call after a silence weighs more, whether it is slow again or quick at l
   assert.ok(quick.movingMs(60_000) < 13);
 });
 
-test('comes to rest at the time that calls really take', () => {
+test('converges to the real latency', () => {
   const latency = recorded([1_000]);
   for (let nowMs = 0; nowMs <= 100_000; nowMs += 100) latency.record(40, nowMs);
   assertNear(latency.movingMs(100_000), 40);
 });
 
-test('knows the slowest twentieth from twenty calls on', () => {
+test('has a 95th percentile from twenty calls on', () => {
   assert.equal(recorded(upTo(19)).percentile95Ms(), undefined);
   assert.equal(recorded(upTo(20)).percentile95Ms(), 19);
   assert.equal(recorded(upTo(100).reverse()).percentile95Ms(), 95);
 });
 
-test('only the last 128 calls count for the slowest twentieth', () => {
+test('uses the last 128 calls for the 95th percentile', () => {
   assert.equal(recorded([...upTo(100).map(() => 9_999), ...upTo(128)]).percentile95Ms(), 122);
 });
 
-test('the slowest twentieth is looked at again after sixteen further calls', () => {
+test('updates the 95th percentile every sixteen calls', () => {
   const latency = recorded(upTo(20));
   assert.equal(latency.percentile95Ms(), 19);
   for (let call = 0; call < 15; call += 1) latency.record(700, 0);
@@ -80,7 +80,7 @@ test('the slowest twentieth is looked at again after sixteen further calls', () 
   assert.equal(latency.percentile95Ms(), 700);
 });
 
-test('always lies between what it was and the call that came', () => {
+test('stays between its old value and the new call', () => {
   const call = fc.record({ ms: fc.integer({ min: 1, max: 60_000 }), passesMs: fc.nat(30_000) });
   fc.assert(
     fc.property(fc.array(call, { minLength: 1, maxLength: 60, size: 'max' }), (calls) => {
@@ -100,7 +100,7 @@ test('always lies between what it was and the call that came', () => {
   );
 });
 
-test('nineteen of twenty of the kept calls are within the slowest twentieth, and not all but it', () => {
+test('95 % of the kept calls are within the 95th percentile, and fewer are below it', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000), { minLength: 20, maxLength: 300, size: 'max' }), (samples) => {
       const percentileMs = recorded(samples).percentile95Ms();

@@ -4,7 +4,7 @@ import { RecentCalls } from './recent-calls.ts';
 
 const minuteMs = 60_000;
 
-test('calls of the last five minutes are counted, with those that failed, and forgotten after', () => {
+test('counts calls and failures of the last five minutes', () => {
   const recent = new RecentCalls();
   assert.deepEqual([recent.wasCalled, recent.sums(minuteMs)], [false, { calls: 0, failedCalls: 0 }]);
   for (let call = 0; call < 10; call += 1) recent.add(minuteMs, call < 3);
@@ -16,14 +16,14 @@ test('calls of the last five minutes are counted, with those that failed, and fo
   assert.equal(recent.wasCalled, true);
 });
 
-test('what broke long after its call began is no more than there were calls', () => {
+test('a late failure never makes more failures than calls', () => {
   const recent = new RecentCalls();
   recent.add(0, false);
   recent.broke(10 * minuteMs);
   assert.deepEqual(recent.sums(10 * minuteMs), { calls: 0, failedCalls: 0 });
 });
 
-test('a failure that was the request’s own fault is none', () => {
+test('a failure caused by the request itself is not counted', () => {
   const recent = new RecentCalls();
   recent.add(minuteMs, true);
   recent.forgive(minuteMs);
@@ -31,7 +31,7 @@ test('a failure that was the request’s own fault is none', () => {
   assert.deepEqual(recent.sums(minuteMs), { calls: 1, failedCalls: 0 });
 });
 
-test('who was never called has nothing in common with those that were', () => {
+test('targets do not share counts', () => {
   const called = new RecentCalls();
   called.add(minuteMs, true);
   assert.deepEqual(new RecentCalls().sums(minuteMs), { calls: 0, failedCalls: 0 });

@@ -10,11 +10,11 @@ function drain(budget: RetryBudget, nowMs: number): number {
   return taken;
 }
 
-test('twenty repetitions are there at the start', () => {
+test('starts with twenty retries', () => {
   assert.equal(drain(new RetryBudget(5_000), 5_000), 20);
 });
 
-test('five requests pay for one repetition', () => {
+test('five requests earn one retry', () => {
   const budget = new RetryBudget(0);
   drain(budget, 0);
   for (let request = 0; request < 4; request += 1) budget.deposit();
@@ -25,7 +25,7 @@ test('five requests pay for one repetition', () => {
   assert.equal(drain(budget, 0), 20);
 });
 
-test('ten repetitions a second are free, however often it is asked in between', () => {
+test('ten retries a second are free', () => {
   const budget = new RetryBudget(0);
   drain(budget, 0);
   assert.equal(drain(budget, 1_000), 10);
@@ -34,7 +34,7 @@ test('ten repetitions a second are free, however often it is asked in between', 
   assert.equal(taken, 10);
 });
 
-test('no more than fifty are stored, however long it is quiet or how many requests came', () => {
+test('stores at most fifty retries, however long it is idle', () => {
   const quiet = new RetryBudget(0);
   drain(quiet, 0);
   assert.equal(drain(quiet, 3_600_000), 50);
@@ -43,7 +43,7 @@ test('no more than fifty are stored, however long it is quiet or how many reques
   assert.equal(drain(busy, 0), 50);
 });
 
-test('keeps to its bound over every sequence, and over every window of it', () => {
+test('keeps its limit over any sequence and any window', () => {
   const step = fc.record({
     passesMs: fc.oneof(fc.nat(50), fc.nat(8_000)),
     deposits: fc.nat(60),

@@ -60,7 +60,7 @@ function checked(origin: string, intervalMs = 60_000, timeoutMs = 2_000, parts: 
   return toUpstream(origin, { healthCheck: { path: '/health?deep=1', intervalMs, timeoutMs }, ...parts });
 }
 
-test('asks for the path at the origin, with the first credential and under its own name', async (t) => {
+test('requests the path at the origin, with the first credential and its own user agent', async (t) => {
   const fake = await startUpstream(t);
   const { checks, result } = createBench(t);
   const [first] = toUpstream('').credentials;
@@ -79,7 +79,7 @@ test('asks for the path at the origin, with the first credential and under its o
   assert.equal(request?.body.length, 0);
 });
 
-test('a success is a yes; a redirect, an error, a broken answer, silence and a closed port are a no', async (t) => {
+test('only a success status passes; a redirect, error, broken or missing response fails', async (t) => {
   const rows: [Script, boolean, RegExp | undefined][] = [
     [(_request, reply) => reply.bytes(204, [], ''), true, undefined],
     [(_request, reply) => reply.bytes(304, [], ''), false, /^status 304$/],
@@ -119,7 +119,7 @@ test('a success is a yes; a redirect, an error, a broken answer, silence and a c
   assert.match((await result(1)).why ?? '', /ECONNREFUSED/);
 });
 
-test('a long body is not read to its end', async (t) => {
+test('does not read a long body to its end', async (t) => {
   const fake = await startUpstream(t, async (_request, reply) => {
     await reply.raw('HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n');
     await reply.raw(Buffer.alloc(100_000));
@@ -149,7 +149,7 @@ async function letHappen(): Promise<void> {
   for (let i = 0; i < 100; i += 1) await new Promise(setImmediate);
 }
 
-test('asks again each interval, never sooner, and never twice at a time', async (t) => {
+test('checks at each interval, never earlier or in parallel', async (t) => {
   const clock = stopTime(t);
   const held: Reply[] = [];
   const fake = await startUpstream(t, [
@@ -179,7 +179,7 @@ test('asks again each interval, never sooner, and never twice at a time', async 
   assert.equal(fake.requests.length, 3);
 });
 
-test('a swap keeps the rhythm of what stays, and takes over its new credential', async (t) => {
+test('a reload keeps the rhythm of unchanged upstreams, with new credentials', async (t) => {
   const clock = stopTime(t);
   const fake = await startUpstream(t);
   const { checks, results } = createBench(t, { clock });
@@ -200,7 +200,7 @@ test('a swap keeps the rhythm of what stays, and takes over its new credential',
   assert.equal(fake.requests[1]?.header('authorization'), 'Bearer sk-new');
 });
 
-test('a swap begins anew what changed, and ends what is gone', async (t) => {
+test('a reload restarts changed checks, and ends removed ones', async (t) => {
   const fake = await startUpstream(t);
   const { checks, results, result } = createBench(t);
   const before = checked(fake.url);
@@ -218,7 +218,7 @@ test('a swap begins anew what changed, and ends what is gone', async (t) => {
   assert.equal(results.length, told);
 });
 
-test('what still runs when it ends is broken off and not reported', async (t) => {
+test('close cancels a running check without a report', async (t) => {
   const fake = await startUpstream(t, () => undefined);
   const { checks, results } = createBench(t);
   checks.watch([checked(fake.url)]);
@@ -229,7 +229,7 @@ test('what still runs when it ends is broken off and not reported', async (t) =>
   assert.deepEqual(results, []);
 });
 
-test('a connection that was closed while it was idle says nothing: it asks again at once', async (t) => {
+test('a stale connection is no failure: the check is repeated at once', async (t) => {
   let answered = 0;
   const fake = await startUpstream(t, async (request, reply) => {
     const first = fake.requests.filter(({ connectionNo }) => connectionNo === request.connectionNo)[0] === request;
@@ -250,7 +250,7 @@ test('a connection that was closed while it was idle says nothing: it asks again
   assert.equal(answered, 3);
 });
 
-test('an upstream that is busy with all its calls is asked all the same', async (t) => {
+test('a saturated upstream is checked all the same', async (t) => {
   const fake = await startUpstream(t, async (request, reply) => {
     if (request.method === 'GET') await reply.json(200, {});
   });

@@ -60,7 +60,7 @@ const listing =
   (...ids: readonly string[]): Read =>
   async () => ({ kind: 'listed', models: ids.map((id) => ({ id })) });
 
-test('a name that the list does not have is missing, from the first reading on and told once', async (t) => {
+test("a model missing from the upstream's list is reported once, from the first reading", async (t) => {
   const upstream = upstreamOf();
   const { lists, asked, missing, next } = open(t, listing('there', 'tagged:latest'));
   const models = modelsOf(upstream, 'there', 'gone', 'tagged', 'models/there', 'oa-*');
@@ -77,7 +77,7 @@ test('a name that the list does not have is missing, from the first reading on a
   assert.deepEqual(missing, [`${upstream.id} gone`]);
 });
 
-test('a list that cannot be read, or is empty, changes nothing', async (t) => {
+test('an unreadable or empty list changes nothing', async (t) => {
   const upstream = upstreamOf();
   const answers: Read[] = [
     async () => ({ kind: 'failed' }),
@@ -97,7 +97,7 @@ test('a list that cannot be read, or is empty, changes nothing', async (t) => {
   assert.deepEqual(seen, [false, false, true, true, true, true, false]);
 });
 
-test('whoever has no list, takes any name, is not to be asked or has no target is not asked', async (t) => {
+test('does not query upstreams without a list, with patterns only, disabled, or without targets', async (t) => {
   const { lists, asked, next } = open(t, listing('other'));
   const some = upstreamOf();
   for (const upstream of [
@@ -114,7 +114,7 @@ test('whoever has no list, takes any name, is not to be asked or has no target i
   assert.deepEqual(asked, []);
 });
 
-test('another configuration goes by what is known, where the account is the same', async (t) => {
+test('a reload reuses the list if the account is the same', async (t) => {
   const upstream = upstreamOf();
   const { lists, asked, next } = open(t, listing('there'));
   lists.watch([upstream], modelsOf(upstream, 'there'));

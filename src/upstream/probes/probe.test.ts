@@ -64,7 +64,7 @@ function upstreamAt(origin: string, parts: UpstreamParts = {}) {
 const states = (steps: readonly { name: string; state: string }[]) =>
   steps.map(({ name, state }) => `${name} ${state}`);
 
-test('takes each step towards a service, and counts the models that it lists', async (t) => {
+test('reports each step of the connection, and counts the listed models', async (t) => {
   const port = await answering(t, models);
   const lookup: LookupFunction = (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
   const report = await probe(lookup).test(upstreamAt(`http://upstream.test:${port}`), signal);
@@ -78,7 +78,7 @@ test('takes each step towards a service, and counts the models that it lists', a
   assert.deepEqual(report.credentials, [{ id: 'key', status: 200, ok: true }]);
 });
 
-test('goes to a socket of this machine, and says what keeps it from one', async (t) => {
+test('connects to a Unix socket, and reports what prevents it', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-probe-'));
   t.after(() => rm(directory, { recursive: true }));
   const path = join(directory, 'a.sock');
@@ -103,7 +103,7 @@ test('goes to a socket of this machine, and says what keeps it from one', async 
   assert.equal(file.problem?.message, `There is a file at ${path}, and nobody listens there.`);
 });
 
-test('asks with the credential, by GET, and follows no redirect', async (t) => {
+test('uses the credential in a GET, and follows no redirect', async (t) => {
   const asked: string[] = [];
   const port = await answering(t, (request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
@@ -114,7 +114,7 @@ test('asks with the credential, by GET, and follows no redirect', async (t) => {
   assert.match(report.problem?.message ?? '', /redirect \(302\)/);
 });
 
-test('says what each answer means, and which field to look at', async (t) => {
+test('explains each response, and names the field to check', async (t) => {
   const rows = [
     [json(401, { error: { message: `bad key ${secret}` } }), /refuses the credential \(401\)/, 'api_key'],
     [json(404, {}), /has nothing at \/v1\/models \(404\)/, 'base_url'],
@@ -139,13 +139,13 @@ test('says what each answer means, and which field to look at', async (t) => {
   }
 });
 
-test('never repeats a secret that the service sends back', async (t) => {
+test('never repeats a secret that the service returns', async (t) => {
   const port = await answering(t, json(500, { error: { message: `you sent ${secret}` } }));
   const report = await probe().test(upstreamAt(`http://127.0.0.1:${port}`), signal);
   assert.doesNotMatch(JSON.stringify(report), /sk-test/);
 });
 
-test('says how far it came where nothing answers', async (t) => {
+test('reports the last completed step if there is no response', async (t) => {
   const closed = await answering(t, models);
   const refused = await probe().test(upstreamAt('http://127.0.0.1:1'), signal);
   assert.match(refused.problem?.message ?? '', /nobody listens at that port/);
@@ -167,7 +167,7 @@ test('says how far it came where nothing answers', async (t) => {
   assert.equal(states(waiting.steps)[3], 'ask failed');
 });
 
-test('says what is wrong with a certificate', async (t) => {
+test('reports what is wrong with a certificate', async (t) => {
   const port = await listen(t, createHttpsServer({ cert: localhostCertificate, key: localhostKey }, models));
   const strange = await probe().test(upstreamAt(`https://localhost:${port}`), signal);
   assert.match(strange.problem?.message ?? '', /^The certificate of localhost:\d+ /);
@@ -178,7 +178,7 @@ test('says what is wrong with a certificate', async (t) => {
   assert.equal(states(trusted.steps)[2], 'secure passed');
 });
 
-test('goes nowhere that the upstream may not go', async (t) => {
+test('does not connect to addresses the upstream may not use', async (t) => {
   let asked = 0;
   const port = await answering(t, (request, response) => {
     asked += 1;
@@ -192,7 +192,7 @@ test('goes nowhere that the upstream may not go', async (t) => {
   assert.equal(asked, 0);
 });
 
-test('looks at every credential that is used', async (t) => {
+test('tests every credential in use', async (t) => {
   const port = await answering(t, (request, response) =>
     (request.headers.authorization === 'Bearer good' ? models : json(401, {}))(request, response),
   );
@@ -212,7 +212,7 @@ test('looks at every credential that is used', async (t) => {
   assert.equal(report.models, 2);
 });
 
-test('where no credential is used yet, the models are asked for with the first', async (t) => {
+test('if no credential is in use, the first one is tested', async (t) => {
   const seen: (string | undefined)[] = [];
   const port = await answering(t, (request, response) => {
     seen.push(request.headers.authorization);
@@ -225,7 +225,7 @@ test('where no credential is used yet, the models are asked for with the first',
   assert.deepEqual(seen, ['Bearer one']);
 });
 
-test('where a family has no list, an empty call tells whether the service and the credential are good', async (t) => {
+test('for a family without a model list, an empty call tests service and credential', async (t) => {
   const listless = defineFamily({ id: 'x', title: 'X', offers: { openai: { rerank: { path: '/rerank/{model}' } } } });
   const offers = new Map([['openai rerank', { path: '/rerank/{model}' }]]);
   for (const [status, ok] of [
@@ -248,7 +248,7 @@ test('where a family has no list, an empty call tells whether the service and th
   }
 });
 
-test('a family that needs no network has nothing to connect to, and its own models', async () => {
+test('a local family needs no connection, and lists its own models', async () => {
   const family = defineFamily({ id: 'x', title: 'X', builtIn: [{ id: 'x/y', operations: ['edits'] }], offers: {} });
   const upstream = { ...toUpstream('http://x', { family }), origin: undefined };
   assert.equal((await probe().test(upstream, signal)).ok, true);

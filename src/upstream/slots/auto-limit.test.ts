@@ -95,7 +95,7 @@ class Simulation {
 
 const near = (limit: number, knee: number): boolean => limit >= Math.floor(knee * 0.8) && limit <= knee * 1.8 + 3;
 
-test('finds the knee of a server that batches within 30 s, whatever it is', () => {
+test('finds the best concurrency of any batching server within 30 s', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 2, max: 128 }),
@@ -122,7 +122,7 @@ test('finds the knee of a server that batches within 30 s, whatever it is', () =
   );
 });
 
-test('follows a knee that moves down and up', () => {
+test('follows an optimum that moves up and down', () => {
   const server = { knee: 32, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
   for (const knee of [32, 8, 64, 4, 32]) {
@@ -132,7 +132,7 @@ test('follows a knee that moves down and up', () => {
   }
 });
 
-test('follows calls that take longer, or shorter, for another reason than their number', () => {
+test('adapts to calls that get slower or faster for other reasons than concurrency', () => {
   const server = { knee: 16, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
   for (const callMs of [100, 300, 60, 200]) {
@@ -142,7 +142,7 @@ test('follows calls that take longer, or shorter, for another reason than their 
   }
 });
 
-test('does not collapse after a burst of slow calls, or of refusals', () => {
+test('does not collapse after a burst of slow calls or refusals', () => {
   const server = { knee: 32, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(1, 256), server, 512);
   simulation.run(30_000);
@@ -157,7 +157,7 @@ test('does not collapse after a burst of slow calls, or of refusals', () => {
   }
 });
 
-test('processes that share a server, with clocks that differ a little, find its knee together', () => {
+test('processes that share a server find its optimum together, despite clock differences', () => {
   const random = randomOf(5);
   const knee = 32;
   const skewMs = 50;
@@ -188,7 +188,7 @@ test('processes that share a server, with clocks that differ a little, find its 
   assert.ok(near(sum, knee), `${sum} for a knee of ${knee}`);
 });
 
-test('light traffic does not move what was learned', () => {
+test('light traffic does not change the learned limit', () => {
   const server = { knee: 32, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
   simulation.run(30_000);
@@ -200,7 +200,7 @@ test('light traffic does not move what was learned', () => {
   assert.equal(simulation.limiter.learned, learned);
 });
 
-test('calls of different work are compared with their like', () => {
+test('calls are compared with calls of similar work', () => {
   const server = { knee: 16, callMs: 5, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
   simulation.works = [1, 4, 32, 100];
@@ -208,7 +208,7 @@ test('calls of different work are compared with their like', () => {
   assert.ok(near(simulation.limiter.learned, 16), `${simulation.limiter.learned}`);
 });
 
-test('a day of traffic: near the knee whenever there is enough to do, and never outside of min and max', () => {
+test('over a simulated day the limit is near the optimum under load, and always between min and max', () => {
   const hourMs = 3_600_000;
   const server = { knee: 8, callMs: 2_000, jitter: 0.2 };
   const simulation = new Simulation(new AutoLimit(2, 24), server, 0, 7);

@@ -26,7 +26,7 @@ function run(msOf: (bulkInFlight: number) => number, seconds: number) {
   return { overShare: over / (calls / 2), meanBulk: bulkSum / (calls / 2), promised };
 }
 
-test('bulk gets what leaves about nineteen of twenty interactive calls under the promised latency', () => {
+test('bulk gets slots so that about 95 % of interactive calls meet the latency target', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 14 }), (most) => {
       // Up to so many bulk calls interactive ones are fast enough.
@@ -38,16 +38,16 @@ test('bulk gets what leaves about nineteen of twenty interactive calls under the
   );
 });
 
-test('a promise that is kept anyway takes nothing from bulk', () => {
+test('a latency target that is met takes nothing from bulk', () => {
   assert.equal(run(() => 100, 60).meanBulk, 16);
 });
 
-test('where one bulk call is too much already, bulk keeps its last slot, and the promise is reported as missed', () => {
+test('if one bulk call is too much, bulk keeps its last slot and the target is reported as missed', () => {
   const { meanBulk, promised } = run(() => 200, 60);
   assert.deepEqual([meanBulk, promised.isMissed], [1, true]);
 });
 
-test('slots hold bulk back while interactive calls take too long, and give it all ten seconds after the last one', (t) => {
+test('bulk is limited while interactive calls are slow, and free ten seconds after the last one', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const slots = new Slots(limits, clock);

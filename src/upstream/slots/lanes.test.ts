@@ -41,7 +41,7 @@ function end(slots: Slots, times: number): void {
   for (let time = 0; time < times; time += 1) slots.leave(slots.bulkInFlight > 0 ? 'bulk' : 'interactive');
 }
 
-test('an interactive call goes before bulk calls that wait for longer', () => {
+test('an interactive call goes before older bulk calls', () => {
   const { slots, begun, enter } = setUp();
   enter('first', { lane: 'bulk' });
   for (const name of ['b1', 'b2']) enter(name, { lane: 'bulk' });
@@ -50,7 +50,7 @@ test('an interactive call goes before bulk calls that wait for longer', () => {
   assert.deepEqual(begun, ['i1', 'b1', 'b2']);
 });
 
-test('bulk gets its share, and no more, while interactive calls wait', () => {
+test('bulk gets exactly its share while interactive calls wait', () => {
   const { slots, begun, enter } = setUp();
   enter('first');
   for (let count = 0; count < 200; count += 1) {
@@ -62,7 +62,7 @@ test('bulk gets its share, and no more, while interactive calls wait', () => {
   assert.ok(bulk >= 9 && bulk <= 10, `${bulk} of 100`);
 });
 
-test('bulk leaves a slot free while interactive calls come, and takes all of them when none does', () => {
+test('bulk leaves one slot free while interactive calls arrive, and uses all when none do', () => {
   const { slots, clock, enter } = setUp({ concurrency: 8 });
   assert.equal(enter('i'), 'entered');
   slots.leave('interactive');
@@ -77,7 +77,7 @@ test('bulk leaves a slot free while interactive calls come, and takes all of the
   assert.equal(enter('b8', { lane: 'bulk' }), 'entered');
 });
 
-test('twenty keys with a call each go before the second of a key with a thousand', () => {
+test('twenty keys with one call each go before the second call of a busy key', () => {
   const { slots, begun, enter } = setUp();
   enter('running', { key: 'hot' });
   for (let count = 0; count < 1_000; count += 1) enter(`hot ${count}`, { key: 'hot' });
@@ -86,7 +86,7 @@ test('twenty keys with a call each go before the second of a key with a thousand
   assert.equal(begun.slice(0, 21).filter((name) => name.startsWith('cold')).length, 20, begun.join());
 });
 
-test('projects share alike, however many keys each of them has', () => {
+test('projects get equal shares, however many keys each has', () => {
   const { slots, begun, enter } = setUp();
   enter('running');
   for (let count = 0; count < 100; count += 1) {
@@ -98,7 +98,7 @@ test('projects share alike, however many keys each of them has', () => {
   assert.ok(many >= 49 && many <= 51, `${many} of 100`);
 });
 
-test('a key whose calls ask for much more work gets fewer of them', () => {
+test('a key with larger calls gets fewer of them', () => {
   const { slots, begun, enter } = setUp();
   enter('running');
   for (let count = 0; count < 300; count += 1) {
@@ -110,7 +110,7 @@ test('a key whose calls ask for much more work gets fewer of them', () => {
   assert.ok(large >= 3 && large <= 5, `${large} of 204`);
 });
 
-test('a key that pauses gains nothing by that', () => {
+test('a key gains nothing by pausing', () => {
   const { slots, begun, enter } = setUp();
   enter('running');
   for (let count = 0; count < 10; count += 1) enter(`steady ${count}`, { key: 'steady' });
@@ -122,7 +122,7 @@ test('a key that pauses gains nothing by that', () => {
   assert.ok(steady >= 6, `${steady} of ${begun.length}`);
 });
 
-test('a queue that one key has filled takes the calls of others, and sends the last of that key away', () => {
+test("a queue filled by one key admits others' calls, and drops the last one of that key", () => {
   const { slots, sentAway, enter } = setUp({ queue: 3 });
   enter('running');
   for (const name of ['h1', 'h2', 'h3']) enter(name, { key: 'hot' });
@@ -133,7 +133,7 @@ test('a queue that one key has filled takes the calls of others, and sends the l
   assert.equal(slots.waiting, 3);
 });
 
-test('bulk fills its own queue alone', () => {
+test('bulk fills only its own queue', () => {
   const { enter } = setUp({ queue: 2 });
   enter('running');
   for (const name of ['b1', 'b2']) assert.equal(enter(name, { lane: 'bulk' }), 'waiting');
@@ -141,7 +141,7 @@ test('bulk fills its own queue alone', () => {
   assert.equal(enter('i1'), 'waiting');
 });
 
-test('bulk that waits for the reserved slot alone gets it once no interactive call came for long enough', (t) => {
+test('bulk waiting only for the reserved slot gets it after enough time without interactive calls', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { slots, clock, begun, enter } = setUp({ concurrency: 8 });
   enter('i');
@@ -179,7 +179,7 @@ interface Waiting extends SlotWaiter {
   readonly number: number;
 }
 
-test('limits hold, no slot stays free for which a call waits, order within a key is kept, and nobody is lost', () => {
+test('limits hold, no slot is idle while a call waits, keys stay ordered, and no call is lost', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 150, size: 'max' }), (most, steps) => {
       const clock = createFakeClock();
@@ -243,7 +243,7 @@ test('limits hold, no slot stays free for which a call waits, order within a key
   );
 });
 
-test('the keys with the most calls that wait are known, lane by lane', () => {
+test('reports the keys with the most waiting calls, per lane', () => {
   const { slots, enter } = setUp();
   enter('runs');
   for (let count = 0; count < 5; count += 1) enter(`a${count}`, { key: 'a' });
@@ -256,7 +256,7 @@ test('the keys with the most calls that wait are known, lane by lane', () => {
   assert.equal(slots.longestIn('bulk').length, 5);
 });
 
-test('with a learned limit, calls wait beyond it, and begin as it grows, never beyond the most', () => {
+test('with a learned limit, calls beyond it wait, and start as it grows, up to its maximum', () => {
   const { slots, clock, begun, enter } = setUp({ concurrency: 12, auto: { min: 2 } });
   const baselines = new Baselines();
   for (let count = 0; count < 40; count += 1) enter(`i${count}`);
@@ -276,7 +276,7 @@ test('with a learned limit, calls wait beyond it, and begin as it grows, never b
   assert.ok(begun.length > 40);
 });
 
-test('a learned limit stays when the configuration is loaded anew, and goes with its setting', () => {
+test('a learned limit survives a reload, and ends with its setting', () => {
   const { slots } = setUp({ concurrency: 12, auto: { min: 2 } });
   const { auto } = slots;
   slots.configure({ ...limits, concurrency: 12, auto: { min: 2 }, queue: 5 });

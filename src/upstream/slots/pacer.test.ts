@@ -36,7 +36,7 @@ function withTimers(t: TestContext): void {
   t.after(() => mock.timers.reset());
 }
 
-test('when a moment has come, as many pass as there is room for, and the others wait on', (t) => {
+test('at the due time as many calls pass as slots are free, and the others wait on', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   for (const name of ['a', 'b', 'c', 'd']) pacer.wait(call(name), 100);
@@ -52,7 +52,7 @@ test('when a moment has come, as many pass as there is room for, and the others 
   assert.equal(pacer.behindMs('bulk'), undefined);
 });
 
-test('interactive calls pass bulk calls that wait for longer, even the one that has tried already', (t) => {
+test('interactive calls overtake bulk calls, even one that has already tried', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   for (const name of ['b1', 'b2']) pacer.wait(call(name, 'bulk'), 100);
@@ -65,7 +65,7 @@ test('interactive calls pass bulk calls that wait for longer, even the one that 
   assert.deepEqual(passed, ['i', 'b1', 'b2']);
 });
 
-test('who is done holds up nobody, whether it waited, tried, or was first', (t) => {
+test('a finished call blocks no other, at any stage', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   const [a, b, c] = [call('a'), call('b'), call('c')];
@@ -78,7 +78,7 @@ test('who is done holds up nobody, whether it waited, tried, or was first', (t) 
   assert.deepEqual(passed, ['c']);
 });
 
-test('a call that is told to try, and never does, holds the others up until it is done', (t) => {
+test('a call told to try that never does blocks the others until it is done', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   const slow: PacedCall = { ...call('slow'), resume: () => undefined };
@@ -102,7 +102,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 300 }) }),
 );
 
-test('nobody waits for ever, nobody passes twice, and no more pass than there is room for', (t) => {
+test('no call waits for ever or passes twice, and no more pass than slots are free', (t) => {
   t.after(() => mock.timers.reset());
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
@@ -139,7 +139,7 @@ test('nobody waits for ever, nobody passes twice, and no more pass than there is
   );
 });
 
-test('interactive calls that try in vain owe bulk nothing, and those that pass owe it its share', (t) => {
+test('unsuccessful interactive attempts give bulk no credit, successful ones its share', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   for (let count = 0; count < 25; count += 1) pacer.wait(call(`i${count}`), 100);

@@ -31,7 +31,7 @@ function setUp(t: TestContext, answer: (claim: SlotClaim) => SlotGrant, queue = 
   return { state, slots, asked };
 }
 
-test('whoever has to wait for a slot asks for it in the same turn, once for all who do', async (t) => {
+test('calls that wait for a slot request it in the same event-loop turn, together', async (t) => {
   const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
   slots.enter(silent());
   slots.enter(silent());
@@ -41,7 +41,7 @@ test('whoever has to wait for a slot asks for it in the same turn, once for all 
   assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [2, 2, 0]);
 });
 
-test('it asks again, however often it was asked before', async (t) => {
+test('requests slots again after earlier requests', async (t) => {
   const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
   for (let wanted = 1; wanted <= 3; wanted += 1) {
     slots.enter(silent());
@@ -51,7 +51,7 @@ test('it asks again, however often it was asked before', async (t) => {
   }
 });
 
-test('where nobody can be asked each has its share, and who would need more is not kept waiting for it', async (t) => {
+test('without an arbiter each process has its share, and calls beyond it are not kept waiting', async (t) => {
   const { state, slots } = setUp(t, () => ({ held: 4, keep: 4 }));
   slots.hold(0, false);
   state.isThere = false;
@@ -69,7 +69,7 @@ test('where nobody can be asked each has its share, and who would need more is n
   assert.deepEqual([slots.held, slots.hasRoom(call)], [2, false]);
 });
 
-test('where asking fails each has its share, and asks again', async (t) => {
+test('after a failed request each process has its share, and asks again', async (t) => {
   let failures = 0;
   const fail = (): never => {
     failures += 1;

@@ -32,7 +32,7 @@ function setUpFor(t: TestContext, more: Partial<typeof limits> = {}) {
   return setUp(more);
 }
 
-test('lets in up to the limit, and counts who is in', (t) => {
+test('admits up to the limit, and counts the calls inside', (t) => {
   const { slots } = setUpFor(t);
   assert.deepEqual(
     [slots.tryEnter('interactive'), slots.tryEnter('interactive'), slots.tryEnter('interactive')],
@@ -43,14 +43,14 @@ test('lets in up to the limit, and counts who is in', (t) => {
   assert.equal(slots.tryEnter('interactive'), true);
 });
 
-test('one who finds a slot enters at once, and is told nothing', (t) => {
+test('a call that finds a slot enters at once, without a callback', (t) => {
   const { slots, told, waiter } = setUpFor(t);
   assert.equal(slots.enter(waiter('a')), 'entered');
   assert.equal(slots.inFlight, 1);
   assert.deepEqual(told, []);
 });
 
-test('those who wait enter in the order in which they came, one for each who leaves', (t) => {
+test('waiting calls enter in order, one per released slot', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b', 'c']) assert.equal(slots.enter(waiter(name)), 'waiting');
@@ -62,7 +62,7 @@ test('those who wait enter in the order in which they came, one for each who lea
   assert.equal(slots.waiting, 1);
 });
 
-test('a queue that is full takes nobody, and one of length nothing never does', (t) => {
+test('a full queue admits no call, and one of length zero never does', (t) => {
   const { slots, waiter } = setUpFor(t, { concurrency: 1, queue: 1 });
   slots.tryEnter('interactive');
   assert.equal(slots.hasRoom(call), true);
@@ -75,7 +75,7 @@ test('a queue that is full takes nobody, and one of length nothing never does', 
   assert.equal(strict.enter(waiter('d')), 'full');
 });
 
-test('one who waited too long is told so and never enters; one who came later still waits', (t) => {
+test('a call that waited too long times out and never enters; a later one still waits', (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   slots.enter(waiter('a'));
@@ -91,7 +91,7 @@ test('one who waited too long is told so and never enters; one who came later st
   assert.deepEqual(told, ['a timed out', 'b entered']);
 });
 
-test('the time of one who follows another is counted from its own coming', (t) => {
+test("each call's timeout counts from its own arrival", (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const first = waiter('a');
   slots.tryEnter('interactive');
@@ -105,7 +105,7 @@ test('the time of one who follows another is counted from its own coming', (t) =
   assert.deepEqual(told, ['b timed out']);
 });
 
-test('one who withdraws is told nothing more and holds up nobody', (t) => {
+test('a withdrawn call gets no callback and blocks no other', (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const [a, b, c] = [waiter('a'), waiter('b'), waiter('c')];
   slots.tryEnter('interactive');
@@ -120,7 +120,7 @@ test('one who withdraws is told nothing more and holds up nobody', (t) => {
   assert.deepEqual(told, ['a entered', 'c entered']);
 });
 
-test('nobody passes by those who wait, not even in the midst of a change', (t) => {
+test('no call overtakes those waiting, even during a reconfiguration', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
   const passing: boolean[] = [];
   slots.tryEnter('interactive');
@@ -131,7 +131,7 @@ test('nobody passes by those who wait, not even in the midst of a change', (t) =
   assert.deepEqual(told, ['b entered']);
 });
 
-test('any number of waiters that leave as soon as they enter are let in without nesting', (t) => {
+test('any number of waiters that leave at once are admitted without recursion', (t) => {
   const queue = 100_000;
   const { slots } = setUpFor(t, { concurrency: 1, queue });
   slots.tryEnter('interactive');
@@ -149,7 +149,7 @@ test('any number of waiters that leave as soon as they enter are let in without 
   assert.deepEqual([entered, slots.inFlight, slots.waiting], [queue, 0, 0]);
 });
 
-test('a raised limit lets waiters in at once, a lowered one counts as slots are given back', (t) => {
+test('a raised limit admits waiters at once, a lowered one applies as slots are released', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b', 'c']) slots.enter(waiter(name));
@@ -163,7 +163,7 @@ test('a raised limit lets waiters in at once, a lowered one counts as slots are 
   assert.deepEqual(told, ['a entered', 'b entered', 'c entered']);
 });
 
-test('a shorter queue sends nobody away who waits', (t) => {
+test('a shorter queue drops no waiting call', (t) => {
   const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b']) slots.enter(waiter(name));
@@ -174,7 +174,7 @@ test('a shorter queue sends nobody away who waits', (t) => {
   assert.deepEqual(told, ['a entered', 'b entered']);
 });
 
-test('another time limit counts for those who wait, from when they came', (t) => {
+test('a changed timeout applies to waiting calls from their arrival', (t) => {
   const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   slots.enter(waiter('a'));
@@ -191,7 +191,7 @@ test('another time limit counts for those who wait, from when they came', (t) =>
   assert.deepEqual(told, ['a timed out', 'b timed out']);
 });
 
-test('where processes share the slots, it begins with none, and more are let in as it holds more, up to the limit', (t) => {
+test('with shared slots it starts with none, and admits more as it obtains them, up to the limit', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   let asked = 0;
@@ -214,7 +214,7 @@ test('where processes share the slots, it begins with none, and more are let in 
   assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [0, 2, 3], 'who is in stays');
 });
 
-test('who was let in for slots that others had to spare is sent away when they have none', (t) => {
+test('a call waiting for slots of other processes is dropped when they have none', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   const told: string[] = [];
@@ -230,7 +230,7 @@ test('who was let in for slots that others had to spare is sent away when they h
   assert.deepEqual(told, ['a entered', 'c timed out']);
 });
 
-test('the time limit holds on the real clock', async () => {
+test('the timeout works with the real clock', async () => {
   const slots = new Slots({ concurrency: 1, queue: 1, queueTimeoutMs: 20, bulkShare: 0.1 });
   slots.tryEnter('interactive');
   const sinceMs = performance.now();
@@ -317,7 +317,7 @@ class Model {
   }
 }
 
-test('does what a plain model does: never too many, first in first out, nobody lost and nobody twice', (t) => {
+test('behaves like a simple model: never too many, first in first out, none lost or doubled', (t) => {
   t.after(() => mock.timers.reset());
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
