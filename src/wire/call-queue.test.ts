@@ -18,7 +18,7 @@ const handler: AnswerHandler = {
 
 const newCall = (): ClientCall => new ClientCall({ method: 'POST', path: '/', headers: [] }, 'a', handler);
 
-test('whoever came first leaves first, whoever else has left before', () => {
+test('first in, first out, whatever else has left', () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant('add' as const) },
     { weight: 2, arbitrary: fc.constant('shift' as const) },
@@ -47,7 +47,7 @@ test('whoever came first leaves first, whoever else has left before', () => {
   );
 });
 
-test('thousands that wait and are served one by one keep their order', () => {
+test('thousands of waiters served one by one keep their order', () => {
   const queue = new CallQueue();
   const calls = Array.from({ length: 5_000 }, newCall);
   for (const call of calls) queue.add(call);
@@ -55,7 +55,7 @@ test('thousands that wait and are served one by one keep their order', () => {
   assert.equal(queue.size, 0);
 });
 
-test('what has left the queue is garbage at once', () => {
+test('what has left the queue is garbage-collected at once', () => {
   const queue = new CallQueue();
   const bytes = promotedBytes(() => {
     queue.add(new ClientCall({ method: 'POST', path: '/', headers: [], body: [] }, 'a', { ...handler }));

@@ -26,7 +26,7 @@ function everySplit(text: string): Buffer[][] {
   return splits;
 }
 
-test('a body is read however it is cut, and what follows it is left alone', () => {
+test('a body is read across any chunks, and bytes after it are left', () => {
   const cases: readonly [string, unknown][] = [
     ['0\r\n\r\n', { body: '', trailers: [], behind: '' }],
     ['3\r\nabc\r\n0\r\n\r\nGET', { body: 'abc', trailers: [], behind: 'GET' }],
@@ -43,11 +43,11 @@ test('a body is read however it is cut, and what follows it is left alone', () =
   }
 });
 
-test('data passes as it comes, before its chunk is whole', () => {
+test('data is passed on before its chunk is complete', () => {
   assert.deepEqual(read([Buffer.from('5\r\nab')]), { soFar: 'ab' });
 });
 
-test('what could be read in two ways is refused, however it is cut', () => {
+test('ambiguous framing is refused, across any chunks', () => {
   const cases: readonly [string, RegExp][] = [
     ['\r\n', /plain hexadecimal/],
     ['+3\r\nabc\r\n', /plain hexadecimal/],
@@ -93,7 +93,7 @@ test('what could be read in two ways is refused, however it is cut', () => {
   }
 });
 
-test('small chunks that came together are one piece; long ones stand where they came', () => {
+test('small chunks are merged; long ones are not copied', () => {
   const pieces: Buffer[] = [];
   const reader = new ChunkReader({ onBody: (piece) => pieces.push(piece) });
   const long = Buffer.from(`3\r\nabc\r\n2\r\nde\r\n1388\r\n${'x'.repeat(5_000)}\r\n1\r\nf\r\n0\r\n\r\n`);

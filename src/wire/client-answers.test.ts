@@ -114,7 +114,7 @@ const shapes: Readonly<Record<string, Row>> = {
 };
 
 for (const [what, { sent, events, isKept = true, ends = false, request = question }] of Object.entries(shapes)) {
-  test(`an answer with ${what} is the same however it is cut into segments`, () => {
+  test(`a response with ${what} is the same across any segments`, () => {
     for (const segments of splits(sent)) {
       const result = answer(segments, { ends, request });
       const where = segments.map(({ length }) => length).join(' + ');
@@ -173,7 +173,7 @@ const faults: readonly string[] = [
   inChunks('0\r\nx: 1\n\n'),
 ];
 
-test('what could be read in two ways is no answer, however it is cut', () => {
+test('an ambiguous response is refused, across any segments', () => {
   for (const sent of faults) {
     for (const segments of splits(sent)) {
       const { events, isKept } = answer(segments);
@@ -184,14 +184,14 @@ test('what could be read in two ways is no answer, however it is cut', () => {
   }
 });
 
-test('extensions of chunks may be as long as the data, and little more', () => {
+test('chunk extensions may be about as long as the data', () => {
   const chunk = `10;${'e'.repeat(15)}\r\n0123456789abcdef\r\n`;
   assert.equal(answer([Buffer.from(inChunks(`${chunk.repeat(2_000)}0\r\n\r\n`))]).events.at(-1), 'end ');
   const wasteful = `1;${'e'.repeat(15)}\r\n0\r\n`;
   assert.equal(answer([Buffer.from(inChunks(wasteful.repeat(2_000)))]).events.at(-1), 'error BadAnswerError');
 });
 
-test('a head is refused beyond 64 KiB, and so is an informational one', () => {
+test('a head over 64 KiB is refused, and so is an informational one', () => {
   const filler = `x: ${'f'.repeat(1_000)}\r\n`.repeat(66);
   for (const status of ['200 OK', '103 Early Hints']) {
     assert.equal(answer([Buffer.from(`HTTP/1.1 ${status}\r\n${filler}\r\n`)]).events.at(-1), 'error BadAnswerError');
@@ -200,7 +200,7 @@ test('a head is refused beyond 64 KiB, and so is an informational one', () => {
   assert.deepEqual(answer([hints, Buffer.from(ok)]).events, okEvents, 'however many there are');
 });
 
-test('an answer that ends before it is whole is none, wherever it ends', () => {
+test('a truncated response is refused, wherever it ends', () => {
   const whole = [ok, inChunks('3\r\nabc\r\n0\r\nx: 1\r\n\r\n'), `HTTP/1.1 100 Continue\r\n\r\n${ok}`];
   for (const text of whole) {
     for (let at = 0; at < text.length; at += 1) {

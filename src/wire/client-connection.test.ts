@@ -9,7 +9,7 @@ const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody';
 const okEvents = ['first byte', 'head 200 OK content-length|4', 'body body', 'end '];
 const inChunks = (chunks: string): string => `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`;
 
-test('a reset is never the end of a body that ends with the connection', () => {
+test('a connection reset never counts as the end of a body', () => {
   const { socket, told, ask } = openNowhere();
   ask();
   socket.emit('data', Buffer.from('HTTP/1.1 200 OK\r\n\r\nhalf'));
@@ -19,7 +19,7 @@ test('a reset is never the end of a body that ends with the connection', () => {
   assert.equal(told.error.code, 'ECONNRESET');
 });
 
-test('only a connection that had served, and was closed before a byte came, was stale', () => {
+test('a connection is stale only if it was used before and closed before any byte arrived', () => {
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
   const closings: ((socket: Socket) => void)[] = [
     (socket) => socket.emit('end'),
@@ -47,7 +47,7 @@ test('only a connection that had served, and was closed before a byte came, was 
   }
 });
 
-test('bytes on an idle connection end it', () => {
+test('unexpected bytes on an idle connection close it', () => {
   const { socket, owner, connection, ask } = openNowhere();
   ask();
   socket.emit('data', Buffer.from(ok));
@@ -58,7 +58,7 @@ test('bytes on an idle connection end it', () => {
   assert.equal(socket.destroyed, true);
 });
 
-test('head and short body are one text, and a long body follows in slices as the socket takes them', () => {
+test('a head and short body are sent together, and a long body in slices as the socket accepts them', () => {
   const short = openNowhere();
   short.ask();
   const shortHead = 'POST /x HTTP/1.1\r\nhost: host.test\r\nconnection: keep-alive\r\nx-a: 1\r\n';
@@ -79,7 +79,7 @@ test('head and short body are one text, and a long body follows in slices as the
   assert.equal(long.socket.written, longHead + 'a'.repeat(100_000) + 'b'.repeat(100_000));
 });
 
-test('what is over before the body was sent whole ends the connection, and the rest is not sent', () => {
+test('a response that ends before the body was sent closes the connection, and the rest is not sent', () => {
   const { socket, told, connection, ask } = openNowhere({ ...question, body: Buffer.alloc(1_000_000) });
   socket.patience = 2;
   ask();
@@ -91,7 +91,7 @@ test('what is over before the body was sent whole ends the connection, and the r
   assert.equal(socket.written.length, writtenBytes);
 });
 
-test('a pause reaches the socket, and ends with the answer', () => {
+test('a pause reaches the socket, and ends with the response', () => {
   const { socket, ask } = openNowhere();
   const call = ask();
   socket.emit('data', Buffer.from(ok.slice(0, -2)));
@@ -103,7 +103,7 @@ test('a pause reaches the socket, and ends with the answer', () => {
   assert.equal(socket.isPaused(), false, 'a call that is over has no hold on the connection');
 });
 
-test('a call that is given up hears nothing more, and its connection ends', () => {
+test('a cancelled call gets no more events, and its connection is closed', () => {
   const chunked = inChunks('1\r\na\r\n1\r\nb\r\n0\r\n\r\n');
   for (const [giveUpAt, answered] of [
     ['start', chunked],
@@ -129,7 +129,7 @@ test('a call that is given up hears nothing more, and its connection ends', () =
   }
 });
 
-test('what no request may hold is not sent', () => {
+test('an invalid request is not sent', () => {
   const rows: Partial<ClientRequest>[] = [
     { path: '/a b' },
     { path: '/a\r\nx: y' },
@@ -149,7 +149,7 @@ test('what no request may hold is not sent', () => {
   }
 });
 
-test('a refusal says what is wrong', () => {
+test('a protocol error says what is wrong', () => {
   const { socket, told, ask } = openNowhere();
   ask();
   socket.emit('data', Buffer.from('SSH-2.0-x\r\n'));
@@ -157,7 +157,7 @@ test('a refusal says what is wrong', () => {
   assert.match(told.error.message, /does not begin as one of HTTP\/1/);
 });
 
-test('a refusal repeats nothing of what came', () => {
+test('a protocol error repeats no received bytes', () => {
   const filler = 'f'.repeat(70_000);
   const said = ['canary', 'canary : 1', 'canary: \x01', 'canary: a\rb', 'a\nb: canary', `canary: ${filler}`];
   const heads = said.map((line) => `HTTP/1.1 200 OK\r\n${line}\r\n\r\n`);
@@ -199,7 +199,7 @@ function stored(text: string) {
 
 const nextSlice = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('what is stored is read slice by slice, in its place, and no faster than the socket takes it', async () => {
+test('a stored body is read in slices, in order, as fast as the socket accepts it', async () => {
   const text = 'stored '.repeat(20_000);
   const { piece, reads, give } = stored(text);
   const { socket, told, ask } = openNowhere({
@@ -223,7 +223,7 @@ test('what is stored is read slice by slice, in its place, and no faster than th
   assert.equal(body, `before|${text}|after`);
 });
 
-test('a read that ends after its call was given up, or was answered early, sends nothing; one that fails ends the call', async () => {
+test('a read that completes after its call ended sends nothing; a failed read ends the call', async () => {
   const { piece, give } = stored('x'.repeat(100_000));
   const dropped = openNowhere({ ...question, body: [piece] });
   const call = dropped.ask();

@@ -60,7 +60,7 @@ async function startHolding(t: TestContext) {
   return { port, asked, sockets };
 }
 
-test('calls beyond the connections wait in their order, and one that gives up is left out', async (t) => {
+test('calls beyond the connections wait in order, and cancelled ones are skipped', async (t) => {
   const { port, asked, sockets } = await startHolding(t);
   const pool = open(t, at(port), { connections: 1 });
   const first = callThrough(pool, ['x-name', 'first']);
@@ -96,7 +96,7 @@ test('calls beyond the connections wait in their order, and one that gives up is
   assert.equal(told, 0);
 });
 
-test('of idle connections the newest serves the next call', async (t) => {
+test('the most recently used idle connection serves the next call', async (t) => {
   const { port, asked } = await startHolding(t);
   const pool = open(t, at(port));
   const calls = [callThrough(pool, ['x-name', 'a']), callThrough(pool, ['x-name', 'b'])];
@@ -115,7 +115,7 @@ test('of idle connections the newest serves the next call', async (t) => {
   }
 });
 
-test('a connection that cannot be opened fails the call that waited for it, and no other', async (t) => {
+test('a connection that cannot be opened fails only the call that waited for it', async (t) => {
   const { port, asked } = await startHolding(t);
   let openings = 0;
   const pool = open(t, at(port), {
@@ -139,7 +139,7 @@ test('a connection that cannot be opened fails the call that waited for it, and 
   assert.equal(openings, 3);
 });
 
-test('a call whose connection cannot be opened is served by one that becomes free', async (t) => {
+test('a call whose connection cannot be opened uses one that becomes free', async (t) => {
   const { port, asked } = await startHolding(t);
   let refuse = (): void => {};
   let openings = 0;
@@ -162,7 +162,7 @@ test('a call whose connection cannot be opened is served by one that becomes fre
   assert.equal((await second).body, 'ok');
 });
 
-test('a connection that does not come about is given up in its time', async (t) => {
+test('connecting is given up at the connect timeout', async (t) => {
   const silent = await listen(t, () => undefined);
   const place = { secure: true, host: '127.0.0.1', port: silent };
   const begunAtMs = performance.now();
@@ -180,7 +180,7 @@ test('a connection that does not come about is given up in its time', async (t) 
   assert.equal(isLate, false);
 });
 
-test('close waits for the calls that run and takes no more; destroy breaks them', async (t) => {
+test('close waits for running calls and accepts no more; destroy breaks them', async (t) => {
   const { port, asked } = await startHolding(t);
   const pool = open(t, at(port));
   const running = callThrough(pool);
@@ -206,7 +206,7 @@ test('close waits for the calls that run and takes no more; destroy breaks them'
   assert.equal(other.connections, 0);
 });
 
-test('a connection that is opened after the pool was destroyed is closed at once', async (t) => {
+test('a connection opened after the pool was destroyed is closed at once', async (t) => {
   const opened = Promise.withResolvers<Socket>();
   const port = await listen(t, (socket) => socket.resume());
   const connect: Connector = (place, done) =>
@@ -221,7 +221,7 @@ test('a connection that is opened after the pool was destroyed is closed at once
   assert.equal((await opened.promise).destroyed, true);
 });
 
-test('an idle connection is let go after its time', async (t) => {
+test('an idle connection is closed at its idle timeout', async (t) => {
   const { port, asked, sockets } = await startHolding(t);
   const pool = open(t, at(port), { keepAliveMs: 60 });
   const call = callThrough(pool);
@@ -232,7 +232,7 @@ test('an idle connection is let go after its time', async (t) => {
   await until('it is closed', () => pool.connections === 0);
 });
 
-test('a socket of this machine is asked as a host is', async (t) => {
+test('a Unix socket is called like a host', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'wire-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'server.sock');
@@ -272,7 +272,7 @@ async function startTls(t: TestContext): Promise<{ port: number; resumed: boolea
   return { port: address.port, resumed, server };
 }
 
-test('over TLS, the next connection resumes the session of the last, and that of another pool does not', async (t) => {
+test('a TLS connection resumes the session of its own pool only', async (t) => {
   const { port, resumed } = await startTls(t);
   const place = toPlace(`https://localhost:${port}`);
   assert.deepEqual(place, { secure: true, host: 'localhost', port });
@@ -283,7 +283,7 @@ test('over TLS, the next connection resumes the session of the last, and that of
   assert.deepEqual(resumed, [false, true, true, false]);
 });
 
-test('TLS goes over a connection that is there already', async (t) => {
+test('runs TLS over an existing connection', async (t) => {
   const { port } = await startTls(t);
   const place = { secure: true, host: 'localhost', port };
   const tls = new TlsClient({ ca: localhostCertificate });
@@ -296,7 +296,7 @@ test('TLS goes over a connection that is there already', async (t) => {
   assert.equal((await callThrough(open(t, place, { connect: over }))).body, 'ok');
 });
 
-test('an exchange has a limit of bytes and of time, and ends with its signal', async (t) => {
+test('a request has limits of size and time, and ends with its abort signal', async (t) => {
   const long = await listen(t, (socket) => {
     socket.on('error', () => undefined).once('data', () => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(5_000)}`));
   });
@@ -316,7 +316,7 @@ test('an exchange has a limit of bytes and of time, and ends with its signal', a
   await until('nothing is left of them', () => pool.connections === 0);
 });
 
-test('pools for requests of our own are one for each origin and group', (t) => {
+test("the gateway's own requests have one pool per origin and group", (t) => {
   const pools = new OriginPools({ wheel: new Wheel(100), connections: 1 });
   t.after(() => pools.destroy());
   const a = pools.of('', 'https://a.test', () => direct());
@@ -332,7 +332,7 @@ test('pools for requests of our own are one for each origin and group', (t) => {
   assert.equal(a.closed, true, 'they grew without end');
 });
 
-test('a connection that breaks leaves the pool, and its call knows why', async (t) => {
+test('a broken connection leaves the pool, and its call gets the reason', async (t) => {
   const port = await listen(t, (socket) => socket.once('data', () => socket.resetAndDestroy()));
   const pool = open(t, at(port));
   const { error, started } = await callThrough(pool);
@@ -364,7 +364,7 @@ async function startEndingLate(t: TestContext, afterMs: number) {
   return { port, seen };
 }
 
-test('a connection of a server that ends it soon after an answer is given out after a moment, and to nobody who calls once', async (t) => {
+test('a connection that its server tends to close is reused after a moment, and never for calls without retry', async (t) => {
   const { port, seen } = await startEndingLate(t, 20);
   const pool = open(t, at(port));
   assert.equal((await callThrough(pool)).status, 200);
@@ -384,7 +384,7 @@ test('a connection of a server that ends it soon after an answer is given out af
   assert.equal(seen.connections, 21);
 });
 
-test('what may not be sent again takes the place of an idle connection where all are open', async (t) => {
+test('a call that cannot be repeated replaces an idle connection when all are open', async (t) => {
   let isEnding = true;
   let connections = 0;
   const port = await listen(t, (socket) => {
@@ -408,7 +408,7 @@ test('what may not be sent again takes the place of an idle connection where all
   await pool.close();
 });
 
-test('a server that keeps its connections has them used again by every call', async (t) => {
+test('a server that keeps connections open has them reused by every call', async (t) => {
   const { port, asked } = await startHolding(t);
   const pool = open(t, at(port));
   const sockets = new Set<Socket>();

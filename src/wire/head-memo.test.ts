@@ -15,7 +15,7 @@ function told(head: ReturnType<typeof readRequestHead>): unknown {
   return [rest, fields.list.filter((_, index, list) => list[index - (index % 2)]?.toLowerCase() !== 'content-length')];
 }
 
-test('whatever heads follow each other, each is read as if it were the first', () => {
+test('any sequence of heads is parsed as if each were the first', () => {
   const key = fc.constantFrom('key-1', 'key-2', 'key-11');
   const length = fc.constantFrom('0', '1', '12', '99', '012', '1e3', '', '-1', '1234567890123456', ' 7', '7 ', '5, 5');
   const other = fc.constantFrom(
@@ -53,7 +53,7 @@ function read(memo: HeadMemo, head: string): RequestHead {
   return found;
 }
 
-test('of a head that comes again, with another length too, the fields are the same object', () => {
+test('a repeated head returns the same field object, even with another length', () => {
   const memo = new HeadMemo(new SharedHeads());
   const first = read(memo, headWith('key-1', '12'));
   const second = read(memo, headWith('key-1', '7'));
@@ -62,7 +62,7 @@ test('of a head that comes again, with another length too, the fields are the sa
   assert.notEqual(read(memo, headWith('key-2', '7')).fields, first.fields);
 });
 
-test('a head that was let in is known to other connections, for as long as the one lives that brought it', () => {
+test('an admitted head is known to other connections while its first connection lives', () => {
   const shared = new SharedHeads();
   const [first, second, third] = [new HeadMemo(shared), new HeadMemo(shared), new HeadMemo(shared)];
   const brought = read(first, headWith('key-1', '12')).fields;
@@ -76,7 +76,7 @@ test('a head that was let in is known to other connections, for as long as the o
   assert.notEqual(read(third, headWith('key-1', '7')).fields, brought);
 });
 
-test('a head that was not let in is not known to others', () => {
+test('a refused head is not known to others', () => {
   const shared = new SharedHeads();
   const [first, second] = [new HeadMemo(shared), new HeadMemo(shared)];
   const brought = read(first, headWith('key-1', '12')).fields;
@@ -84,7 +84,7 @@ test('a head that was not let in is not known to others', () => {
   assert.notEqual(read(second, headWith('key-1', '12')).fields, brought);
 });
 
-test('what is shared is bounded', () => {
+test('the shared memory of heads is limited', () => {
   const shared = new SharedHeads();
   const memo = new HeadMemo(shared);
   for (let count = 0; count < 3_000; count += 1) read(memo, headWith(`key-${count}`, '1')).fields.made = {};

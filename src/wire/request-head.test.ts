@@ -21,7 +21,7 @@ function faultOf(text: string): string {
   return `${head.kind}: ${head.message}`;
 }
 
-test('a head says what is asked for, and its fields as they stand in it', () => {
+test('parses method, target and fields of a head unchanged', () => {
   const head = headOf('POST /v1/x?a=%20 HTTP/1.1\r\nHOST: h:80\r\nX-A:1\r\nx-a: \t2 3\t\r\nX-Empty:');
   assert.deepEqual([head.method, head.target, head.minor], ['POST', '/v1/x?a=%20', 1]);
   assert.deepEqual(head.fields.list, ['HOST', 'h:80', 'X-A', '1', 'x-a', '2 3', 'X-Empty', '']);
@@ -31,25 +31,25 @@ test('a head says what is asked for, and its fields as they stand in it', () => 
   assert.deepEqual([head.fields.has('host'), head.fields.has('hos')], [true, false]);
 });
 
-test('bytes beyond ASCII in a value are a character each', () => {
+test('each byte above ASCII in a value becomes one character', () => {
   assert.equal(headOf('GET / HTTP/1.0\r\nX: \xfc\xff').fields.get('x'), '\xfc\xff');
 });
 
-test('names are told apart by every character, whatever its case', () => {
+test('header names that differ in any one character are different fields', () => {
   const { fields } = headOf('GET / HTTP/1.0\r\nX-[a: 1'.replace('[', '^'));
   assert.equal(fields.get('x-^a'), '1');
   // A circumflex is no letter: 0x20 apart from it stands a tilde.
   assert.equal(fields.get('x-~a'), undefined);
 });
 
-test('how a body is framed', () => {
+test('reads the body length from Content-Length and Transfer-Encoding', () => {
   assert.equal(headOf('GET / HTTP/1.0').bodyBytes, 0);
   assert.equal(headOf('GET / HTTP/1.0\r\nContent-Length: 12').bodyBytes, 12);
   assert.equal(headOf('GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked').bodyBytes, 'chunked');
   assert.equal(headOf('GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\t chunked  ').bodyBytes, 'chunked');
 });
 
-test('who may go on', () => {
+test('decides keep-alive by HTTP version, Connection and Upgrade', () => {
   const wishes: [string, boolean][] = [
     ['HTTP/1.1', true],
     ['HTTP/1.0', false],
@@ -68,7 +68,7 @@ test('who may go on', () => {
   for (const [line, keepAlive] of wishes) assert.equal(headOf(`GET / ${line}\r\nHost: h`).keepAlive, keepAlive, line);
 });
 
-test('only a client of HTTP/1.1 waits to be asked for its body', () => {
+test('only an HTTP/1.1 client waits for 100 Continue', () => {
   assert.equal(headOf('POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue').expectsContinue, true);
   assert.equal(headOf('POST / HTTP/1.0\r\nHost: h\r\nExpect: 100-continue').expectsContinue, false);
   assert.match(faultOf('POST / HTTP/1.1\r\nHost: h\r\nExpect: 200-ok'), /expectation/);
@@ -132,6 +132,6 @@ const refused: readonly [string, RegExp][] = [
   [`GET / HTTP/1.1\r\nHost: h\r\nlong: ${'x'.repeat(40)}`, /too-large: .*long is longer than 40/],
 ];
 
-test('what could be read in two ways is refused, and the fault is named', () => {
+test('an ambiguous head is refused with the reason', () => {
   for (const [text, message] of refused) assert.match(faultOf(text), message, JSON.stringify(text));
 });

@@ -69,7 +69,7 @@ async function startServer(t: TestContext, { offers = [], answers = {} }: Script
   return { said, url: `smtp://localhost:${address.port}`, port: address.port };
 }
 
-test('sends the mail to each recipient, and nothing in it becomes a header or an end', async (t) => {
+test('sends mail to each recipient, and its content cannot inject headers or an end', async (t) => {
   const { said, url } = await startServer(t, {});
   await sendMail({ url }, mail);
   assert.deepEqual(said.slice(0, 5), [
@@ -88,7 +88,7 @@ test('sends the mail to each recipient, and nothing in it becomes a header or an
   assert.equal(Buffer.from(body, 'base64').toString(), mail.text);
 });
 
-test('asks for TLS where it is offered, and says user and password over it alone', async (t) => {
+test('uses STARTTLS if offered, and sends user and password only over it', async (t) => {
   const { said, port } = await startServer(t, { offers: ['STARTTLS', 'AUTH LOGIN PLAIN'] });
   await sendMail({ url: `smtp://ada:s%40cret@localhost:${port}`, ca: localhostCertificate }, mail);
   const plain = said.filter((line) => !line.startsWith('tls '));
@@ -96,7 +96,7 @@ test('asks for TLS where it is offered, and says user and password over it alone
   assert.ok(said.includes(`tls AUTH PLAIN ${Buffer.from('\0ada\0s@cret').toString('base64')}`));
 });
 
-test('sends no password without TLS, and none to a server that cannot prove its name', async (t) => {
+test('sends no password without TLS, or to a server with an invalid certificate', async (t) => {
   const bare = await startServer(t, { offers: ['AUTH PLAIN'] });
   await assert.rejects(sendMail({ url: `smtp://ada:secret@localhost:${bare.port}` }, mail), {
     message: 'the mail server offers no TLS, so the password is not sent',
@@ -106,7 +106,7 @@ test('sends no password without TLS, and none to a server that cannot prove its 
   assert.ok(![...bare.said, ...other.said].some((line) => line.includes('AUTH')));
 });
 
-test('says which command the server refused', async (t) => {
+test('reports which command the server refused', async (t) => {
   const { url } = await startServer(t, { answers: { 'RCPT TO:<on-call': '550 no such user' } });
   await assert.rejects(sendMail({ url }, mail), { message: 'the mail server answers 550 to RCPT' });
 });

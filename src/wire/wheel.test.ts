@@ -25,7 +25,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(5);
 }
 
-test('each is told once, never before its time, and the wheel stands still after it', async () => {
+test('each timeout fires once, never early, and the wheel stops when empty', async () => {
   const wheel = new Wheel(10);
   const items = [0, 5, 30, 60, 61, -100].map((inMs) => new Item(inMs));
   for (const item of items) wheel.add(item);
@@ -37,7 +37,7 @@ test('each is told once, never before its time, and the wheel stands still after
   assert.equal(wheel.size, 0);
 });
 
-test('one whose time was put off is told at the later time', async () => {
+test('a postponed timeout fires at the later time', async () => {
   const wheel = new Wheel(10);
   const item = new Item(20);
   wheel.add(item);
@@ -46,7 +46,7 @@ test('one whose time was put off is told at the later time', async () => {
   assert.ok((item.calls[0] ?? 0) >= item.dueMs);
 });
 
-test('what lies at a socket is read before a time is up, however long the process was held', async (t) => {
+test('data waiting at a socket is read before a timeout fires, even after a long block', async (t) => {
   const wheel = new Wheel(5);
   const item = new Item(30);
   const server = createServer((socket) => socket.on('data', () => (item.dueMs = performance.now() + 60_000)));
@@ -67,7 +67,7 @@ test('what lies at a socket is read before a time is up, however long the proces
   assert.deepEqual(item.calls, []);
 });
 
-test('one that is added again for an earlier time is told then; for a later one it stays where it is', async () => {
+test('a timeout added again fires at an earlier time; for a later one it stays', async () => {
   const wheel = new Wheel(10);
   const item = new Item(60_000);
   wheel.add(item);
@@ -78,7 +78,7 @@ test('one that is added again for an earlier time is told then; for a later one 
   await until(() => item.calls.length > 0);
 });
 
-test('one that is taken away is not told', async () => {
+test('a removed timeout does not fire', async () => {
   const wheel = new Wheel(5);
   const [gone, other] = [new Item(10), new Item(40)];
   wheel.add(gone);
@@ -89,7 +89,7 @@ test('one that is taken away is not told', async () => {
   assert.deepEqual(gone.calls, []);
 });
 
-test('a wheel that stood still goes on', async () => {
+test('a stopped wheel starts again', async () => {
   const wheel = new Wheel(5);
   for (let round = 0; round < 3; round += 1) {
     const item = new Item(1);
@@ -99,7 +99,7 @@ test('a wheel that stood still goes on', async () => {
   }
 });
 
-test('what has left the wheel is garbage at once', () => {
+test('what has left the wheel is garbage-collected at once', () => {
   const wheel = new Wheel(1_000);
   const waiting: (Item & { held: number[] })[] = [];
   const bytes = promotedBytes(() => {
