@@ -37,13 +37,13 @@ test('the median of an even number of values lies between the middle two', () =>
   assert.equal(median([]), undefined);
 });
 
-test('a ratio compares the same round, so a machine that slows down does not move it', () => {
+test('a ratio compares sides within one round, so a slowing machine does not change it', () => {
   assert.equal(ratioOf(series([80, 40, 20]), series([100, 50, 25]), rate), 0.8);
   // The ratio of the medians would be 0.4.
   assert.equal(ratioOf(series([100, 40, 20]), series([100, 100, 20]), rate), 1);
 });
 
-test('a ratio by CPU leaves out rounds whose CPU time nobody told', () => {
+test('a CPU ratio leaves out rounds without CPU time', () => {
   const told = (values: readonly (number | undefined)[]): Series => ({
     subject: 'any',
     rounds: series(values.map(() => 1)).rounds.map((one, at) => ({ ...one, cpuUs: values[at] })),
@@ -54,26 +54,26 @@ test('a ratio by CPU leaves out rounds whose CPU time nobody told', () => {
   assert.equal(ratioOf(told([undefined]), told([undefined]), requestsPerCpuSecond), undefined);
 });
 
-test("CPU time is told by the request, and what of it is the kernel's", () => {
+test("CPU time is reported per request, with the kernel's part", () => {
   const load = { requests: 1_000, seconds: 2, bytes: 0, p50Us: 0, p99Us: 0, p999Us: 0, errors: {} };
   const { cpuUs, kernelUs, rps } = toMeasurement(load, { userSeconds: 0.25, kernelSeconds: 0.5 }, undefined);
   assert.deepEqual([cpuUs, kernelUs, rps], [750, 500, 500]);
   assert.equal(toMeasurement(load, undefined, undefined).cpuUs, undefined);
 });
 
-test('what is added is the median of the differences within a round', () => {
+test('the added latency is the median of the differences within a round', () => {
   assert.equal(addedTo(series([10, 20, 90]), series([12, 25, 91]), rate), 2);
   assert.equal(addedTo(undefined, series([1]), rate), undefined);
   assert.equal(addedTo(series([1], { void: 'any' }), series([1]), rate), undefined);
 });
 
-test('a void side has no ratio', () => {
+test('a side without measurements has no ratio', () => {
   assert.equal(ratioOf(series([1], { void: '1 status errors' }), series([1]), rate), undefined);
   assert.equal(ratioOf(series([1]), series([1], { void: '1 status errors' }), rate), undefined);
   assert.equal(ratioOf(series([1]), undefined, rate), undefined);
 });
 
-test('the spread is the distance of the extremes as a share of the median', () => {
+test('the spread is the range as a share of the median', () => {
   assert.equal(spread(series([90, 100, 120])), 0.3);
 });
 

@@ -9,7 +9,7 @@ test('every request names the model', () => {
   }
 });
 
-test('every request holds one number that can be another each time', () => {
+test('every request has one number that can differ each time', () => {
   for (const { name, request, counterAt } of payloads) {
     const text = request.toString('latin1');
     assert.deepEqual(text.split(String(firstCounter)).map(({ length }) => length)[0], counterAt, name);
@@ -17,7 +17,7 @@ test('every request holds one number that can be another each time', () => {
   }
 });
 
-test('every answer is JSON, or events of JSON that end with the last byte', () => {
+test('every response is JSON, or events of JSON that end with the last byte', () => {
   for (const { name, answer, eventEnds } of payloads) {
     if (eventEnds === undefined) {
       assert.doesNotThrow(() => JSON.parse(answer.toString()), name);
@@ -31,7 +31,7 @@ test('every answer is JSON, or events of JSON that end with the last byte', () =
   }
 });
 
-test('the sizes are those that the titles speak of', () => {
+test('the sizes match the titles', () => {
   const sizes = Object.fromEntries(payloads.map(({ name, request, answer }) => [name, { request, answer }]));
   const within = (bytes: number | undefined, low: number, high: number): void =>
     assert.ok(bytes !== undefined && bytes >= low && bytes <= high, String(bytes));

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStat, type ThreadTime, usedByOwner } from './proc.ts';
 
-test('a name with blanks and parentheses moves no field', () => {
+test('a process name with blanks and parentheses shifts no field', () => {
   const line = '42 (a (b) c) S 1 42 42 0 -1 4194560 1 0 0 0 150 25 7 8 20 0 11 0 1 2 3\n';
   assert.deepEqual(parseStat(line), { id: 42, name: 'a (b) c', userSeconds: 1.5, kernelSeconds: 0.25 });
 });
 
-test('time is that between the readings, by whose the threads are, the most first and idlers left out', () => {
+test('reports CPU time between two readings per thread, busiest first, without idle ones', () => {
   const thread = (id: number, name: string, userSeconds: number, kernelSeconds = 0): ThreadTime => ({
     id,
     name,

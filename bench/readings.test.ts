@@ -12,7 +12,7 @@ const reading = (atUs: number, allocatedBytes: number): Reading => ({
   rssBytes: 0,
 });
 
-test('what was allocated outside of the span does not count, and the requests are those of the time between the lines', () => {
+test('allocations outside the interval do not count', () => {
   const readings = [reading(0, 0), reading(110, 1_000), reading(160, 6_000), reading(300, 1_000_000)];
   // 50 of the span's 100 microseconds, and so half of its requests.
   assert.deepEqual(allocationPerRequest(readings, { fromUs: 100, toUs: 200 }, 20), {
@@ -23,7 +23,7 @@ test('what was allocated outside of the span does not count, and the requests ar
   });
 });
 
-test('of fewer than two lines nothing can be said', () => {
+test('fewer than two readings give no result', () => {
   assert.equal(allocationPerRequest([reading(110, 1)], { fromUs: 100, toUs: 200 }, 20), undefined);
   assert.equal(allocationPerRequest([], { fromUs: 100, toUs: 200 }, 20), undefined);
 });

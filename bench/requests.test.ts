@@ -12,7 +12,7 @@ const requests: Requests = {
   keys: ['one', 'two'],
 };
 
-test('a request is the opening of a key, a number of the same length, and the rest', () => {
+test('a request is a prefix, a number of fixed length, and the rest', () => {
   const { openings, rest } = toParts(requests);
   assert.deepEqual(
     openings.map((opening) => /Authorization: Bearer (\w+)\r\n/.exec(opening)?.[1]),
@@ -26,12 +26,12 @@ test('a request is the opening of a key, a number of the same length, and the re
   );
 });
 
-test('a body without room for the number is refused', () => {
+test('a body without space for the number is refused', () => {
   assert.throws(() => toParts({ ...requests, counterAt: -1 }), /no place/);
   assert.throws(() => toParts({ ...requests, counterAt: requests.body.length - 9 }), /no place/);
 });
 
-test("the script for wrk holds line ends, quotes and backslashes as Lua's escapes, one opening a line", () => {
+test('the wrk script escapes line ends, quotes and backslashes for Lua', () => {
   const { rest } = toParts(requests);
   const script = toWrkScript({ openings: ['a\r\n"b\\', 'c'], rest }, '/tmp/rest', 5);
   assert.ok(script.startsWith('local openings = {\n  "a\\r\\n\\"b\\\\",\n  "c",\n}\n'), script);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSummary } from './system-calls.ts';
 
-test("strace's summary is read with and without errors, and without its total", () => {
+test("strace's summary is parsed with and without errors, and without its total", () => {
   const text = `% time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ----------------
  60.12    0.501234          50     10000           writev
