@@ -15,7 +15,7 @@ test('accepts subjects of the form type(scope): imperative summary', () => {
   }
 });
 
-test('refuses long subjects, other forms, a full stop and what is no order', () => {
+test('refuses long subjects, other forms, a full stop and verbs that are not imperative', () => {
   for (const [subject, fault] of [
     [`test(a): ${'x'.repeat(64)}`, /73 characters/],
     ['merge split embeddings', /not of the form/],

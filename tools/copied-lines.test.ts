@@ -9,7 +9,7 @@ const found = (texts: Readonly<Record<string, string>>, least = 3): string[] =>
     ({ one, other, lines }) => `${one.path}:${one.line} ${other.path}:${other.line} ${lines}`,
   );
 
-test('both places are named, and how long what they share is', () => {
+test('both locations are named, with the number of common lines', () => {
   const texts = { 'a.ts': textOf(['x();'], lines(0, 5)), 'b.ts': textOf(lines(0, 5), ['y();']) };
   assert.deepEqual(found(texts), ['a.ts:2 b.ts:1 5']);
 });
@@ -18,11 +18,11 @@ test('fewer lines are no copy', () => {
   assert.deepEqual(found({ 'a.ts': textOf(lines(0, 2), ['x();']), 'b.ts': textOf(lines(0, 2), ['y();']) }), []);
 });
 
-test('a file may repeat itself', () => {
+test('repetition within one file is allowed', () => {
   assert.deepEqual(found({ 'a.ts': textOf(lines(0, 3), ['x();'], lines(0, 3)) }), ['a.ts:1 a.ts:5 3']);
 });
 
-test('a third place is told too, each of what it copies', () => {
+test('a third location is reported too, each with its original', () => {
   const texts = { 'a.ts': textOf(lines(0, 3)), 'b.ts': textOf(lines(0, 3)), 'c.ts': textOf(lines(0, 3)) };
   assert.deepEqual(found(texts), ['a.ts:1 b.ts:1 3', 'a.ts:1 c.ts:1 3']);
 });

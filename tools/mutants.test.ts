@@ -13,7 +13,7 @@ export function f(n: number): boolean {
 }
 `;
 
-test('each place that decides or does something reads otherwise once, and types never', () => {
+test('changes each decision and effect once, and never types', () => {
   const found = mutantsOf('f.ts', source).map(({ line, was, text }) => `${line}: ${was} -> ${text}`);
   assert.deepEqual(found, [
     '4: n <= 1 -> true',
@@ -31,7 +31,7 @@ test('each place that decides or does something reads otherwise once, and types 
   ]);
 });
 
-test('what is changed is read by whoever imports it, and the file stays as it is', () => {
+test('importers get the changed text, and the file stays unchanged', () => {
   const mutant = { file: 'src/version.ts', start: 0, end: 0, text: 'globalThis.seen = 1;\n' };
   const run = (env: Record<string, string>): string =>
     execFileSync(

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 const run = (...args: readonly string[]) =>
   spawnSync(process.execPath, ['tools/new-family.ts', ...args], { encoding: 'utf8' });
 
-test('writes a family and its fixture once, and refuses what is no name', (t) => {
+test('writes a family and its fixture once, and refuses an invalid name', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'postern-family-'));
   t.after(() => rmSync(root, { recursive: true }));
   for (const folder of ['src/families', 'test/families']) mkdirSync(join(root, folder), { recursive: true });

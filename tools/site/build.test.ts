@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => rm(dirname(site), { recursive: true, force: true }));
 
-test('every page of the docs is under a head or in a list of another page', () => {
+test('every page of the docs is in a group of the menu or listed by another page', () => {
   const { groups, pages } = findPages(root);
   assert.equal(
     groups.some(({ head }) => head === 'More'),
@@ -43,7 +43,7 @@ test('every page of the docs is under a head or in a list of another page', () =
   }
 });
 
-test('every link leads to a page and a head that are there', () => {
+test('every link leads to an existing page and heading', () => {
   const anchors = new Map(
     files.map((file) => [file, new Set([...pageAt(file).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
   );
@@ -61,7 +61,7 @@ test('every link leads to a page and a head that are there', () => {
   assert.deepEqual(faults, []);
 });
 
-test('no page asks another server for anything', () => {
+test('no page loads anything from another server', () => {
   for (const file of files) {
     const text = pageAt(file);
     assert.match(text, /http-equiv="Content-Security-Policy" content="default-src 'none'/);
@@ -70,7 +70,7 @@ test('no page asks another server for anything', () => {
   for (const name of ['page.js', 'page.css', 'search.js']) assert.doesNotMatch(pageAt(name), /https?:\/\//);
 });
 
-test('the search finds a section by the beginnings of its words, the one about them first', () => {
+test('the search finds a section by prefixes of its words, best match first', () => {
   const sections = JSON.parse(pageAt('search.json')) as Section[];
   const first = (question: string): string | undefined => {
     const [found] = find(sections, question);
@@ -114,7 +114,7 @@ test('commands, options, scripts and paths in the docs exist', async () => {
   assert.deepEqual(faults, []);
 });
 
-test('a folder that is no site is left alone', async () => {
+test('a folder that is no generated site is not overwritten', async () => {
   await writeFile(join(dirname(site), 'mine'), 'mine');
   assert.throws(() => buildSite(root, dirname(site)), /is no site: name another folder/);
 });
