@@ -12,7 +12,7 @@ const written = {
   budgets: [{ every: 'week', amount: '50', alerts: ['90%'] }],
 };
 
-test('what is written of a project comes back as it was, its files and its notes too', async () => {
+test('a project is written as it was read, with file settings and notes', async () => {
   const file = new URL('../../../../postern.schema.json', import.meta.url);
   const schema: { properties: { projects: { items: { properties: object } } } } = JSON.parse(
     await readFile(file, 'utf8'),

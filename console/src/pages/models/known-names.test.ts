@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operationsByName } from './model-words.ts';
 
-test('a name says what a model is for only where there is no doubt', () => {
+test("a model's purpose is guessed from its name only if it is unambiguous", () => {
   const rows = [
     ['text-embedding-3-small', 'embeddings'],
     ['BAAI/bge-m3', 'embeddings'],

@@ -119,7 +119,7 @@ function namesIn(value: unknown, at: string): string[] {
   return Object.entries(value).flatMap(([name, one]) => [`${at}.${name}`, ...namesIn(one, `${at}.${name}`)]);
 }
 
-test('what is tried here is all that a model may have', async () => {
+test('the test document has every field of a model', async () => {
   const file = new URL('../../../../postern.schema.json', import.meta.url);
   const schema: { properties: { models: { items: Schema } }; $defs: Record<string, Schema> } = JSON.parse(
     await readFile(file, 'utf8'),
@@ -133,7 +133,7 @@ test('what is tried here is all that a model may have', async () => {
   );
 });
 
-test('what the form does not show comes back as it was written, and nothing is added', () => {
+test('fields not in the form are written back unchanged, and nothing is added', () => {
   assert.deepEqual(toDocument(toValues(written)), written);
   const short = { id: 'm', targets: [{ upstream: 'one' }] };
   assert.deepEqual(toDocument(toValues(short)), short);
@@ -143,7 +143,7 @@ test('what the form does not show comes back as it was written, and nothing is a
   assert.deepEqual(toDocument(toValues(again)), again);
 });
 
-test('a field that was emptied is not written', () => {
+test('an emptied field is not written', () => {
   const values = toValues(written);
   for (const name of limitNames) values.limits[name] = '';
   values.cache.on = false;
@@ -174,7 +174,7 @@ test('a field that was emptied is not written', () => {
   for (const key of emptied) assert.equal(key in document, false, key);
 });
 
-test('two versions differ where they say different things', () => {
+test('two versions differ if their content differs', () => {
   const differences = differencesOf({ id: 'm', visible: false }, { id: 'm', aliases: ['a'] });
   assert.deepEqual(differences, [
     { field: 'aliases', mine: '', theirs: '["a"]' },
@@ -182,7 +182,7 @@ test('two versions differ where they say different things', () => {
   ]);
 });
 
-test('what a price of the form is typed as comes into the document, and an amount takes the place of a list', () => {
+test('a price typed in the form is written to the document, and an amount replaces a list', () => {
   const values = toValues(written);
   values.price.image = '0.05';
   values.price.tools = ['web_search:0.02', 'nothing'];

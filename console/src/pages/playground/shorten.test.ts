@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shorten } from './call-text.ts';
 
-test('what is short is plain JSON', () => {
+test('short values are plain JSON', () => {
   const value = { a: [1, 2], b: { c: 'text' }, d: [], e: {}, f: [null, true, '<b>'] };
   const { text, isShortened } = shorten(value);
   assert.deepEqual(JSON.parse(text), value);
   assert.equal(isShortened, false);
 });
 
-test('long vectors, lists and texts are cut, and say so', () => {
+test('long vectors, lists and texts are shortened with a note', () => {
   const vector = Array.from({ length: 768 }, (_, index) => index);
   const { text, isShortened } = shorten({ data: [{ embedding: vector }], long: 'x'.repeat(5_000) });
   assert.ok(text.includes('[0, 1, 2, 3, 4, 5, 6, 7, … 760 more]'));

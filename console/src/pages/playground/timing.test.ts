@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseServerTiming, toSpans } from './call.ts';
 
-test('the header is read by name, and what is no time is left out', () => {
+test('reads the header by name, and skips invalid durations', () => {
   assert.deepEqual(
     [...parseServerTiming('gateway;dur=1.5, upstream;desc="x";dur=30')],
     [
@@ -13,7 +13,7 @@ test('the header is read by name, and what is no time is left out', () => {
   assert.deepEqual([...parseServerTiming('cache, a;dur=no, ;dur=1')], []);
 });
 
-test('what neither gateway nor upstream took is the rest', () => {
+test('time of neither gateway nor upstream is shown as rest', () => {
   const spans = toSpans({ headers: { 'server-timing': 'gateway;dur=2, upstream;dur=10' }, totalMs: 15 });
   assert.deepEqual(
     spans.map(({ name, ms }) => [name, ms]),

@@ -22,7 +22,7 @@ const family: FamilyFacts = {
   starter: null,
 };
 
-test('what is written comes back as it was, also what the form does not show', () => {
+test('a document is written as it was read, with fields that the form lacks', () => {
   const document = {
     id: 'a',
     family: 'openai',
@@ -47,14 +47,14 @@ test('what is written comes back as it was, also what the form does not show', (
   assert.deepEqual(toDocument(toValues(document), family), document);
 });
 
-test('endpoints are one word, or a list of addresses', () => {
+test('endpoints are a keyword, or a list of addresses', () => {
   for (const endpoints of ['srv', ['10.0.0.7:8080'], ['10.0.0.7', '10.0.0.8']]) {
     const document = { id: 'a', family: 'openai', endpoints };
     assert.deepEqual(toDocument(toValues(document), family), document);
   }
 });
 
-test('what would hold anyway is not written', () => {
+test('default values are not written', () => {
   const values = toFirstValues(family, 'openai');
   assert.deepEqual(
     [values.base_url, values.options, values.keys.length],
@@ -63,7 +63,7 @@ test('what would hold anyway is not written', () => {
   assert.deepEqual(toDocument(values, family), { id: 'openai', family: 'openai' });
 });
 
-test('a credential that is set stays until another one is typed', () => {
+test('a stored credential is kept until another is typed', () => {
   const values = toValues({ id: 'a', family: 'openai', api_key: '(sealed)' });
   assert.deepEqual(
     values.keys.map(({ secret, kept }) => [secret, kept]),
@@ -75,7 +75,7 @@ test('a credential that is set stays until another one is typed', () => {
   assert.equal(toDocument({ ...values, keys: [] }, family).api_key, undefined);
 });
 
-test('each of several credentials keeps its own secret, wherever it comes to stand', () => {
+test('each of several credentials keeps its secret in any order', () => {
   const credentials = [0, 1, 2].map((index) => ({ api_key: `(sealed credentials[${index}].api_key)`, weight: index }));
   const values = toValues({ id: 'a', family: 'openai', credentials });
   assert.deepEqual(toDocument(values, family).credentials, credentials);
@@ -85,7 +85,7 @@ test('each of several credentials keeps its own secret, wherever it comes to sta
   assert.deepEqual(toDocument(only, family).api_key, '(sealed credentials[2].api_key)');
 });
 
-test('one beside another makes a list of the two', () => {
+test('adding a second credential makes a list of both', () => {
   const values = toValues({ id: 'a', family: 'openai', api_key: '(sealed)' });
   const keys = [...values.keys, { ...emptyKey(), secret: 'sk-second', weight: 3 }];
   assert.deepEqual(toDocument({ ...values, keys }, family).credentials, [
@@ -94,7 +94,7 @@ test('one beside another makes a list of the two', () => {
   ]);
 });
 
-test('faults find their fields', () => {
+test('faults are shown at their fields', () => {
   const rows = [
     ['api_key', 'keys[0].secret'],
     ['credentials[1].api_key', 'keys[1].secret'],

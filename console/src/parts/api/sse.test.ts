@@ -7,7 +7,7 @@ const read = (...pieces: string[]): string[] => {
   return pieces.flatMap((piece) => reader.push(piece));
 };
 
-test('events are read however the bytes are cut', () => {
+test('events are read across any chunks', () => {
   const text = 'data: {"a":1}\r\n\r\n: a comment\nevent: x\ndata: two\ndata: lines\n\ndata:[DONE]\r\r';
   const whole = ['{"a":1}', 'two\nlines', '[DONE]'];
   assert.deepEqual(read(text), whole);
@@ -15,11 +15,11 @@ test('events are read however the bytes are cut', () => {
   for (let at = 0; at <= text.length; at += 1) assert.deepEqual(read(text.slice(0, at), text.slice(at)), whole);
 });
 
-test('an event that was not ended is none', () => {
+test('an unfinished event is ignored', () => {
   assert.deepEqual(read('data: 1\n\ndata: half'), ['1']);
   assert.deepEqual(read('data: half\n'), []);
 });
 
-test('other fields, empty data and colons in data are read as the standard says', () => {
+test('other fields, empty data and colons in data are handled as in the standard', () => {
   assert.deepEqual(read('\uFEFFdata: a:b\n\nid: 3\nretry\n\ndata\n\n'), ['a:b', '']);
 });

@@ -4,7 +4,7 @@ import { highest, lonely, stack, toArea, toBars, toLine, toMarks, toTicks } from
 
 const plot = { left: 0, top: 0, width: 100, height: 50 };
 
-test('ticks are even, begin at nought, are few, and reach the highest value', () => {
+test('ticks are even, begin at zero, are few, and reach the maximum', () => {
   for (const most of [0, 0.0003, 0.07, 1, 3, 9.99, 10, 42, 100, 1234, 7e9]) {
     const ticks = toTicks(most);
     assert.equal(ticks[0], 0);
@@ -15,7 +15,7 @@ test('ticks are even, begin at nought, are few, and reach the highest value', ()
   assert.deepEqual(toTicks(Number.NaN), [0, 1]);
 });
 
-test('each series stands upon those before it, and what is not known stays unknown', () => {
+test('stacked series add up, and unknown values stay unknown', () => {
   assert.deepEqual(
     stack([
       [1, 2, undefined],
@@ -29,7 +29,7 @@ test('each series stands upon those before it, and what is not known stays unkno
   assert.equal(highest([[1, undefined], [0.5]]), 1);
 });
 
-test('a line and an area leave open what is not known', () => {
+test('lines and areas have gaps for unknown values', () => {
   const values = [1, undefined, 2, 2];
   assert.equal(toLine(values, plot, 2).match(/M/g)?.length, 2);
   const [layer] = stack([values]);
@@ -39,13 +39,13 @@ test('a line and an area leave open what is not known', () => {
   assert.deepEqual(lonely([1, undefined, 2, 2, undefined, 3]), [0, 5]);
 });
 
-test('a bar of nothing is not drawn', () => {
+test('a bar of zero is not drawn', () => {
   const [layer] = stack([[0, 4, undefined]]);
   assert.ok(layer);
   assert.equal(toBars(layer, plot, 4).match(/M/g)?.length, 1);
 });
 
-test('the last time is always named, and never more than there is room for', () => {
+test('the last time is labelled, and labels fit the width', () => {
   assert.deepEqual(toMarks(0, 100, 50), []);
   assert.deepEqual(toMarks(1, 10, 50), [0]);
   const marks = toMarks(60, 400, 100);

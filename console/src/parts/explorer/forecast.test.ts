@@ -8,13 +8,13 @@ const startMs = Date.UTC(2026, 10, 26);
 const at = (hours: number): string => new Date(startMs + hours * hourMs).toISOString();
 const day = { amount: '10', startsAt: at(0), endsAt: at(24) };
 
-test('a budget that ends before its period is said to, with the earliest and the latest time', () => {
+test('predicts the earliest and latest end of a budget that will not last its period', () => {
   // Six in six hours: four are left, at one an hour.
   const words = forecastWords({ ...day, spent: '6' }, startMs + 6 * hourMs);
   assert.equal(words, `${formatTime(at(10))} (between ${formatTime(at(9))} and ${formatTime(at(12))})`);
 });
 
-test('what lasts is said to last, what is spent is spent, and what just began tells nothing', () => {
+test('tells budgets that last, spent ones, and those too new to predict', () => {
   assert.match(forecastWords({ ...day, spent: '1' }, startMs + 12 * hourMs), /^Lasts until it begins anew/);
   assert.match(forecastWords({ ...day, spent: '4.5' }, startMs + 12 * hourMs), /^Lasts, barely/);
   assert.match(forecastWords({ ...day, spent: '10' }, startMs + 12 * hourMs), /^Spent; begins anew/);

@@ -8,12 +8,12 @@ const startMs = Date.UTC(2026, 10, 26, 12);
 const at = (minutes: number): string => new Date(startMs + minutes * minuteMs).toISOString();
 const range = { from: at(2), to: at(15), stepMs: 5 * minuteMs, times: [at(0), at(5), at(10)] };
 
-test('the first point begins where the range does, and what is to come does not count', () => {
+test('the first point begins at the range start, and the future does not count', () => {
   assert.deepEqual(spansOf(range, startMs + 60 * minuteMs), [3 * minuteMs, 5 * minuteMs, 5 * minuteMs]);
   assert.deepEqual(spansOf(range, startMs + 12 * minuteMs), [3 * minuteMs, 5 * minuteMs, 2 * minuteMs]);
 });
 
-test('a rate is of the unit in which the busiest point is one or more', () => {
+test('a rate uses the unit in which the busiest point is at least one', () => {
   const total = (requests: readonly number[]) => ({ points: { requests } }) as unknown as Series['total'];
   assert.equal(rateUnitOf({ ...range, total: total([0, 600, 0]) }).words, 'a second');
   assert.equal(rateUnitOf({ ...range, total: total([0, 10, 0]) }).words, 'a minute');
@@ -22,20 +22,20 @@ test('a rate is of the unit in which the busiest point is one or more', () => {
   assert.deepEqual(ratesOf(points, 'requests', [2 * minuteMs], { ms: minuteMs, words: '' }), [3]);
 });
 
-test('refused requests do not hide those that failed, and of none there is no share', () => {
+test('refused requests do not hide failures, and zero requests have no share', () => {
   const points = { failed: [3], requests: [100], refused: [90] } as unknown as Parameters<typeof failedShareAt>[0];
   assert.equal(failedShareAt(points, 0), 0.3);
   assert.equal(shareAt(0, 0), null);
 });
 
-test('a comparison without data says so, and is not a comparison with nothing', () => {
+test('a comparison without data says so', () => {
   assert.equal(changeWords(5, undefined), 'no data before');
   assert.equal(changeWords(5, 0), 'none before');
   assert.equal(changeWords(100, 100), 'as before');
   assert.match(changeWords(150, 100), /^\+50\s?%$/);
 });
 
-test('each line has a colour and the names of its values, and all beyond the first are the others', () => {
+test('each line has a colour and value names, and the remaining ones are grouped as others', () => {
   const line = (by: object, isOthers = false) => ({ by, isOthers }) as unknown as Series['lines'][number];
   const named = toNamedLines(
     [line({ model: 'a', key: 'k' }), line({}, true)],

@@ -8,12 +8,12 @@ const came = (state: TailRows, isHeld: boolean, ...ids: string[]): TailRows =>
   takeEvent(state, { kind: 'came', rows: rows(...ids), isHeld });
 const ids = ({ shown }: TailRows): string[] => shown.map(({ id }) => id);
 
-test('what comes is on top, the last one first, and each once', () => {
+test('new rows come on top, newest first, each once', () => {
   const state = came(came(noRows, false, 'a', 'b'), false, 'b', 'c');
   assert.deepEqual(ids(state), ['c', 'b', 'a']);
 });
 
-test('what has to wait is counted, and comes on top when it is let go', () => {
+test('rows held back are counted, and added on top when released', () => {
   const held = came(came(came(noRows, false, 'a'), true, 'b', 'c'), true, 'c', 'd');
   assert.deepEqual([ids(held), held.heldCount], [['a'], 3]);
   const released = takeEvent(held, { kind: 'release' });
@@ -21,12 +21,12 @@ test('what has to wait is counted, and comes on top when it is let go', () => {
   assert.equal(takeEvent(released, { kind: 'release' }), released);
 });
 
-test('what comes when nobody looks brings along what waited', () => {
+test('rows that arrive while not held also release those held back', () => {
   const held = came(came(noRows, false, 'a'), true, 'b');
   assert.deepEqual(ids(came(held, false, 'c')), ['c', 'b', 'a']);
 });
 
-test('however much comes, the page holds a hundred', () => {
+test('keeps at most a hundred rows', () => {
   const many = Array.from({ length: 1_000 }, (_, index) => `row ${index}`);
   const state = came(came(noRows, false, ...many), true, ...many.map((id) => `next ${id}`));
   assert.deepEqual([state.shown.length, state.held.length, state.heldCount], [100, 100, 1_000]);

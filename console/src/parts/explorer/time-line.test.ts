@@ -30,20 +30,20 @@ function row(parts: Partial<LedgerDetail>): LedgerDetail {
 const spans = (detail: LedgerDetail): (string | number)[][] =>
   toTimeLine(detail).lanes.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 
-test('one call that was answered well stands where the times of the row put it', () => {
+test('a single successful call is drawn by the times of its row', () => {
   assert.deepEqual(spans(row({})), [
     ['Gateway', 0, 100],
     ['near', 10, 100],
   ]);
 });
 
-test('what was refused made no call, and has no bar for one', () => {
+test('a refused request has no bar for a call', () => {
   assert.deepEqual(spans(row({ outcome: 'refused', attempts: 0, upstream: null, firstByteMs: null })), [
     ['Gateway', 0, 100],
   ]);
 });
 
-test('calls that failed stand one after another, and the one that was answered where its first byte was', () => {
+test('failed calls are drawn one after another, and the successful one at its first byte', () => {
   const tries = [call('not-sent', 5), call('failed', 20, 'far'), call('answered', 30, 'last')];
   const line = toTimeLine(row({ tries, attempts: 3 }));
   assert.deepEqual(
@@ -58,7 +58,7 @@ test('calls that failed stand one after another, and the one that was answered w
   assert.equal(line.isApproximate, true);
 });
 
-test('calls that ran side by side do not stand one after another', () => {
+test('parallel calls are not drawn one after another', () => {
   const tries = [call('outrun', 100), call('answered', 40, 'far')];
   assert.deepEqual(spans(row({ tries })), [
     ['Gateway', 0, 100],
@@ -67,7 +67,7 @@ test('calls that ran side by side do not stand one after another', () => {
   ]);
 });
 
-test('whatever the numbers, every bar is inside the line and can be seen', () => {
+test('every bar is visible within the range, whatever the numbers', () => {
   const odd = [
     row({ durationMs: 0, firstByteMs: 0, upstreamMs: 0 }),
     row({ durationMs: 10, firstByteMs: 50, upstreamMs: 500 }),
@@ -83,7 +83,7 @@ test('whatever the numbers, every bar is inside the line and can be seen', () =>
   }
 });
 
-test('the gateway’s bar tells the wait, the queue, the first byte and the body apart', () => {
+test("the gateway's bar distinguishes wait, queue, first byte and body", () => {
   const [gateway] = toTimeLine(row({ queueMs: 4 })).lanes;
   assert.deepEqual(
     gateway.spans.map(({ phase, fromMs, toMs }) => [phase, fromMs, toMs]),

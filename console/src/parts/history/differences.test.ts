@@ -5,7 +5,7 @@ import { mostDifferences, toDifferences } from './differences.ts';
 const lines = (before: unknown, after: unknown): string[] =>
   toDifferences(before, after).map(({ path, kind, before: was, after: is }) => `${kind} ${path}: ${was} > ${is}`);
 
-test('only what differs is named, by its way through the document', () => {
+test('lists only differences, by path in the document', () => {
   const before = { name: 'a', limits: { rpm: 60, tpm: 1 }, targets: [{ upstream: 'near', weight: 1 }], models: ['x'] };
   const after = {
     name: 'a',
@@ -20,20 +20,20 @@ test('only what differs is named, by its way through the document', () => {
   ]);
 });
 
-test('what is made or taken away shows all of its fields', () => {
+test('a created or deleted document shows all its fields', () => {
   assert.deepEqual(lines(null, { a: 1, b: { c: true } }), ['added a: undefined > 1', 'added b.c: undefined > true']);
   assert.deepEqual(lines({ a: 1 }, null), ['removed a: 1 > undefined']);
   assert.deepEqual(lines({ a: null }, { a: 2 }), ['added a: undefined > 2']);
 });
 
-test('values that are no documents are compared whole, and different kinds too', () => {
+test('values that are not objects, or of different types, are compared whole', () => {
   assert.deepEqual(lines('30d', '7d'), ['changed : 30d > 7d']);
   assert.deepEqual(lines({ a: [1] }, { a: { b: 1 } }), ['changed a: [1] > {"b":1}']);
   assert.deepEqual(lines(null, null), []);
   assert.deepEqual(lines({ a: 1 }, { a: 1 }), []);
 });
 
-test('hostile names are names, and endless documents end', () => {
+test('handles hostile names and endless documents', () => {
   const hostile = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2, "<img src=x>": 3}');
   assert.deepEqual(lines(null, hostile), [
     'added __proto__.polluted: undefined > 1',

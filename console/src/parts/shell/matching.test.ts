@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ranked, scoreOf, typosBetween } from './matching.ts';
 
-test('a prefix comes before a word inside, a word before a part, a part before a typo', () => {
+test('ranks a prefix over a word inside, a word over a part, a part over a typo', () => {
   const names = ['audit log', 'see the audit', 'preaudit', 'audot'];
   assert.deepEqual(
     ranked('audit', names.toReversed(), (name) => [name]),
@@ -10,7 +10,7 @@ test('a prefix comes before a word inside, a word before a part, a part before a
   );
 });
 
-test('letters that are wrong, missing, too many or swapped still find a name', () => {
+test('finds a name despite wrong, missing, extra or swapped letters', () => {
   for (const typed of ['rvoke', 'revkoe', 'revvoke', 'revoke', 'rewoke']) {
     assert.notEqual(scoreOf(typed, ['Revoke a key']), undefined, typed);
   }
@@ -18,19 +18,19 @@ test('letters that are wrong, missing, too many or swapped still find a name', (
   assert.notEqual(scoreOf('text-embeding', ['text-embedding-3-small']), undefined);
 });
 
-test('short words take no typo, and other words are not found', () => {
+test('short words allow no typo, and every word must be found', () => {
   assert.equal(scoreOf('kye', ['Keys and projects']), undefined);
   assert.equal(scoreOf('settings', ['Models', 'visible']), undefined);
   assert.equal(scoreOf('audit rotate', ['Audit log']), undefined, 'each word has to be found');
 });
 
-test('what is not typed yet costs nothing', () => {
+test('untyped characters cost nothing', () => {
   assert.equal(typosBetween('playgr', 'playground', 1), 0);
   assert.equal(typosBetween('plaigr', 'playground', 1), 1);
   assert.equal(typosBetween('xyz', 'playground', 1), 2);
 });
 
-test('nothing typed leaves all as they stand', () => {
+test('without a query the order is kept', () => {
   assert.deepEqual(
     ranked('', ['b', 'a'], (name) => [name]),
     ['b', 'a'],

@@ -12,7 +12,7 @@ function argumentsOf(command: string): string[] {
 
 const call = { path: '/v1/rerank', body: '{}' };
 
-test('a gateway that listens on a socket alone is asked there, wherever its file is', () => {
+test('for a gateway on a Unix socket alone, curl uses its path', () => {
   for (const [baseUrl, socket, url] of [
     ['unix:/run/postern.sock:', '/run/postern.sock', 'http://localhost/v1/rerank'],
     ['unix:/run/postern.sock:/ai', '/run/postern.sock', 'http://localhost/ai/v1/rerank'],
@@ -24,7 +24,7 @@ test('a gateway that listens on a socket alone is asked there, wherever its file
   }
 });
 
-test('a gateway at a port is asked by its URL, with the secret that is known or that the shell knows', () => {
+test('for a gateway on a port, curl uses its URL, with the known secret or a shell variable', () => {
   const baseUrl = 'http://127.0.0.1:4000';
   const headers = (secret: string) => ['-H', `Authorization: Bearer ${secret}`, '-H', 'Content-Type: application/json'];
   const url = 'http://127.0.0.1:4000/v1/rerank';

@@ -6,7 +6,7 @@ import { type HttpCall, toJavaScript, toPython } from './http-code.ts';
 
 const body = { model: 'a "b" $c', input: ['x\ny', "it's"], stream: false, user: null, nested: { on: true, list: [] } };
 
-test('Python reads the body as it is meant, with its own words for true, false and nothing', (t) => {
+test('Python parses the body correctly, with True, False and None', (t) => {
   const code = toPython({ baseUrl: 'http://127.0.0.1:4000', path: '/v1/embeddings', body });
   // Python alone, with a library that prints what it is asked for.
   const stub =
@@ -45,7 +45,7 @@ test('JavaScript sends the same body, and a form with its files', async (t) => {
   assert.match(seen[1] ?? '', /name="model"\r\n\r\nm\r\n/);
 });
 
-test('the key is a variable, and stands in no code', () => {
+test('the key is a variable, never written in the code', () => {
   for (const code of [toPython, toJavaScript].map((write) => write({ baseUrl: '', path: '/v1/x', body: {} }))) {
     assert.match(code, /POSTERN_KEY/);
   }

@@ -13,7 +13,7 @@ const facts: SnippetFacts = {
 const codeOf = (id: string, more: Partial<SnippetFacts> = {}): string =>
   toSnippets({ ...facts, ...more }).find((one) => one.id === id)?.code ?? assert.fail(`no ${id}`);
 
-test('a shell reads the call with curl as it is meant, whatever the model is called', () => {
+test('a shell parses the curl command correctly, with any model name', () => {
   const echo = 'curl() { for one in "$@"; do printf "%s\\0" "$one"; done; }\n';
   const words = execFileSync('sh', ['-c', echo + codeOf('curl')], { encoding: 'utf8' }).split('\0');
   assert.equal(words[0], 'http://127.0.0.1:4000/ai/v1/embeddings');
@@ -21,7 +21,7 @@ test('a shell reads the call with curl as it is meant, whatever the model is cal
   assert.deepEqual(JSON.parse(words[6] ?? ''), { model: facts.model, input: ['Hello, world'] });
 });
 
-test('a secret that is not known is a variable of the shell, and stands in no call', () => {
+test('an unknown secret is a shell variable', () => {
   for (const operation of ['embeddings', 'rerank', 'completions', 'moderations', 'edits'] as const) {
     for (const { id, code } of toSnippets({ ...facts, secret: undefined, operation })) {
       assert.ok(code.includes('POSTERN_KEY'), id);
@@ -30,14 +30,14 @@ test('a secret that is not known is a variable of the shell, and stands in no ca
   }
 });
 
-test('of a gateway that listens on a socket alone the call with curl is shown, and no library that could not reach it', () => {
+test('for a gateway on a Unix socket alone, only curl is shown', () => {
   const [curl, ...others] = toSnippets({ ...facts, baseUrl: 'unix:/run/p.sock:/ai' });
   assert.match(curl?.code ?? '', /^curl --unix-socket \/run\/p\.sock http:\/\/localhost\/ai\/v1\/embeddings /);
   assert.match(curl?.note ?? '', /socket alone/);
   assert.deepEqual(others, []);
 });
 
-test('each library is given the address that it wants', () => {
+test('each library gets the base URL it needs', () => {
   assert.match(codeOf('openai-python'), /base_url="http:\/\/127\.0\.0\.1:4000\/ai\/v1"/);
   assert.match(codeOf('openai-node'), /baseURL: "http:\/\/127\.0\.0\.1:4000\/ai\/v1"/);
   assert.match(
@@ -48,7 +48,7 @@ test('each library is given the address that it wants', () => {
   assert.match(codeOf('cohere', { operation: 'rerank' }), /base_url="http:\/\/127\.0\.0\.1:4000\/ai"/);
 });
 
-test('a library is shown where it can do what is asked for', () => {
+test('a library is shown if it supports the operation', () => {
   const idsOf = (operation: SnippetFacts['operation']) => toSnippets({ ...facts, operation }).map(({ id }) => id);
   const always = ['curl', 'openai-python', 'openai-node'];
   assert.deepEqual(idsOf('embeddings'), [...always, 'langchain']);

@@ -4,7 +4,7 @@ import { toClock, toHeard } from './heard.ts';
 
 const heard = (json: unknown, text = '', isStream = false) => toHeard({ json, text, isStream });
 
-test('a text is found in each of the forms that an answer may have', () => {
+test('finds the text in each response format', () => {
   assert.equal(heard({ text: ' Open the gate. ' }).text, 'Open the gate.');
   assert.equal(heard(undefined, 'WEBVTT\n\nOpen.\n').text, 'WEBVTT\n\nOpen.');
   const events = [
@@ -15,7 +15,7 @@ test('a text is found in each of the forms that an answer may have', () => {
   assert.equal(heard([...events, { type: 'transcript.text.done', text: 'Open it!' }], '', true).text, 'Open it!');
 });
 
-test('length, language and parts are told where they are', () => {
+test('reports length, language and segments if present', () => {
   const json = {
     text: 'a',
     language: 'english',
@@ -32,6 +32,6 @@ test('length, language and parts are told where they are', () => {
   assert.deepEqual(heard('no object'), { text: '', language: undefined, seconds: undefined, parts: [] });
 });
 
-test('a place in the recording is written as a clock has it', () => {
+test('formats a position in the recording as a clock time', () => {
   assert.deepEqual([0, 9.99, 75.2, 3600].map(toClock), ['0:00', '0:09', '1:15', '60:00']);
 });

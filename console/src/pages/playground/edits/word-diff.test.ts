@@ -7,7 +7,7 @@ const show = (parts: readonly DiffPart[]): string[] => parts.map(({ kind, text }
 const textOf = (parts: readonly DiffPart[], without: DiffPart['kind']): string =>
   parts.flatMap(({ kind, text }) => (kind === without ? [] : [text])).join('');
 
-test('words that went and came stand where they did', () => {
+test('added and removed words are at their position', () => {
   assert.deepEqual(show(diffWords('the small gate', 'the big gate')), ['the ', '-small', '+big', ' gate']);
   assert.deepEqual(show(diffWords('a gate', 'a small gate')), ['a ', '+small ', 'gate']);
   assert.deepEqual(show(diffWords('the small gate.', 'the back door.')), ['the ', '-small gate', '+back door', '.']);
@@ -16,7 +16,7 @@ test('words that went and came stand where they did', () => {
   assert.deepEqual(diffWords('', ''), []);
 });
 
-test('both texts can be read back from the parts, whatever they are', () => {
+test('both texts can be rebuilt from the parts', () => {
   const texts = [
     '',
     'a',
@@ -36,14 +36,14 @@ test('both texts can be read back from the parts, whatever they are', () => {
   }
 });
 
-test('as much stays as can', () => {
+test('as many words as possible stay unchanged', () => {
   const parts = diffWords('a b c d e f', 'a c d x f');
   assert.equal(countWords(parts, 'same'), 4);
   assert.equal(countWords(parts, 'removed'), 2);
   assert.equal(countWords(parts, 'added'), 1);
 });
 
-test('texts too long to compare are shown as replaced, between what they share at their ends', () => {
+test('texts too long to compare are shown as replaced, except for common ends', () => {
   const before = `start ${'a '.repeat(3_000)}end`;
   const after = `start ${'b '.repeat(3_000)}end`;
   assert.deepEqual(

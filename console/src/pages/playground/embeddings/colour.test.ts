@@ -8,7 +8,7 @@ const toRgb = (text: string): [number, number, number] => {
   return [r, g, b];
 };
 
-test('numbers on every colour of the heat map can be read', () => {
+test('numbers are legible on every colour of the heat map', () => {
   for (let step = 0; step <= 200; step += 1) {
     const { background, text } = toColours(step / 200);
     const [one, other] = [luminance(toRgb(background)), luminance(toRgb(text))];

@@ -7,7 +7,7 @@ import { type Embedded, toEmbedded, toMismatch } from './embedded.ts';
 const answering = (data: unknown, input: unknown, headers: Record<string, string> = {}): Answer =>
   wholeAnswer({ call: { route: 'embeddings', model: 'm', body: { input } }, json: { data }, headers });
 
-test('vectors are put beside their texts by index, not by place', () => {
+test('vectors are assigned to texts by index, not by order', () => {
   const data = [
     { index: 1, embedding: [0, 1] },
     { index: 0, embedding: [1, 0] },
@@ -20,7 +20,7 @@ test('vectors are put beside their texts by index, not by place', () => {
   assert.equal(embedded.encoding, 'float');
 });
 
-test('an answer that cannot be drawn says why', () => {
+test('a response that cannot be drawn gives the reason', () => {
   assert.match(String(toEmbedded(answering([{ index: 0, embedding: [1] }], ['a', 'b']))), /text 2/);
   assert.match(String(toEmbedded(answering([{ index: 0, embedding: 'no?' }], 'a'))), /text 1/);
   const uneven = [
@@ -31,7 +31,7 @@ test('an answer that cannot be drawn says why', () => {
   assert.equal(toEmbedded(undefined), undefined);
 });
 
-test('models that share no space are said to share none', () => {
+test('models of different vector spaces are reported as such', () => {
   const of = (parts: Partial<Embedded>): Embedded => ({
     model: 'm',
     texts: [],

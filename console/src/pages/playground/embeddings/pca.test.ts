@@ -6,7 +6,7 @@ const of = (...rows: number[][]) => rows.map((row) => Float64Array.from(row));
 const distance = ([a, b]: readonly [number, number], [c, d]: readonly [number, number]): number =>
   Math.hypot(a - c, b - d);
 
-test('points of a plane keep their distances, however many dimensions they stand in', () => {
+test('points on a plane keep their distances in any number of dimensions', () => {
   const vectors = of([3, 0, 1, 0], [0, 0, 1, 0], [0, 2, 1, 0], [3, 2, 1, 0], [1, 1, 1, 0]);
   const { points, shares } = project(vectors);
   for (const [i, a] of vectors.entries()) {
@@ -19,7 +19,7 @@ test('points of a plane keep their distances, however many dimensions they stand
   assert.ok(shares[0] >= shares[1]);
 });
 
-test('two groups come to stand apart along the first direction', () => {
+test('two groups are separated along the first axis', () => {
   const { points } = project(of([1, 0, 0.1], [1, 0.1, 0], [-1, 0, 0.1], [-1, 0.1, 0]));
   const xs = points.map(([x]) => x);
   assert.equal(Math.sign(xs[0] ?? 0), Math.sign(xs[1] ?? 0));
@@ -27,12 +27,12 @@ test('two groups come to stand apart along the first direction', () => {
   assert.notEqual(Math.sign(xs[0] ?? 0), Math.sign(xs[2] ?? 0));
 });
 
-test('the same vectors give the same picture', () => {
+test('equal vectors give the same picture', () => {
   const vectors = of([1, 2, 3], [3, 1, 2], [2, 3, 1], [0, 0, 9]);
   assert.deepEqual(project(vectors), project(vectors));
 });
 
-test('nothing, one vector, and vectors that are all the same are no trouble', () => {
+test('handles no vectors, one, and identical ones', () => {
   assert.deepEqual(project([]), { points: [], shares: [0, 0] });
   assert.deepEqual(project(of([1, 2])).points, [[0, 0]]);
   assert.deepEqual(project(of([1, 2], [1, 2], [1, 2])).points, [
@@ -42,7 +42,7 @@ test('nothing, one vector, and vectors that are all the same are no trouble', ()
   ]);
 });
 
-test('a picture that was turned and mirrored is laid back on the other', () => {
+test('a rotated and mirrored projection is aligned with the reference', () => {
   const reference = project(of([1, 2, 3], [3, 1, 2], [2, 3, 1], [0, 0, 9])).points;
   const [cos, sin] = [Math.cos(2), Math.sin(2)];
   const turned = reference.map(([x, y]): [number, number] => [x * cos + y * sin, x * sin - y * cos]);

@@ -4,7 +4,7 @@ import { toPlaces } from './projection.ts';
 
 const drawing = { width: 400, height: 300, margin: 30, radius: 12 };
 
-test('points keep their proportions, with up being up', () => {
+test('points keep their proportions, with y upwards', () => {
   assert.deepEqual(
     toPlaces(
       [
@@ -22,7 +22,7 @@ test('points keep their proportions, with up being up', () => {
   );
 });
 
-test('points in one place can all be seen, and none leaves the drawing', () => {
+test('overlapping points are all visible, and none is outside the drawing', () => {
   const places = toPlaces(
     [
       [0, 0],

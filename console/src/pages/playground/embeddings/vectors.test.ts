@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareAll, cosine, decodeVector } from './embedded.ts';
 
-test('floats and base64 of the same numbers are the same vector', () => {
+test('floats and base64 of the same numbers give the same vector', () => {
   const numbers = [0.5, -1.25, 0, 3];
   const base64 = Buffer.from(Float32Array.from(numbers).buffer).toString('base64');
   assert.deepEqual(decodeVector(numbers), Float64Array.from(numbers));
   assert.deepEqual(decodeVector(base64), Float64Array.from(numbers));
 });
 
-test('what is no vector is told apart', () => {
+test('an invalid vector is recognised', () => {
   for (const value of [undefined, null, 'not base64!', 'AAA=', ['1'], { 0: 1 }, 7])
     assert.equal(decodeVector(value), undefined);
 });
 
-test('cosine says how alike two directions are', () => {
+test('cosine gives the similarity of two directions', () => {
   const of = (...numbers: number[]) => Float64Array.from(numbers);
   assert.equal(cosine(of(1, 0), of(2, 0)), 1);
   assert.equal(cosine(of(1, 0), of(0, 5)), 0);
@@ -24,7 +24,7 @@ test('cosine says how alike two directions are', () => {
   assert.ok(Number.isNaN(cosine(of(1), of(1, 1))));
 });
 
-test('all are compared with all, and stop when they are wanted no more', async () => {
+test('compares all pairs, and stops when cancelled', async () => {
   const vectors = [
     [1, 0],
     [0, 1],

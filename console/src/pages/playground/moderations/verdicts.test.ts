@@ -7,7 +7,7 @@ import { toTitle, toVerdicts } from './verdicts.ts';
 const answering = (results: unknown): Answer =>
   wholeAnswer({ call: { route: 'moderations', model: 'm', body: {} }, json: { results } });
 
-test('flagged categories come first, then those with the higher scores', () => {
+test('flagged categories come first, then by score', () => {
   const result = {
     flagged: true,
     categories: { hate: false, violence: true, sexual: false },
@@ -25,13 +25,13 @@ test('flagged categories come first, then those with the higher scores', () => {
   ]);
 });
 
-test('whatever an upstream wrote, there is something to show', () => {
+test('any upstream response can be displayed', () => {
   assert.deepEqual(toVerdicts(answering([null, 'x', {}])), Array(3).fill({ isFlagged: false, categories: [] }));
   assert.deepEqual(toVerdicts(answering('none')), []);
   assert.deepEqual(toVerdicts(undefined), []);
 });
 
-test('categories are named for people', () => {
+test('categories have readable names', () => {
   assert.equal(toTitle('self-harm/intent'), 'Self-harm: intent');
   assert.equal(toTitle('dangerous_content'), 'Dangerous content');
 });

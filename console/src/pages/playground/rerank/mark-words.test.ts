@@ -5,7 +5,7 @@ import { markWords } from './ranking.ts';
 const marked = (text: string, query: string): string[] =>
   markWords(text, query).flatMap((piece) => (piece.isMarked ? [piece.text] : []));
 
-test('the words of the query are found in any case and with their endings', () => {
+test('words of the query are found in any case and inflection', () => {
   assert.deepEqual(marked('Gates, a GATE and agate', 'the small gate'), ['Gates', 'GATE']);
   assert.deepEqual(marked('Die Größe zählt', 'größe'), ['Größe']);
 });
@@ -14,7 +14,7 @@ test('short and common words are not marked', () => {
   assert.deepEqual(marked('what is the use of it', 'what is the point of it'), []);
 });
 
-test('the pieces together are the text', () => {
+test('the pieces joined are the text', () => {
   const text = '<b>gate</b> to the gate';
   assert.equal(
     markWords(text, 'gate')

@@ -7,7 +7,7 @@ import { toRanking, unranked } from './ranking.ts';
 const answering = (results: unknown, documents: readonly unknown[]): Answer =>
   wholeAnswer({ call: { route: 'rerank', model: 'm', body: { documents } }, json: { results } });
 
-test('documents stand as the answer says, and those it leaves out come last', () => {
+test("documents are in the response's order, with missing ones last", () => {
   const results = [
     { index: 2, relevance_score: 0.8 },
     { index: 0, relevance_score: 0.2 },
@@ -23,7 +23,7 @@ test('documents stand as the answer says, and those it leaves out come last', ()
   );
 });
 
-test('scores below 0 are shown by where they stand among the others', () => {
+test('negative scores are drawn relative to the others', () => {
   const results = [
     { index: 0, relevance_score: 8 },
     { index: 1, relevance_score: -2 },
@@ -35,7 +35,7 @@ test('scores below 0 are shown by where they stand among the others', () => {
   );
 });
 
-test('an answer that is no ranking is none, whatever an upstream wrote', () => {
+test('a response that is no ranking is recognised', () => {
   for (const results of [undefined, null, {}, [], [null], [{ index: 9 }], [{ index: '0' }], [{ index: -1 }]]) {
     assert.equal(toRanking(answering(results, ['a'])), undefined);
   }

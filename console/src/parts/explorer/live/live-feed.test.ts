@@ -69,7 +69,7 @@ function open() {
 
 const seconds = (feed: LiveFeed): string[] => feed.get().samples.map((sample) => sample.at);
 
-test('takes the history and what follows, each second once, and lets go of what is older than five minutes', async () => {
+test('keeps history and new samples, one per second, for five minutes', async () => {
   const { feed, send } = open();
   feed.subscribe(() => undefined);
   await wait(5);
@@ -82,7 +82,7 @@ test('takes the history and what follows, each second once, and lets go of what 
   assert.deepEqual(seconds(feed), [2, 3, 301].map(at));
 });
 
-test('keeps what it saw where the gateway began anew and knows of nothing', async () => {
+test('keeps its samples when the gateway restarts without any', async () => {
   const { feed, send, hide } = open();
   feed.subscribe(() => undefined);
   await wait(5);
@@ -94,7 +94,7 @@ test('keeps what it saw where the gateway began anew and knows of nothing', asyn
   assert.deepEqual(seconds(feed), [0, 1, 9].map(at));
 });
 
-test('follows once for all who look, and not at all when the last is gone or the page is hidden', async () => {
+test('opens one stream for all viewers, and none without viewers or on a hidden page', async () => {
   const { feed, streams, hide } = open();
   const ends = [feed.subscribe(() => undefined), feed.subscribe(() => undefined)];
   await wait(5);
@@ -108,7 +108,7 @@ test('follows once for all who look, and not at all when the last is gone or the
   assert.equal(streams[1]?.signal.aborted, true);
 });
 
-test('a lost connection is said, and tried again after waits that grow to fifteen seconds and shrink when it is back', async () => {
+test('reports a lost connection, and reconnects with delays up to fifteen seconds that reset on success', async () => {
   const { feed, streams, away, fireRetry, send } = open();
   feed.subscribe(() => undefined);
   await wait(5);
@@ -132,7 +132,7 @@ test('a lost connection is said, and tried again after waits that grow to fiftee
   assert.equal(fireRetry(), 1_000);
 });
 
-test('a stream that says nothing for twenty seconds is lost', async () => {
+test('a stream silent for twenty seconds counts as lost', async () => {
   const { feed, timers } = open();
   feed.subscribe(() => undefined);
   await wait(5);
@@ -142,7 +142,7 @@ test('a stream that says nothing for twenty seconds is lost', async () => {
   assert.equal(feed.get().status, 'lost');
 });
 
-test('paused, what is shown stands still, and then it is all there', async () => {
+test('while paused the display stands still, and then catches up', async () => {
   const { feed, send } = open();
   feed.subscribe(() => undefined);
   await wait(5);

@@ -37,7 +37,7 @@ function sample(second: number, more: Partial<LiveSample> = {}): LiveSample {
   };
 }
 
-test('what was remembered is a share of the items of the last minute, and unknown where nothing was', () => {
+test("the cache share is of the last minute's items, and unknown without any", () => {
   assert.equal(savings([sample(0, { items: 5 })]), undefined);
   assert.equal(savings([sample(0, { items: 5, savedItems: 5 }), sample(61, { items: 2 })]), undefined);
   const samples = [sample(0, { items: 50 }), sample(70, { items: 4, savedItems: 9, saved: '0.02' })];
@@ -47,7 +47,7 @@ test('what was remembered is a share of the items of the last minute, and unknow
   });
 });
 
-test('what broke off and what has an unknown end failed, and what the client left is cancelled', () => {
+test('broken and lost requests count as failed, and those the client left as cancelled', () => {
   const one = sample(0, { requests: 7, byOutcome: { ok: 1, error: 1, cut: 1, lost: 1, refused: 2, aborted: 1 } });
   assert.deepEqual(
     ['succeeded', 'failed', 'refused', 'cancelled'].map((result) => resultOf(one, result)),
@@ -55,7 +55,7 @@ test('what broke off and what has an unknown end failed, and what the client lef
   );
 });
 
-test('points stand on the same marks whenever they are made, and those without a sample are unknown', () => {
+test('points are at fixed times, and unknown without a sample', () => {
   const samples = [sample(0, { requests: 10 }), sample(13, { requests: 2 })];
   const points = toPoints(samples);
   assert.equal(points.length, 60);

@@ -105,7 +105,7 @@ const endWords: Readonly<Record<WireName, string>> = {
 for (const name of wireNames) {
   const wire = wires[name];
 
-  test(`${name}: words, thoughts and a call are the same whether they come in pieces or at once`, () => {
+  test(`${name}: text, reasoning and tool calls are the same streamed and whole`, () => {
     for (const said of [streams[name].reduce(wire.add, nothingSaid), wire.readWhole(wholes[name])]) {
       assert.equal(said.text, 'Let me look.');
       assert.equal(said.thinking, 'hm');
@@ -118,7 +118,7 @@ for (const name of wireNames) {
     }
   });
 
-  test(`${name}: what is no event adds nothing, and no number makes a list without end`, () => {
+  test(`${name}: an invalid event adds nothing, and no index makes an endless list`, () => {
     const events = [null, 'text', 7, {}, { choices: 'no' }, { type: 'content_block_delta', index: 1e9 }];
     assert.deepEqual(events.reduce(wire.add, nothingSaid), nothingSaid);
     assert.doesNotThrow(() => wire.readWhole('<html>'));
@@ -132,7 +132,7 @@ const talk: readonly Turn[] = [
   { kind: 'told', answers: [{ id: 'c1', name: 'get_weather', output: 'sunny' }] },
 ];
 
-test('a talk goes over chat completions as messages with roles', () => {
+test('chat completions send a conversation as messages with roles', () => {
   const body = wires.chat.toBody(talk, settings);
   assert.deepEqual(body.messages, [
     { role: 'system', content: 'Be brief.' },
@@ -156,7 +156,7 @@ test('a talk goes over chat completions as messages with roles', () => {
   );
 });
 
-test('a talk goes over responses as items, and nothing of it is kept upstream', () => {
+test('the responses API sends a conversation as items, with nothing stored upstream', () => {
   const body = wires.responses.toBody(talk, settings);
   assert.deepEqual(body.input, [
     {
@@ -173,7 +173,7 @@ test('a talk goes over responses as items, and nothing of it is kept upstream', 
   assert.deepEqual([body.instructions, body.store, body.max_output_tokens], ['Be brief.', false, 50]);
 });
 
-test('a talk goes over messages as the blocks that came, thoughts and their signature with them', () => {
+test('the messages API sends back blocks as received, with signed reasoning', () => {
   const body = wires.messages.toBody(talk, settings);
   assert.deepEqual(body.messages, [
     {
@@ -197,7 +197,7 @@ test('a talk goes over messages as the blocks that came, thoughts and their sign
   assert.equal(wires.messages.toBody(talk, { ...settings, maxTokens: undefined }).max_tokens, 1024);
 });
 
-test('tools are read in the form of any wire, and what is no function goes as it is', () => {
+test("tools are read in any API's format, and other values are sent unchanged", () => {
   const parameters = { type: 'object' };
   const forms = [
     { name: 'f', parameters },
@@ -214,7 +214,7 @@ test('tools are read in the form of any wire, and what is no function goes as it
   assert.match(String(parseTools('{')), /not JSON/);
 });
 
-test('the wire that is wanted is taken where the model has it', () => {
+test('the preferred API is used if the model offers it', () => {
   assert.equal(chooseWire(['messages', 'chat'], 'messages'), 'messages');
   assert.equal(chooseWire(['messages'], 'chat'), 'messages');
   assert.equal(chooseWire(undefined, ''), 'chat');
