@@ -67,7 +67,7 @@ const noJson: readonly (readonly [what: string, headers: readonly HeaderField[],
   ['events that nobody asked for', [json], 'data: {}\n\n'],
 ];
 
-test('a 200 that is no JSON is an error that says so, in one piece or byte by byte', async (t) => {
+test('a 200 that is no JSON is a clear error, received at once or byte by byte', async (t) => {
   const pair = await startPair(t);
   for (const [what, headers, body] of noJson) {
     for (const pieces of [body, [...Buffer.from(body)].map((byte) => Buffer.from([byte]))]) {
@@ -84,7 +84,7 @@ test('a 200 that is no JSON is an error that says so, in one piece or byte by by
   assert.equal(pair.upstream.connections().accepted, 1, 'a short one costs no connection');
 });
 
-test('it moves on where the operation may be sent again, and counts as a failure of the target', async (t) => {
+test('such a response moves to the next target if replayable, and counts as a failure', async (t) => {
   const { rig, one, two } = await startTwo(
     t,
     (_request, reply) => reply.bytes(200, [json], page),
@@ -108,7 +108,7 @@ test('it moves on where the operation may be sent again, and counts as a failure
   );
 });
 
-test('elsewhere it ends in 502, unless the model is retried always', async (t) => {
+test('otherwise it ends in 502, unless the model has retry always', async (t) => {
   for (const retry of [undefined, 'always']) {
     const fails: Handler = (_request, reply) => reply.bytes(200, [['Content-Type', 'text/html']], page);
     const { rig, two } = await startTwo(t, fails, (_request, reply) => reply.json(200, { fine: true }), {
@@ -129,7 +129,7 @@ test('elsewhere it ends in 502, unless the model is retried always', async (t) =
   }
 });
 
-test('what begins as JSON passes byte for byte, whatever its type says', async (t) => {
+test('a response that begins as JSON passes byte for byte, whatever its type', async (t) => {
   const pair = await startPair(t);
   const plain = '{"data":[{"index":0,"embedding":[0.10,1e3]}]}';
   const cases: readonly (readonly [headers: readonly HeaderField[], body: Buffer | string])[] = [
@@ -163,7 +163,7 @@ test('what begins as JSON passes byte for byte, whatever its type says', async (
   }
 });
 
-test('an answer is held back for its first byte behind white space, and no longer', async (t) => {
+test('a response is held back until its first byte after white space, and no longer', async (t) => {
   let goOn = (): void => {};
   const seen = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -183,7 +183,7 @@ test('an answer is held back for its first byte behind white space, and no longe
   assert.equal((await connection.nextResponse()).body.toString(), '\ufeff\n {}');
 });
 
-test('white space that keeps a connection open reaches the client while it waits', async (t) => {
+test('white space sent as keep-alive reaches the client at once', async (t) => {
   let goOn = (): void => {};
   const seen = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -205,7 +205,7 @@ test('white space that keeps a connection open reaches the client while it waits
   assert.equal((await connection.nextResponse()).body.toString(), '\n\n{}');
 });
 
-test('a declared stream passes at its head; one that was asked for may go undeclared', async (t) => {
+test('a declared stream passes at its head; a requested one need not be declared', async (t) => {
   const pair = await startPair(t);
   const stream = ': wait\n\ndata: {"choices":[]}\n\ndata: [DONE]\n\n';
   const asked = `{"model":"m",${bodies['/v1/chat/completions']},"stream":true}`;
@@ -221,7 +221,7 @@ test('a declared stream passes at its head; one that was asked for may go undecl
   assert.equal((await pair.rig.post('/v1/chat/completions', asked)).status, 502);
 });
 
-test('other statuses, sound, and routes of the operator pass whatever they hold', async (t) => {
+test('other statuses, audio and custom routes pass with any content', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const rig = await startRig(t, {
@@ -240,7 +240,7 @@ test('other statuses, sound, and routes of the operator pass whatever they hold'
   assert.equal((await rig.post('/v1/anything', '{"model":"m"}')).body.toString(), 'ID3');
 });
 
-test('what is transcribed is a text where that is asked for or declared, and JSON elsewhere', async (t) => {
+test('a transcription is text if requested or declared, else JSON', async (t) => {
   let type = 'text/plain';
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [['Content-Type', type]], 'Hello.'));
   const boundary = 'b0undary';

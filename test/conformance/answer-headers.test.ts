@@ -87,7 +87,7 @@ const passing: readonly HeaderField[] = [
   ['Content-Length', '6'],
 ];
 
-test('what belongs to one hop, to the account or to the host of the upstream is withheld, and all else passes', async (t) => {
+test('hop-by-hop, account and host headers are withheld, and all others pass', async (t) => {
   for (const status of [200, 401, 404, 503]) {
     // One of each in turn, so that no order and no neighbour decides.
     const mixed = passing.flatMap((field, i) => [field, ...withheld.slice(i, i + 1)]);
@@ -113,7 +113,7 @@ test('what belongs to one hop, to the account or to the host of the upstream is 
   }
 });
 
-test('what `Connection` names belongs to that hop, in whatever case and however often it is said', async (t) => {
+test('headers named in `Connection` are hop-by-hop, in any case and number', async (t) => {
   const pair = await startPair(t);
   const own: HeaderField[] = [
     ['X-Hop', '1'],
@@ -139,7 +139,7 @@ test('what `Connection` names belongs to that hop, in whatever case and however 
   }
 });
 
-test('an upstream that offers to upgrade on an ordinary answer is taken at its answer', async (t) => {
+test("an upstream's offer to upgrade is ignored", async (t) => {
   const pair = await startPair(t);
   pair.upstream.respondWith(
     answering(200, [
@@ -154,7 +154,7 @@ test('an upstream that offers to upgrade on an ordinary answer is taken at its a
   assert.equal(answer.header('x-end'), '1');
 });
 
-test('framing is built anew even where `Connection` names it', async (t) => {
+test('framing headers are set anew even if `Connection` names them', async (t) => {
   const pair = await startPair(t);
   pair.upstream.respondWith(answering(200, [['Connection', 'Content-Length']]));
   const answer = await ask(pair);
@@ -162,7 +162,7 @@ test('framing is built anew even where `Connection` names it', async (t) => {
   assert.equal(answer.body.toString(), '"body"');
 });
 
-test('header values pass with every byte that HTTP allows, in head and trailers', async (t) => {
+test('header values pass with every byte HTTP allows, in head and trailers', async (t) => {
   const pair = await startPair(t);
   const bytes = [
     9,
@@ -242,7 +242,7 @@ test('trailers pass, announced or not, as often and in the order they were sent'
   }
 });
 
-test('a client of HTTP/1.0 gets no trailers, and the body whole', async (t) => {
+test('an HTTP/1.0 client gets no trailers, and the complete body', async (t) => {
   const pair = await startPair(t, async (_request, reply) => {
     await reply.head(200, [
       ['Transfer-Encoding', 'chunked'],
@@ -257,7 +257,7 @@ test('a client of HTTP/1.0 gets no trailers, and the body whole', async (t) => {
   assert.equal(answer.body.toString(), '"body"');
 });
 
-test('the request ID is the one of the client where it fits, else ours; that of the upstream has another name', async (t) => {
+test("the request ID is the client's if valid, else the gateway's; the upstream's has another name", async (t) => {
   const pair = await startPair(t);
   const long = 'x'.repeat(128);
   const cases: [sent: HeaderField[], echoed: string | undefined][] = [
@@ -300,7 +300,7 @@ test('the request ID is the one of the client where it fits, else ours; that of 
   }
 });
 
-test('an answer says which upstream gave it, after how many calls, in which space, and where the time went', async (t) => {
+test('response headers give the upstream, number of calls, vector space and timing', async (t) => {
   const pair = await startPair(t);
   const paths: [path: string, body: object, space: string | undefined][] = [
     ['/v1/embeddings', { input: 'x' }, 'a%20space'],
@@ -323,7 +323,7 @@ test('an answer says which upstream gave it, after how many calls, in which spac
   }
 });
 
-test('with diagnostics off, the request ID is all that is added', async (t) => {
+test('with diagnostics off, only the request ID is added', async (t) => {
   const pair = await startPair(t, undefined, { server: { diagnostics: false } });
   const sent: HeaderField[] = [
     ['Server-Timing', 'inner;dur=3'],
@@ -346,7 +346,7 @@ test('with diagnostics off, the request ID is all that is added', async (t) => {
   }
 });
 
-test('an answer of the built-in upstream has the same headers as any other', async (t) => {
+test('a response of the built-in upstream has the same headers as any other', async (t) => {
   const rig = await startRig(t, { upstreams: [{ id: 'here', family: 'local' }] });
   const answer = await rig.post('/v1/embeddings', { model: 'local/hash-embed', input: 'x' });
   assert.equal(answer.status, 200);
@@ -355,7 +355,7 @@ test('an answer of the built-in upstream has the same headers as any other', asy
   assert.equal(answer.header('content-length'), String(answer.body.length));
 });
 
-test('for a page of another origin, the headers of the upstream still come, doubled ones too', async (t) => {
+test("with CORS the upstream's headers are kept, duplicates too", async (t) => {
   const pair = await startPair(t, undefined, { server: { cors: { origins: ['https://app.example'] } } });
   const sent: HeaderField[] = [
     ['X-A', '1'],
@@ -381,7 +381,7 @@ test('for a page of another origin, the headers of the upstream still come, doub
   );
 });
 
-test('where requests are translated, the same headers are withheld, of a good answer and of an error', async (t) => {
+test('translated requests withhold the same headers, in successes and errors', async (t) => {
   const bodies = new Map<number, string>([
     [200, '{"id":"1","embeddings":{"float":[[0.5]]},"texts":["x"],"meta":{"billed_units":{"input_tokens":1}}}'],
     [400, '{"message":"no"}'],
@@ -398,7 +398,7 @@ test('where requests are translated, the same headers are withheld, of a good an
   }
 });
 
-test('with a list of its own, an upstream’s answers bring what is on it, in head and trailers, of successes and errors', async (t) => {
+test("an upstream's own header list applies to head, trailers, successes and errors", async (t) => {
   const head: HeaderField[] = [
     ['Content-Type', 'text/plain'],
     ['X-Request-Id', 'req_upstream'],

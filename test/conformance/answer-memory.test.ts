@@ -48,7 +48,7 @@ function gated(bytes: number): { readonly script: Handler; open(): void } {
   };
 }
 
-test('an answer has its room before it is read, and gives it back when the client has what was made of it', async (t) => {
+test('memory for a response is reserved before reading, and released when the client has the result', async (t) => {
   const { script, open } = gated(150 * KiB);
   const setup = await startTranslated(t, script, { server });
   const answer = setup.embed(asking);
@@ -59,7 +59,7 @@ test('an answer has its room before it is read, and gives it back when the clien
   await until(() => held(setup) === 0);
 });
 
-test('where no room comes free in time the client is told, nobody else is asked, and nothing is left behind', async (t) => {
+test('if no memory is free in time the client gets an error, no other target is called, and nothing leaks', async (t) => {
   const first = gated(200 * KiB);
   const setup = await startTranslated(t, first.script, { server });
   const holding = setup.embed(asking);
@@ -77,7 +77,7 @@ test('where no room comes free in time the client is told, nobody else is asked,
   second.open();
 });
 
-test('one that waits is read once another has ended', async (t) => {
+test('a waiting response is read once another has ended', async (t) => {
   const first = gated(200 * KiB);
   const setup = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
   const holding = setup.embed(asking);
@@ -91,7 +91,7 @@ test('one that waits is read once another has ended', async (t) => {
   await until(() => held(setup) === 0);
 });
 
-test('a client that leaves while its answer waits or is read leaves nothing behind', async (t) => {
+test('a client that disconnects while its response waits or is read leaves no memory reserved', async (t) => {
   const first = gated(200 * KiB);
   const setup = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
   const reading = await connect(setup.rig.port);
@@ -107,7 +107,7 @@ test('a client that leaves while its answer waits or is read leaves nothing behi
   first.open();
 });
 
-test('an answer that grows or is compressed counts as what it becomes, and ends with 503 beyond what there is', async (t) => {
+test('a response counts by its uncompressed size, and ends with 503 beyond the memory', async (t) => {
   const body = vectorOf(1200 * KiB);
   const scripts: Handler[] = [
     async (_request, reply) => {
@@ -135,7 +135,7 @@ test('an answer that grows or is compressed counts as what it becomes, and ends 
   }
 });
 
-test('a client that does not read what was made for it is let go of, and what it held is there again', async (t) => {
+test('a client that does not read its response is disconnected, and its memory released', async (t) => {
   // More than the kernel takes of it.
   const body = vectorOf(12 * 1024 * KiB);
   const script: Handler = (_request, reply) => reply.bytes(200, [json], body);

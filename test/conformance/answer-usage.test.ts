@@ -8,7 +8,7 @@ import { ask, newestExchange, question, startPair } from '../support/gateways/pa
 
 const json: HeaderField = ['Content-Type', 'application/json'];
 
-test('the observed usage is the one that the upstream wrote, wherever it stands and however it is packed', async (t) => {
+test("the recorded usage is the upstream's, anywhere in the response and in any encoding", async (t) => {
   const pair = await startPair(t);
   const vector = `[${Array.from({ length: 3000 }, (_, i) => Math.sin(i)).join(',')}]`;
   const tail = `{"object":"list","data":[{"embedding":${vector},"index":0}],"model":"x","usage":{"prompt_tokens":11,"total_tokens":13}}`;
@@ -60,7 +60,7 @@ function gzipped(parts: readonly string[]): Buffer {
   return gzipSync(parts.join(''));
 }
 
-test('an answer that breaks off counts as far as it was certain', async (t) => {
+test('a broken response counts the usage that is certain', async (t) => {
   const pair = await startPair(t);
   const counted = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}\n\n';
   const cases: [type: string, sent: string, expected: number | undefined][] = [
@@ -84,7 +84,7 @@ test('an answer that breaks off counts as far as it was certain', async (t) => {
   }
 });
 
-test('bytes count as they went over the wire', async (t) => {
+test('bytes are counted as sent over the network', async (t) => {
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], ['111', '222'], { chunked: true }));
   await ask(pair);
   const exchange = await pair.rig.exchange();

@@ -49,7 +49,7 @@ const bytewise =
     }
   };
 
-test('on all routes, status, status text, headers and body come back as they were sent', async (t) => {
+test('on all routes, status, reason, headers and body are passed unchanged', async (t) => {
   const pair = await startPair(t);
   const body = '{ "id":1.0,\n "é":"\\u00e9", "n":1e3, "big":12345678901234567890, "n":2 }\n';
   const headers: HeaderField[] = [
@@ -90,7 +90,7 @@ const errorBodies: readonly (readonly [type: string, body: string | Buffer])[] =
   ['application/problem+json', ''],
 ];
 
-test('every status from 200 to 299 and from 400 to 599 passes, whatever the shape of its body', async (t) => {
+test('every status from 200 to 299 and 400 to 599 passes, with any body', async (t) => {
   const pair = await startPair(t);
   const connection = await connect(pair.rig.port);
   t.after(() => connection.destroy());
@@ -115,7 +115,7 @@ function lengthOf(body: string | Buffer): HeaderField {
   return ['content-length', String(Buffer.byteLength(body))];
 }
 
-test('a status line may go without a text, and its text may be any Latin-1 or UTF-8', async (t) => {
+test('a status line may lack a reason, or have one in Latin-1 or UTF-8', async (t) => {
   const pair = await startPair(t);
   for (const text of ['', ' ', ' Größe', ` ${Buffer.from('模型 ünï').toString('latin1')}`]) {
     pair.upstream.respondWith(answering(`HTTP/1.1 200${text}\r\ncontent-length: 2\r\n\r\n{}`));
@@ -125,7 +125,7 @@ test('a status line may go without a text, and its text may be any Latin-1 or UT
   }
 });
 
-test('answers without a body stay without one, and the connections on both sides go on', async (t) => {
+test('responses without a body stay so, and both connections are reused', async (t) => {
   const pair = await startPair(t);
   const connection = await connect(pair.rig.port);
   t.after(() => connection.destroy());
@@ -166,7 +166,7 @@ test('a body keeps its framing: a length stays a length, chunks stay chunks', as
   }
 });
 
-test('an answer that comes byte by byte is put together as it was', async (t) => {
+test('a response that arrives byte by byte is passed on unchanged', async (t) => {
   const pair = await startPair(t);
   const head = [
     'HTTP/1.1 201 Made for you',
@@ -206,7 +206,7 @@ const interim: readonly string[] = [
   'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\n\r\n',
 ];
 
-test('informational answers end at the gateway, in one piece or byte by byte, and the final one passes', async (t) => {
+test('informational responses end at the gateway, and the final one passes', async (t) => {
   const pair = await startPair(t);
   const connection = await connect(pair.rig.port);
   t.after(() => connection.destroy());
@@ -230,13 +230,13 @@ test('informational answers end at the gateway, in one piece or byte by byte, an
   assert.equal(pair.upstream.connections().accepted, 1, 'an informational answer costs no connection');
 });
 
-test('what looks like an informational answer inside a body stays in the body', async (t) => {
+test('text like an informational response inside a body stays in the body', async (t) => {
   const body = '"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n';
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], [body, body, body]));
   assert.equal((await ask(pair)).body.toString(), body.repeat(3));
 });
 
-test('compressed bodies pass as they are, known encoding or not, success or error', async (t) => {
+test('compressed bodies pass unchanged, with any encoding, success or error', async (t) => {
   const pair = await startPair(t);
   const plain = JSON.stringify({ data: Array.from({ length: 50 }, (_, i) => ({ index: i, embedding: [i / 7] })) });
   const encodings: [name: string, bytes: Buffer][] = [
@@ -281,7 +281,7 @@ test('vectors keep every digit, and base64 every character', async (t) => {
   }
 });
 
-test('a client of HTTP/1.0 gets a length, or a body that ends with the connection', async (t) => {
+test('an HTTP/1.0 client gets a length, or a body that ends with the connection', async (t) => {
   const pair = await startPair(t);
   const head = `POST /v1/embeddings HTTP/1.0\r\nAuthorization: ${authorized()[0]?.[1]}\r\n`;
   const asked = `${head}Content-Length: ${question.length}\r\n\r\n${question}`;
@@ -296,7 +296,7 @@ test('a client of HTTP/1.0 gets a length, or a body that ends with the connectio
   }
 });
 
-test('a body that ends with the connection of the upstream is whole, and ends properly', async (t) => {
+test("a body ended by the upstream's connection is complete, and ends properly", async (t) => {
   const pair = await startPair(t);
   for (const version of ['1.0', '1.1']) {
     for (const status of ['200 OK', '500 Oh']) {
@@ -315,7 +315,7 @@ test('a body that ends with the connection of the upstream is whole, and ends pr
   }
 });
 
-test('what an upstream sends beyond its answer reaches nobody, least of all the next client', async (t) => {
+test('extra bytes of an upstream after its response reach no client', async (t) => {
   const pair = await startPair(t);
   const planted = 'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nplanted';
   const connection = await connect(pair.rig.port);
@@ -332,7 +332,7 @@ test('what an upstream sends beyond its answer reaches nobody, least of all the 
   assert.ok(!connection.received().includes('planted'));
 });
 
-test('one upstream connection serves one request after the other, and as many as come at once', async (t) => {
+test('one upstream connection serves requests in sequence, and any number in parallel', async (t) => {
   const pair = await startPair(t);
   for (let i = 0; i < 20; i += 1) await ask(pair);
   assert.equal(pair.upstream.connections().accepted, 1);
@@ -352,7 +352,7 @@ test('one upstream connection serves one request after the other, and as many as
   assert.equal(pair.upstream.connections().accepted, 8);
 });
 
-test('requests sent ahead on one connection are answered in their order, each with its own answer', async (t) => {
+test('pipelined requests are answered in order', async (t) => {
   const pair = await startPair(t, async (request, reply) => {
     const { delayMs } = JSON.parse(request.body.toString());
     await reply.sleep(delayMs);

@@ -27,7 +27,7 @@ function rests(setup: Several): readonly string[] {
     .map(({ fields }) => String(fields.upstream));
 }
 
-test('a name that is no text for a header stops nobody', async (t) => {
+test('a model name that no header can hold does not break the request', async (t) => {
   const pair = await startPair(t, answering('a'), { upstream: { limits: { concurrency: 2, queue: 0 } } });
   const pattern = { id: 'p-*', operations: ['embeddings'], targets: [{ upstream: 'up', model: '*' }] };
   const upstreams = [
@@ -47,7 +47,7 @@ test('a name that is no text for a header stops nobody', async (t) => {
   }
 });
 
-test('who is asked last is not blamed for the time that others took', async (t) => {
+test('the last target is not blamed for time that others took', async (t) => {
   const slow = afterMs(patientMs(62.5), answering('b'));
   const setup = await startSeveral(t, [silent, slow], {
     upstream: { timeouts: { first_byte: patiently(100), total: patiently(125) } },
@@ -56,7 +56,7 @@ test('who is asked last is not blamed for the time that others took', async (t) 
   assert.ok(!rests(setup).includes('b'), rests(setup).join());
 });
 
-test('a place in the queue is not worth more than the time that is left', async (t) => {
+test('the wait in a queue is limited by the time left for the request', async (t) => {
   const setup = await startSeveral(t, [silent, answering('b')], {
     upstream: {
       timeouts: { first_byte: patiently(100), total: patiently(100) },
@@ -68,7 +68,7 @@ test('a place in the queue is not worth more than the time that is left', async 
   assert.ok(!rests(setup).includes('b'), rests(setup).join());
 });
 
-test('a second call by hedging goes to nobody who rests', async (t) => {
+test('a hedged second call goes to no target in cooldown', async (t) => {
   const setup = await startSeveral(t, [afterMs(patientMs(10), answering('a')), refusingWith(500)], {
     model: { operations: ['embeddings'], hedge: { after: patiently(1.25) } },
   });
@@ -77,7 +77,7 @@ test('a second call by hedging goes to nobody who rests', async (t) => {
   assert.ok(second >= 5 && second <= 7, `${second} calls to the one that fails`);
 });
 
-test('where one that works says no, nobody who rests is asked for its sake', async (t) => {
+test('if a working target answers with an error, none in cooldown is called for it', async (t) => {
   let fails = false;
   const setup = await startSeveral(
     t,
@@ -91,7 +91,7 @@ test('where one that works says no, nobody who rests is asked for its sake', asy
   assert.deepEqual(setup.seen(), [5, 6]);
 });
 
-test('the other credentials of the first target are still there after a second call was made', async (t) => {
+test('the other credentials of the first target can be used after a hedged call', async (t) => {
   const first: Handler = (request, reply) =>
     request.header('authorization')?.includes('first') === true
       ? afterMs(patientMs(20), refusingWith(429))(request, reply)
@@ -103,7 +103,7 @@ test('the other credentials of the first target are still there after a second c
   assert.deepEqual((await setup.embed()).json(), { from: 'the second key' });
 });
 
-test('an answer that breaks off before the first byte of its body is asked for elsewhere', async (t) => {
+test('a response that breaks before its first body byte is retried elsewhere', async (t) => {
   const headOnly: Handler = async (_request, reply) => {
     await reply.head(200, [
       ['content-type', 'application/json'],
@@ -120,7 +120,7 @@ test('an answer that breaks off before the first byte of its body is asked for e
   assert.equal(answer.complete, false);
 });
 
-test('an error inside of a 200 is found in whatever pieces it comes, and nothing else is held up', async (t) => {
+test('an error inside a 200 is found across any chunks, and nothing else is delayed', async (t) => {
   const text = '{"error": {"message": "no", "code": 429}}';
   const pieces: Handler = async (_request, reply) => {
     await reply.head(200, [
@@ -149,12 +149,12 @@ test('an error inside of a 200 is found in whatever pieces it comes, and nothing
   assert.equal((await connection.nextResponse()).complete, true);
 });
 
-test('a completion of which nobody knows the end is not answered with what another said before', async (t) => {
+test("a completion with unknown outcome does not get an earlier target's error", async (t) => {
   const setup = await startSeveral(t, [refusingWith(429), resetting]);
   assertError(await setup.complete(), 'upstream_unreachable');
 });
 
-test('an upstream that was moved by a reload begins anew', async (t) => {
+test('an upstream moved by a reload starts with fresh health', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503, [['Retry-After', '60']]), answering('b')]);
   const at = (port: number) => ({
     upstreams: [{ id: 'a', family: 'openai', base_url: `http://127.0.0.1:${port}`, api_key: 'sk-credential-of-a' }],
@@ -168,7 +168,7 @@ test('an upstream that was moved by a reload begins anew', async (t) => {
   assert.deepEqual((await setup.embed()).json(), { from: 'b' });
 });
 
-test('an upstream that was down when its check was taken away is asked again', async (t) => {
+test('an upstream failed by a health check is called again when the check is removed', async (t) => {
   const setup = await startSeveral(
     t,
     [(request, reply) => reply.json(request.method === 'GET' ? 500 : 200, { from: 'a' }), answering('b')],
@@ -192,7 +192,7 @@ test('an upstream that was down when its check was taken away is asked again', a
   assert.equal(await from(), '{"from":"a"}');
 });
 
-test('an answer that is put aside gives its place to the next credential', async (t) => {
+test('a discarded response frees its slot for the next credential', async (t) => {
   const dripping: Handler = async (request, reply) => {
     if (request.header('authorization')?.includes('second') === true)
       return reply.json(200, { from: 'the second key' });
@@ -209,7 +209,7 @@ test('an answer that is put aside gives its place to the next credential', async
   assert.deepEqual((await setup.embed()).json(), { from: 'the second key' });
 });
 
-test('clients that leave while their body is judged take no place in the queue', async (t) => {
+test('clients that leave while their body is judged occupy no queue slot', async (t) => {
   const pair = await startPair(t, silent, { upstream: { limits: { concurrency: 1, queue: 3, queue_timeout: '5s' } } });
   const first = await connect(pair.rig.port);
   await first.write(questionBytes());
@@ -229,7 +229,7 @@ test('clients that leave while their body is judged take no place in the queue',
   assert.equal((await living.nextResponse()).status, 200);
 });
 
-test('what never left costs nothing of the retry budget', async (t) => {
+test('an unsent call does not use the retry budget', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b'), answering('c')], {
     target: [{}, { priority: 1 }, { priority: 2 }],
   });

@@ -31,7 +31,7 @@ async function mustBeRunning({ store }: Rig, id: string): Promise<void> {
   assert.notEqual(await store.background.get(id, 'up'), undefined);
 }
 
-test('it is billed once its end is known, whether its client ever asks for it or not', async (t) => {
+test('a background response is billed once its end is known, even if its client never polls', async (t) => {
   const { rig, service, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   const { bill, usage, outcome } = await rig.exchange(1);
@@ -50,7 +50,7 @@ test('it is billed once its end is known, whether its client ever asks for it or
   assert.equal(rig.app.background(), 0);
 });
 
-test('what it may cost at most stays in the budget until then, and what it cost afterwards', async (t) => {
+test('its worst case stays reserved until then, and its cost is charged afterwards', async (t) => {
   // At most 1,000 tokens of input at 2, and 100 of output at 10 dollars a million: 0.003.
   const key = { budgets: [{ every: 'day', amount: '0.0035' }] };
   const { rig, service, ask, make } = await startStoredObjectsSetup(t, {
@@ -68,7 +68,7 @@ test('what it may cost at most stays in the budget until then, and what it cost 
   assert.equal((await ask('one', 'POST', path, more)).status, 200);
 });
 
-test('it does not count among the calls at a time: its client can ask how far it is', async (t) => {
+test('it does not count as concurrent, so that its client can poll', async (t) => {
   const { service, ask, make } = await startStoredObjectsSetup(t, { key: { limits: { concurrency: 1 } } });
   const id = await make('one', inBackground);
   const first = await ask('one', 'GET', `${path}/${id}`);
@@ -78,7 +78,7 @@ test('it does not count among the calls at a time: its client can ask how far it
   assertError(await ask('two', 'GET', `${path}/${id}`), 'object_not_found', { param: 'id' });
 });
 
-test('one that is cancelled is billed as far as anyone knows, one that failed is not', async (t) => {
+test('a cancelled one is billed by known usage, a failed one is not', async (t) => {
   const { rig, up, service, ask, make } = await startStoredObjectsSetup(t);
   const cancelled = await make('one', inBackground);
   assert.equal((await ask('one', 'POST', `${path}/${cancelled}/cancel`)).status, 200);
@@ -93,7 +93,7 @@ test('one that is cancelled is billed as far as anyone knows, one that failed is
   await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'error' && row.costNanos === 0));
 });
 
-test('it cannot be deleted while it is made, and is billed all the same where it is deleted right after its end', async (t) => {
+test('it cannot be deleted while running, and is billed even if deleted right after its end', async (t) => {
   const { rig, service, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   assertError(await ask('one', 'DELETE', `${path}/${id}`), 'unsupported_parameter', { param: 'id' });
@@ -113,7 +113,7 @@ test('streamed, it is billed once, by its end', async (t) => {
   assert.deepEqual((await costsOf(rig)).toSorted(), [0, costNanos]);
 });
 
-test('while its client is still being answered nothing is settled, and what was reserved is given back afterwards', async (t) => {
+test('nothing is settled while its client is being answered, and the reservation is released afterwards', async (t) => {
   const { rig, up, ask } = await startStoredObjectsSetup(t);
   const last = Promise.withResolvers<void>();
   let looks = 0;
@@ -147,7 +147,7 @@ test('while its client is still being answered nothing is settled, and what was 
   assert.ok(looks > 0);
 });
 
-test('an upstream that is away for a while is asked again, and one that has lost it costs what was reserved', async (t) => {
+test('an unreachable upstream is polled again, and a lost response costs the reserved amount', async (t) => {
   const { rig, up, service, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   up.respondWith((_request, reply) => reply.json(503, { error: { message: 'away' } }));
@@ -161,7 +161,7 @@ test('an upstream that is away for a while is asked again, and one that has lost
   await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'lost' && (row.costNanos ?? 0) > 0));
 });
 
-test('what is not kept cannot be made in the background, nor what nobody can write down', async (t) => {
+test('background needs a stored response and a writable store', async (t) => {
   const { rig, up, ask } = await startStoredObjectsSetup(t);
   const body = { model: 'm', input: 'x', ...inBackground };
   assertError(await ask('one', 'POST', path, { ...body, store: false }), 'unsupported_parameter', {
@@ -174,7 +174,7 @@ test('what is not kept cannot be made in the background, nor what nobody can wri
   assert.doesNotMatch(answer.body.toString(), /resp_/);
 });
 
-test('the official library makes one, waits for it and gets it', async (t) => {
+test('the official library creates one, polls it and gets it', async (t) => {
   const { rig, service } = await startStoredObjectsSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   let answer = await client.responses.create({ model: 'm', input: '2+2?', background: true });
@@ -185,7 +185,7 @@ test('the official library makes one, waits for it and gets it', async (t) => {
   assert.equal(answer.output_text, 'four');
 });
 
-test('a process that ends leaves it to the next one', async (t) => {
+test('after a shutdown the next process continues polling', async (t) => {
   const { rig, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   await until(() => rig.app.background() === 1);

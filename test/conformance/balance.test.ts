@@ -30,7 +30,7 @@ const afterMs =
     await reply.json(200, {});
   };
 
-test('targets of one priority share the calls by weight', async (t) => {
+test('targets of one priority share calls by weight', async (t) => {
   const setup = await startSeveral(t, [answering('a'), answering('b')], {
     target: [
       { priority: 0, weight: 3 },
@@ -41,7 +41,7 @@ test('targets of one priority share the calls by weight', async (t) => {
   assert.ok(first > 180 && second > 40, `${first} and ${second}`);
 });
 
-test('a target of weight 0 is never called, not even where the others fail', async (t) => {
+test('a target of weight 0 is never called, even if the others fail', async (t) => {
   const setup = await startSeveral(t, [silent, answering('b')], {
     target: [{}, { weight: 0 }],
     upstream: { timeouts: { first_byte: patiently(12.5) } },
@@ -50,7 +50,7 @@ test('a target of weight 0 is never called, not even where the others fail', asy
   assert.deepEqual(setup.seen(), [1, 0]);
 });
 
-test('a lower priority is called only where the higher one cannot', async (t) => {
+test('a lower priority is called only if the higher one fails', async (t) => {
   const setup = await startSeveral(t, [answering('a'), answering('b'), answering('c')], {
     target: [{ priority: 1 }, { priority: 0 }, { priority: 2 }],
   });
@@ -59,7 +59,7 @@ test('a lower priority is called only where the higher one cannot', async (t) =>
   assert.deepEqual((await embedTimes(setup, 20)).with(1, 0), [20, 0, 0]);
 });
 
-test('least_busy keeps away from a target where calls pile up', async (t) => {
+test('least_busy avoids a target with many calls in flight', async (t) => {
   const setup = await startSeveral(t, [afterMs(patientMs(50)), afterMs(5), afterMs(5)], {
     target: level,
     model: { balance: 'least_busy' },
@@ -71,7 +71,7 @@ test('least_busy keeps away from a target where calls pile up', async (t) => {
   );
 });
 
-test('fastest finds the target that answers first', async (t) => {
+test('fastest finds the target with the lowest latency', async (t) => {
   const setup = await startSeveral(t, [afterMs(patientMs(20)), afterMs(patientMs(20)), afterMs(2)], {
     target: level,
     model: { balance: 'fastest' },
@@ -80,7 +80,7 @@ test('fastest finds the target that answers first', async (t) => {
   assert.ok(fast > 2 * (first + second), `${first}, ${second} and ${fast}`);
 });
 
-test('calls go where there is room rather than wait', async (t) => {
+test('calls go to a free target instead of waiting', async (t) => {
   const setup = await startSeveral(t, [silent, answering('b')], {
     target: [{ priority: 0 }, { priority: 0 }],
     upstream: { limits: { concurrency: 1 } },

@@ -30,7 +30,7 @@ async function settled(setup: BatchSetup): Promise<void> {
   await until(async () => (await setup.rig.store.batches.ofProject('one')).length === 0);
 }
 
-test('the name of the model is that of the upstream in every line, and every other byte is as it came', async (t) => {
+test('the model is renamed in every line, and every other byte is unchanged', async (t) => {
   const { up, send } = await startBatchSetup(t);
   const lines = [
     '{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[],"x":1.0e3}}\r',
@@ -49,7 +49,7 @@ test('the name of the model is that of the upstream in every line, and every oth
   }
 });
 
-test('a batch is made, told of and listed, and billed by the lines of its output once it ended', async (t) => {
+test('a batch is created, read and listed, and billed by its output lines once it ended', async (t) => {
   const setup = await startBatchSetup(t);
   const { rig, service, ask, send, make } = setup;
   const id = await make('one', 5);
@@ -84,7 +84,7 @@ test('a batch is made, told of and listed, and billed by the lines of its output
   assert.equal((await send('one', linesOf(1))).status, 200);
 });
 
-test('to every other project it is not there: not by an ID, not in a list, not in a body', async (t) => {
+test('for another project it does not exist: by ID, in a list or in a body', async (t) => {
   const setup = await startBatchSetup(t);
   const { up, service, ask, send, make } = setup;
   const id = await make('one', 2);
@@ -133,7 +133,7 @@ test('to every other project it is not there: not by an ID, not in a list, not i
   assert.equal(up.requests.length, before);
 });
 
-test('one bad line refuses the file, by its number and its fault, and nothing is sent', async (t) => {
+test('one invalid line refuses the file with line number and fault, and nothing is sent', async (t) => {
   const { up, send } = await startBatchSetup(t, { key: { models: ['m', 'embed', 'hidden', 'elsewhere', 'far'] } });
   const good = chatLine('good');
   const line = (more: object): string =>
@@ -219,7 +219,7 @@ test('one bad line refuses the file, by its number and its fault, and nothing is
   assert.equal((await send('one', `${good}\n`)).status, 200);
 });
 
-test('a key needs the operation of the lines, and the model when the batch is made', async (t) => {
+test('a key needs the operation of the lines, and the model when the batch is created', async (t) => {
   const { up, ask, send, compile } = await startBatchSetup(t, { key: { operations: ['embeddings'] } });
   assertError(await send('one', linesOf(1)), 'route_not_allowed', { param: 'file' });
   assertError(await send('one', 'x', 'user_data'), 'route_not_allowed');
@@ -263,7 +263,7 @@ test('a key needs the operation of the lines, and the model when the batch is ma
   assert.equal(up.requests.length, before + 1);
 });
 
-test('the worst case of all lines is reserved until the end is known, and what it cost is charged then', async (t) => {
+test('the worst case of all lines is reserved until the end, and the cost is charged then', async (t) => {
   // At most: for each of two lines 100 tokens of output at 10, and bytes at 2, of which half is charged in batches.
   const key = { budgets: [{ every: 'day', amount: '0.004' }] };
   const setup = await startBatchSetup(t, { key });
@@ -286,7 +286,7 @@ test('the worst case of all lines is reserved until the end is known, and what i
   assert.equal((await ask('one', 'GET', '/v1/batches')).status, 200);
 });
 
-test('its lines count for the limits of the key, and it is one call to the upstream', async (t) => {
+test("its lines count for the key's limits, and it is one call to the upstream", async (t) => {
   const { rig, send, order } = await startBatchSetup(t, {
     key: { limits: { requests_per_minute: 8 } },
     upstream: { limits: { requests_per_minute: 4 } },
@@ -297,7 +297,7 @@ test('its lines count for the limits of the key, and it is one call to the upstr
   assert.equal(rig.app.batches(), 1);
 });
 
-test('one that expired, failed or was cancelled costs what was done', async (t) => {
+test('an expired, failed or cancelled batch costs what was done', async (t) => {
   const setup = await startBatchSetup(t);
   const { service, make, ask } = setup;
   const one = (2 * 6_000 + 4_000 + 30_000 + 100_000) / 2;
@@ -319,7 +319,7 @@ test('one that expired, failed or was cancelled costs what was done', async (t) 
   }
 });
 
-test('a process that ends in the middle leaves it to the next one, which bills it once', async (t) => {
+test('after a shutdown the next process bills a running batch once', async (t) => {
   const setup = await startBatchSetup(t, { key: { budgets: [{ every: 'day', amount: 1 }] } });
   const { rig, service, make } = setup;
   const id = await make('one', 3);
@@ -333,7 +333,7 @@ test('a process that ends in the middle leaves it to the next one, which bills i
   assert.equal(service.batches.get(id)?.status, 'completed');
 });
 
-test('what it costs is not deleted before it is known, and is what was reserved where nobody can know it', async (t) => {
+test('a batch cannot be deleted before its cost is known, and costs the reservation if that stays unknown', async (t) => {
   const setup = await startBatchSetup(t);
   const { up, service, make, ask } = setup;
   const id = await make('one', 2);
@@ -355,7 +355,7 @@ test('what it costs is not deleted before it is known, and is what was reserved 
   assert.equal(lost?.isEstimated, true);
 });
 
-test('a line without a count is estimated, by its text, and marked', async (t) => {
+test('a line without usage is estimated by its text, and marked', async (t) => {
   const setup = await startBatchSetup(t);
   const { service, make } = setup;
   await make('one', 2);
@@ -370,7 +370,7 @@ test('a line without a count is estimated, by its text, and marked', async (t) =
   assert.ok((row?.billedInputTokens ?? 0) > 10 && (row?.billedOutputTokens ?? 0) > 3);
 });
 
-test('whoever leaves while it is made has made it, and it is billed', async (t) => {
+test('a batch is created and billed even if the client disconnects meanwhile', async (t) => {
   const setup = await startBatchSetup(t);
   const { up, rig, service, send } = setup;
   const file = JSON.parse((await send('one', linesOf(2))).body.toString()).id;
@@ -399,7 +399,7 @@ test('whoever leaves while it is made has made it, and it is billed', async (t) 
   await until(async () => (await rowsOf(setup)).some(({ costNanos }) => costNanos === 146_000));
 });
 
-test('what nobody could follow is ended, and its client told', async (t) => {
+test('a batch that cannot be recorded is cancelled, and the client gets an error', async (t) => {
   const { rig, service, send, order } = await startBatchSetup(t);
   const file = JSON.parse((await send('one', linesOf(2))).body.toString()).id;
   t.mock.method(rig.store.batches, 'add', () => Promise.reject(new Error('the disk is full')));
@@ -411,7 +411,7 @@ test('what nobody could follow is ended, and its client told', async (t) => {
   );
 });
 
-test('lists come in pages, without what the key may not use', async (t) => {
+test('lists are paged, without objects the key may not use', async (t) => {
   const setup = await startBatchSetup(t, { key: { models: ['embed'] } });
   const ids: string[] = [];
   for (let no = 0; no < 3; no += 1) {
@@ -427,7 +427,7 @@ test('lists come in pages, without what the key may not use', async (t) => {
   assertError(await setup.ask('one', 'GET', `/v1/batches/${first}`), 'object_not_found', { param: 'id' });
 });
 
-test('who made the file may be allowed more than who makes the batch', async (t) => {
+test("the file's creator may have more permissions than the batch's", async (t) => {
   const { up, send, order } = await startBatchSetup(t, { key: { models: ['embed'] } });
   const file = JSON.parse((await send('sibling', linesOf(2))).body.toString()).id;
   const before = up.requests.length;
@@ -435,7 +435,7 @@ test('who made the file may be allowed more than who makes the batch', async (t)
   assert.equal(up.requests.length, before);
 });
 
-test('what lines count is believed, however unlike their requests are, and items are those of all', async (t) => {
+test('reported usage of lines is trusted, and items are those of all lines', async (t) => {
   const setup = await startBatchSetup(t);
   const line = (id: string, input: unknown): string =>
     JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/embeddings', body: { model: 'embed', input } });
@@ -460,7 +460,7 @@ test('what lines count is believed, however unlike their requests are, and items
   assert.equal(row.costNanos, 303 * 1_000 + 102 * 10);
 });
 
-test('tools that the upstream runs are held at their most, and billed as often as they were called', async (t) => {
+test('tools run by the upstream are reserved at their maximum, and billed by use', async (t) => {
   const setup = await startBatchSetup(t, {
     model: { context: 1_000, price: { input: 0, output: 0, tools: { web_search: '0.01' }, batch: '50%' } },
     key: { budgets: [{ every: 'day', amount: '0.045' }] },
@@ -489,7 +489,7 @@ test('tools that the upstream runs are held at their most, and billed as often a
   assert.deepEqual([row?.costNanos, row?.isEstimated], [(3 * 10_000_000) / 2, false]);
 });
 
-test('one that has ended is not billed before its output is there', async (t) => {
+test('an ended batch is not billed before its output is available', async (t) => {
   const setup = await startBatchSetup(t);
   const { up, rig, service, make } = setup;
   await make('one', 2);
@@ -506,7 +506,7 @@ test('one that has ended is not billed before its output is there', async (t) =>
   await until(async () => (await rowsOf(setup)).some(({ costNanos }) => costNanos === 146_000));
 });
 
-test('the official library sends a file, has it worked off, and reads what came of it', async (t) => {
+test('the official library uploads a file, runs a batch, and reads its output', async (t) => {
   const setup = await startBatchSetup(t);
   const client = new OpenAI({ baseURL: `${setup.rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   const file = await client.files.create({ file: await toFile(Buffer.from(linesOf(3)), 'a.jsonl'), purpose: 'batch' });

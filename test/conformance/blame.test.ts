@@ -18,7 +18,7 @@ const failingOn =
   (request, reply) =>
     request.body.includes(poison) ? refusingWith(status)(request, reply) : otherwise(request, reply);
 
-test('one body that a target fails on rests it not, however often it comes; a second one tells that it fails by itself', async (t) => {
+test('one body on which a target fails causes no cooldown, however often; a second body does', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
   for (let n = 0; n < 8; n += 1) assert.equal((await send(setup, 'the same')).status, 200);
   assert.deepEqual([setup.seen(), rests(setup)], [[8, 8], 0]);
@@ -28,27 +28,27 @@ test('one body that a target fails on rests it not, however often it comes; a se
   assert.deepEqual(setup.seen(), [12, 13]);
 });
 
-test('resets count at once, whoever called', async (t) => {
+test('connection resets count at once, from any client', async (t) => {
   const setup = await startSeveral(t, [resetting, answering('b')]);
   for (let n = 0; n < 6; n += 1) await send(setup, 'the same');
   assert.deepEqual([setup.seen(), rests(setup)], [[5, 6], 1]);
 });
 
-test('what two targets fail on alike is to blame itself: neither rests, though each body is another', async (t) => {
+test('a body on which two targets fail alike is blamed: neither enters cooldown', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a')), failingOn('poison', answering('b'))]);
   for (let n = 0; n < 9; n += 1) assert.equal((await send(setup, `poison ${n}`)).status, 500);
   assert.deepEqual([setup.seen(), rests(setup)], [[9, 9], 0]);
   assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
-test('where a third one serves it, two that fail alike are no proof against the request', async (t) => {
+test('if a third target serves it, two that fail alike are not excused', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500), answering('c')]);
   for (let n = 0; n < 6; n += 1) assert.equal((await send(setup, `text ${n}`)).status, 200);
   assert.deepEqual([setup.seen(), rests(setup)], [[5, 5, 6], 2]);
 });
 
 for (const status of [503, 529]) {
-  test(`${status} to one and the same body takes a target out after five in a row, and no client sees an error`, async (t) => {
+  test(`${status} to the same body takes a target out after five in a row, and no client sees an error`, async (t) => {
     const setup = await startSeveral(t, [refusingWith(status), answering('b')]);
     const startMs = performance.now();
     for (let n = 0; n < 30; n += 1) assert.equal((await send(setup, 'the same')).status, 200);
@@ -59,7 +59,7 @@ for (const status of [503, 529]) {
   });
 }
 
-test('a cooldown of one body ends with a different request, which is the probe, and not with the same body', async (t) => {
+test('a cooldown caused by one body ends with a different request as its probe', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 7; n += 1) await send(setup, 'poison');
   assert.deepEqual([setup.seen(), rests(setup)], [[5, 7], 1]);
@@ -70,7 +70,7 @@ test('a cooldown of one body ends with a different request, which is the probe, 
   assert.deepEqual((await send(setup, 'another')).json(), { from: 'a' });
 });
 
-test('a success in between begins the row of 503 anew', async (t) => {
+test('a success restarts the count of 503s', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 12; n += 1) {
     await send(setup, 'poison');
@@ -79,7 +79,7 @@ test('a success in between begins the row of 503 anew', async (t) => {
   assert.deepEqual([setup.seen(), rests(setup)], [[15, 12], 0]);
 });
 
-test('two targets that answer 503 to one body alike are both cleared, however often it comes', async (t) => {
+test('two targets that answer 503 to one body are both cleared, however often', async (t) => {
   const setup = await startSeveral(t, [
     failingOn('poison', answering('a'), 503),
     failingOn('poison', answering('b'), 503),
@@ -89,7 +89,7 @@ test('two targets that answer 503 to one body alike are both cleared, however of
   assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
-test('a target in cooldown for one body is cleared once another fails on that body, too', async (t) => {
+test('a target in cooldown for one body is cleared once another fails on it, too', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 5; n += 1) await send(setup, 'poison');
   assert.equal(rests(setup), 1);
@@ -105,7 +105,7 @@ test('a target without an alternative never enters a cooldown for one body', asy
   assert.deepEqual([setup.seen(), rests(setup), stateOf(setup)], [[8], 0, 'healthy']);
 });
 
-test('503 to different bodies speaks of the service, and blames no request', async (t) => {
+test('503 to different bodies counts against the service', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503), refusingWith(503)]);
   for (let n = 0; n < 5; n += 1) await send(setup, `text ${n}`);
   assert.equal(rests(setup), 2);
@@ -120,7 +120,7 @@ const parserFails: Handler = (_request, reply) =>
     },
   });
 
-test("a text that a family knows as its parser's is the client's to mend: 400, nobody else is asked, nobody rests", async (t) => {
+test("a known parser error is the client's: 400, no other target, no cooldown", async (t) => {
   const setup = await startSeveral(t, [parserFails, answering('b')], { upstream: [{ family: 'llamacpp' }, {}] });
   for (let n = 0; n < 8; n += 1) {
     const answer = await send(setup, [`text ${n}`]);
@@ -133,7 +133,7 @@ test("a text that a family knows as its parser's is the client's to mend: 400, n
 const half = (input: string): Buffer => Buffer.from(`{"model":"m","input":"${input}"}`);
 
 for (const family of ['llamacpp', 'infinity']) {
-  test(`half of a surrogate pair never reaches ${family}: another target gets it, or it is refused`, async (t) => {
+  test(`a lone surrogate never reaches ${family}: another target gets it, or it is refused`, async (t) => {
     const alone = await startSeveral(t, [answering('a')], {
       upstream: { family },
       model: { operations: ['embeddings'] },
@@ -157,7 +157,7 @@ for (const family of ['llamacpp', 'infinity']) {
 const loading: Handler = (_request, reply) =>
   reply.json(503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } });
 
-test('a server that loads its model has done nothing: completions move on, and it is probed until it is ready', async (t) => {
+test('while a server loads its model, completions move on and it is probed until ready', async (t) => {
   const setup = await startSeveral(t, [loading, answering('b')], {
     upstream: [{ family: 'llamacpp' }, {}],
     model: { operations: ['embeddings', 'completions'] },
@@ -173,7 +173,7 @@ test('a server that loads its model has done nothing: completions move on, and i
   assert.equal(stateOf(setup), 'healthy');
 });
 
-test('where nobody else is there, the client is told what the server says, and it is asked again by the next', async (t) => {
+test("without another target the client gets the loading server's message, and the next request tries it again", async (t) => {
   const setup = await startSeveral(t, [loading], {
     upstream: { family: 'llamacpp' },
     model: { operations: ['completions'] },
@@ -186,7 +186,7 @@ test('where nobody else is there, the client is told what the server says, and i
   assert.equal((await setup.complete()).status, 200);
 });
 
-test('503 of a server that does not load is as any other: a completion is not sent twice', async (t) => {
+test('503 of a server that does not load a model is ordinary: a completion is not sent twice', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503), answering('b')], {
     upstream: [{ family: 'llamacpp' }, {}],
     model: { operations: ['completions'] },
@@ -195,7 +195,7 @@ test('503 of a server that does not load is as any other: a completion is not se
   assert.deepEqual(setup.seen(), [1, 0]);
 });
 
-test("TEI's 424 is a backend that failed: the next target is asked, and at the end it is 502", async (t) => {
+test("TEI's 424 is a failed backend: the next target is called, and the last gives 502", async (t) => {
   const failed: Handler = (_request, reply) => reply.json(424, { error: 'inference failed', error_type: 'Backend' });
   const options = { upstream: [{ family: 'tei' }, {}], model: { operations: ['embeddings'] } };
   const both = await startSeveral(t, [failed, answering('b')], options);

@@ -91,7 +91,7 @@ const waiting = ({ rig }: Setup): number => rig.app.memory().requests.waiting;
 
 const isEmpty = (setup: Setup) => until(() => held(setup) === 0 && waiting(setup) === 0);
 
-test('every coding is decoded as it comes, in pieces of any size, and counts as what it becomes', async (t) => {
+test('every content coding is decoded in chunks of any size, and counts uncompressed', async (t) => {
   const setup = await open(t);
   const { rig, upstream } = setup;
   const bodies = [
@@ -121,7 +121,7 @@ test('every coding is decoded as it comes, in pieces of any size, and counts as 
   await isEmpty(setup);
 });
 
-test('what stands behind the end of what was compressed is no part of it, and nothing is sent before all of it is here', async (t) => {
+test('bytes after the compressed data are dropped, and nothing is sent before the body is complete', async (t) => {
   const { rig, upstream } = await open(t);
   const body = question(1000);
   for (const encode of [gzipSync, deflateSync]) {
@@ -142,7 +142,7 @@ test('what stands behind the end of what was compressed is no part of it, and no
   }
 });
 
-test('a body without a length arrives as it was sent, however it is cut', async (t) => {
+test('a body without a length is forwarded unchanged, across any chunks', async (t) => {
   const setup = await open(t);
   for (const bytes of [30, 16 * KiB - 1, 16 * KiB, 16 * KiB + 1, 300 * KiB, 1024 * KiB]) {
     const body = question(bytes);
@@ -152,7 +152,7 @@ test('a body without a length arrives as it was sent, however it is cut', async 
   await isEmpty(setup);
 });
 
-test('a long body whose model is renamed arrives with the other name and every other byte', async (t) => {
+test('a long body is forwarded with the model renamed and every other byte unchanged', async (t) => {
   const { rig, upstream } = await open(t);
   for (const bytes of [1000, 200 * KiB, 300 * KiB, 1000 * KiB]) {
     const body = question(bytes, 'renamed');
@@ -162,7 +162,7 @@ test('a long body whose model is renamed arrives with the other name and every o
   }
 });
 
-test('a key at its limit is refused before its body is asked for, and costs nothing', async (t) => {
+test('a key at its limit is refused before its body is read, at no cost', async (t) => {
   const keys = [
     { id: 'one', secret: secrets.test, limits: { concurrency: 1 } },
     { id: 'spent', secret: secrets.other, limits: { requests_per_minute: 1 } },
@@ -196,7 +196,7 @@ test('a key at its limit is refused before its body is asked for, and costs noth
   await isEmpty(setup);
 });
 
-test('what is judged before the body is not counted twice', async (t) => {
+test('limits checked before the body are not counted twice', async (t) => {
   const keys = [{ id: 'test', secret: testKey, limits: { requests_per_minute: 3, concurrency: 1 } }];
   const setup = await open(t, { keys });
   for (const left of ['2', '1', '0']) {
@@ -207,7 +207,7 @@ test('what is judged before the body is not counted twice', async (t) => {
   assertError(await setup.rig.post('/v1/embeddings', question(100)), 'rate_limit_exceeded');
 });
 
-test('who finds no room waits for it, and gets it in turn', async (t) => {
+test('a request without body memory waits for it, and gets it in order', async (t) => {
   const setup = await open(t);
   const { rig, upstream } = setup;
   const first = await announce(rig, 1024 * KiB);
@@ -230,7 +230,7 @@ test('who finds no room waits for it, and gets it in turn', async (t) => {
   await isEmpty(setup);
 });
 
-test('who waits is not asked for its body before it has room', async (t) => {
+test('a waiting client gets no 100 Continue before there is memory', async (t) => {
   const setup = await open(t);
   const first = await announce(setup.rig, 1024 * KiB);
   await until(() => held(setup) === 1024 * KiB);
@@ -243,7 +243,7 @@ test('who waits is not asked for its body before it has room', async (t) => {
   await isEmpty(setup);
 });
 
-test('who has waited too long is told so, with a time to come back', async (t) => {
+test('a request that waited too long gets an error with Retry-After', async (t) => {
   const setup = await open(t, { server: { body_wait: '30ms' } });
   const holder = await announce(setup.rig, 1024 * KiB);
   await until(() => held(setup) === 1024 * KiB);
@@ -257,7 +257,7 @@ test('who has waited too long is told so, with a time to come back', async (t) =
   assert.equal((await setup.rig.post('/v1/embeddings', question(600 * KiB))).status, 200);
 });
 
-test('a client that leaves while it waits gives up its place', async (t) => {
+test('a client that leaves while waiting leaves the queue', async (t) => {
   const setup = await open(t);
   const holder = await announce(setup.rig, 1024 * KiB);
   await until(() => held(setup) === 1024 * KiB);
@@ -270,7 +270,7 @@ test('a client that leaves while it waits gives up its place', async (t) => {
   await isEmpty(setup);
 });
 
-test('a body that grows beyond what there is ends with 503, and what it held is there again', async (t) => {
+test('a body that outgrows the memory ends with 503, and its memory is released', async (t) => {
   const setup = await open(t);
   const { rig } = setup;
   const holder = await announce(rig, 700 * KiB);
@@ -293,7 +293,7 @@ test('a body that grows beyond what there is ends with 503, and what it held is 
   await isEmpty(setup);
 });
 
-test('one body at the limit passes always, whatever its form', async (t) => {
+test('a single body at the size limit always passes, in any form', async (t) => {
   const setup = await open(t, { server: { body_memory: '2MiB' } });
   const body = question(1024 * KiB);
   const noise = Buffer.from(JSON.stringify({ model: 'm', input: randomBytes(500_000).toString('hex') }));
@@ -311,7 +311,7 @@ test('one body at the limit passes always, whatever its form', async (t) => {
   }
 });
 
-test('room comes back however an exchange ends', async (t) => {
+test('memory is released however a request ends', async (t) => {
   const setup = await open(t, { server: { timeouts: { request: '500ms' } } });
   const { rig, upstream } = setup;
   const refusals: Buffer[] = [
@@ -345,7 +345,7 @@ test('room comes back however an exchange ends', async (t) => {
   await isEmpty(setup);
 });
 
-test('a long body counts until an answer is chosen, and not until the answer has ended', async (t) => {
+test('a long body holds memory until a response is chosen, not until it has ended', async (t) => {
   const setup = await open(t);
   setup.upstream.respondWith(async (_request, reply) => {
     await reply.head(200, [['content-type', 'text/event-stream']]);
@@ -359,7 +359,7 @@ test('a long body counts until an answer is chosen, and not until the answer has
   client.destroy();
 });
 
-test('chunked, packed and slow bodies of many keys fill all there is, and nothing stands still', async (t) => {
+test('chunked, compressed and slow bodies of many keys fill the memory without a deadlock', async (t) => {
   const names = Array.from({ length: 8 }, (_, no) => `key-${no}-with-enough-characters`);
   const keys = [{ id: 'test', secret: testKey }, ...names.map((secret, no) => ({ id: `k${no}`, secret }))];
   const server = { body_memory: '2MiB', body_wait: patiently(75), timeouts: { request: patiently(2_000) } };

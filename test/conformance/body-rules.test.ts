@@ -140,7 +140,7 @@ const kinds: readonly { path: string; field: string; takes: readonly Sample[] }[
 ];
 
 for (const { path, field, takes } of kinds) {
-  test(`${path} takes ${field} as ${takes.length} of ${Object.keys(samples).length} kinds, and refuses the rest`, async (t) => {
+  test(`${path} takes ${field} as ${takes.length} of ${Object.keys(samples).length} types, and refuses the rest`, async (t) => {
     const setup = await open(t);
     const taken = new Set<string>(takes);
     for (const [name, value] of Object.entries(samples)) {
@@ -159,7 +159,7 @@ for (const { path, field, takes } of kinds) {
   });
 }
 
-test('every element counts on the legacy path, wherever it stands', async (t) => {
+test('every element counts on the legacy path, at any position', async (t) => {
   const setup = await open(t);
   const texts = Array.from({ length: 2000 }, (_, index) => `"text ${index}"`);
   await passes(setup, '/v1/engines/m/embeddings', `{"input":[${texts}]}`);
@@ -171,7 +171,7 @@ test('every element counts on the legacy path, wherever it stands', async (t) =>
   }
 });
 
-test('the model must be a string where the body names it', async (t) => {
+test('a model in the body must be a string', async (t) => {
   const setup = await open(t);
   for (const path of Object.keys(rest)) {
     if (path.includes('engines')) continue;
@@ -183,7 +183,7 @@ test('the model must be a string where the body names it', async (t) => {
   }
 });
 
-test('dimensions must be a number on both embeddings routes, however it is spelled', async (t) => {
+test('dimensions must be a number on both embeddings routes, in any spelling', async (t) => {
   const setup = await open(t);
   const paths = Object.keys(rest).filter((route) => route.endsWith('/embeddings'));
   assert.equal(paths.length, 2);
@@ -230,7 +230,7 @@ const doubles: readonly [path: string, field: string, spellings: readonly string
   ['/v1/engines/m/embeddings', 'input', ['input', 'INput']],
 ];
 
-test('a field that Postern reads stands once, whatever its letters and escapes', async (t) => {
+test('a field that Postern reads may occur once, in any case and escaping', async (t) => {
   const setup = await open(t);
   for (const [path, field, spellings] of doubles) {
     const fields = Object.entries({ model: '"m"', ...rest[path], dimensions: '8' });
@@ -252,7 +252,7 @@ test('a field that Postern reads stands once, whatever its letters and escapes',
   }
 });
 
-test('what is read for some upstreams only stands once, too', async (t) => {
+test('fields read only for some upstreams may occur once, too', async (t) => {
   const setup = await open(t);
   for (const field of [
     'top_n',
@@ -268,7 +268,7 @@ test('what is read for some upstreams only stands once, too', async (t) => {
   }
 });
 
-test('fields that Postern does not read may stand twice, and so may any name below the top', async (t) => {
+test('unknown fields, and names below the top level, may be duplicates', async (t) => {
   const setup = await open(t);
   for (const more of [
     '"x":1,"x":2,"X":3',
@@ -288,7 +288,7 @@ test('fields that Postern does not read may stand twice, and so may any name bel
   );
 });
 
-test('64 levels pass, 65 do not, and no depth is too much to say so', async (t) => {
+test('64 nesting levels pass, 65 are refused at any length', async (t) => {
   const setup = await open(t);
   const nested = (levels: number, open_ = '[', close = ']'): string =>
     `{"model":"m","input":"x","x":${open_.repeat(levels - 1)}${close === ']' ? '' : '0'}${close.repeat(levels - 1)}}`;
@@ -302,7 +302,7 @@ test('64 levels pass, 65 do not, and no depth is too much to say so', async (t) 
   await passes(setup, '/v1/embeddings', `{"model":"m","input":"${'['.repeat(1000)}"}`);
 });
 
-test('what is no JSON object is refused, and the message names the byte', async (t) => {
+test('a body that is no JSON object is refused with the byte position', async (t) => {
   const setup = await open(t);
   const rows: readonly (readonly [body: string | Buffer, code: ErrorCode, message?: RegExp])[] = [
     ['', 'invalid_json', /byte 0/],
@@ -346,7 +346,7 @@ test('what is no JSON object is refused, and the message names the byte', async 
   assert.equal(setup.upstream.receivedBytes, 0);
 });
 
-test('odd text that is JSON passes: lone surrogates, every escape, white space, astral and private characters', async (t) => {
+test('unusual valid JSON passes: lone surrogates, escapes, white space, astral and private characters', async (t) => {
   const setup = await open(t);
   for (const body of [
     '{"model":"m","input":"\\ud800 \\udfff \\udc00\\ud800"}',
@@ -359,7 +359,7 @@ test('odd text that is JSON passes: lone surrogates, every escape, white space, 
   }
 });
 
-test('the media type may be JSON of any kind in UTF-8, or absent', async (t) => {
+test('the media type may be any JSON in UTF-8, or absent', async (t) => {
   const { rig, upstream } = await open(t);
   const body = '{"model":"m","input":"x"}';
   const post = (type: string | undefined) =>

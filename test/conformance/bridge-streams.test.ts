@@ -57,7 +57,7 @@ const eventStream: [string, string][] = [
   ['Transfer-Encoding', 'chunked'],
 ];
 
-test('every chunk is one, in the shape of completions', async (t) => {
+test('every chunk is in the shape of completions', async (t) => {
   const { ask, upstream } = await startBridge(t, (_request, reply) =>
     reply.sse([part('', { delta: { role: 'assistant', content: '' } }), part('a'), part('é🚀'), stop(), '[DONE]']),
   );
@@ -102,7 +102,7 @@ test('a chunk reaches the client before the upstream makes the next', async (t) 
   assert.equal(complete, true);
 });
 
-test('characters and events may come in any pieces, with comments in between', async (t) => {
+test('characters and events may be split anywhere, with comments between', async (t) => {
   const text = `: hello\n\nevent: chunk\nid: 1\ndata: ${JSON.stringify(part('日本🚀'))}\n\ndata: ${JSON.stringify(stop())}\n\n${done}`;
   const { ask } = await startBridge(t, async (_request, reply) => {
     await reply.head(200, eventStream);
@@ -112,7 +112,7 @@ test('characters and events may come in any pieces, with comments in between', a
   assert.equal((await ask()).body.toString(), frame('日本🚀') + end + done);
 });
 
-test('the count comes last where it is asked for, wherever it stood, and is kept where it is not', async (t) => {
+test('usage comes last if requested, from any position, and is dropped otherwise', async (t) => {
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
   const apart = { ...part(null), choices: [], usage };
   const beside = { ...stop(), usage };
@@ -142,7 +142,7 @@ test('the count comes last where it is asked for, wherever it stood, and is kept
   }
 });
 
-test('each of several choices begins with the prompt where it is wanted', async (t) => {
+test('each of several choices begins with the prompt if echo is set', async (t) => {
   const { ask } = await startBridge(t, (_request, reply) =>
     reply.sse([part('a'), part('b', {}, 1), stop(1), part('c'), stop(), '[DONE]']),
   );
@@ -161,7 +161,7 @@ test('each of several choices begins with the prompt where it is wanted', async 
   );
 });
 
-test('how likely tokens were comes with each chunk, and places go on from the chunk before', async (t) => {
+test('logprobs come with each chunk, and offsets continue', async (t) => {
   const likely = (token: string): object => ({ logprobs: { content: [{ token, logprob: -1, top_logprobs: [] }] } });
   const { ask } = await startBridge(t, (_request, reply) =>
     reply.sse([part('é🚀', likely('é🚀')), part('b', likely('b')), stop(), '[DONE]']),
@@ -175,13 +175,13 @@ test('how likely tokens were comes with each chunk, and places go on from the ch
   );
 });
 
-test('an upstream that ends after the last reason, without [DONE], is done', async (t) => {
+test('an upstream that ends after the last finish reason without [DONE] is complete', async (t) => {
   const { ask } = await startBridge(t, (_request, reply) => reply.sse([part('a'), stop()]));
   const { body, complete } = await ask();
   assert.deepEqual([body.toString(), complete], [frame('a') + end + done, true]);
 });
 
-test('a stream that is cut, or is none, breaks the connection of the client', async (t) => {
+test("a truncated or invalid stream breaks the client's connection", async (t) => {
   const event = (value: unknown): string => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
   const tool = part(null, { delta: { tool_calls: [{ index: 0 }] } });
   for (const [rest, how] of [
@@ -216,7 +216,7 @@ test('a stream that is cut, or is none, breaks the connection of the client', as
   assert.deepEqual([body.toString(), complete], [frame(''), false]);
 });
 
-test('a reason that is empty, or "null" as a text, is none', async (t) => {
+test('an empty finish reason, or the text "null", is none', async (t) => {
   for (const finish_reason of ['', 'null']) {
     const events = [part('a', { finish_reason }), part(null, { finish_reason })];
     for (const last of [[], ['[DONE]']]) {
@@ -230,7 +230,7 @@ test('a reason that is empty, or "null" as a text, is none', async (t) => {
   }
 });
 
-test('[DONE] is the end only once every choice that was asked for has come and has its reason', async (t) => {
+test('[DONE] ends only after every requested choice has finished', async (t) => {
   for (const events of [
     [part('a')],
     [part('a'), stop()],
@@ -244,7 +244,7 @@ test('[DONE] is the end only once every choice that was asked for has come and h
   }
 });
 
-test('a count that counts nothing is none, and a likelihood without end breaks the stream', async (t) => {
+test('invalid usage is dropped, and an infinite logprob breaks the stream', async (t) => {
   const usage = { prompt_tokens: 3, completion_tokens: -2, total_tokens: 1 };
   const { ask, rig } = await startBridge(t, (_request, reply) =>
     reply.sse([part('a'), stop(), { ...part(null), choices: [], usage }, '[DONE]']),
@@ -261,13 +261,13 @@ test('a count that counts nothing is none, and a likelihood without end breaks t
   assert.deepEqual([body.toString(), complete], ['', false]);
 });
 
-test('a chunk without choices says nothing, not even who speaks', async (t) => {
+test('a chunk without choices produces nothing, not even a role', async (t) => {
   const filtered = { id: '', created: 0, model: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] };
   const { ask } = await startBridge(t, (_request, reply) => reply.sse([filtered, part('a'), stop(), '[DONE]']));
   assert.equal((await ask()).body.toString(), frame('a') + end + done);
 });
 
-test('a stream of nothing is no answer', async (t) => {
+test('an empty stream is an error', async (t) => {
   for (const events of [['[DONE]'], [], [{ ...part(null), choices: [] }, '[DONE]']]) {
     const { ask } = await startBridge(t, (_request, reply) => reply.sse(events));
     const { body, complete } = await ask();
@@ -275,7 +275,7 @@ test('a stream of nothing is no answer', async (t) => {
   }
 });
 
-test('an error in mid-stream is passed on, and no [DONE] follows', async (t) => {
+test('an error in mid-stream is passed on without [DONE]', async (t) => {
   const { ask } = await startBridge(t, (_request, reply) =>
     reply.sse([part('a'), { error: { message: 'overloaded', code: 503 } }, '[DONE]']),
   );
@@ -293,7 +293,7 @@ test('an error in mid-stream is passed on, and no [DONE] follows', async (t) => 
   assert.equal(complete, false);
 });
 
-test('an error before the stream has its status and our shape', async (t) => {
+test("an error before the stream keeps its status, in the gateway's shape", async (t) => {
   const { ask, upstream } = await startBridge(t, (_request, reply) =>
     reply.json(400, { error: { message: 'too long', type: 'invalid_request_error', code: 400 } }),
   );
@@ -303,7 +303,7 @@ test('an error before the stream has its status and our shape', async (t) => {
   assert.equal(upstream.requests.length, 1);
 });
 
-test('what is no stream of events is never passed on as one', async (t) => {
+test('a response that is no event stream is never passed on as one', async (t) => {
   for (const [type, coding] of [
     ['application/json', 'identity'],
     ['text/html', 'identity'],
@@ -325,7 +325,7 @@ test('what is no stream of events is never passed on as one', async (t) => {
   }
 });
 
-test('a client that leaves takes the upstream with it', async (t) => {
+test('a client that disconnects cancels the upstream', async (t) => {
   let left = (): void => {};
   const isLeft = new Promise<void>((resolve) => {
     left = resolve;
@@ -346,7 +346,7 @@ test('a client that leaves takes the upstream with it', async (t) => {
   assert.equal((await rig.exchange()).errorCode, 'client_closed');
 });
 
-test('several calls under way are given up when the client leaves', async (t) => {
+test('several running calls are cancelled when the client disconnects', async (t) => {
   let open = 0;
   let wake = (): void => {};
   const { rig } = await startBridge(t, async (_request, reply) => {
@@ -372,7 +372,7 @@ test('several calls under way are given up when the client leaves', async (t) =>
   assert.equal((await rig.exchange()).errorCode, 'client_closed');
 });
 
-test('an upstream that keeps the connection behind [DONE] does not keep the client', async (t) => {
+test('an upstream that stays connected after [DONE] does not hold the client', async (t) => {
   const { ask, upstream } = await startBridge(t, async (_request, reply) => {
     await reply.head(200, eventStream);
     await reply.chunk(`data: ${JSON.stringify(part('a'))}\n\ndata: ${JSON.stringify(stop())}\n\n${done}`);

@@ -103,7 +103,7 @@ const choice = (more: object): WireReply => ({
   },
 });
 
-test('a prompt is one message, and what chat knows goes along as it came', async (t) => {
+test('a prompt becomes one message, and fields that chat knows are kept', async (t) => {
   const setup = await open(t);
   setup.answerWith(() => choice({}));
   const known =
@@ -119,7 +119,7 @@ test('a prompt is one message, and what chat knows goes along as it came', async
   );
 });
 
-test('no limit is sent where the client sends none, and the operator may set one', async (t) => {
+test('no token limit is sent unless the client or operator sets one', async (t) => {
   const setup = await open(t);
   await complete(setup, {});
   assert.deepEqual(sent(setup), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }] });
@@ -133,7 +133,7 @@ test('no limit is sent where the client sends none, and the operator may set one
   });
 });
 
-test('the limit goes under its new name to models that know no other, and where the operator uses that one', async (t) => {
+test('the limit has its new name for models that need it, or if the operator uses it', async (t) => {
   for (const [model, isNew] of [
     ['gpt-5-mini', true],
     ['openai/o3', true],
@@ -155,7 +155,7 @@ test('the limit goes under its new name to models that know no other, and where 
   assert.match(setup.calls.at(-1)?.text ?? '', /"max_completion_tokens":9\}$/);
 });
 
-test('several choices of several prompts stand in one list', async (t) => {
+test('choices of several prompts are in one list', async (t) => {
   const setup = await open(t);
   const { choices } = await complete(setup, { prompt: ['a', 'b', 'c'], n: 2 });
   assert.deepEqual(
@@ -169,14 +169,14 @@ test('several choices of several prompts stand in one list', async (t) => {
   assert.match(text, /1 choices where 2 were asked for/);
 });
 
-test('one call that fails ends them all', async (t) => {
+test('one failed call ends them all', async (t) => {
   const setup = await open(t);
   setup.answerWith((call) => (call.text.includes('"bad"') ? openai.error(429, 'slow down') : openai.service(call)));
   const { status, text } = await setup.ask('/v1/completions', { model: 'm', prompt: ['a', 'bad', 'c'] });
   assert.deepEqual([status, JSON.parse(text).error.message], [429, 'slow down']);
 });
 
-test('the prompt comes back before the answer where it is wanted', async (t) => {
+test('with echo the prompt precedes the answer', async (t) => {
   const setup = await open(t);
   assert.equal((await complete(setup, { echo: true })).choices[0]?.text, `p${replyTo('p')}`);
   assert.equal(
@@ -186,7 +186,7 @@ test('the prompt comes back before the answer where it is wanted', async (t) => 
   assert.doesNotMatch(setup.calls.at(-1)?.text ?? '', /echo/);
 });
 
-test('what chat has no name for is refused by name, unless it asks for nothing', async (t) => {
+test('a field that chat lacks is refused by name, unless it has no effect', async (t) => {
   const setup = await open(t);
   await refused(setup, 'suffix', { suffix: ' end' });
   await refused(setup, 'best_of', { best_of: 3 });
@@ -200,7 +200,7 @@ test('what chat has no name for is refused by name, unless it asks for nothing',
   assert.deepEqual(sent(setup), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }], n: 2 });
 });
 
-test('a list of none is no prompt, and one request is not any number of calls', async (t) => {
+test('an empty prompt list is refused, and the number of calls per request is limited', async (t) => {
   for (const setup of [await open(t), await open(t, mistral, { bridge: undefined })]) {
     await refused(setup, 'prompt', { prompt: [] });
     await refused(setup, 'prompt', { prompt: Array.from({ length: 20_000 }, () => 'p') });
@@ -213,7 +213,7 @@ test('a list of none is no prompt, and one request is not any number of calls', 
   }
 });
 
-test('what chat has no name for is left out where the operator says so, and named', async (t) => {
+test('a field that chat lacks is dropped and reported if so configured', async (t) => {
   const setup = await open(t, openai, { unsupported: 'drop' });
   const body = { model: 'm', prompt: 'p', suffix: ' end', best_of: 3, logprobs: 1, echo: true };
   const { status, json, header } = await setup.ask('/v1/completions', body);
@@ -223,7 +223,7 @@ test('what chat has no name for is left out where the operator says so, and name
   assert.deepEqual(sent(setup), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }] });
 });
 
-test('Mistral’s own names, and what it lacks', async (t) => {
+test("handles Mistral's own field names, and what it lacks", async (t) => {
   const setup = await open(t, mistral);
   await complete(setup, { seed: 7, user: 'u', logit_bias: {}, max_tokens: 9, stream_options: { include_usage: true } });
   assert.deepEqual(sent(setup), {
@@ -236,7 +236,7 @@ test('Mistral’s own names, and what it lacks', async (t) => {
   await refused(setup, 'logit_bias', { logit_bias: { 1: 1 } });
 });
 
-test('how likely tokens were comes in the lists of completions', async (t) => {
+test('logprobs come in the format of completions', async (t) => {
   const setup = await open(t);
   const { choices } = await complete(setup, { prompt: '🚀', logprobs: 2 });
   assert.deepEqual(choices[0]?.logprobs, {
@@ -255,7 +255,7 @@ test('how likely tokens were comes in the lists of completions', async (t) => {
   assert.match(setup.calls.at(-1)?.text ?? '', /"logprobs":true\}$/);
 });
 
-test('reasons to end are those that completions know', async (t) => {
+test('finish reasons are those of completions', async (t) => {
   const setup = await open(t);
   for (const [reason, wanted] of [
     ['length', 'length'],
@@ -271,7 +271,7 @@ test('reasons to end are those that completions know', async (t) => {
   }
 });
 
-test('what a message says is found wherever it stands', async (t) => {
+test('the text of a message is found in every format', async (t) => {
   const setup = await open(t);
   const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] };
   for (const [message, wanted, finish_reason = 'stop'] of [
@@ -286,7 +286,7 @@ test('what a message says is found wherever it stands', async (t) => {
   }
 });
 
-test('an answer that is none is never passed on as one', async (t) => {
+test('an invalid response is never passed on', async (t) => {
   const setup = await open(t);
   const tool = { content: null, tool_calls: [{ id: '1' }] };
   for (const [reply, fact] of [
@@ -328,7 +328,7 @@ test('an answer that is none is never passed on as one', async (t) => {
   }
 });
 
-test('an error that says 200 gets the status that it means', async (t) => {
+test('an error with status 200 gets the right status', async (t) => {
   const setup = await open(t);
   for (const stream of [false, true]) {
     for (const status of [400, 502]) {
@@ -347,7 +347,7 @@ test('an error that says 200 gets the status that it means', async (t) => {
   }
 });
 
-test('an edit has the text and the instruction in one message, and the task in another', async (t) => {
+test('an edit sends text and instruction in one message, and the task in another', async (t) => {
   const setup = await open(t);
   setup.answerWith(() => choice({}));
   const ask = {
@@ -381,7 +381,7 @@ test('an edit has the text and the instruction in one message, and the task in a
   assert.equal((await setup.rig.exchange()).usage, null);
 });
 
-test('an edit that was cut off says so', async (t) => {
+test('a truncated edit is reported', async (t) => {
   const setup = await open(t);
   setup.answerWith(() => choice({ finish_reason: 'length' }));
   const { json } = await setup.ask('/v1/edits', { model: 'm', input: 'i', instruction: 'do' });
@@ -390,7 +390,7 @@ test('an edit that was cut off says so', async (t) => {
   ]);
 });
 
-test('edits refuse by name what chat has no name for, unless it asks for nothing', async (t) => {
+test('edits refuse fields that chat lacks, unless they have no effect', async (t) => {
   const setup = await open(t);
   for (const more of [{ best_of: 3 }, { echo: true }, { suffix: ' end' }, { logprobs: 0 }, { logprobs: true }]) {
     await refused(setup, Object.keys(more)[0] ?? '', more, '/v1/edits');
@@ -404,14 +404,14 @@ test('edits refuse by name what chat has no name for, unless it asks for nothing
   assert.equal(header('x-postern-ignored'), 'echo, logprobs');
 });
 
-test('edits know no streams, no messages and no more than 20 of one text', async (t) => {
+test('edits refuse streams, messages and more than 20 choices', async (t) => {
   const setup = await open(t);
   await refused(setup, 'stream', { stream: true }, '/v1/edits');
   await refused(setup, 'messages', { messages: [] }, '/v1/edits');
   await refused(setup, 'n', { n: 21 }, '/v1/edits');
 });
 
-test('the official client reads completions, whole and streamed', async (t) => {
+test('the official client reads completions, plain and streamed', async (t) => {
   for (const fixture of [openai, mistral]) {
     const { rig } = await open(t, fixture);
     const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });

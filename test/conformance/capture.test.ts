@@ -77,7 +77,7 @@ async function imported(rig: Rig, id: string): Promise<void> {
   while ((await rig.store.ledger.get(id)) === undefined) await wait(20);
 }
 
-test('off, nothing of what is asked and answered lies anywhere', async (t) => {
+test('without capture, no content of requests and responses is stored anywhere', async (t) => {
   const { rig, disk } = await startSetup(t, (_request, reply) => reply.json(200, { text: answered }));
   const answer = await rig.post('/v1/embeddings', { model: 'm', input: asked }, { headers: headersOf(plainSecret) });
   assert.ok(answer.body.includes(answered));
@@ -90,7 +90,7 @@ test('off, nothing of what is asked and answered lies anywhere', async (t) => {
   for (const canary of [asked, answered]) assert.equal(found.includes(canary), false, canary);
 });
 
-test('on, both bodies are kept, and the client gets every byte as ever', async (t) => {
+test('with capture both bodies are stored, and the client gets every byte unchanged', async (t) => {
   const body = JSON.stringify({ text: `${answered} sk-abcdefgh12345678` });
   const { rig, ask, disk } = await startSetup(t, (_request, reply) =>
     reply.bytes(200, [['Content-Type', 'application/json']], body),
@@ -106,7 +106,7 @@ test('on, both bodies are kept, and the client gets every byte as ever', async (
   assert.equal(again.body.toString(), body);
 });
 
-test('what is secret or personal is on no disk, in whatever it stands', async (t) => {
+test('secrets and personal data are never stored, in any part of a request', async (t) => {
   const secrets = [
     'sk-abcdefgh12345678',
     'bob@example.com',
@@ -125,7 +125,7 @@ test('what is secret or personal is on no disk, in whatever it stands', async (t
   for (const secret of secrets) assert.equal(found.includes(secret), false, secret);
 });
 
-test('a stream is kept as it came', async (t) => {
+test('a stream is captured as received', async (t) => {
   const events = [{ choices: [{ text: 'a' }] }, { choices: [{ text: answered }] }, '[DONE]'];
   const { ask } = await startSetup(t, (_request, reply) => reply.sse(events, { everyMs: 5 }));
   const { response } = await ask({ model: 'm', prompt: 'x', stream: true }, '/v1/completions');
@@ -135,7 +135,7 @@ test('a stream is kept as it came', async (t) => {
   );
 });
 
-test('what is longer than 64 KiB is cut, with a mark', async (t) => {
+test('bodies over 64 KiB are truncated with a mark', async (t) => {
   const long = 'z'.repeat(100_000);
   const { ask } = await startSetup(t, (_request, reply) => reply.json(200, { text: long }));
   const { request, response } = await ask({ model: 'm', input: long });
@@ -147,7 +147,7 @@ test('what is longer than 64 KiB is cut, with a mark', async (t) => {
   }
 });
 
-test('a compressed answer is named and not kept', async (t) => {
+test('a compressed response is named and not captured', async (t) => {
   const packed = gzipSync(JSON.stringify({ text: answered }));
   const { ask } = await startSetup(t, (_request, reply) =>
     reply.bytes(
@@ -163,7 +163,7 @@ test('a compressed answer is named and not kept', async (t) => {
   assert.equal(response, `[not kept: ${packed.length} bytes, compressed with gzip]`);
 });
 
-test('refused requests are kept too, and the errors of upstreams', async (t) => {
+test('refused requests and upstream errors are captured, too', async (t) => {
   const { ask } = await startSetup(t, (_request, reply) => reply.json(400, { error: { message: answered } }));
   const question = { model: 'nobody', input: asked };
   assert.deepEqual((({ request, response }) => [request, response])(await ask(question)), [
@@ -174,7 +174,7 @@ test('refused requests are kept too, and the errors of upstreams', async (t) => 
   assert.ok(passed.response.includes(answered));
 });
 
-test('the secret of the calling key is taken out of what it asks and is answered, however it is spelled', async (t) => {
+test('the secret of the calling key is redacted from both bodies, in every encoding', async (t) => {
   const { ask } = await startSetup(t, (_request, reply) => reply.json(200, { text: `you are ${keptSecret}` }));
   const escaped = keptSecret.replaceAll('-', '\\u002d');
   const { request, response } = await ask(`{"model":"m","input":["${keptSecret}","${escaped}"]}`);
@@ -182,7 +182,7 @@ test('the secret of the calling key is taken out of what it asks and is answered
   assert.equal(response, '{"text":"you are [credential]"}');
 });
 
-test('its time over, nobody is shown it, and it is deleted', async (t) => {
+test('an expired capture is not shown, and is deleted', async (t) => {
   const { rig, directory, ask } = await startSetup(t, (_request, reply) => reply.json(200, { text: answered }));
   const beforeMs = Date.now();
   const { expiresAtMs } = await ask({ model: 'm', input: asked });

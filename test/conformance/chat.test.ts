@@ -73,7 +73,7 @@ const streaming: Script = (request, reply) => {
   );
 };
 
-test('what it used is billed: what was cached, what was new, and what was written', async (t) => {
+test('bills cached, new and generated tokens', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const response = await rig.post(path, question('2+2?'));
   assert.equal(response.status, 200);
@@ -89,7 +89,7 @@ test('what it used is billed: what was cached, what was new, and what was writte
   assert.equal(bill?.isEstimated, false);
 });
 
-test('the official library talks through it, plain and streamed, with tools', async (t) => {
+test('the official library works, plain and streamed, with tools', async (t) => {
   const { rig, up } = await startSetup(t, (request, reply) =>
     request.body.includes('"stream":true') ? streaming(request, reply) : reply.json(200, answer),
   );
@@ -106,7 +106,7 @@ test('the official library talks through it, plain and streamed, with tools', as
   assert.match(up.requests[0]?.body.toString() ?? '', /"tools":\[\{"type":"function"/);
 });
 
-test('with usage: ask a stream is counted, and its client sees nothing of it', async (t) => {
+test('with usage: ask a stream is counted, and the client sees no usage event', async (t) => {
   const { rig, up } = await startSetup(t, streaming, { model: { usage: 'ask' } });
   const response = await rig.post(path, question('2+2?', { stream: true }));
   assert.equal(response.body.toString(), [...events, end].join(''));
@@ -115,14 +115,14 @@ test('with usage: ask a stream is counted, and its client sees nothing of it', a
   assert.deepEqual([bill?.inputTokens, bill?.outputTokens, bill?.isEstimated], [100, 10, false]);
 });
 
-test('a stream that nobody counts is billed by the events that were written', async (t) => {
+test('a stream without usage is billed by its events', async (t) => {
   const { rig } = await startSetup(t, streaming);
   await rig.post(path, question('2+2?', { stream: true }));
   const { bill } = await rig.exchange(1);
   assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [2, true]);
 });
 
-test('under a budget an image passes where the model says what it can hold, and is refused by name where not', async (t) => {
+test("under a budget, images need the model's context size, else they are refused by name", async (t) => {
   const image = question([{ type: 'image_url', image_url: { url: 'https://pictures.example/x.png' } }], {
     max_tokens: 5,
   });
@@ -140,7 +140,7 @@ test('under a budget an image passes where the model says what it can hold, and 
   assertError(await tooLong.rig.post(path, image), 'budget_exceeded');
 });
 
-test('what may be written at most is held against the budget: by the request, else by the model', async (t) => {
+test('the maximum output is reserved from the budget: by the request, else by the model', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
   const script: Script = (_request, reply) => reply.json(200, answer);
   const { rig } = await startSetup(t, script, { key });
@@ -152,7 +152,7 @@ test('what may be written at most is held against the budget: by the request, el
   assert.equal((await bounded.rig.post(path, question('x'))).status, 200);
 });
 
-test('a model that does not chat says so by name', async (t) => {
+test('a model without chat is refused by name', async (t) => {
   const { rig, up } = await startSetup(t, streaming, { model: { operations: ['completions'] } });
   assertError(await rig.post(path, question('x')), 'operation_not_supported', { param: 'model' });
   assert.equal(up.requests.length, 0);

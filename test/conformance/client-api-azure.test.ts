@@ -12,7 +12,7 @@ import { testKey } from '../support/gateways/rig.ts';
 
 const byApiKey: [string, string][] = [['api-key', testKey]];
 
-test('the path names the model, whatever the body says, and no other byte is touched', async (t) => {
+test("the path names the model, the body's model is ignored, and no other byte changes", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const rows = [
     ['{ "input":["a"], "model": "other", "user":1e1 }', '{ "input":["a"], "model": "real", "user":1e1 }'],
@@ -30,7 +30,7 @@ test('the path names the model, whatever the body says, and no other byte is tou
   assert.equal(translated.header('x-postern-translated'), 'cohere');
 });
 
-test('the model of the path counts, and not that of a form', async (t) => {
+test('the model in the path overrides that of a form', async (t) => {
   const { rig, upstream } = await startClientApis(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
     models: [{ id: 'ears', operations: ['transcriptions'], targets: [{ upstream: 'openai', model: 'real' }] }],
   });
@@ -49,7 +49,7 @@ test('the model of the path counts, and not that of a form', async (t) => {
   }
 });
 
-test('a form may leave the model to the path, and has a part for it where the upstream needs one', async (t) => {
+test('a form may omit the model, and gets it if the upstream needs it', async (t) => {
   const { rig, upstream } = await startClientApis(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
     models: [{ id: 'ears', operations: ['transcriptions'], targets: [{ upstream: 'openai', model: 'real' }] }],
   });
@@ -72,7 +72,7 @@ test('a form may leave the model to the path, and has a part for it where the up
   assertError(await post(path, twice), 'duplicate_parameter', { param: 'model' });
 });
 
-test('paths without a deployment take the model from the body', async (t) => {
+test("paths without a deployment use the body's model", async (t) => {
   const { rig } = await startClientApis(t);
   for (const path of ['/openai/v1/embeddings', '/openai/embeddings?api-version=2025-01-01-preview']) {
     assertAnswer(await rig.post(path, { model: 'direct', input: 'a' }), new RegExp(RegExp.escape(oddVector)));
@@ -85,14 +85,14 @@ test('paths without a deployment take the model from the body', async (t) => {
   assert.equal((await rig.get('/openai/v1/models/direct')).status, 200);
 });
 
-test('every operation of OpenAI has such a path, and legacy ones have none', () => {
+test('every OpenAI operation has an Azure path, except legacy ones', () => {
   for (const { path, label, clientApiPaths = {} } of routes.filter(({ entry }) => entry === undefined)) {
     const rest = path.slice('/v1/'.length);
     assert.equal(`/openai/deployments/{model}/${rest}` in clientApiPaths, isOpenai(label), path);
   }
 });
 
-test('a version that is none, a deployment that is none', async (t) => {
+test('an invalid version or deployment is refused', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const post = (path: string, body: unknown = { input: 'a' }) => rig.post(`/openai/deployments/${path}`, body);
   for (const query of ['api-version=', 'api-version=a%20b', 'api-version=1&api-version=2', 'api-version=%00']) {

@@ -16,7 +16,7 @@ const ranker: Handler = (_request, reply) =>
     ],
   });
 
-test('each maker reads its own answer, in the digits of the upstream and with what was counted', async (t) => {
+test("each vendor's response shape has the upstream's digits and usage", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
@@ -51,7 +51,7 @@ test('each maker reads its own answer, in the digits of the upstream and with wh
   }
 });
 
-test('width and purpose of each become those of the upstream', async (t) => {
+test("dimensions and input type become the upstream's", async (t) => {
   const { rig, asked } = await startClientApis(t);
   const nova = { embeddingDimension: 4, embeddingPurpose: 'TEXT_RETRIEVAL', text: { value: 'a' } };
   for (const [body, inputType, width] of [
@@ -67,7 +67,7 @@ test('width and purpose of each become those of the upstream', async (t) => {
   }
 });
 
-test("a service of Bedrock's is asked as its model wants, whatever the client has said", async (t) => {
+test("a Bedrock upstream is called in its own model's format", async (t) => {
   const titan: Handler = (_request, reply) => reply.json(200, { embedding: [0.5], inputTextTokenCount: 3 });
   const upstream = { options: { region: 'us-east-1' } };
   const setup = { family: 'bedrock', upstream, model: { operations: ['embeddings'] } };
@@ -83,7 +83,7 @@ test("a service of Bedrock's is asked as its model wants, whatever the client ha
   assertAnswer(await at.rig.post(invoke('m'), { texts: ['a'] }), /"embeddings":\[\[0\.5\]\]/);
 });
 
-test('with a query it is rerank, by either of two paths', async (t) => {
+test('a request with a query is rerank, on either of two paths', async (t) => {
   const { rig, asked } = await startClientApis(t, ranker);
   const body = { api_version: 2, query: 'q', documents: ['a', { text: 'b' }], top_n: 2 };
   const scores = '[{"index":1,"relevance_score":0.75},{"index":0,"relevance_score":0.25}]';
@@ -120,7 +120,7 @@ test('with a query it is rerank, by either of two paths', async (t) => {
   }
 });
 
-test('a model may be meant by its ARN, or by a profile of a region', async (t) => {
+test('a model may be given by ARN or inference profile', async (t) => {
   const models = ['cohere.embed-v4:0'].map((id) => ({
     id,
     operations: ['embeddings'],
@@ -139,7 +139,7 @@ test('a model may be meant by its ARN, or by a profile of a region', async (t) =
   assert.equal((await rig.post(invoke('cohere.embed-v3'), { texts: ['a'] })).status, 404);
 });
 
-test('a key may ask on the shared path for what it is for, and for nothing else', async (t) => {
+test('a key on the shared path may use only its allowed operations', async (t) => {
   const keyFor = (operation: string) => ({
     id: operation,
     secret: `a-key-with-enough-characters-for-${operation}`,
@@ -157,7 +157,7 @@ test('a key may ask on the shared path for what it is for, and for nothing else'
   assert.equal(await statusOf(neither.secret, 'direct', { inputText: 'a' }), 403);
 });
 
-test('what cannot be done is refused by name, in words by which its clients know what it is', async (t) => {
+test("unsupported requests are refused by name, with Bedrock's error types", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   for (const [body, says] of [
     [{}, /"inputText".*"singleEmbeddingParams".*"texts".*"query"/],

@@ -80,7 +80,7 @@ const paths: Readonly<Record<Version, readonly string[]>> = {
 };
 const versions = ['v2', 'v1'] as const;
 
-test('both versions pass byte for byte, with the name of the model changed in its place, and what is billed there is billed', async (t) => {
+test('both versions pass byte for byte with the model renamed, and billed units are recorded', async (t) => {
   const { rig, up } = await startSetup(t);
   for (const version of versions) {
     for (const path of paths[version]) {
@@ -104,7 +104,7 @@ test('both versions pass byte for byte, with the name of the model changed in it
   }
 });
 
-test("Cohere's own SDK converses, plainly and in streams, with either version and a base URL of the gateway", async (t) => {
+test("Cohere's own SDK chats, plain and streamed, in either version", async (t) => {
   const { rig } = await startSetup(t);
   for (const environment of [rig.url, `${rig.url}/v1`, `${rig.url}/cohere`]) {
     const v2 = new CohereClientV2({ environment, token: testKey });
@@ -127,7 +127,7 @@ test("Cohere's own SDK converses, plainly and in streams, with either version an
   assert.ok(rig.settled.every(({ bill }) => bill?.inputTokens === 26 && bill.outputTokens === 290));
 });
 
-test("other upstreams, other tenants' conversations and wrong fields are refused by name, in Cohere's shape", async (t) => {
+test("other upstreams, foreign conversations and invalid fields are refused by name, in Cohere's shape", async (t) => {
   const { rig, up } = await startSetup(t);
   for (const [path, body, status, says] of [
     [
@@ -153,7 +153,7 @@ test("other upstreams, other tenants' conversations and wrong fields are refused
   assert.equal(up.requests.length, 0);
 });
 
-test('an error comes in the words of its clients', async (t) => {
+test("errors have the shape of Cohere's API", async (t) => {
   const { rig } = await startSetup(t, (_request, reply) => reply.json(404, { message: 'model not found', id: 'x' }));
   for (const version of versions) {
     const answer = await rig.post(`/${version}/chat`, `{"model":"m",${asked[version]}}`);
@@ -162,7 +162,7 @@ test('an error comes in the words of its clients', async (t) => {
   }
 });
 
-test('what may be written is bounded by max_tokens, and by the model where that says nothing', async (t) => {
+test('the output is bounded by max_tokens, else by the model', async (t) => {
   const { rig } = await startSetup(t, answering, { budgets: [{ every: 'day', amount: '0.009' }] });
   for (const version of versions) {
     const ask = (more: string) => rig.post(`/${version}/chat`, `{"model":"m",${asked[version]}${more}}`);
@@ -172,7 +172,7 @@ test('what may be written is bounded by max_tokens, and by the model where that 
   }
 });
 
-test('a stream that breaks off at any byte stays visibly broken', async (t) => {
+test('a stream truncated at any byte is visibly broken for the client', async (t) => {
   for (const version of versions) {
     const bytes = Buffer.concat([
       toHead('HTTP/1.1 200 OK', [

@@ -8,7 +8,7 @@ import type { Rig } from '../support/gateways/rig.ts';
 const counted = (tokens: number, version = '1') =>
   `"meta":{"api_version":{"version":"${version}"},"billed_units":{"input_tokens":${tokens}}}`;
 
-test('embed of version 1 answers with a plain list where no type is named, in the digits of the upstream', async (t) => {
+test("embed v1 returns a plain list unless types are named, in the upstream's digits", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
@@ -33,7 +33,7 @@ test('embed of version 1 answers with a plain list where no type is named, in th
   }
 });
 
-test('named types come by their names, at every path of version 2', async (t) => {
+test('named types are returned by name, on every v2 path', async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const path of ['/v2/embed', '/v1/v2/embed', '/cohere/v2/embed', '/v2/embed/']) {
     for (const [model, tokens] of [
@@ -72,7 +72,7 @@ test('named types come by their names, at every path of version 2', async (t) =>
   }
 });
 
-test('version 1 with types is an answer by type, and base64 holds the same numbers', async (t) => {
+test('v1 with types returns them by type, and base64 holds the same numbers', async (t) => {
   const { rig } = await startClientApis(t);
   const answer = await rig.post('/cohere/v1/embed', {
     model: 'direct',
@@ -83,7 +83,7 @@ test('version 1 with types is an answer by type, and base64 holds the same numbe
   assertAnswer(answer, new RegExp(`"embeddings":\\{"float":\\[.*\\],"base64":\\["${RegExp.escape(base64)}"\\]\\}`));
 });
 
-test('integers come from upstreams that make them, and from no other', async (t) => {
+test('integer embeddings come only from upstreams that support them', async (t) => {
   const { rig, upstream, asked } = await startClientApis(t);
   for (const kind of ['int8', 'uint8', 'binary', 'ubinary']) {
     const body = { texts: ['a'], input_type: 'clustering', embedding_types: [kind] };
@@ -100,7 +100,7 @@ test('integers come from upstreams that make them, and from no other', async (t)
   }
 });
 
-test('what cannot be done is refused by name before anybody is asked', async (t) => {
+test('unsupported requests are refused by name before any call', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const texts = ['a'];
   const rows: readonly (readonly [body: unknown, status: number, says: RegExp])[] = [
@@ -141,7 +141,7 @@ test('what cannot be done is refused by name before anybody is asked', async (t)
   assert.equal(upstream.requests.length, 0);
 });
 
-test('pictures go as they come to upstreams of Cohere, and are refused elsewhere', async (t) => {
+test('images are passed to Cohere upstreams, and refused elsewhere', async (t) => {
   const said = '{"embeddings":{"int8":[[1]]},"meta":{"billed_units":{"input_tokens":9}}}\n';
   const { rig, upstream } = await startClientApis(t, (_request, reply) =>
     reply.bytes(200, [['content-type', 'application/json']], said),
@@ -161,7 +161,7 @@ test('pictures go as they come to upstreams of Cohere, and are refused elsewhere
   }
 });
 
-test('words of Cohere reach Cohere', async (t) => {
+test("Cohere's own fields reach a Cohere upstream", async (t) => {
   const { rig, asked } = await startClientApis(t);
   const body = { texts: ['a'], input_type: 'classification', truncate: 'START', max_tokens: 9 };
   await rig.post('/v2/embed', { model: 'translated', ...body });
@@ -169,7 +169,7 @@ test('words of Cohere reach Cohere', async (t) => {
   assert.deepEqual([sent.input_type, sent.truncate, sent.max_tokens], ['classification', 'START', 9]);
 });
 
-test("an upstream's error comes in Cohere's words, with its status", async (t) => {
+test("an upstream's error has Cohere's shape and its own status", async (t) => {
   const { rig } = await startClientApis(t, (request, reply) =>
     request.path === '/v2/embed'
       ? reply.json(429, { message: 'slower' })
@@ -181,7 +181,7 @@ test("an upstream's error comes in Cohere's words, with its status", async (t) =
   assertRefusal(translated, 429, { message: 'slower', id: translated.header('x-request-id') });
 });
 
-test('an answer that is none is an error of the upstream, not an answer', async (t) => {
+test('an invalid response becomes an upstream error', async (t) => {
   const { rig } = await startClientApis(t, (_request, reply) => reply.json(200, { data: [] }));
   const answer = await rig.post('/v1/embed', { model: 'direct', texts: ['a'] });
   assert.equal(answer.status, 502);
@@ -191,7 +191,7 @@ test('an answer that is none is an error of the upstream, not an answer', async 
   );
 });
 
-test('a key is checked, and models are listed in pages and by endpoint', async (t) => {
+test('checks a key, and lists models by page and endpoint', async (t) => {
   const { rig } = await startClientApis(t);
   assertAnswer(await rig.post('/v1/check-api-key', ''), '{"valid":true}');
   assertAnswer(await rig.post('/cohere/v1/check-api-key', '{}'), '{"valid":true}');
@@ -237,7 +237,7 @@ test('a key is checked, and models are listed in pages and by endpoint', async (
   );
 });
 
-test('tokens are those of a vocabulary that is known, and of no other', async (t) => {
+test('tokenizes only with known vocabularies', async (t) => {
   const models = [
     { id: 'known', targets: [{ upstream: 'openai', model: 'text-embedding-3-small' }] },
     { id: 'newer', targets: [{ upstream: 'openai', model: 'gpt-4o-mini' }] },
@@ -299,7 +299,7 @@ async function serveBy(rig: Rig, upstream: object, target: object = {}): Promise
   assert.deepEqual(rig.app.swap(snapshot), []);
 }
 
-test('what texts are for is said in the words of the family, before what the operator has set', async (t) => {
+test("the input type is sent in the family's words, and overrides the operator's default", async (t) => {
   for (const [family, [name, query, document]] of Object.entries(purposes)) {
     const { rig, upstream, asked } = await startClientApis(t);
     await serveBy(rig, { family, base_url: upstream.url }, { defaults: { [name]: 'as-set' } });
@@ -314,7 +314,7 @@ test('what texts are for is said in the words of the family, before what the ope
   }
 });
 
-test('words that a family has not are left out of the call and listed', async (t) => {
+test('fields a family lacks are dropped and reported', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   await serveBy(rig, { family: 'voyage', base_url: upstream.url });
   const answer = await rig.post('/v1/embed', { model: 'm', texts: ['a'], truncate: 'END' });

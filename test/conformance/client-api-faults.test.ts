@@ -12,7 +12,7 @@ const json: [string, string] = ['content-type', 'application/json'];
 const good = `{"data":[{"index":0,"embedding":${oddVector}}],"usage":{"prompt_tokens":5,"total_tokens":5}}`;
 const asked = { model: 'direct', input: 'a' };
 
-test('an answer that breaks off, is too long or no JSON is an error, and no answer', async (t) => {
+test('a broken, too long or invalid response is an error', async (t) => {
   const rows: readonly (readonly [script: Handler, says: RegExp])[] = [
     [
       async (_request, reply) => {
@@ -42,7 +42,7 @@ test('an answer that breaks off, is too long or no JSON is an error, and no answ
   }
 });
 
-test('a compressed answer is read, though none was asked for', async (t) => {
+test('a compressed response is read even if none was requested', async (t) => {
   const { rig, upstream } = await startClientApis(t, (_request, reply) =>
     reply.bytes(200, [json, ['content-encoding', 'gzip']], gzipSync(good)),
   );
@@ -58,7 +58,7 @@ test('a compressed answer is read, though none was asked for', async (t) => {
 const narrowKey = 'narrow-key-with-enough-characters';
 const shyKey = 'shyly-key-with-enough-characters';
 
-test('keys, their models, operations and limits are those of the operation', async (t) => {
+test('keys, models, operations and limits apply as on the plain route', async (t) => {
   const { rig, upstream } = await startClientApis(t, embedder, {
     keys: [
       { id: 'narrow', secret: narrowKey, models: ['translated'], limits: { requests_per_minute: 1 } },
@@ -85,7 +85,7 @@ test('keys, their models, operations and limits are those of the operation', asy
   assert.match(late.body.toString(), /^\{"message":/);
 });
 
-test('another target answers where the first one cannot', async (t) => {
+test('another target answers if the first one cannot', async (t) => {
   const { rig, upstream } = await startClientApis(t, (request, reply) =>
     request.path === '/v2/embed' ? embedder(request, reply) : reply.json(500, { error: { message: 'down' } }),
   );
@@ -111,7 +111,7 @@ test('another target answers where the first one cannot', async (t) => {
   assertAnswer(await rig.post('/api/embeddings', { model: 'direct', prompt: 'a' }), `{"embedding":${oddVector}}`);
 });
 
-test('a client that leaves is no failure of the upstream', async (t) => {
+test('a client that disconnects is no upstream failure', async (t) => {
   let left = false;
   const { rig, upstream } = await startClientApis(t, async (_request, reply) => {
     await reply.head(200, [json, ['content-length', '1000']]);

@@ -9,7 +9,7 @@ const at = (verb: string, model = 'direct'): string => `/v1beta/models/${model}:
 const content = (...texts: readonly string[]) => ({ parts: texts.map((text) => ({ text })) });
 const request = (text: string, more: object = {}) => ({ model: 'models/direct', content: content(text), ...more });
 
-test('vectors come in the digits of the upstream, one or many, wherever the model stands', async (t) => {
+test("vectors keep the upstream's digits, one or many, with the model in path or body", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
@@ -29,7 +29,7 @@ test('vectors come in the digits of the upstream, one or many, wherever the mode
   }
 });
 
-test('what the texts are for, and how wide their vectors, is said in the words of the upstream', async (t) => {
+test("input type and dimensions are sent in the upstream's words", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const wish of [
     { taskType: 'RETRIEVAL_QUERY', outputDimensionality: 4 },
@@ -49,7 +49,7 @@ test('what the texts are for, and how wide their vectors, is said in the words o
   assert.equal(unknown.header('x-postern-ignored'), 'title, taskType');
 });
 
-test('where an upstream speaks the same, bytes pass to it, and the others are not asked', async (t) => {
+test('a Gemini upstream gets the bytes unchanged, and other targets are not called', async (t) => {
   const { rig, upstream, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, { embeddings: [{ values: [1] }], extra: true }),
   );
@@ -93,7 +93,7 @@ test('where an upstream speaks the same, bytes pass to it, and the others are no
   assert.match((await asked()).path, /gemini-embedding-001:predict$/);
 });
 
-test('what cannot be done is refused by name, in the words of Google, and nobody is asked', async (t) => {
+test("unsupported requests are refused by name in Google's shape, without a call", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
   for (const [verb, body, param] of [
@@ -126,7 +126,7 @@ test('what cannot be done is refused by name, in the words of Google, and nobody
   assert.equal(upstream.requests.length, 0);
 });
 
-test("an upstream's error is told in the words of Google", async (t) => {
+test("an upstream's error has Google's shape", async (t) => {
   const { rig } = await startClientApis(t, (_request, reply) =>
     reply.json(429, { error: { message: 'slow down', type: 'x', param: null, code: null } }, [['retry-after', '7']]),
   );
@@ -134,7 +134,7 @@ test("an upstream's error is told in the words of Google", async (t) => {
   assert.deepEqual([refused.status, errorIn(refused).status], [429, 'RESOURCE_EXHAUSTED']);
 });
 
-test('models are listed in pages, with what each can be asked', async (t) => {
+test('lists models by page, with the methods of each', async (t) => {
   const { rig } = await startClientApis(t);
   const embeds = ['embedContent', 'batchEmbedContents'];
   for (const path of ['/v1beta/models', '/gemini/v1beta/models', '/gemini/v1/models']) {

@@ -10,7 +10,7 @@ const places = (task: string, model: string): readonly string[] => [
   `/hf/pipeline/${task}/${model}`,
 ];
 
-test('features are bare lists in the digits of the upstream, wherever the model stands', async (t) => {
+test("features are bare lists in the upstream's digits, with the model in path or body", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
@@ -30,7 +30,7 @@ test('features are bare lists in the digits of the upstream, wherever the model 
   }
 });
 
-test('a model whose name has a slash stands in the path as it is', async (t) => {
+test('a model name with a slash is in the path as it is', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const snapshot = await rig.compile({
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-secret' }],
@@ -42,7 +42,7 @@ test('a model whose name has a slash stands in the path as it is', async (t) => 
   }
 });
 
-test('similarities are one call, and ranked texts a bare list', async (t) => {
+test('similarities take one call, and reranked texts are a bare list', async (t) => {
   const { rig, asked } = await startClientApis(t, ({ path }, reply) =>
     path.endsWith('/rerank')
       ? reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] })
@@ -65,7 +65,7 @@ test('similarities are one call, and ranked texts a bare list', async (t) => {
   }
 });
 
-test('what cannot be done is refused in its words', async (t) => {
+test("unsupported requests are refused in Hugging Face's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const path = '/hf/models/direct/pipeline/feature-extraction';
   for (const [body, says] of [

@@ -15,7 +15,7 @@ const places = {
 const item = (index: number, vector = oddVector): string =>
   `{"object":"embedding","embedding":${vector},"index":${index}}`;
 
-test('vectors come in the digits of the upstream, with all that each client reads', async (t) => {
+test("vectors keep the upstream's digits, with every field each client reads", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
@@ -46,7 +46,7 @@ test('vectors come in the digits of the upstream, with all that each client read
   }
 });
 
-test('names of theirs become those of the upstream', async (t) => {
+test("the client's field names become the upstream's", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [path, body] of [
     [places.voyage, { input_type: 'query', output_dimension: 4, truncation: true }],
@@ -69,7 +69,7 @@ test('names of theirs become those of the upstream', async (t) => {
   assert.deepEqual((await asked()).body.input, ['a']);
 });
 
-test('whole numbers of a byte come from upstreams that make them, in a list or as their bytes', async (t) => {
+test('int8 and binary embeddings come only from upstreams that support them, as list or base64', async (t) => {
   const { rig, asked } = await startClientApis(t);
   const list = await rig.post(places.voyage, { model: 'translated', input: ['a'], output_dtype: 'int8' });
   assertAnswer(list, /"embedding":\[1,-128,127,0\]/);
@@ -86,7 +86,7 @@ test('whole numbers of a byte come from upstreams that make them, in a list or a
   assertAnswer(floats, /"embedding":"[A-Za-z0-9+/]{22}=="/);
 });
 
-test('an upstream that speaks the same is told all of it', async (t) => {
+test('an upstream with the same API gets every field unchanged', async (t) => {
   const made: Handler = (_request, reply) =>
     reply.json(200, { data: [{ index: 0, embedding: [0.5] }], usage: { total_tokens: 3 } });
   for (const [family, path, body, sent] of [
@@ -113,7 +113,7 @@ test('an upstream that speaks the same is told all of it', async (t) => {
   }
 });
 
-test('what nobody can do is refused by name, in the words of the client API, and nobody is asked', async (t) => {
+test("unsupported requests are refused by name in the client API's shape, without a call", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   for (const [path, body, says] of [
     [places.voyage, { input: 7 }, /"input" must be/],
@@ -138,7 +138,7 @@ test('what nobody can do is refused by name, in the words of the client API, and
   assert.equal(upstream.requests.filter(({ path }) => path !== '/v2/embed').length, 0);
 });
 
-test("chat and moderations stand behind Mistral's prefix too, with errors in its words", async (t) => {
+test("chat and moderations are also under Mistral's prefix, with its error shape", async (t) => {
   const { rig, asked } = await startClientApis(t, (_request, reply) => reply.json(200, { choices: [] }), {
     models: [{ id: 'talker', operations: ['chat'], targets: [{ upstream: 'openai', model: 'real' }] }],
   });

@@ -10,7 +10,7 @@ import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const json: [string, string] = ['content-type', 'application/json'];
 
-test('chunks and texts by themselves are embeddings', async (t) => {
+test('contextualized embeddings are accepted if each group has one text', async (t) => {
   const { rig, asked } = await startClientApis(t, embedder);
   for (const path of ['/v1/contextualizedembeddings', '/voyage/v1/contextualizedembeddings']) {
     const answer = await rig.post(path, { model: 'direct', inputs: [['a'], ['b']], input_type: null });
@@ -28,7 +28,7 @@ test('chunks and texts by themselves are embeddings', async (t) => {
   );
 });
 
-test('a conversation of one message is moderated', async (t) => {
+test('a conversation of one message can be moderated', async (t) => {
   const said = '{"results":[{"flagged":true,"categories":{"a":true},"category_scores":{"a":0.10}}]}';
   const models = [{ id: 'judge', operations: ['moderations'], targets: [{ upstream: 'openai', model: 'real' }] }];
   const { rig, asked } = await startClientApis(t, (_request, reply) => reply.bytes(200, [json], said), { models });
@@ -40,7 +40,7 @@ test('a conversation of one message is moderated', async (t) => {
   }
 });
 
-test('what goes between two texts is a completion, in the shape that they read', async (t) => {
+test("fill-in-the-middle is a completion with a suffix, in Mistral's response shape", async (t) => {
   const said =
     '{"id":"c","choices":[{"text":"b","index":0,"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}';
   const { rig, asked } = await startClientApis(t, (_request, reply) => reply.bytes(200, [json], said));
@@ -118,7 +118,7 @@ const passing: readonly {
 ];
 
 for (const { family, operation, path, body, answer, tokens } of passing) {
-  test(`${path} passes byte for byte to ${family}, and is billed by what it counts`, async (t) => {
+  test(`${path} passes byte for byte to ${family}, and is billed by its usage`, async (t) => {
     const setup = await atHome(t, family, operation, (_request, reply) => reply.bytes(200, [json], answer));
     const got = await setup.rig.post(path, body);
     assert.deepEqual([got.status, got.body.toString()], [200, answer]);
@@ -130,7 +130,7 @@ for (const { family, operation, path, body, answer, tokens } of passing) {
   });
 }
 
-test('a stream between two texts passes event for event', async (t) => {
+test('a fill-in-the-middle stream is translated event by event', async (t) => {
   const events =
     'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"b"}}]}\n\ndata: [DONE]\n\n';
   const script: Handler = async (_request, reply) => {
@@ -148,7 +148,7 @@ test('a stream between two texts passes event for event', async (t) => {
   assert.equal(answer.body.toString(), events);
 });
 
-test('what nobody can do is refused by name, in the words of the client API, and nobody is asked', async (t) => {
+test("unsupported requests are refused by name in the client API's shape, without a call", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const image = { type: 'image_url', image_url: 'https://pictures.example/a.png' };
   const rows: readonly [path: string, body: object, says: RegExp][] = [

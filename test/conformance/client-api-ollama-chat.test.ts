@@ -52,7 +52,7 @@ async function ask({ rig }: ClientApiRig, path: string, body: Fields) {
 
 const hello = [{ role: 'user', content: 'hello' }];
 
-test('an answer as a whole has the message, why it ended, what was counted and how long it took', async (t) => {
+test('a plain response has message, finish reason, token counts and durations', async (t) => {
   const clientApis = await start(t, answering({ content: 'good day', reasoning_content: 'a greeting' }, 'length'));
   for (const [more, thinking] of [
     [{}, 'a greeting'],
@@ -81,7 +81,7 @@ test('an answer as a whole has the message, why it ended, what was counted and h
   }
 });
 
-test('messages, images, tools, formats and options are asked for in the words of chat completions', async (t) => {
+test('messages, images, tools, formats and options become those of chat completions', async (t) => {
   const clientApis = await start(t, answering({ content: 'x' }));
   const tool = { type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } };
   const schema = { type: 'object', properties: { a: { type: 'number' } } };
@@ -174,7 +174,7 @@ test('messages, images, tools, formats and options are asked for in the words of
 
 const call = (name: string, input: Fields): Fields => ({ function: { name, arguments: input } });
 
-test('generate is chat for a model that chats, and completes where a text must go as it is', async (t) => {
+test('generate becomes chat for a chat model, and completions in raw mode', async (t) => {
   const clientApis = await start(t, (request, reply) =>
     request.path === '/completions'
       ? reply.json(200, { choices: [{ index: 0, text: 'good day', finish_reason: 'stop' }], usage })
@@ -219,7 +219,7 @@ test('generate is chat for a model that chats, and completes where a text must g
   }
 });
 
-test('events become lines, a tool call is one line, and the last line has what was counted', async (t) => {
+test('events become lines, a tool call is one line, and the last line has the usage', async (t) => {
   const piece = (index: number, more: Fields, name?: string) =>
     part({
       tool_calls: [{ index, ...more, function: { ...(name !== undefined && { name }), ...(more.function ?? {}) } }],
@@ -281,7 +281,7 @@ test('events become lines, a tool call is one line, and the last line has what w
   }
 });
 
-test('an upstream that refuses to be asked for a count streams without, and is billed by an estimate', async (t) => {
+test('an upstream that refuses the usage option streams without it, and is billed by an estimate', async (t) => {
   const clientApis = await start(t, (request, reply) =>
     request.body.includes('stream_options')
       ? reply.json(422, { error: { message: 'unknown field' } })
@@ -299,7 +299,7 @@ test('an upstream that refuses to be asked for a count streams without, and is b
   assert.equal(bill?.isEstimated, true);
 });
 
-test('a line leaves as its event comes, before the next one is there', async (t) => {
+test('a line is sent as soon as its event arrives', async (t) => {
   let next = (): void => {};
   const waited = new Promise<void>((resolve) => {
     next = resolve;
@@ -331,7 +331,7 @@ test('a line leaves as its event comes, before the next one is there', async (t)
   connection.reset();
 });
 
-test('a stream that breaks off, fails, or makes a call of no JSON is never done', async (t) => {
+test('a broken or failed stream, or one with an invalid tool call, never ends with done', async (t) => {
   const broken = [{ function: { name: 'f', arguments: '{"a":' }, index: 0 }];
   for (const [parts, last] of [
     [[part({ content: 'good' })], undefined],
@@ -351,7 +351,7 @@ test('a stream that breaks off, fails, or makes a call of no JSON is never done'
   }
 });
 
-test('without messages or a prompt a model is loaded, and nobody is asked', async (t) => {
+test('without messages or a prompt the model counts as loaded, without a call', async (t) => {
   const clientApis = await start(t, answering({ content: 'x' }));
   for (const [path, more, reason] of [
     ['/api/chat', { messages: [] }, 'load'],
@@ -370,7 +370,7 @@ test('without messages or a prompt a model is loaded, and nobody is asked', asyn
   assert.equal(clientApis.upstream.requests.length, 0);
 });
 
-test('what cannot be said in a chat is refused by name, before anybody is asked', async (t) => {
+test('unsupported chat fields are refused by name before any call', async (t) => {
   const clientApis = await start(t, answering({ content: 'x' }));
   const rows: readonly (readonly [path: string, body: Fields, says: RegExp])[] = [
     ['/api/chat', { messages: {} }, /"messages" must be an array/],
@@ -411,7 +411,7 @@ test('what cannot be said in a chat is refused by name, before anybody is asked'
   assert.equal(clientApis.upstream.requests.length, 0);
 });
 
-test('a model that only completes answers a chat with what follows its texts', async (t) => {
+test('a completion-only model answers a chat with the continuation of its text', async (t) => {
   const text = (words: string, finish: string | null = null) =>
     event({ choices: [{ index: 0, text: words, finish_reason: finish }] });
   const clientApis = await start(t, streaming(text('good '), text('day', 'stop'), counted, done));
@@ -430,7 +430,7 @@ test('a model that only completes answers a chat with what follows its texts', a
   assert.deepEqual([path, body.prompt, body.max_tokens], ['/completions', 'be brief\n\nhello', 9]);
 });
 
-test('every model that is listed answers as its capabilities say', async (t) => {
+test('every listed model answers according to its capabilities', async (t) => {
   const clientApis = await start(t, (request, reply) =>
     request.path === '/completions'
       ? reply.json(200, { choices: [{ index: 0, text: 'x', finish_reason: 'stop' }], usage })
@@ -452,13 +452,13 @@ test('every model that is listed answers as its capabilities say', async (t) => 
   }
 });
 
-test('an error of the upstream comes as a text under its status', async (t) => {
+test('an upstream error is a text field with its status', async (t) => {
   const clientApis = await start(t, (_request, reply) => reply.json(429, { error: { message: 'too fast' } }));
   const { answer, lines } = await ask(clientApis, '/api/chat', { model: 'talks', messages: hello });
   assert.deepEqual([answer.status, lines], [429, [{ error: 'too fast' }]]);
 });
 
-test('a key that may only complete completes, and one that may only chat chats', async (t) => {
+test('a key limited to completions or chat may use only that', async (t) => {
   const secrets = { completions: 'completing-key-with-enough-characters', chat: 'chatting-key-with-enough-characters' };
   const clientApis = await startClientApis(
     t,

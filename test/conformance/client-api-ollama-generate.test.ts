@@ -37,7 +37,7 @@ async function generate({ rig }: ClientApiRig, body: object) {
   return { answer, lines: lines.map((line): Record<string, unknown> => JSON.parse(line)) };
 }
 
-test('an answer as a whole has the text, why it ended and what was counted', async (t) => {
+test('a plain response has text, finish reason and token counts', async (t) => {
   const clientApis = await startClientApis(t, whole, { models });
   for (const model of ['words', 'words:latest', 'bridged']) {
     const { answer, lines } = await generate(clientApis, { model, stream: false, options: null, system: '' });
@@ -58,7 +58,7 @@ test('an answer as a whole has the text, why it ended and what was counted', asy
   }
 });
 
-test('options have the names of completions, and what is less than nothing is no limit', async (t) => {
+test('options have the names of completions, and a negative number means no limit', async (t) => {
   const clientApis = await startClientApis(t, whole, { models });
   const options = { num_predict: 7, temperature: 0.5, top_p: null, stop: ['x'], seed: 1, num_ctx: 4096 };
   await generate(clientApis, { stream: false, suffix: 'end', raw: true, keep_alive: 0, context: [1], options });
@@ -76,7 +76,7 @@ test('options have the names of completions, and what is less than nothing is no
   assert.deepEqual((await clientApis.asked()).body, { model: 'real', prompt: 'say it' });
 });
 
-test('where nothing else is said it comes as lines, the last of them done', async (t) => {
+test('streams lines by default, the last one done', async (t) => {
   const counted = event({ choices: [], usage });
   const script = streaming(part('good '), part('day'), part('', 'stop'), counted, 'data: [DONE]\n\n');
   const clientApis = await startClientApis(t, script, { models });
@@ -101,7 +101,7 @@ test('where nothing else is said it comes as lines, the last of them done', asyn
   }
 });
 
-test('a stream that breaks off or fails is never done', async (t) => {
+test('a broken or failed stream never ends with done', async (t) => {
   const cut = await startClientApis(t, streaming(part('good ')), { models });
   const broken = await generate(cut, {});
   assert.equal(broken.answer.complete, false);
@@ -118,7 +118,7 @@ test('a stream that breaks off or fails is never done', async (t) => {
   assert.equal((await failing.rig.exchange()).outcome, 'cut');
 });
 
-test('without a prompt a model is loaded, and nobody is asked', async (t) => {
+test('without a prompt the model counts as loaded, without a call', async (t) => {
   const clientApis = await startClientApis(t, whole, { models });
   for (const [more, reason] of [
     [{ prompt: '' }, 'load'],
@@ -130,7 +130,7 @@ test('without a prompt a model is loaded, and nobody is asked', async (t) => {
   assert.equal(clientApis.upstream.requests.length, 0);
 });
 
-test('what a text alone cannot say is refused by name', async (t) => {
+test('fields that completions lack are refused by name', async (t) => {
   const clientApis = await startClientApis(t, whole, { models });
   const rows: readonly (readonly [field: string, value: unknown])[] = [
     ['system', 'be brief'],

@@ -46,7 +46,7 @@ async function startSetup(
   return { rig, up };
 }
 
-test('chat and generate pass byte for byte, with the name of the model changed in its place', async (t) => {
+test('chat and generate pass byte for byte with the model renamed', async (t) => {
   const { rig, up } = await startSetup(t);
   const rows = [
     ['/api/chat', '"messages":[{"role":"user","content":"\\u00e9","images":[]}],"think":"low","format":{"a":1.0}'],
@@ -77,7 +77,7 @@ test('chat and generate pass byte for byte, with the name of the model changed i
   }
 });
 
-test('chat goes to those of the upstreams that speak it, and generate as it comes only where all do', async (t) => {
+test('chat passes to the targets that speak it, generate only if all targets do', async (t) => {
   const { rig, up } = await startSetup(t, (request, reply) =>
     request.path.endsWith('/completions')
       ? reply.json(200, { choices: [{ message: { content: 'x' }, finish_reason: 'stop' }] })
@@ -101,7 +101,7 @@ function assertAnswerOf(answer: { readonly status: number; readonly body: Buffer
   assert.deepEqual([answer.status, answer.body.toString()], [200, whole]);
 }
 
-test('an error comes in the words of its clients', async (t) => {
+test("an error has the shape of Ollama's API", async (t) => {
   const { rig } = await startSetup(t, (_request, reply) => reply.json(404, { error: "model 'real:1b' not found" }));
   for (const path of ['/api/chat', '/api/generate']) {
     const answer = await rig.post(path, { model: 'm', prompt: 'p', messages: [] });
@@ -109,7 +109,7 @@ test('an error comes in the words of its clients', async (t) => {
   }
 });
 
-test('what may be written is bounded by num_predict, and by the model where that says nothing', async (t) => {
+test('the output is bounded by num_predict, else by the model', async (t) => {
   const budget = { budgets: [{ every: 'day', amount: '0.005' }] };
   const { rig } = await startSetup(t, answering, { ...budget });
   const ask = (options: unknown) => rig.post('/api/chat', { model: 'm', messages: [], stream: false, options });
@@ -120,7 +120,7 @@ test('what may be written is bounded by num_predict, and by the model where that
   assert.equal((await ask({ num_predict: 400 })).status, 200);
 });
 
-test('a stream that breaks off at any byte stays visibly broken', async (t) => {
+test('a stream truncated at any byte is visibly broken for the client', async (t) => {
   const bytes = Buffer.concat([
     toHead('HTTP/1.1 200 OK', [
       ['Content-Type', 'application/x-ndjson'],

@@ -6,7 +6,7 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { assertAnswer, assertRefusal, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { testKey } from '../support/gateways/rig.ts';
 
-test('embed answers in the order and the digits of the upstream, with whole numbers beside', async (t) => {
+test("embed keeps the upstream's order and digits, with durations as integers", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const path of ['/api/embed', '/ollama/api/embed']) {
     for (const [model, tokens] of [
@@ -36,7 +36,7 @@ test('embed answers in the order and the digits of the upstream, with whole numb
   }
 });
 
-test('a text alone, the older form, and a count that nobody gave', async (t) => {
+test('accepts a single text and the older endpoint, and estimates missing usage', async (t) => {
   const { rig, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, { data: [{ embedding: [1, 2] }], usage: null }),
   );
@@ -50,7 +50,7 @@ test('a text alone, the older form, and a count that nobody gave', async (t) => 
   assert.equal((await asked()).body.input, 'a');
 });
 
-test('nothing to embed is an answer of nothing, and nobody is asked', async (t) => {
+test('an empty input returns an empty list, without a call', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   for (const input of [{}, { input: '' }, { input: [] }, { input: null }]) {
     const answer = await rig.post('/api/embed', { model: 'direct', ...input });
@@ -64,7 +64,7 @@ test('nothing to embed is an answer of nothing, and nobody is asked', async (t) 
   assert.deepEqual([outcome, attempts, bill?.inputTokens ?? 0], ['ok', 0, 0]);
 });
 
-test('a name and the same with :latest are one model, where it is not declared by that name', async (t) => {
+test('a name with :latest is the same model, unless declared separately', async (t) => {
   const { rig, asked } = await startClientApis(t, embedder, {
     models: [
       { id: 'plain', operations: ['embeddings'], targets: [{ upstream: 'openai', model: 'of-plain' }] },
@@ -89,7 +89,7 @@ test('a name and the same with :latest are one model, where it is not declared b
   assert.equal((await asked()).body.model, 'plain:latest');
 });
 
-test('what cannot be done is refused in its words', async (t) => {
+test("unsupported requests are refused in Ollama's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
     ['/api/embed', { model: 'direct', input: 'a', truncate: false }, 400, /"truncate".*"direct"/],
@@ -122,7 +122,7 @@ test('what cannot be done is refused in its words', async (t) => {
 
 const narrowKey = 'narrow-key-with-enough-characters';
 
-test('pages list what the key may see, and nothing without one', async (t) => {
+test('model lists show what the key may see, and nothing without a key', async (t) => {
   const { rig } = await startClientApis(t, embedder, {
     keys: [
       { id: 'test', secret: testKey },
@@ -165,7 +165,7 @@ test('pages list what the key may see, and nothing without one', async (t) => {
   }
 });
 
-test('a body is JSON whatever its Content-Type says, and goes on as JSON', async (t) => {
+test('a body is JSON whatever its Content-Type, and is sent on as JSON', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const authorization: [string, string] = ['Authorization', `Bearer ${testKey}`];
   for (const type of [undefined, 'application/x-www-form-urlencoded', 'text/plain']) {
@@ -186,7 +186,7 @@ test('a body is JSON whatever its Content-Type says, and goes on as JSON', async
   assert.equal(elsewhere.status, 415);
 });
 
-test('a model that converses completes, in the words of Ollama', async (t) => {
+test("a chat model can complete, in Ollama's shape", async (t) => {
   const { rig } = await startClientApis(t, embedder, {
     models: [
       { id: 'both', operations: ['completions', 'chat'], targets: [{ upstream: 'openai' }] },
@@ -203,7 +203,7 @@ test('a model that converses completes, in the words of Ollama', async (t) => {
   );
 });
 
-test('the root tells a client of Ollama that it is there, without a key, and nothing else', async (t) => {
+test('the root path confirms an Ollama server without a key, and shows nothing else', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   for (const path of ['/', '/ollama', '/ollama/']) {
     const answer = await rig.get(path, { headers: [] });
@@ -216,7 +216,7 @@ test('the root tells a client of Ollama that it is there, without a key, and not
   assert.equal(upstream.requests.length, 0);
 });
 
-test("OpenAI's API stands at Ollama's base URL too, with names as Ollama has them and errors as OpenAI has them", async (t) => {
+test("OpenAI's API is also at Ollama's base URL, with Ollama's model names and OpenAI's errors", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const base of ['/ollama/v1', '/api/v1']) {
     for (const model of ['direct', 'direct:latest']) {

@@ -13,7 +13,7 @@ const ranking: Handler = (_request, reply) =>
     '{"results":[{"index":1,"relevance_score":0.90},{"index":0,"relevance_score":-1e-3}],"usage":{"total_tokens":7}}',
   );
 
-test("NVIDIA's ranking and vLLM's score have the digits of the upstream, each in its order", async (t) => {
+test("NVIDIA's ranking and vLLM's score keep the upstream's digits, each in its order", async (t) => {
   const { rig, asked } = await startClientApis(t, ranking);
   const passages = [{ text: 'a' }, { text: 'b' }];
   for (const [path, model] of [
@@ -54,7 +54,7 @@ test("NVIDIA's ranking and vLLM's score have the digits of the upstream, each in
   }
 });
 
-test('what cannot be had is refused by name, in the words of each', async (t) => {
+test("unsupported requests are refused by name, in each API's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t, ranking);
   const rows: readonly (readonly [path: string, body: object, says: RegExp])[] = [
     ['/v1/ranking', { model: 'ranker', query: { text: 'q' } }, /^\{"detail":"The field \\"passages\\" is missing/],

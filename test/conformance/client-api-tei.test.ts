@@ -6,7 +6,7 @@ import { assertAnswer, assertRefusal, embedder, oddVector, startClientApis } fro
 import { startRig, testKey } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-test('embed answers with bare lists in the digits of the upstream, whoever names the model', async (t) => {
+test("embed returns bare lists in the upstream's digits, with the model in path or header", async (t) => {
   const { rig, asked } = await startClientApis(t, embedder, { default_model: { embeddings: 'translated' } });
   const rows = [
     ['/tei/direct/embed', {}, 'real', 5],
@@ -28,7 +28,7 @@ test('embed answers with bare lists in the digits of the upstream, whoever names
 
 const pair = { source_sentence: 'a', sentences: ['b', 'c'] };
 
-test('similarity is the cosine of what one call embeds, whatever the length of its vectors', async (t) => {
+test('similarity is the cosine of embeddings from one call, for vectors of any length', async (t) => {
   const { rig, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, {
       data: [
@@ -52,7 +52,7 @@ test('similarity is the cosine of what one call embeds, whatever the length of i
   assert.equal((await uneven.rig.post('/tei/direct', { inputs: pair })).status, 502);
 });
 
-test('the root of a model embeds', async (t) => {
+test('the root path of a model embeds', async (t) => {
   const { rig } = await startClientApis(t, embedder, { default_model: { embeddings: 'direct' } });
   for (const path of ['/tei/direct', '/tei/translated/', '/tei']) {
     assertAnswer(await rig.post(path, { inputs: ['a', 'b'] }), `[${oddVector},${oddVector}]`);
@@ -63,7 +63,7 @@ const judges = {
   models: [{ id: 'judge', operations: ['moderations'], targets: [{ upstream: 'openai', model: 'real' }] }],
 };
 
-test('predict gives the categories of moderations as labels, the likeliest first, in their own digits', async (t) => {
+test('predict returns moderation categories as labels, highest score first, in their digits', async (t) => {
   const { rig, asked } = await startClientApis(
     t,
     (request, reply) => {
@@ -92,14 +92,14 @@ test('predict gives the categories of moderations as labels, the likeliest first
   }
 });
 
-test('base64 is a string for each text', async (t) => {
+test('base64 is one string per text', async (t) => {
   const { rig } = await startClientApis(t);
   const base64 = Buffer.from(new Float32Array([0.1, -8e-3, 1, 0.12345678901234568]).buffer).toString('base64');
   const answer = await rig.post('/tei/translated/embed', { inputs: ['a'], encoding_format: 'base64' });
   assertAnswer(answer, `["${base64}"]`);
 });
 
-test('what cannot be done is refused in its words', async (t) => {
+test("unsupported requests are refused in TEI's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
     ['/tei/direct/embed', { inputs: [1, 2] }, 400, /"inputs" must be a string or an array of strings/],
@@ -145,7 +145,7 @@ test('what cannot be done is refused in its words', async (t) => {
   assert.equal((await rig.post('/tei/direct/embed', { inputs: 'a' }, { headers: [] })).status, 401);
 });
 
-test('rerank behind the prefix is asked with texts and answered with a bare list', async (t) => {
+test('rerank under the prefix takes texts and returns a bare list', async (t) => {
   const { rig, asked } = await startClientApis(t, (_request, reply) =>
     reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] }),
   );
@@ -163,7 +163,7 @@ test('rerank behind the prefix is asked with texts and answered with a bare list
   });
 });
 
-test('info tells of the model that is meant, to those who may see it', async (t) => {
+test('info describes the requested model, to keys that may see it', async (t) => {
   const { rig } = await startClientApis(t, embedder, { default_model: { embeddings: 'direct' } });
   const info = async (path: string) => (await rig.get(path)).json() as Record<string, unknown>;
   const standard = await info('/info');
@@ -177,7 +177,7 @@ test('info tells of the model that is meant, to those who may see it', async (t)
   assert.equal((await none.rig.get('/tei/info')).status, 400);
 });
 
-test('sparse vectors are billed by the tokens that the head of the answer counts, and judged by all models they name', async (t) => {
+test('sparse embeddings are billed by the token count in the header, and every model named is checked', async (t) => {
   const up = await startFakeUpstream();
   t.after(() => up.close());
   const served = { operations: ['embeddings'], price: { input: 100_000 }, targets: [{ upstream: 'tei' }] };

@@ -51,7 +51,7 @@ async function rowOf({ store }: Rig, count = 1, route?: string) {
   throw new Error('The row never came.');
 }
 
-test('bytes go and come as they are, but for the name of the model, wherever that stands', async (t) => {
+test('bytes pass unchanged except for the model name, wherever it is', async (t) => {
   const { rig, up } = await start(t, {
     routes: [
       parse,
@@ -110,7 +110,7 @@ test('bytes go and come as they are, but for the name of the model, wherever tha
   );
 });
 
-test('a form passes byte for byte, with the name of the model in its part, or without one', async (t) => {
+test('a form passes byte for byte, with the model renamed in its part', async (t) => {
   const { rig, up } = await start(t, {
     routes: [
       { ...parse, form: true },
@@ -139,7 +139,7 @@ test('a form passes byte for byte, with the name of the model in its part, or wi
   assert.equal(up.requests.length, 2);
 });
 
-test('what is judged elsewhere is judged here: key, model, operation, body, method, and what an upstream keeps', async (t) => {
+test('key, model, operation, body, method and stored objects are checked as on other routes', async (t) => {
   const { rig, up } = await start(t, {
     routes: [parse, { path: '/v1/only', upstreams: ['up'] }, { path: '/v2/headed', model: { header: 'x-parser' } }],
     key: { models: ['parser', 'far', 'embed'] },
@@ -174,7 +174,7 @@ test('what is judged elsewhere is judged here: key, model, operation, body, meth
   assertError(await forbidden.rig.post('/v1/parse', '{"model":"parser"}'), 'model_not_found', { param: 'model' });
 });
 
-test('a call costs what the price says of it, and what the answer counts where the operator has said', async (t) => {
+test('a call costs its price, and the reported usage if configured', async (t) => {
   const { rig, up } = await start(t, {
     routes: [
       {
@@ -203,7 +203,7 @@ test('a call costs what the price says of it, and what the answer counts where t
   assertError(await rig.post('/v1/plain', '{"model":"parser"}'), 'unsupported_parameter', { param: '/v1/plain' });
 });
 
-test('by the call alone nothing is estimated, and an error costs nothing and passes as it came', async (t) => {
+test('priced per call nothing is estimated, and an error costs nothing and passes unchanged', async (t) => {
   const { rig, up } = await start(t, {
     routes: [parse],
     model: { price: { request: '0.01' } },
@@ -228,7 +228,7 @@ test('by the call alone nothing is estimated, and an error costs nothing and pas
   ]);
 });
 
-test('it is sent once, unless the operator says otherwise', async (t) => {
+test('a request is sent once, unless configured otherwise', async (t) => {
   for (const [retry, calls] of [
     ['safe', 1],
     ['always', 2],
@@ -247,7 +247,7 @@ test('it is sent once, unless the operator says otherwise', async (t) => {
   }
 });
 
-test('a limit of the key holds, and a timeout is that of the route', async (t) => {
+test("the key's limits apply, and the timeout is the route's", async (t) => {
   const { rig, up } = await start(t, {
     routes: [{ ...parse, timeouts: { first_byte: '100ms' } }],
     key: { limits: { requests_per_minute: 1 } },
@@ -257,7 +257,7 @@ test('a limit of the key holds, and a timeout is that of the route', async (t) =
   assertError(await rig.post('/v1/parse', '{"model":"parser"}'), 'rate_limit_exceeded');
 });
 
-test('a path that means something already is a fault, and so is what no request could follow', async (t) => {
+test('a path already in use is a fault, and so is one no request can match', async (t) => {
   const { rig } = await start(t);
   for (const [route, why] of [
     [{ path: '/v1/chat/completions' }, /routes\[0\]\.path.*may mean the same as \/v1\/chat\/completions/],
@@ -295,14 +295,14 @@ test('a path that means something already is a fault, and so is what no request 
   await assert.rejects(rig.compile(twice), /may mean the same as routes\[0\]/);
 });
 
-test('a reload brings routes and takes them away', async (t) => {
+test('a reload adds and removes routes', async (t) => {
   const { rig, up } = await start(t, { routes: [parse] });
   assert.deepEqual(rig.app.swap(await rig.compile(documentOf(up.url, { routes: [{ path: '/v1/newer' }] }))), []);
   assertError(await rig.post('/v1/parse', '{"model":"parser"}'), 'route_not_found');
   assert.equal((await rig.post('/v1/newer', '{"model":"parser"}')).status, 200);
 });
 
-test('a custom route goes before a path with one segment of another client API, which stays behind its prefix', async (t) => {
+test("a custom route overrides a client API's one-segment path, which stays under its prefix", async (t) => {
   const { rig, up } = await start(t, { routes: [{ path: '/classify', model: { id: 'parser' } }] });
   up.respondWith((_request, reply) => reply.json(200, { served: true }));
   const body = { input: 'x' };
@@ -315,7 +315,7 @@ test('a custom route goes before a path with one segment of another client API, 
   assert.equal(up.requests.length, 1);
 });
 
-test('check notes a custom route at such a path, and refuses every other path that is taken', async (t) => {
+test('check notes a custom route at such a path, and refuses every other path in use', async (t) => {
   const load = (path: string) => {
     const document = documentOf('http://127.0.0.1:9', { routes: [{ path, model: { id: 'parser' } }] });
     return loadText(t, stringify(document), { env: {}, families, loadTakenPaths: async () => takenPaths });

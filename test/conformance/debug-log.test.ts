@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { testKey } from '../support/gateways/rig.ts';
 import { answering, refusingWith, startSeveral } from '../support/gateways/several.ts';
 
-test('debug names each chosen target and how its attempt ended, without bodies, headers or secrets', async (t) => {
+test('at level debug each chosen target and outcome is logged, without bodies, headers or secrets', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b')], { more: { log: { level: 'debug' } } });
   const { rig } = setup;
   const answer = await rig.post(
@@ -36,7 +36,7 @@ test('debug names each chosen target and how its attempt ended, without bodies, 
   for (const hidden of ['canary', testKey, 'sk-credential-of', 'no 500']) assert.ok(!written.includes(hidden), hidden);
 });
 
-test('debug says where no target is left, and info writes no step', async (t) => {
+test('at level debug it is logged if no target is left; at info no step is', async (t) => {
   const setup = await startSeveral(t, [refusingWith(501)], { more: { log: { level: 'debug' } } });
   assert.equal((await setup.embed()).status, 501);
   assert.deepEqual(

@@ -190,7 +190,7 @@ async function play(rig: Rig, scene: Scene) {
 }
 
 for (const [name, scene] of Object.entries(scenes)) {
-  test(`${name}: the same on both paths`, async (t) => {
+  test(`${name}: the direct and the general path behave the same`, async (t) => {
     const direct = await start(t, scene, true);
     const general = await start(t, scene, false);
     assert.deepEqual(await play(direct.rig, scene), await play(general.rig, scene));

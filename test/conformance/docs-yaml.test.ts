@@ -54,10 +54,10 @@ const whole = z.looseObject({
   models: z.array(z.looseObject({ targets: z.array(z.looseObject({ upstream: z.string() })).optional() })).optional(),
 });
 
-test('the docs have YAML to look at', () => assert.ok(blocks.length > 40));
+test('the docs contain YAML', () => assert.ok(blocks.length > 40));
 
 for (const { where, yaml } of blocks) {
-  test(`${where}: postern check takes it`, async (t) => {
+  test(`${where}: postern check accepts it`, async (t) => {
     const document = parseDocument(yaml);
     assert.deepEqual(document.errors, []);
     const values: unknown = document.toJS();

@@ -31,7 +31,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const shadowOf = ({ app }: Rig) => app.drift.state().shadows[0];
 
-test('a share of requests is copied to another model, behind the answer, and what both say is compared', async (t) => {
+test('a share of requests is copied to another model after the response, and both answers are compared', async (t) => {
   const here = embedsAs((text) => [text.length, 1, 0]);
   const there: Handler = (request, reply) =>
     request.path.endsWith('rerank') ? ranks(request, reply) : embedsAs((text) => [0, 1, text.length])(request, reply);
@@ -51,7 +51,7 @@ test('a share of requests is copied to another model, behind the answer, and wha
   await until(() => rig.settled.length === 2);
 });
 
-test('spaces of other widths are compared by who is near whom', async (t) => {
+test('vector spaces of different width are compared by nearest neighbours', async (t) => {
   const here = embedsAs((text) => [Math.sin(Number(text)), Math.cos(Number(text))]);
   const there = embedsAs((text) => [Math.sin(Number(text)), Math.cos(Number(text)), 0]);
   const { rig } = await startSeveral(t, [here, there], { model: shadowed(1), models: [next] });
@@ -60,7 +60,7 @@ test('spaces of other widths are compared by who is near whom', async (t) => {
   assert.deepEqual([shadowOf(rig)?.cosine, shadowOf(rig)?.overlap], [null, 1]);
 });
 
-test('a shadow that fails changes nothing for the client, and no request is copied where the share is 0', async (t) => {
+test('a failed shadow request does not affect the client, and share 0 copies nothing', async (t) => {
   const down: Handler = (_request, reply) => reply.reset();
   const failing = await startSeveral(t, [embeds, down], { model: shadowed(1), models: [next] });
   assert.equal((await failing.rig.post('/v1/embeddings', { model: 'm', input: 'a' })).status, 200);
@@ -71,7 +71,7 @@ test('a shadow that fails changes nothing for the client, and no request is copi
   assert.equal(none.upstreams[1]?.requests.length, 0);
 });
 
-test('fixed texts are asked for in as many calls as the upstream wants, and never remembered', async (t) => {
+test('canary texts are sent in as many calls as the upstream needs, and never cached', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embedsAs((text) => [text.length, 1])], {
     upstream: { family: 'tei', options: { max_items: 1 } },
     model: { operations: ['embeddings'], cache: {}, canary: { texts: ['one', 'three'], every: '1s' } },
@@ -82,7 +82,7 @@ test('fixed texts are asked for in as many calls as the upstream wants, and neve
   await until(() => rig.app.drift.state().canaries[0]?.agreement === 1);
 });
 
-test('fixed texts tell when an upstream has changed its model, and when it has it back', async (t) => {
+test('canary texts detect that an upstream changed its model, and changed it back', async (t) => {
   let vectorOf = (text: string): number[] => [text.length, 1, 0];
   const script: Handler = (request, reply) => embedsAs((text) => vectorOf(text))(request, reply);
   const { rig, upstreams } = await startSeveral(t, [script], {

@@ -83,7 +83,7 @@ const fromBrowser: HeaderField[] = [
 const accessHeaders = (headers: readonly HeaderField[]): string[] =>
   headers.map(([name]) => name.toLowerCase()).filter((name) => name.startsWith('access-control-'));
 
-test('without origins in the configuration no answer speaks of cross-origin access', async (t) => {
+test('without configured origins no response has CORS headers', async (t) => {
   const { rig } = await open(t, {});
   const preflight = await rig.get('/v1/embeddings', { method: 'OPTIONS', headers: fromBrowser });
   assertError(preflight, 'method_not_allowed');
@@ -98,7 +98,7 @@ test('without origins in the configuration no answer speaks of cross-origin acce
   }
 });
 
-test('pages of a named origin may call, preflight and errors included, and those of others may not', async (t) => {
+test('CORS permits configured origins, including preflight and errors, and no others', async (t) => {
   const { rig } = await open(t, { cors: { origins: ['https://app.example', 'http://localhost:3000'] } });
   const preflight = await rig.get('/v1/embeddings', { method: 'OPTIONS', headers: fromBrowser });
   assert.equal(preflight.status, 204);
@@ -134,7 +134,7 @@ test('pages of a named origin may call, preflight and errors included, and those
   }
 });
 
-test('an upstream that varies by something else does not make its answer the same for every origin', async (t) => {
+test("an upstream's own Vary header is combined with Origin", async (t) => {
   const { rig, upstream } = await open(t, { cors: { origins: ['https://app.example'] } });
   upstream.respondWith((_request, reply) => reply.json(200, {}, [['Vary', 'Accept-Encoding']]));
   const answer = await rig.post('/v1/embeddings', body, {
@@ -144,7 +144,7 @@ test('an upstream that varies by something else does not make its answer the sam
   assert.deepEqual((answer.header('vary') ?? '').toLowerCase().split(/, */).toSorted(), ['accept-encoding', 'origin']);
 });
 
-test('with * any page may call, with a key of its own', async (t) => {
+test('with * any page may call, with an API key', async (t) => {
   const { rig } = await open(t, { cors: { origins: ['*'] } });
   const preflight = await rig.get('/v1/embeddings', { method: 'OPTIONS', headers: fromBrowser });
   assert.deepEqual([preflight.status, preflight.header('access-control-allow-origin')], [204, '*']);
@@ -162,7 +162,7 @@ test('with * any page may call, with a key of its own', async (t) => {
   assertError(await rig.get('/v1/embeddings', { method: 'OPTIONS' }), 'method_not_allowed');
 });
 
-test('over TLS the same is served, to clients that speak it; a reload keeps TLS, and cannot switch it off', async (t) => {
+test('serves TLS to TLS clients; a reload keeps TLS and cannot turn it off', async (t) => {
   const directory = await createDirectory(t, { 'cert.pem': localhostCertificate, 'key.pem': localhostKey });
   const tls = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') };
   const { rig, upstream } = await open(t, { tls });
@@ -194,7 +194,7 @@ test('over TLS the same is served, to clients that speak it; a reload keeps TLS,
   assert.deepEqual(rig.app.swap(await rig.compile({})), ['server.tls']);
 });
 
-test('an idle connection is closed after keep_alive, and the longest idle one for one more than max_connections', async (t) => {
+test('an idle connection is closed after keep_alive, and the longest idle one at max_connections', async (t) => {
   const { rig } = await open(t, { timeouts: { keep_alive: patiently(12.5) }, max_connections: 3 });
   const probe = toRequestBytes({ path: '/healthz' });
   const connections = await Promise.all([connect(rig.port), connect(rig.port), connect(rig.port)]);
@@ -230,7 +230,7 @@ for (const isSecure of [false, true]) {
   });
 }
 
-test('diagnostics: false leaves the request ID and nothing else of ours', async (t) => {
+test('diagnostics: false leaves only the request ID header', async (t) => {
   const added = /^(x-postern-.*|server-timing)$/;
   const shown = await open(t, {});
   const answer = await shown.rig.post('/v1/embeddings', body);

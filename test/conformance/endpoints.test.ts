@@ -132,7 +132,7 @@ async function until(what: () => boolean): Promise<void> {
   while (!what()) await wait(5);
 }
 
-test('calls are spread over the listed endpoints, with the host of base_url in each', async (t) => {
+test("calls are balanced over the listed endpoints, with base_url's host name in each", async (t) => {
   const { pods, port } = await startPods(t, 6);
   const rig = await start(t, `http://tei.test:${port}/v1`, { endpoints: hostsOf(6) });
   await Promise.all(Array.from({ length: 60 }, () => rig.embed()));
@@ -140,7 +140,7 @@ test('calls are spread over the listed endpoints, with the host of base_url in e
   assert.deepEqual(new Set(pods.flatMap(({ hosts }) => hosts)), new Set([`tei.test:${port}`]));
 });
 
-test('a rolling restart of six endpoints under load costs no client an error', async (t) => {
+test('a rolling restart of six endpoints under load causes no client error', async (t) => {
   const { pods, port } = await startPods(t, 6);
   const rig = await start(t, 'http://127.0.0.1:1/v1', { endpoints: hostsOf(6).map((host) => `${host}:${port}`) });
   const end = load(rig, 12);
@@ -161,7 +161,7 @@ test('a rolling restart of six endpoints under load costs no client an error', a
   );
 });
 
-test('endpoints that the name server names come and go, and no client notices', async (t) => {
+test('endpoints follow DNS changes, without a client error', async (t) => {
   const { pods, port } = await startPods(t, 6);
   const told = names();
   told.addresses = hostsOf(3);
@@ -178,7 +178,7 @@ test('endpoints that the name server names come and go, and no client notices', 
   assert.deepEqual(new Set(await end()), new Set([200]));
 });
 
-test('an endpoint that is killed in the middle of its calls costs no replayable request an error, and goes into cooldown', async (t) => {
+test('an endpoint killed during calls enters cooldown, and replayable requests succeed', async (t) => {
   const { pods, port } = await startPods(t, 3);
   const rig = await start(t, 'http://127.0.0.1:1/v1', { endpoints: hostsOf(3).map((host) => `${host}:${port}`) });
   const end = load(rig, 9);
@@ -192,7 +192,7 @@ test('an endpoint that is killed in the middle of its calls costs no replayable 
   assert.equal(state?.state, 'healthy');
 });
 
-test('a host that leads to several private addresses has each as an endpoint without being told to', async (t) => {
+test('a host with several private addresses has an endpoint for each by default', async (t) => {
   const { pods, port } = await startPods(t, 2);
   const told = names();
   told.addresses = hostsOf(2);
@@ -204,7 +204,7 @@ test('a host that leads to several private addresses has each as an endpoint wit
   assert.ok(pods.every(({ calls }) => calls > 0));
 });
 
-test('endpoints: off leaves it to each connection to find the host', async (t) => {
+test('with endpoints: off each connection resolves the host itself', async (t) => {
   const { port } = await startPods(t, 2);
   const told = names();
   told.addresses = hostsOf(2);
@@ -214,7 +214,7 @@ test('endpoints: off leaves it to each connection to find the host', async (t) =
   assert.deepEqual(rig.shown(), []);
 });
 
-test('endpoints of SRV records have their own ports', async (t) => {
+test('endpoints from SRV records have their own ports', async (t) => {
   const { pods, port } = await startPods(t, 2);
   const told = names();
   const asked: string[] = [];
@@ -231,7 +231,7 @@ test('endpoints of SRV records have their own ports', async (t) => {
   assert.equal(asked[0], '_http._tcp.tei.test');
 });
 
-test('endpoints of the zone are preferred as long as half of them work', async (t) => {
+test('endpoints of the same zone are preferred while at least half of them work', async (t) => {
   const { pods, port } = await startPods(t, 3);
   const endpoints = hostsOf(3).map((host) => `${host}:${port}`);
   const rig = await start(t, 'http://127.0.0.1:1/v1', { endpoints, endpoint_zone: ['127.0.0.2/31'] });
@@ -242,7 +242,7 @@ test('endpoints of the zone are preferred as long as half of them work', async (
   assert.ok((pods[0]?.calls ?? 0) >= 5);
 });
 
-test('an endpoint whose health check fails is not called', async (t) => {
+test('an endpoint with a failing health check is not called', async (t) => {
   const { pods, port } = await startPods(t, 2);
   const rig = await start(t, 'http://127.0.0.1:1/v1', {
     endpoints: hostsOf(2).map((host) => `${host}:${port}`),

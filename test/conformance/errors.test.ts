@@ -28,7 +28,7 @@ for (const row of errorRows) {
   });
 }
 
-test('client_closed: a client that leaves is noted, and is sent nothing', async (t) => {
+test('client_closed: a client that disconnects is recorded, and gets nothing', async (t) => {
   const { rig, upstream } = await openSetup(t, { script: (_request, reply) => reply.stall() });
   const connection = await connect(rig.port);
   await connection.write(toBytes({}));
@@ -41,7 +41,7 @@ test('client_closed: a client that leaves is noted, and is sent nothing', async 
   assert.equal(connection.received().length, 0);
 });
 
-test('a request ID that does not fit is replaced, not repaired', async (t) => {
+test('an invalid request ID is replaced, not repaired', async (t) => {
   const { rig } = await openSetup(t);
   for (const id of ['', 'a b', 'a'.repeat(129), 'ümlaut', 'a;b', '../x', 'a\tb', '<script>']) {
     const answer = await send(
@@ -57,7 +57,7 @@ test('a request ID that does not fit is replaced, not repaired', async (t) => {
   }
 });
 
-test('every row of the error table is provoked here, and stands in the documents with its status and type', async () => {
+test('every row of the error table is provoked here, and documented with status and type', async () => {
   const covered = new Set<string>([...errorRows.map(({ code }) => code), 'client_closed']);
   assert.deepEqual([...covered].toSorted(), Object.keys(errorTable).toSorted());
 

@@ -35,7 +35,7 @@ const env = {
   VOYAGE_API_KEY: 'key-of-voyage',
 };
 
-test('there is an example for what people come with, each named in the list of them, which the docs name', () => {
+test('there is an example for each common use case, listed in the docs', () => {
   assert.deepEqual(examples, [
     'gitops',
     'kubernetes',
@@ -69,7 +69,7 @@ for (const name of examples) {
   });
 }
 
-test('gitops: the pipeline puts a team into the store, changes nothing the second time, and takes out what is gone', async (t) => {
+test('gitops: the pipeline applies a team, changes nothing the second time, and prunes what is gone', async (t) => {
   const cwd = await copy(t, 'gitops');
   await migrateStore(environmentAt(cwd).STORE_URL, { cwd });
   const run = (what: string): string =>

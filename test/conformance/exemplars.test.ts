@@ -44,7 +44,7 @@ async function exemplarsAfterOne(t: TestContext, sample: number | undefined) {
   return exemplars;
 }
 
-test('each latency of a traced request leads to its trace', async (t) => {
+test('each latency metric of a traced request has its trace as exemplar', async (t) => {
   const exemplars = await exemplarsAfterOne(t, 1);
   assert.deepEqual(
     exemplars.map(({ sample, labels }) => [sample.replace(/_bucket.*/, ''), labels]),
@@ -57,7 +57,7 @@ test('each latency of a traced request leads to its trace', async (t) => {
   );
 });
 
-test('none leads to a trace that is not told, nor where nothing is traced', async (t) => {
+test('unsampled requests and disabled tracing give no exemplars', async (t) => {
   assert.deepEqual(await exemplarsAfterOne(t, 0), []);
   assert.deepEqual(await exemplarsAfterOne(t, undefined), []);
 });

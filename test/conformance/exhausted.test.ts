@@ -40,7 +40,7 @@ async function startTwo(t: TestContext, family: string, status: number, said: st
   return { rig, upstream, ask };
 }
 
-test('the next credential is asked, and the empty one enters cooldown', async (t) => {
+test('on an exhausted account the next credential is used, and the exhausted one enters cooldown', async (t) => {
   for (const [family, status, said] of [
     ['anthropic', 400, ofAnthropic(limits)],
     ['anthropic', 400, ofAnthropic(balance)],
@@ -58,7 +58,7 @@ test('the next credential is asked, and the empty one enters cooldown', async (t
   }
 });
 
-test('what a request could have put there, or only holds the words, passes as it came', async (t) => {
+test('an error that a client could have provoked, or with similar words only, passes unchanged', async (t) => {
   for (const [family, said, content] of [
     ['anthropic', ofAnthropic(`messages.0: ${limits}`), 'hello'],
     ['anthropic', ofAnthropic(limits), limits],
@@ -85,7 +85,7 @@ test('what a request could have put there, or only holds the words, passes as it
   }
 });
 
-test('where nobody else is left, it passes as it came', async (t) => {
+test('without another target the error of an exhausted account passes unchanged', async (t) => {
   const said = ofAnthropic(limits);
   const upstream = await startFakeUpstream((_request, reply) =>
     reply.bytes(400, [['content-type', 'application/json']], said),

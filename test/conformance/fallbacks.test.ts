@@ -78,7 +78,7 @@ for (const { what, script, movesOn, seen } of failing) {
     assert.deepEqual(setup.seen(), [1, isMoving ? 1 : 0]);
   });
 
-  test(`completions go on where the operator said "retry: always" and the first target ${what}`, async (t) => {
+  test(`completions with retry: always move on when the first target ${what}`, async (t) => {
     const setup = await startSeveral(t, [script, answering('b')], { ...quick, model: { retry: 'always' } });
     const answer = await setup.complete();
     assert.deepEqual(answer.json(), { from: 'b' });
@@ -86,7 +86,7 @@ for (const { what, script, movesOn, seen } of failing) {
   });
 }
 
-test('a target that nobody listens at is passed over, whatever is asked', async (t) => {
+test('a target that refuses connections is skipped for every operation', async (t) => {
   const setup = await startSeveral(t, [answering('a'), answering('b')]);
   await setup.upstreams[0]?.close();
   for (const ask of [setup.embed, setup.complete]) {
@@ -96,7 +96,7 @@ test('a target that nobody listens at is passed over, whatever is asked', async 
   }
 });
 
-test("a client's own mistake is no reason to ask another", async (t) => {
+test('a client error is returned without calling another target', async (t) => {
   for (const status of [400, 404, 413, 422]) {
     const setup = await startSeveral(t, [refusingWith(status), answering('b')]);
     const answer = await setup.embed();
@@ -105,7 +105,7 @@ test("a client's own mistake is no reason to ask another", async (t) => {
   }
 });
 
-test("once everybody has failed, an upstream's own error passes as it came", async (t) => {
+test("when all targets failed, an upstream's own error passes unchanged", async (t) => {
   const own: Handler = (_request, reply) => reply.bytes(503, [['X-Own', 'yes']], '{"error": "as  it came"}');
   const setup = await startSeveral(t, [refusingWith(500), own, resetting]);
   const answer = await setup.embed();
@@ -116,32 +116,32 @@ test("once everybody has failed, an upstream's own error passes as it came", asy
   assert.equal(answer.header('x-postern-attempts'), '3');
 });
 
-test('a refused credential of ours is the last thing that a client is told', async (t) => {
+test('a rejected credential of the gateway is reported only if no target has another error', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503), refusingWith(401)]);
   assert.equal((await setup.embed()).status, 503);
 });
 
-test('where nothing usable came back from anyone, the error says so', async (t) => {
+test('if no target gave a usable response, the error says so', async (t) => {
   const setup = await startSeveral(t, [silent, resetting], quick);
   const answer = await setup.embed();
   assertError(answer, 'upstream_unreachable');
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('a failed target is not asked again for the same request', async (t) => {
+test('a failed target is not called again for the same request', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500), refusingWith(500)]);
   await setup.embed();
   assert.deepEqual(setup.seen(), [1, 1, 1]);
 });
 
-test('no more calls are made for one request than the model allows', async (t) => {
+test('a request makes no more calls than the model allows', async (t) => {
   const scripts = [refusingWith(500), refusingWith(500), answering('c')];
   const setup = await startSeveral(t, scripts, { model: { retry: { attempts: 2 } } });
   assert.equal((await setup.embed()).status, 500);
   assert.deepEqual(setup.seen(), [1, 1, 0]);
 });
 
-test('one deadline holds for all attempts', async (t) => {
+test('one deadline covers all attempts', async (t) => {
   const setup = await startSeveral(t, [silent, silent, silent], {
     upstream: { timeouts: { first_byte: patiently(75), total: patiently(112.5) } },
   });
@@ -150,7 +150,7 @@ test('one deadline holds for all attempts', async (t) => {
   assert.deepEqual(setup.seen(), [1, 1, 0]);
 });
 
-test('a body that is replayed arrives whole and the same at every target, with the name that each has for the model', async (t) => {
+test("a replayed body is complete and identical at every target, with each one's model name", async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b')], {
     target: [{ model: 'name at a' }, { model: 'name at b' }],
     model: { space: 's' },
@@ -165,14 +165,14 @@ test('a body that is replayed arrives whole and the same at every target, with t
   );
 });
 
-test('each target gets its own credential and none of the others', async (t) => {
+test('each target gets only its own credential', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
   await setup.embed();
   const keys = setup.upstreams.map(({ requests }) => requests[0]?.header('authorization'));
   assert.deepEqual(keys, ['Bearer sk-credential-of-a', 'Bearer sk-credential-of-b']);
 });
 
-test('an answer that breaks off after its head is not mended by another one', async (t) => {
+test('a response that breaks after its head is not completed from another target', async (t) => {
   const cutting: Handler = async (_request, reply) => {
     await reply.head(200, [
       ['content-type', 'application/json'],
@@ -189,7 +189,7 @@ test('an answer that breaks off after its head is not mended by another one', as
   assert.deepEqual(setup.seen(), [1, 0]);
 });
 
-test('an idle connection that the upstream closes under a call is no failure: the call is made again on a new one', async (t) => {
+test('a stale connection is no failure: the call is repeated on a new one', async (t) => {
   let calls = 0;
   const setup = await startSeveral(t, [
     (request, reply) => {
@@ -204,7 +204,7 @@ test('an idle connection that the upstream closes under a call is no failure: th
   assert.equal(setup.upstreams[0]?.connections().accepted, 2);
 });
 
-test('a completion on an idle connection that breaks is not sent again', async (t) => {
+test('a completion is not sent again after an idle connection breaks', async (t) => {
   let calls = 0;
   const setup = await startSeveral(t, [
     (_request, reply) => {
@@ -217,7 +217,7 @@ test('a completion on an idle connection that breaks is not sent again', async (
   assert.deepEqual(setup.seen(), [2]);
 });
 
-test('a client that leaves between two attempts ends the whole', async (t) => {
+test('a client that disconnects between two attempts ends the request', async (t) => {
   const setup = await startSeveral(t, [silent, answering('b')], quick);
   await setup.rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { timeoutMs: patientMs(15) });
   const exchange = await setup.rig.exchange();

@@ -73,7 +73,7 @@ const listOf = async ({ ask }: Setup, who: Who, query = ''): Promise<string[]> =
   return JSON.parse(answer.body.toString()).data.map(({ id }: { id: string }) => id);
 };
 
-test('a file is sent, told of, fetched and deleted, byte for byte, by every key of the project', async (t) => {
+test('a file is uploaded, read, downloaded and deleted, byte for byte, by every key of the project', async (t) => {
   const setup = await startSetup(t);
   const { rig, up, ask, make } = setup;
   const id = await make('one', part('name="expires_after[seconds]"', '3600'));
@@ -94,7 +94,7 @@ test('a file is sent, told of, fetched and deleted, byte for byte, by every key 
   }
 });
 
-test('to every other project it is not there: not by its ID, not in a list, not in a body', async (t) => {
+test('for another project it does not exist: by ID, in a list or in a body', async (t) => {
   const setup = await startSetup(t);
   const { up, ask, make } = setup;
   const id = await make('one');
@@ -148,7 +148,7 @@ test('a request that names a file goes to the account that holds it', async (t) 
   }
 });
 
-test('where no upstream is named for a project there are no such paths', async (t) => {
+test('without a files upstream in the project the file paths do not exist', async (t) => {
   const { up, ask, send } = await startSetup(t);
   for (const who of ['loner', 'other'] as const) {
     assertError(await send(who, filePart + purposePart), 'route_not_found');
@@ -158,7 +158,7 @@ test('where no upstream is named for a project there are no such paths', async (
   assert.equal(up.requests.length, 0);
 });
 
-test('a form that two could read in two ways, or that no batch can be made of, is refused by name', async (t) => {
+test('an ambiguous form, or one unfit for a batch, is refused by name', async (t) => {
   const { up, send, ask } = await startSetup(t);
   for (const [form, code, param] of [
     [purposePart, 'missing_required_parameter', 'file'],
@@ -179,7 +179,7 @@ test('a form that two could read in two ways, or that no batch can be made of, i
   assert.equal(up.requests.length, 0);
 });
 
-test('lists come in pages, in either order, and by purpose', async (t) => {
+test('lists are paged, in either order, and filtered by purpose', async (t) => {
   const setup = await startSetup(t);
   const ids: string[] = [];
   for (let no = 0; no < 5; no += 1) {
@@ -196,7 +196,7 @@ test('lists come in pages, in either order, and by purpose', async (t) => {
   assert.deepEqual([page.has_more, page.first_id, page.last_id], [true, ids[4], ids[1]]);
 });
 
-test('where it cannot be written down the client gets an error that says so', async (t) => {
+test('a file that cannot be recorded gives the client an error', async (t) => {
   const { rig, send } = await startSetup(t);
   t.mock.method(rig.store.storedObjects, 'add', () => Promise.reject(new Error('the disk is full')));
   const answer = await send('one', filePart + purposePart);
@@ -204,7 +204,7 @@ test('where it cannot be written down the client gets an error that says so', as
   assert.doesNotMatch(answer.body.toString(), /file-1/);
 });
 
-test('a project whose files nobody could keep is a fault of the configuration', async (t) => {
+test('a project with a files upstream that cannot store them is a configuration fault', async (t) => {
   const { rig } = await startSetup(t);
   const upstreams = [{ id: 'jina', family: 'jina', api_key: 'x' }];
   for (const [files, why] of [
@@ -216,7 +216,7 @@ test('a project whose files nobody could keep is a fault of the configuration', 
   }
 });
 
-test('the official library sends, lists, fetches and deletes files', async (t) => {
+test('the official library uploads, lists, downloads and deletes files', async (t) => {
   const { rig } = await startSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   const file = await client.files.create({ file: await toFile(Buffer.from('hello'), 'a.txt'), purpose: 'user_data' });

@@ -46,7 +46,7 @@ async function startLibrary(t: TestContext) {
   return { up, rig, ai };
 }
 
-test('the library asks, whole and in pieces, counts, and goes on with a conversation', async (t) => {
+test("Google's library generates, plain and streamed, counts tokens and continues a conversation", async (t) => {
   const { ai, rig, up } = await startLibrary(t);
   const contents = 'What is 2 + 2?';
   const config = { maxOutputTokens: 10, tools: [{ functionDeclarations: [{ name: 'add' }] }] };
@@ -66,14 +66,14 @@ test('the library asks, whole and in pieces, counts, and goes on with a conversa
   }
 });
 
-test('the library embeds one text and several', async (t) => {
+test("Google's library embeds one text and several", async (t) => {
   const { ai } = await startLibrary(t);
   const embed = async (contents: string | string[]) =>
     (await ai.models.embedContent({ model: 'vectors', contents })).embeddings?.map(({ values }) => values);
   assert.deepEqual(await embed(['a', 'b']), [[0.5], [1.25]]);
 });
 
-test('the library reads what is refused', async (t) => {
+test("Google's library parses errors", async (t) => {
   const { ai } = await startLibrary(t);
   const refused = async (model: string): Promise<ApiError> => {
     const error: unknown = await ai.models.generateContent({ model, contents: 'a' }).catch((thrown: unknown) => thrown);

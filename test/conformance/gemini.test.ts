@@ -56,7 +56,7 @@ const event = (data: object): string => `data: ${JSON.stringify(data)}\r\n\r\n`;
 
 const errorIn = (response: RawResponse) => JSON.parse(response.body.toString()).error;
 
-test('bodies pass byte for byte, and the path names the model as the upstream does', async (t) => {
+test("bodies pass byte for byte, and the path has the upstream's model name", async (t) => {
   const { rig, up } = await startSetup(t, answering);
   const body = ' {"contents":[{"parts":[{"text":"\\u00e9","n":1.0}]}],\n"x":1e3,"x":2, "model":null }';
   for (const [path, reached] of [
@@ -84,7 +84,7 @@ test('bodies pass byte for byte, and the path names the model as the upstream do
   }
 });
 
-test('where the body names the model again it must be that of the path, and is written as the upstream calls it', async (t) => {
+test('a model in the body must match the path, and is renamed for the upstream', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, { embeddings: [] }));
   const one = (model: string, text: string): string =>
     `{ "model" : ${JSON.stringify(model)}, "content":{"parts":[{"text":"${text}"}]} }`;
@@ -124,7 +124,7 @@ test('where the body names the model again it must be that of the path, and is w
   assert.equal(up.requests.length, 5);
 });
 
-test('what was cached is part of the prompt; thoughts and what tools brought in are counted beside', async (t) => {
+test('cached tokens are part of the prompt; reasoning and tool tokens are added', async (t) => {
   const { rig } = await startSetup(t, answering);
   await rig.post(at('generateContent'), { contents });
   const { bill, route } = await rig.exchange(1);
@@ -142,7 +142,7 @@ const chunks = [
   { candidates: [{ finishReason: 'STOP' }], usageMetadata: { trafficType: 'ON_DEMAND' } },
 ];
 
-test('a stream passes as events where they are asked for, and as a list where not, cut at every byte', async (t) => {
+test('a stream passes as events or as a list, split at every byte', async (t) => {
   const text = chunks.map(event).join('');
   const bytes = Buffer.from(text);
   const { rig, up } = await startSetup(t, streaming(text));
@@ -164,7 +164,7 @@ test('a stream passes as events where they are asked for, and as a list where no
   }
 });
 
-test('an error in the middle of a stream is told in both forms', async (t) => {
+test('an error in mid-stream is passed on in both stream formats', async (t) => {
   const failed = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } };
   const [first] = chunks;
   const text = event(first ?? {}) + JSON.stringify(failed, null, 2);
@@ -174,7 +174,7 @@ test('an error in the middle of a stream is told in both forms', async (t) => {
   assert.deepEqual(JSON.parse(asList.body.toString()), [first, failed]);
 });
 
-test('an empty stream is an empty list, and one that breaks off stays broken', async (t) => {
+test('an empty stream is an empty list, and a broken one stays broken', async (t) => {
   const { rig, up } = await startSetup(t, streaming(''));
   assert.equal((await rig.post(at('streamGenerateContent'), { contents })).body.toString(), '[]\n');
   up.respondWith(async (_request, reply) => {
@@ -190,7 +190,7 @@ test('an empty stream is an empty list, and one that breaks off stays broken', a
   assert.equal((await rig.exchange(2)).outcome, 'cut');
 });
 
-test('errors are in the words of Google, ours and those that pass', async (t) => {
+test("errors have Google's shape, the gateway's own and the upstream's", async (t) => {
   const limited = {
     error: {
       code: 429,
@@ -226,7 +226,7 @@ test('errors are in the words of Google, ours and those that pass', async (t) =>
   assert.doesNotMatch(withheld.body.toString(), /123/);
 });
 
-test('what bounds an answer counts in both spellings, and the larger of them', async (t) => {
+test('the output limit is read in both spellings, and the larger counts', async (t) => {
   // Ten dollars a million: 100 tokens cost a tenth of a cent.
   const key = { budgets: [{ every: 'day', amount: '0.002' }] };
   const { rig } = await startSetup(t, answering, { key, model: { price: { input: 0, output: 10 } } });
@@ -248,7 +248,7 @@ test('what bounds an answer counts in both spellings, and the larger of them', a
   assert.equal(await ask({ generationConfig: { maxOutputTokens: 150, candidateCount: 1 } }), 200);
 });
 
-test('what is beyond the body is refused by name under a budget, and else passes', async (t) => {
+test('references to content outside the body are refused by name under a budget, and pass otherwise', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '1' }] };
   const bounded = await startSetup(t, answering, { key });
   const free = await startSetup(t, answering);
@@ -270,7 +270,7 @@ test('what is beyond the body is refused by name under a budget, and else passes
   assert.equal((await bounded.rig.post(at('generateContent'), own)).status, 200);
 });
 
-test('what Google keeps for the operator cannot be named', async (t) => {
+test("the operator's stored objects at Google cannot be named", async (t) => {
   const { rig, up } = await startSetup(t, answering);
   const uri = (fileUri: string) => ({ contents: [{ parts: [{ fileData: { fileUri } }] }] });
   for (const [verb, body] of [
@@ -304,7 +304,7 @@ test('what Google keeps for the operator cannot be named', async (t) => {
   assert.equal(passed.status, 200, passed.body.toString());
 });
 
-test('counting tokens costs nothing, embeddings what they are long, and a hidden model embeds for nobody', async (t) => {
+test('token counting is free, embeddings are billed by length, and a hidden model does not embed', async (t) => {
   const { rig } = await startSetup(t, (_request, reply) => reply.json(200, { totalTokens: 9 }), {
     model: { visible: false, price: { input: 1_000 } },
   });

@@ -67,7 +67,7 @@ async function verdictOf(setup: Setup, content: unknown, more?: object) {
   return setup.ask('/v1/moderations', { model: 'm', input: 'x' });
 }
 
-test('the text goes alone, and the answer of the guard becomes a result', async (t) => {
+test("only the text is sent, and the guard's answer becomes a result", async (t) => {
   const setup = await openSetup(t, guard, setting);
   setup.answerWith(() => said('\n\nunsafe\nS1,S10'));
   const { status, json, header, text } = await setup.ask('/v1/moderations', { model: 'm', input: 'is this fine?' });
@@ -98,7 +98,7 @@ test('the text goes alone, and the answer of the guard becomes a result', async 
   });
 });
 
-test('codes are read with whatever white space, and unknown ones flag all the same', async (t) => {
+test('category codes are parsed with any white space, and unknown ones flag as well', async (t) => {
   const setup = await openSetup(t, guard, setting);
   for (const [content, categories] of [
     ['safe', []],
@@ -122,13 +122,13 @@ test('codes are read with whatever white space, and unknown ones flag all the sa
   }
 });
 
-test('the second generation has codes of its own', async (t) => {
+test('the second generation has its own codes', async (t) => {
   const setup = await openSetup(t, { ...guard, model: 'meta-llama/Meta-Llama-Guard-2-8B' }, setting);
   const { json } = await verdictOf(setup, 'unsafe\nS9');
   assert.equal(answer.parse(json).results[0]?.categories.hate, true);
 });
 
-test('anything else is no verdict, and never one that says nothing is wrong', async (t) => {
+test('any other answer is refused, never taken as safe', async (t) => {
   const setup = await openSetup(t, guard, setting);
   for (const [content, more] of [
     [''],
@@ -154,7 +154,7 @@ test('anything else is no verdict, and never one that says nothing is wrong', as
   }
 });
 
-test('each text is a call, and what they count is summed where all of them count', async (t) => {
+test('each text is a call, and usage is summed if all calls report it', async (t) => {
   const setup = await openSetup(t, guard, setting);
   setup.answerWith(() => said('safe'));
   const counted = await setup.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
@@ -171,14 +171,14 @@ test('each text is a call, and what they count is summed where all of them count
   assert.equal(answer.parse(uncounted.json).usage, undefined);
 });
 
-test('no maximum that an operator sets makes two texts of one call', async (t) => {
+test("an operator's max_items does not combine texts in one call", async (t) => {
   const setup = await openSetup(t, guard, { ...setting, target: { bridge: 'guard', max_items: 5 } });
   setup.answerWith(() => said('safe'));
   const { status } = await setup.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
   assert.deepEqual([status, setup.calls.length], [200, 3]);
 });
 
-test('what the operator sets reaches the guard, and a client cannot take it away', async (t) => {
+test("the operator's settings reach the guard, and a client cannot remove them", async (t) => {
   const defaults = { chat_template_kwargs: { categories: ['S1'] }, max_tokens: 20, seed: 7 };
   const sent = { ...defaults, model: 'meta-llama/Llama-Guard-3-8B', messages: [{ role: 'user', content: 'x' }] };
   for (const unsupported of [undefined, 'refuse', 'drop'] as const) {
@@ -201,7 +201,7 @@ test('what the operator sets reaches the guard, and a client cannot take it away
   }
 });
 
-test('nothing that could sway the guard reaches it, and no request becomes any number of calls', async (t) => {
+test('no client field can influence the guard, and the number of calls is limited', async (t) => {
   const setup = await openSetup(t, guard, setting);
   for (const more of [{ logit_bias: { 1: 100 } }, { messages: [] }, { stream: true }, { temperature: 2 }]) {
     const { status, text } = await setup.ask('/v1/moderations', { model: 'm', input: 'x', ...more });

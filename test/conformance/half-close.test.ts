@@ -29,7 +29,7 @@ async function open(t: TestContext, halfClose: 'leave' | 'answer'): Promise<{ ri
   return { rig, upstream };
 }
 
-test('by default a client that ends its side behind a request has left', async (t) => {
+test('by default a client that half-closes after its request has disconnected', async (t) => {
   const { rig } = await open(t, 'leave');
   const connection = await connect(rig.port);
   await connection.write(request);
@@ -38,7 +38,7 @@ test('by default a client that ends its side behind a request has left', async (
   assert.equal((await rig.exchange()).errorCode, 'client_closed');
 });
 
-test('where the operator says so it is answered, with all that it had sent ahead, and the connection ends', async (t) => {
+test('with half-close enabled the client gets all responses, then the connection closes', async (t) => {
   const { rig, upstream } = await open(t, 'answer');
   const connection = await connect(rig.port);
   await connection.write(Buffer.concat([request, request, request]));
@@ -53,7 +53,7 @@ test('where the operator says so it is answered, with all that it had sent ahead
   assert.equal(upstream.requests.length, 3);
 });
 
-test('half a request behind which its client ends is refused in both ways', async (t) => {
+test('an incomplete request is refused in both modes', async (t) => {
   for (const mapping of ['leave', 'answer'] as const) {
     const { rig, upstream } = await open(t, mapping);
     const connection = await connect(rig.port);
@@ -64,7 +64,7 @@ test('half a request behind which its client ends is refused in both ways', asyn
   }
 });
 
-test('a client that breaks its connection in the middle of a body has left', async (t) => {
+test('a client that resets its connection within a body has disconnected', async (t) => {
   const { rig, upstream } = await open(t, 'leave');
   for (const part of [request.length - 3, request.indexOf('\r\n\r\n') + 4]) {
     const connection = await connect(rig.port);

@@ -23,7 +23,7 @@ const afterMs =
     await reply.json(200, { from: name });
   };
 
-test('the second target answers where the first takes long, and the first call ends at once', async (t) => {
+test('if the first target is slow the second answers, and the first call is cancelled', async (t) => {
   let firstLeft = false;
   const patient: Handler = async (_request, reply) => {
     await reply.clientClosed;
@@ -43,13 +43,13 @@ test('the second target answers where the first takes long, and the first call e
   ]);
 });
 
-test('a first target that answers in time is the only one that is asked', async (t) => {
+test('if the first target answers in time, no second is called', async (t) => {
   const setup = await startSeveral(t, [afterMs(10, 'a'), answering('b')], hedged('2s'));
   assert.deepEqual((await setup.embed()).json(), { from: 'a' });
   assert.deepEqual(setup.seen(), [1, 0]);
 });
 
-test('the first target may still win', async (t) => {
+test('the first target can still win after a hedged call', async (t) => {
   const setup = await startSeveral(t, [afterMs(patientMs(30), 'a'), silent], hedged(patiently(10)));
   const answer = await setup.embed();
   assert.deepEqual(answer.json(), { from: 'a' });
@@ -57,12 +57,12 @@ test('the first target may still win', async (t) => {
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('an answer that is no good does not win', async (t) => {
+test('a failed response does not win', async (t) => {
   const setup = await startSeveral(t, [afterMs(patientMs(37.5), 'a'), refusingWith(503)], hedged(patiently(7.5)));
   assert.deepEqual((await setup.embed()).json(), { from: 'a' });
 });
 
-test('where both come to nothing, the next target is asked', async (t) => {
+test('if both fail, the next target is called', async (t) => {
   const failing: Handler = async (_request, reply) => {
     await reply.sleep(patientMs(20));
     await reply.json(500, {});
@@ -72,7 +72,7 @@ test('where both come to nothing, the next target is asked', async (t) => {
   assert.deepEqual(setup.seen(), [1, 1, 1]);
 });
 
-test('a client that leaves ends both calls', async (t) => {
+test('a client that disconnects ends both calls', async (t) => {
   const left: string[] = [];
   const waiting =
     (name: string): Handler =>
@@ -90,7 +90,7 @@ test('a client that leaves ends both calls', async (t) => {
   assert.equal((await setup.rig.exchange()).errorCode, 'client_closed');
 });
 
-test('with p95, what is slower than nineteen of twenty is sent again, once enough is known', async (t) => {
+test('with p95, calls slower than the 95th percentile are hedged once enough is measured', async (t) => {
   let slow = false;
   const setup = await startSeveral(
     t,
@@ -104,7 +104,7 @@ test('with p95, what is slower than nineteen of twenty is sent again, once enoug
   assert.deepEqual((await setup.embed()).json(), { from: 'b' });
 });
 
-test('a second call that never left takes nothing of the retry budget', async (t) => {
+test('an unsent second call does not use the retry budget', async (t) => {
   // Whoever shakes hands with it waits for ever.
   const mute = createServer().listen(0, '127.0.0.1');
   const sockets: Socket[] = [];
@@ -129,7 +129,7 @@ test('a second call that never left takes nothing of the retry budget', async (t
   assert.deepEqual(attempts, Array<string>(70).fill('2'));
 });
 
-test('second calls are capped by the retry budget', async (t) => {
+test('second calls are limited by the retry budget', async (t) => {
   const setup = await startSeveral(
     t,
     [afterMs(patientMs(37.5), 'a'), afterMs(patientMs(37.5), 'b')],

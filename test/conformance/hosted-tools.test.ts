@@ -35,7 +35,7 @@ const ask = async (rig: Rig, more: object = {}) => {
 
 const price = { input: 1, output: 4, tools: { web_search: 0.01 }, factors: { service_tier: { priority: 2 } } };
 
-test('a search is billed beside the tokens, at the tier of the answer', async (t) => {
+test("a web search is billed beside the tokens, at the response's service tier", async (t) => {
   const rig = await startSetup(t, { context: 10_000, price });
   assert.equal((await ask(rig, { max_tool_calls: 3 })).status, 200);
   const bill = rig.settled.at(-1)?.bill;
@@ -44,7 +44,7 @@ test('a search is billed beside the tokens, at the tier of the answer', async (t
   assert.equal(bill?.isEstimated, false);
 });
 
-test('without a bound, a price or a context it is refused, and the words say what is missing', async (t) => {
+test('tools of unknown number, price or context size are refused with what is missing', async (t) => {
   const rig = await startSetup(t, { context: 10_000, price });
   const unbounded = await ask(rig);
   assert.deepEqual([unbounded.status, unbounded.param], [400, 'tools']);
@@ -61,7 +61,7 @@ test('without a bound, a price or a context it is refused, and the words say wha
   assert.deepEqual((await ask(narrow, { max_tool_calls: 3 })).param, 'tools');
 });
 
-test('the model may say how many calls its service makes', async (t) => {
+test('the model may set the maximum number of tool calls', async (t) => {
   const rig = await startSetup(t, { context: 10_000, max_tool_calls: 4, price });
   assert.equal((await ask(rig)).status, 200);
 });

@@ -32,7 +32,7 @@ const withKey = (...more: HeaderField[]): HeaderField[] => [
   ...more,
 ];
 
-test('a small body that decodes to a huge one is refused at the limit, and costs no memory', async (t) => {
+test('a small body that decompresses to a huge one is refused at the limit, without using memory', async (t) => {
   const { rig, upstream } = await open(t, { server: { body_limit: '1MiB' } });
   const huge = Buffer.alloc(64 * mebibyte, ' ');
   const bombs: [string, Buffer][] = [
@@ -59,7 +59,7 @@ test('a small body that decodes to a huge one is refused at the limit, and costs
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('encoded bodies that are cut, wrong, doubly or unknowably encoded are refused', async (t) => {
+test('compressed bodies that are truncated, damaged, doubly or unknowably encoded are refused', async (t) => {
   const { rig, upstream } = await open(t);
   const good = gzipSync(body);
   const rows: [coding: string, bytes: Buffer, code: 'invalid_json' | 'unsupported_encoding'][] = [
@@ -90,7 +90,7 @@ test('encoded bodies that are cut, wrong, doubly or unknowably encoded are refus
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('a body of exactly the limit passes, and one byte more does not, announced or not', async (t) => {
+test('a body of exactly the limit passes, one byte more is refused, announced or not', async (t) => {
   const { rig, upstream } = await open(t, { server: { body_limit: '64KiB' } });
   const sized = (bytes: number): string => body.replace('"x"', `"${'x'.repeat(bytes - body.length + 1)}"`);
   const chunked = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
@@ -108,7 +108,7 @@ test('a body of exactly the limit passes, and one byte more does not, announced 
   assert.equal(upstream.requests.length, 3);
 });
 
-test('a client that is refused early reads why, though it is still sending, and may go on after that', async (t) => {
+test('a client refused early can read the error while still sending, and reuse the connection', async (t) => {
   const { rig, upstream } = await open(t, { server: { body_limit: '1MiB' } });
   const long = Buffer.alloc(20 * mebibyte, ' ');
   for (const [headers, code] of [
@@ -133,7 +133,7 @@ test('a client that is refused early reads why, though it is still sending, and 
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('a client that never stops sending a refused body is cut off', async (t) => {
+test('a client that never stops sending a refused body is disconnected', async (t) => {
   const { rig } = await open(t, { server: { body_limit: '1MiB' } });
   const connection = await connect(rig.port);
   await connection.write(
@@ -145,7 +145,7 @@ test('a client that never stops sending a refused body is cut off', async (t) =>
   assert.notEqual(await connection.closed(), 'open');
 });
 
-test('5 MB of brackets, a million keys and a million doubled keys are judged like any other body', async (t) => {
+test('5 MB of brackets, a million keys and a million duplicate keys are handled like any body', async (t) => {
   const { rig, upstream } = await open(t);
   assertError(await rig.post('/v1/embeddings', '['.repeat(5_000_000)), 'body_too_deep');
   assertError(await rig.post('/v1/embeddings', `{"model":"m","input":${'['.repeat(5_000_000)}`), 'body_too_deep');
@@ -166,7 +166,7 @@ test('5 MB of brackets, a million keys and a million doubled keys are judged lik
   assert.ok((await upstream.nextRequest()).body.equals(Buffer.from(many)));
 });
 
-test('while a body of 32 MiB is read and judged, others are answered', async (t) => {
+test('while a 32 MiB body is read, other requests are answered', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const gateway = await startGatewayProcess({
@@ -213,7 +213,7 @@ test('while a body of 32 MiB is read and judged, others are answered', async (t)
   prober.destroy();
 });
 
-test('what a client sends too slowly ends in 408 or in silence, never upstream', async (t) => {
+test('a client that sends too slowly gets 408 or is disconnected, without an upstream call', async (t) => {
   const { rig, upstream } = await open(t, {
     server: { timeouts: { headers: patiently(50), request: patiently(100) } },
   });
@@ -264,7 +264,7 @@ const evil = [
   '=?utf-8?q?a?=',
 ];
 
-test('no value that is forwarded can become a header upstream', async (t) => {
+test('no forwarded value can inject a header upstream', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const rig = await startRig(t, {
@@ -335,7 +335,7 @@ test('no value that is forwarded can become a header upstream', async (t) => {
   }
 });
 
-test('no value that is given back can become a header of the answer', async (t) => {
+test('no returned value can inject a response header', async (t) => {
   const { rig } = await open(t, {
     models: [{ id: '*', operations: ['embeddings'], space: 'sp äce 模型', targets: [{ upstream: 'up' }] }],
   });

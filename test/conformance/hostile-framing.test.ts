@@ -64,7 +64,7 @@ function mappings({ bytes }: MalformedRequest): Buffer[][] {
     : [[bytes], [bytes.subarray(0, headEnd), bytes.subarray(headEnd)]];
 }
 
-test(`each of ${malformedRequests.length} malformed requests gets an answer, not a byte of them reaches the upstream, and service goes on`, async (t) => {
+test(`each of ${malformedRequests.length} malformed requests gets a response, no byte reaches the upstream, and service continues`, async (t) => {
   const { rig, upstream } = await open(t);
   assert.ok(malformedRequests.length > 200);
   assert.equal(new Set(malformedRequests.map(({ name }) => name)).size, malformedRequests.length);
@@ -84,7 +84,7 @@ test(`each of ${malformedRequests.length} malformed requests gets an answer, not
   assert.equal((await rig.post('/v1/embeddings', body)).status, 200);
 });
 
-test('what is malformed behind a good request is told so once that one is answered', async (t) => {
+test('a malformed request after a good one is refused once the good one is answered', async (t) => {
   const { rig, upstream } = await open(t);
   const good = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', testKey]], body });
   const rows = malformedRequests.filter(({ name, cut }) => !cut && /^Transfer-Encoding|^the field/.test(name));
@@ -99,7 +99,7 @@ test('what is malformed behind a good request is told so once that one is answer
   }
 });
 
-test('what is no well-formed HTTP is told so in the shape of every error, and the connection ends', async (t) => {
+test('invalid HTTP is refused in the usual error shape, and the connection closed', async (t) => {
   const { rig } = await open(t);
   const head = `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${testKey}\r\n`;
   for (const bytes of [
@@ -124,7 +124,7 @@ test('what is no well-formed HTTP is told so in the shape of every error, and th
   }
 });
 
-test('a chunk that is none is told so, whether its client had sent it with the head or later', async (t) => {
+test('an invalid chunk is refused, whether it came with the head or later', async (t) => {
   const { rig, upstream } = await open(t);
   const head = `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${testKey}\r\nX-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\n`;
   for (const [first, rest] of [
@@ -143,7 +143,7 @@ test('a chunk that is none is told so, whether its client had sent it with the h
   for (const { errorCode, status } of rig.settled) assert.deepEqual([errorCode, status], ['malformed_request', 400]);
 });
 
-test('a request that was refused early gets one answer, whatever the rest of its body turns out to be', async (t) => {
+test('a request refused early gets one response, whatever the rest of its body', async (t) => {
   const { rig, upstream } = await open(t);
   const connection = await connect(rig.port);
   await connection.write('POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc');
@@ -160,7 +160,7 @@ test('a request that was refused early gets one answer, whatever the rest of its
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('odd requests that can be read in one way only are served, framed anew', async (t) => {
+test('unusual but unambiguous requests are served with new framing', async (t) => {
   const { rig, upstream } = await open(t);
   const key = `x-api-key: ${testKey}`;
   const sized = (lines: readonly string[], first = 'POST /v1/embeddings HTTP/1.1'): string =>
@@ -220,7 +220,7 @@ test('odd requests that can be read in one way only are served, framed anew', as
   assert.deepEqual(upstream.malformed, []);
 });
 
-test('requests sent ahead are answered in order, each with its own body', async (t) => {
+test('pipelined requests are answered in order, each with its own body', async (t) => {
   const { rig, upstream } = await open(t);
   // The first is the slowest.
   let seen = 0;
@@ -251,7 +251,7 @@ test('requests sent ahead are answered in order, each with its own body', async 
   }
 });
 
-test('what follows a body is judged as a request of its own, and never joined to it', async (t) => {
+test('bytes after a body are parsed as a separate request', async (t) => {
   const { rig, upstream } = await open(t);
   const head = (length: number, key = testKey): string =>
     `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Length: ${length}\r\n\r\n`;
@@ -279,7 +279,7 @@ test('what follows a body is judged as a request of its own, and never joined to
   assert.deepEqual(upstream.malformed, []);
 });
 
-test('the rest of a refused body is not taken for a request', async (t) => {
+test('the rest of a refused body is not parsed as a request', async (t) => {
   const { rig, upstream } = await open(t, { server: { body_limit: '1KiB' } });
   const inner = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', testKey]], body });
   const padding = ' '.repeat(2000);
@@ -304,7 +304,7 @@ test('the rest of a refused body is not taken for a request', async (t) => {
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('a client that sent ahead and then leaves ends the one that had begun, and no other begins', async (t) => {
+test('a client that disconnects ends its running pipelined request, and no other begins', async (t) => {
   const { rig, upstream } = await open(t);
   upstream.respondWith((_request, reply) => reply.stall());
   const whole = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', testKey]], body });
@@ -325,7 +325,7 @@ const refusedHeads: Readonly<Record<string, string>> = {
 };
 
 for (const [what, line] of Object.entries(refusedHeads)) {
-  test(`what stands behind a request that is refused for ${what} is never done`, async (t) => {
+  test(`a request pipelined behind one refused for ${what} is never executed`, async (t) => {
     const { rig, upstream } = await open(t);
     const whole = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', testKey]], body });
     // With connections that are open already, nothing would hold it up.
@@ -340,7 +340,7 @@ for (const [what, line] of Object.entries(refusedHeads)) {
   });
 }
 
-test('a connection ends after an offer to change the protocol: nothing is read as what it is not', async (t) => {
+test('after an Upgrade offer the connection is closed, and nothing after it is parsed', async (t) => {
   const { rig, upstream } = await open(t);
   const offer: readonly (readonly [string, string])[] = [
     ['x-api-key', testKey],
@@ -363,7 +363,7 @@ test('a connection ends after an offer to change the protocol: nothing is read a
   assert.equal(upstream.requests.length, 1);
 });
 
-test('a client that leaves while its key is looked up is waited for no longer', async (t) => {
+test('a client that disconnects during key look-up is not waited for', async (t) => {
   const { rig, upstream } = await open(t);
   let answer: (record: unknown) => void = () => undefined;
   const asked = new Promise<void>((resolve) => {
@@ -387,7 +387,7 @@ test('a client that leaves while its key is looked up is waited for no longer', 
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('a body is asked for once everything before it was judged, and only of clients that can be asked', async (t) => {
+test('100 Continue is sent after all earlier checks, and only to clients that expect it', async (t) => {
   const { rig, upstream } = await open(t);
   const head = (lines: readonly string[], version = '1.1'): string =>
     `${[`POST /v1/embeddings HTTP/${version}`, 'Host: x', 'Expect: 100-Continue', `Content-Length: ${body.length}`, ...lines].join('\r\n')}\r\n\r\n`;

@@ -68,7 +68,7 @@ function spoil(request: Buffer, chance: (below: number) => number): Buffer {
   }
 }
 
-test(`${requestCount} requests spoiled at random all end, and break nothing`, async (t) => {
+test(`${requestCount} randomly corrupted requests all end, and break nothing`, async (t) => {
   t.diagnostic(`seed ${seed}`);
   const upstream = await startFakeUpstream((request, reply) => reply.bytes(200, [], request.body));
   t.after(() => upstream.close());

@@ -38,7 +38,7 @@ const hostile = [
 const overTheWire = families.filter((family) => !isMadeHere(offersOf(family, standardOptions(family))));
 
 for (const family of overTheWire) {
-  test(`family ${family.id}: what leads elsewhere is unknown, in the body and in the path, and nothing of it is sent`, async (t) => {
+  test(`family ${family.id}: a path-like model name is unknown in body and path, and is never sent`, async (t) => {
     const { default: fixture }: { default: FamilyFixture } = await import(`../families/${family.id}.ts`);
     const offered = offeredIn(offersOf(family, standardOptions(family)));
     const setup = await openSetup(t, fixture, {
@@ -69,7 +69,7 @@ for (const family of overTheWire) {
   });
 }
 
-test('a key is held to its own list by the text that came, whatever a pattern would make of it', async (t) => {
+test("a key's model list is matched against the text received, not against a pattern's result", async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const secret = 'a-key-of-the-team-0123456789';

@@ -58,7 +58,7 @@ const inputOf = ({ bill }: Exchange): [number | undefined, boolean | undefined] 
 for (const stream of [false, true]) {
   const how = stream ? 'in a stream' : 'in one piece';
 
-  test(`one choice's tokens for 20 prompts and three choices each are no count, ${how}; both figures are kept`, async (t) => {
+  test(`fewer tokens than choices require are rejected as usage, ${how}, and both figures are recorded`, async (t) => {
     const prompts = Array.from({ length: 20 }, () => text);
     const one = {
       stream,
@@ -81,7 +81,7 @@ for (const stream of [false, true]) {
     }
   });
 
-  test(`fewer tokens than choices that hold text are no count, ${how}`, async (t) => {
+  test(`fewer tokens than choices with text are rejected as usage, ${how}`, async (t) => {
     const ask = { n: 4 };
     const usage = { prompt_tokens: 1, completion_tokens: 3 };
     const four = await settled(t, { stream, ask, usage, texts: ['a ', 'b ', 'c ', 'd '] });
@@ -95,7 +95,7 @@ for (const stream of [false, true]) {
     assert.deepEqual(outputOf(nothing), [0, false]);
   });
 
-  test(`a count that is merely lower than our estimate is never touched, ${how}`, async (t) => {
+  test(`usage that is only lower than the estimate is kept, ${how}`, async (t) => {
     for (const [completion, ask, texts] of [
       [20, {}, [text]],
       [1, {}, [text]],
@@ -112,7 +112,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test('fewer tokens than inputs are no count, on embeddings too', async (t) => {
+test('fewer tokens than inputs are rejected as usage for embeddings, too', async (t) => {
   const ask = { input: ['some words', 'and more', 'of them'] };
   const few = await settled(t, { path: '/v1/embeddings', ask, usage: { prompt_tokens: 2, total_tokens: 2 } });
   assert.equal(few.bill?.isEstimated, true);
@@ -125,7 +125,7 @@ test('fewer tokens than inputs are no count, on embeddings too', async (t) => {
   assert.deepEqual(inputOf(zero), [0, false]);
 });
 
-test('a stream without a count is billed by its events, or by its text where an event is no token', async (t) => {
+test('a stream without usage is billed by its events, or by its text if events are not tokens', async (t) => {
   const words = sentence.repeat(7).match(/\S+/g)?.length;
   const byEvents = await settled(t, { stream: true, texts: [sentence.repeat(7)] });
   assert.deepEqual(outputOf(byEvents), [words, true]);
@@ -137,7 +137,7 @@ test('a stream without a count is billed by its events, or by its text where an 
   assert.ok((large.bill?.outputTokens ?? 0) > 60, `${large.bill?.outputTokens}`);
 });
 
-test('usage that counts characters is an estimate, unless the operator says that it counts tokens', async (t) => {
+test('usage in characters is an estimate, unless the operator says that it counts tokens', async (t) => {
   const handler: Handler = (_request, reply) =>
     reply.json(200, {
       object: 'list',
@@ -157,7 +157,7 @@ test('usage that counts characters is an estimate, unless the operator says that
   }
 });
 
-test('a translated answer tells no client of characters as if they were tokens; the row keeps them', async (t) => {
+test('a translated response does not report characters as tokens to the client; the row keeps them', async (t) => {
   const usage = { prompt_tokens: 70, total_tokens: 70 };
   const handler: Handler = ({ path }, reply) => {
     if (path === '/rerank')
