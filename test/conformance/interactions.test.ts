@@ -125,7 +125,7 @@ async function startSetup(t: TestContext, key: object = {}): Promise<Setup> {
 
 const paths = ['/v1beta/interactions', '/v1/interactions', '/gemini/v1beta/interactions', '/gemini/v1/interactions'];
 
-test('an interaction passes byte for byte, whole and as events, and what is counted is billed', async (t) => {
+test('an interaction passes byte for byte, plain and streamed, and its usage is billed', async (t) => {
   const { rig, up, ask } = await startSetup(t);
   for (const path of paths) {
     for (const stream of [false, true]) {
@@ -150,7 +150,7 @@ test('an interaction passes byte for byte, whole and as events, and what is coun
   }
 });
 
-test('what Google keeps is for the project that made it: to go on with, to fetch and to delete', async (t) => {
+test('stored interactions belong to the project that created them: to continue, read and delete', async (t) => {
   const { google, up, ask } = await startSetup(t);
   for (const stream of [false, true]) {
     await ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', stream });
@@ -183,7 +183,7 @@ test('what Google keeps is for the project that made it: to go on with, to fetch
   }
 });
 
-test('the revision that a client asks for is forwarded', async (t) => {
+test('the requested API revision is forwarded', async (t) => {
   const { rig, up } = await startSetup(t);
   const headers: [string, string][] = [
     ['x-goog-api-key', secrets.one],
@@ -195,14 +195,14 @@ test('the revision that a client asks for is forwarded', async (t) => {
   assert.equal(sent?.[1], '2026-05-20');
 });
 
-test('an interaction that is not stored is known to nobody', async (t) => {
+test('an interaction with store: false is not recorded', async (t) => {
   const { up, ask } = await startSetup(t);
   await ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', store: false });
   assert.equal((await ask('one', 'GET', '/v1beta/interactions/int-1')).status, 404);
   assert.equal(up.requests.length, 1);
 });
 
-test("what nobody can own, follow or judge is refused by name, in Google's shape", async (t) => {
+test("unsupported or unattributable requests are refused by name, in Google's shape", async (t) => {
   const { up, ask } = await startSetup(t);
   const of = (more: object) => ({ model: 'flash', input: 'a', ...more });
   for (const [more, status, says] of [
@@ -237,7 +237,7 @@ test("what nobody can own, follow or judge is refused by name, in Google's shape
   }
 });
 
-test("Google's own library interacts, whole and as events, goes on, fetches and deletes", async (t) => {
+test("Google's library creates, streams, continues, reads and deletes interactions", async (t) => {
   const { rig } = await startSetup(t);
   for (const baseUrl of [rig.url, `${rig.url}/gemini`]) {
     const ai = new GoogleGenAI({ apiKey: secrets.one, vertexai: false, httpOptions: { baseUrl } });
@@ -256,7 +256,7 @@ test("Google's own library interacts, whole and as events, goes on, fetches and 
   }
 });
 
-test('a budget bounds what is written, and refuses what no body shows the length of', async (t) => {
+test('a budget bounds the output, and refuses content of unknown length', async (t) => {
   const bounded = await startSetup(t, { budgets: [{ every: 'day', amount: '0.5' }] });
   const ask = (more: object) =>
     bounded.ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', ...more });

@@ -16,7 +16,7 @@ const saying =
   (_request, reply) =>
     reply.bytes(200, type === undefined ? [] : [['Content-Type', type]], body);
 
-test('base64 that comes as it was asked for keeps the type that it came with', async (t) => {
+test('a base64 response passed on unchanged keeps its content type', async (t) => {
   const { embed, upstream } = await startTranslated(t, undefined, { family: 'vllm' });
   for (const [type, wanted] of [
     ['application/json; charset=utf-8', 'application/json; charset=utf-8'],
@@ -32,7 +32,7 @@ test('base64 that comes as it was asked for keeps the type that it came with', a
   }
 });
 
-test('vectors that are written anew have the charset that their upstream named, where it is that of JSON', async (t) => {
+test("rewritten vectors keep the upstream's charset if it is valid for JSON", async (t) => {
   const { embed, upstream } = await startTranslated(t, undefined, {
     family: 'openai',
     upstream: { base64: 'convert' },

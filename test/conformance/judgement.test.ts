@@ -72,7 +72,7 @@ const faults: readonly { readonly code: ErrorCode; readonly param?: string; spoi
   },
 ];
 
-test('of two faults the one that is judged first is told: route, method, key, media type, body, model, list', async (t) => {
+test('the first fault is reported in this order: route, method, key, media type, body, model, list', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: 'open', operations: ['embeddings'], targets: target() },
@@ -106,7 +106,7 @@ test('of two faults the one that is judged first is told: route, method, key, me
   assert.equal(upstream.receivedBytes, before);
 });
 
-test("within the body: its text, then the model's kind, then required fields, then optional ones", async (t) => {
+test('within the body: syntax, then the model, then required fields, then optional ones', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [{ id: 'm', operations: ['embeddings'], targets: target() }],
   });
@@ -133,7 +133,7 @@ const bodies: Readonly<Record<string, (model: string) => string>> = {
   '/v1/embeddings': (model) => `{"model":"${model}","input":"x"}`,
 };
 
-test('a hidden model is unknown on rerank and embeddings, and answers to its names elsewhere', async (t) => {
+test('a hidden model is unknown on rerank and embeddings, and served elsewhere', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: 'secret-model', aliases: ['nickname-01'], visible: false, targets: target() },
@@ -168,7 +168,7 @@ test('a hidden model is unknown on rerank and embeddings, and answers to its nam
   assert.equal((await rig.post('/v1/embeddings', bodies['/v1/embeddings']?.('secret-other'))).status, 200);
 });
 
-test('a hidden pattern is unknown on the routes for visible models, and serves the others', async (t) => {
+test('a hidden pattern is unknown on routes for visible models, and served on the others', async (t) => {
   const { rig, upstream } = await open(t, { models: [{ id: 'dark-*', visible: false, targets: target('*') }] });
   for (const path of ['/v1/rerank', '/v1/embeddings']) {
     assertError(await rig.post(path, bodies[path]?.('dark-1')), 'model_not_found', { param: 'model' });
@@ -178,7 +178,7 @@ test('a hidden pattern is unknown on the routes for visible models, and serves t
   assert.equal((await upstream.nextRequest()).body.toString(), bodies['/v1/completions']?.('1'));
 });
 
-test('a model is never asked for what it does not serve', async (t) => {
+test('a model is never called for an operation that it does not serve', async (t) => {
   const { rig, upstream } = await open(t, {
     models: Object.keys(bodies).map((path) => {
       const operation = path.slice('/v1/'.length);
@@ -199,7 +199,7 @@ test('a model is never asked for what it does not serve', async (t) => {
   assert.equal(upstream.requests.length, Object.keys(bodies).length);
 });
 
-test('an exact ID wins over patterns, and of patterns the longest', async (t) => {
+test('an exact ID wins over patterns, and the longest pattern over others', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: 'gpt-*', targets: target('any-*') },
@@ -235,7 +235,7 @@ test('an exact ID wins over patterns, and of patterns the longest', async (t) =>
   assert.equal(upstream.receivedBytes, seen);
 });
 
-test('where the operator names a default model, it stands in for an absent one, and for nothing else', async (t) => {
+test('a default model replaces an absent model only', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: 'judge', targets: target('upstream-judge') },
@@ -265,7 +265,7 @@ test('where the operator names a default model, it stands in for an absent one, 
   assert.equal(upstream.requests.length, passing.length);
 });
 
-test('messages stand in for input where the model accepts them, and only on the embeddings route', async (t) => {
+test('messages may replace input if the model accepts them, only on the embeddings route', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: 'talks', accepts_messages: true, targets: target() },

@@ -20,7 +20,7 @@ const target = (model?: string) => [model === undefined ? { upstream: 'up' } : {
 
 const complete = (model: string): string => `{"model":"${model}","prompt":"x"}`;
 
-test('of the faults of one key: revocation and end, then the operation, then the address', async (t) => {
+test('faults of a key are reported in order: revoked or expired, operation, address', async (t) => {
   const base = { operations: ['rerank'], addresses: ['192.0.2.1'] };
   const { rig, upstream } = await open(t, {
     keys: [
@@ -40,7 +40,7 @@ test('of the faults of one key: revocation and end, then the operation, then the
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test("a key's list is held against the public ID, whatever the client called it", async (t) => {
+test("a key's list is matched against the public ID, whatever alias the client used", async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: 'public', aliases: ['allowed-alias'], targets: target() },
@@ -68,7 +68,7 @@ test("a key's list is held against the public ID, whatever the client called it"
   assert.equal(upstream.requests.length, seen);
 });
 
-test("a key's operations hold on every spelling of a route, and do not hide the model list", async (t) => {
+test("a key's operations apply to every spelling of a route, and do not hide the model list", async (t) => {
   const { rig, upstream } = await open(t, {
     models: [{ id: 'm', targets: target() }],
     keys: [{ id: 'a', secret: testKey, operations: ['embeddings'] }],
@@ -83,7 +83,7 @@ test("a key's operations hold on every spelling of a route, and do not hide the 
   assert.equal(upstream.requests.length, 3);
 });
 
-test('a key is found in any of its four headers, and an empty or foreign Authorization hides none', async (t) => {
+test('a key is found in any of its four headers, despite an empty or foreign Authorization', async (t) => {
   const { rig } = await open(t, {});
   const rows: [name: string, value: string][][] = [
     [['Authorization', `Bearer ${testKey}`]],
@@ -130,7 +130,7 @@ test('a key is found in any of its four headers, and an empty or foreign Authori
   }
 });
 
-test('on a connection from a trusted proxy a key is held against the address that the proxy names', async (t) => {
+test("behind a trusted proxy, a key's address list is matched against the proxied address", async (t) => {
   const document = {
     models: [{ id: 'm', targets: target() }],
     keys: [{ id: 'a', secret: testKey, addresses: ['198.51.100.0/24', '2001:db8::/48'] }],

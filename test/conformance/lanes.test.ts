@@ -59,7 +59,7 @@ const standardKeys: readonly Readonly<Record<string, unknown>>[] = [
   { id: 'both', secret: secretOf('both'), lane: 'interactive' },
 ];
 
-test('calls of a bulk key, and requests that lower themselves to bulk, wait behind those of others', async (t) => {
+test('calls of a bulk key, and requests that choose bulk, wait behind the others', async (t) => {
   const rigged = await setUp(t);
   await rigged.ask('b0', 'index');
   for (const input of ['b1', 'b2']) await rigged.ask(input, 'index');
@@ -70,7 +70,7 @@ test('calls of a bulk key, and requests that lower themselves to bulk, wait behi
   assert.deepEqual(bulk.toSorted(), ['b1', 'b2', 'lowered']);
 });
 
-test('a request rises to interactive only where its key is configured so', async (t) => {
+test('a request can choose interactive only if its key allows it', async (t) => {
   const rigged = await setUp(t, { lane: 'bulk' });
   const asked: readonly [input: string, key: string, lane?: string][] = [
     ['running', 'search'],
@@ -84,7 +84,7 @@ test('a request rises to interactive only where its key is configured so', async
   assert.deepEqual([first, second], ['running', 'rises']);
 });
 
-test('a lane that does not exist is refused, and names the two that do', async (t) => {
+test('an unknown lane is refused, with the two known ones', async (t) => {
   const rigged = await setUp(t);
   const headers: [string, string][] = [
     ['Authorization', `Bearer ${secretOf('search')}`],
@@ -95,7 +95,7 @@ test('a lane that does not exist is refused, and names the two that do', async (
   assert.equal(rigged.upstream.requests.length, 0);
 });
 
-test('a key with one call does not wait for all the calls of another key', async (t) => {
+test('a key with one call does not wait for all calls of another key', async (t) => {
   const keys = ['hot', 'cold'].map((id) => ({ id, secret: secretOf(id) }));
   const rigged = await setUp(t, {}, keys);
   await rigged.ask('running', 'hot');
@@ -107,7 +107,7 @@ test('a key with one call does not wait for all the calls of another key', async
   assert.ok(order.indexOf('cold') <= 2, order.join());
 });
 
-test('server-timing tells the wait in the queue apart', async (t) => {
+test('server-timing shows the time in the queue', async (t) => {
   const rigged = await setUp(t);
   await rigged.ask('running', 'search');
   await rigged.ask('waits', 'search');
@@ -136,13 +136,13 @@ async function setUpPaced(t: TestContext, more: Readonly<Record<string, unknown>
 const atOnce200: Handler = (_request, reply) =>
   reply.json(200, { data: [{ embedding: [1], index: 0 }], usage: { prompt_tokens: 1, total_tokens: 1 } });
 
-test('without pace, what is beyond a rate of the upstream is refused at once', async (t) => {
+test("without pace, requests beyond the upstream's rate limit are refused at once", async (t) => {
   const { ask } = await setUpPaced(t, { limits: { requests_per_minute: 2 } });
   const statuses = (await Promise.all(['a', 'b', 'c'].map((one) => ask(one)))).map(({ status }) => status);
   assert.deepEqual(statuses.toSorted(), [200, 200, 429]);
 });
 
-test('with pace, calls that a 429 of the upstream stands in the way of wait for its moment, and all are served', async (t) => {
+test("with pace, calls delayed by an upstream's 429 wait for its reset, and all are served", async (t) => {
   let refused = 0;
   const { upstream, ask } = await setUpPaced(t, { pace: '60s' }, (request, reply) => {
     if (refused > 0) return atOnce200(request, reply);
@@ -157,7 +157,7 @@ test('with pace, calls that a 429 of the upstream stands in the way of wait for 
   assert.deepEqual(statuses, [200, 200, 200]);
 });
 
-test('a moment that is farther off than pace is told as 429 with Retry-After', async (t) => {
+test('a reset later than pace gives 429 with Retry-After', async (t) => {
   const { ask, upstream } = await setUpPaced(t, { pace: '1s', limits: { requests_per_day: 1 } });
   assert.equal((await ask('a')).status, 200);
   const late = await ask('b');
@@ -166,7 +166,7 @@ test('a moment that is farther off than pace is told as 429 with Retry-After', a
   assert.equal(upstream.requests.length, 1);
 });
 
-test('with pace, an upstream that says that nothing is left is not asked before it says that there is', async (t) => {
+test('with pace, an upstream reporting no remaining requests is not called before its reset', async (t) => {
   const atMs: number[] = [];
   const { ask } = await setUpPaced(t, { pace: '30s' }, (_request, reply) => {
     atMs.push(performance.now());
@@ -182,7 +182,7 @@ test('with pace, an upstream that says that nothing is left is not asked before 
   assert.ok(second - first >= 900, `${second - first} ms`);
 });
 
-test('with pace, calls that were refused together all wait, and are served one after the other', async (t) => {
+test('with pace, calls refused together all wait, and are served one after another', async (t) => {
   let refused = 0;
   const { ask } = await setUpPaced(t, { pace: '60s' }, async (request, reply) => {
     if (refused < 4) {
@@ -197,7 +197,7 @@ test('with pace, calls that were refused together all wait, and are served one a
   assert.deepEqual(statuses, [200, 200, 200, 200]);
 });
 
-test('a promised latency that cannot be kept is reported', async (t) => {
+test('a missed latency target is reported', async (t) => {
   const upstream = await startFakeUpstream(async (request, reply) => {
     await reply.sleep(20);
     await atOnce200(request, reply);

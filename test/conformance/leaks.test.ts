@@ -149,7 +149,7 @@ const heldBack: Readonly<Record<string, Handler>> = {
   'in a compressed body too long once decoded': encoded('gzip', gzipSync(`${' '.repeat(40_000_000)}${message}`)),
 };
 
-test('an error that repeats the credential is withheld, wherever it stands and however it is spelled', async (t) => {
+test('an error that repeats the credential is withheld, at any position and in any encoding', async (t) => {
   const { upstream, gateway, askOnce } = await startPlace(t);
   for (const [where, handler] of Object.entries(heldBack)) {
     upstream.respondWith(handler);
@@ -168,7 +168,7 @@ test('an error that repeats the credential is withheld, wherever it stands and h
   }
 });
 
-test('a credential in the middle of a long error is cut off before its first byte', async (t) => {
+test('a long error with the credential inside is truncated before its first byte', async (t) => {
   const { upstream, gateway, askOnce } = await startPlace(t);
   const held = 256 * 1024;
   const filler = noise(600_000);
@@ -220,7 +220,7 @@ test('a credential in the middle of a long error is cut off before its first byt
   assertNothingOfIt(gateway.stdout(), 'standard output');
 });
 
-test('an error that only resembles the credential passes byte for byte', async (t) => {
+test('an error with a similar text passes byte for byte', async (t) => {
   const pair = await startPair(t, undefined, { upstream: { api_key: secret } });
   const beginning = secret.slice(0, -1);
   const masked = `{"error":{"message":"Incorrect API key provided: ${secret.slice(0, 7)}****Fg4s"}}`;
@@ -290,7 +290,7 @@ const withheldHeads: Readonly<Record<string, Handler>> = {
     reply.raw(`HTTP/1.1 200 Hello ${secret}\r\nContent-Length: 2\r\n\r\n{}`),
 };
 
-test('a success is cut where the credential begins, and one whose head repeats it is withheld', async (t) => {
+test('a success is truncated where the credential begins, and withheld if its head repeats it', async (t) => {
   const { upstream, gateway, askOnce } = await startPlace(t);
   for (const [where, [handler, passes]] of Object.entries(cutOff)) {
     upstream.respondWith(handler);
@@ -316,7 +316,7 @@ test('a success is cut where the credential begins, and one whose head repeats i
   }
 });
 
-test('what is withheld or cut is marked and counted', async (t) => {
+test('withheld and truncated responses are marked and counted', async (t) => {
   const pair = await startPair(t, succeeding([begun, secret, ended]), { upstream: { api_key: secret } });
   await ask(pair);
   pair.upstream.respondWith(failing(message));
@@ -334,7 +334,7 @@ test('what is withheld or cut is marked and counted', async (t) => {
   );
 });
 
-test('successes pass as they are where the operator wants errors looked through alone', async (t) => {
+test('successes are not searched if the operator limits the search to errors', async (t) => {
   const pair = await startPair(t, undefined, { upstream: { api_key: secret, screen: 'errors' } });
   for (const [handler] of Object.values(cutOff).slice(0, 4)) {
     pair.upstream.respondWith(handler);
@@ -346,7 +346,7 @@ test('successes pass as they are where the operator wants errors looked through 
   assertError(await ask(pair), 'upstream_protocol_error', { message: /repeats a credential/ });
 });
 
-test('in successes a short credential and a placeholder are not looked for, in errors they are', async (t) => {
+test('short credentials and placeholders are searched in errors, not in successes', async (t) => {
   for (const credential of ['sk-0123456789abcdef', 'sk-no-key-required-here']) {
     const pair = await startPair(t, undefined, { upstream: { api_key: credential } });
     pair.upstream.respondWith(succeeding([begun, credential, ended], [json, ['X-Debug', credential]]));
@@ -356,7 +356,7 @@ test('in successes a short credential and a placeholder are not looked for, in e
   }
 });
 
-test('a success that is compressed passes as it stands', async (t) => {
+test('a compressed success passes unchanged', async (t) => {
   const whole = gzipSync(begun + secret + ended);
   const pair = await startPair(t, undefined, { upstream: { api_key: secret } });
   pair.upstream.respondWith(succeeding([whole], [json, ['Content-Encoding', 'gzip']]));
@@ -374,7 +374,7 @@ const chatting =
     return reply.bytes(200, [['Content-Type', type]], isStream ? `data: ${answer}\n\ndata: [DONE]\n\n` : answer);
   };
 
-test('a translated answer is cut where the credential begins, whole or in events, and its head is looked at', async (t) => {
+test('a translated response is truncated at the credential, plain or streamed, and its head is searched', async (t) => {
   const pair = await startPair(t, undefined, { upstream: { api_key: secret }, target: { bridge: 'chat' } });
   for (const stream of [false, true]) {
     pair.upstream.respondWith(chatting(stream));
@@ -391,7 +391,7 @@ test('a translated answer is cut where the credential begins, whole or in events
   assertNothingOfIt(inHead.rawBytes, 'a head');
 });
 
-test('an answer that is made here is looked through as well', async (t) => {
+test('a locally made response is searched as well', async (t) => {
   const rig = await startRig(t, {
     upstreams: [{ id: 'here', family: 'local', headers: { 'x-key': secret } }],
     models: [{ id: 'local/echo', targets: [{ upstream: 'here' }] }],
@@ -401,7 +401,7 @@ test('an answer that is made here is looked through as well', async (t) => {
   assertNothingOfIt(answer.rawBytes, 'an echo');
 });
 
-test('an error is looked through where it comes with a status of 200 as well', async (t) => {
+test('an error with status 200 is searched as well', async (t) => {
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], message), {
     upstream: { api_key: secret },
   });

@@ -9,7 +9,7 @@ import { embeddingsOf, embeds, inputsOf, json, ranks } from '../support/upstream
 
 const remembering = { operations: ['embeddings'], cache: { ttl: '1h' }, price: { input: 100_000 } };
 
-test('what is remembered is answered without a call, in the same bytes, and costs nothing', async (t) => {
+test('cached items are answered without a call, in the same bytes, and free', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], { model: remembering });
   const ask = (input: readonly string[] | string) => rig.post('/v1/embeddings', { model: 'm', input });
   const first = await ask(['a', 'bb']);
@@ -41,7 +41,7 @@ test('what is remembered is answered without a call, in the same bytes, and cost
   assert.equal(rig.settled[1]?.bill?.units?.savedNanos, 5e8);
 });
 
-test('what is remembered is answered though the budget, or a rate of tokens, has nothing left for it', async (t) => {
+test('cached items are answered although the budget or token rate is used up', async (t) => {
   for (const caps of [{ budgets: [{ every: 'day', amount: '1' }] }, { limits: { tokens_per_minute: 40 } }]) {
     const { rig, upstreams } = await startSeveral(t, [embeds], {
       model: { ...remembering, price: { input: 10_000 } },
@@ -62,7 +62,7 @@ test('what is remembered is answered though the budget, or a rate of tokens, has
   }
 });
 
-test('only what is not remembered is reserved for', async (t) => {
+test('only uncached items are reserved for', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], {
     model: { ...remembering, price: { input: 10_000 } },
     more: { keys: [{ id: 'test', secret: testKey, budgets: [{ every: 'day', amount: '4' }] }] },
@@ -75,7 +75,7 @@ test('only what is not remembered is reserved for', async (t) => {
   assert.equal((await ask([long.replace('x', 'y')])).status, 429);
 });
 
-test('usage is told as about where it holds shares of what was counted together', async (t) => {
+test('usage is marked "about" if it contains shares of a joint count', async (t) => {
   const { rig } = await startSeveral(t, [embeds], { model: remembering });
   const told = async (input: readonly string[]) =>
     (await rig.post('/v1/embeddings', { model: 'm', input })).header('x-postern-usage');
@@ -86,7 +86,7 @@ test('usage is told as about where it holds shares of what was counted together'
   assert.equal(await told(['alone', 'new']), undefined);
 });
 
-test('documents are remembered under their query', async (t) => {
+test('documents are cached under their query', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [ranks], {
     model: { operations: ['rerank'], cache: { ttl: '1h' } },
   });
@@ -100,7 +100,7 @@ test('documents are remembered under their query', async (t) => {
   assert.equal(upstreams[0]?.requests.length, 2);
 });
 
-test('whatever changes the answer is asked for anew: a parameter, the model, the path of the bytes', async (t) => {
+test('a change of parameter, model or upstream path misses the cache', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], { model: remembering });
   const bodies = [
     { model: 'm', input: ['a'] },
@@ -146,7 +146,7 @@ for (const scope of ['project', 'shared'] as const) {
   });
 }
 
-test('clients say that it is to be asked again, or not to be kept', async (t) => {
+test('clients can bypass the cache, or keep items out of it', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], { model: remembering });
   const ask = async (control?: string) => {
     const headers: readonly [string, string][] = control === undefined ? [] : [['cache-control', control]];
@@ -162,7 +162,7 @@ test('clients say that it is to be asked again, or not to be kept', async (t) =>
   assert.equal(upstreams[0]?.requests.length, 3);
 });
 
-test('an error is not remembered, and neither is an answer that is not what was asked for', async (t) => {
+test('errors and mismatched responses are not cached', async (t) => {
   let count = 0;
   const script: Handler = (request, reply) => {
     count += 1;
@@ -178,7 +178,7 @@ test('an error is not remembered, and neither is an answer that is not what was 
   assert.deepEqual([statuses, count], [[400, 502, 200, 200], 3]);
 });
 
-test('the item that was used longest ago is forgotten first, and so is one whose time is up', async (t) => {
+test('the least recently used item is evicted first, and expired ones are', async (t) => {
   const { rig } = await startSeveral(t, [embeds], { model: { ...remembering, cache: { max: '1500B', ttl: '1h' } } });
   const ask = async (input: string) =>
     (await rig.post('/v1/embeddings', { model: 'm', input })).header('x-postern-cache');
@@ -186,7 +186,7 @@ test('the item that was used longest ago is forgotten first, and so is one whose
   assert.deepEqual([await ask('a'), await ask('b')], ['hit', 'miss']);
 });
 
-test('what is cleared is asked for again', async (t) => {
+test('a cleared cache misses', async (t) => {
   const { rig } = await startSeveral(t, [embeds], { model: remembering });
   const ask = async () => (await rig.post('/v1/embeddings', { model: 'm', input: 'x' })).header('x-postern-cache');
   assert.deepEqual([await ask(), await ask()], ['miss', 'hit']);
@@ -196,7 +196,7 @@ test('what is cleared is asked for again', async (t) => {
   assert.equal(await ask(), 'hit');
 });
 
-test('lists that are asked for at the same time share what they have in common', async (t) => {
+test('concurrent lists share calls for their common items', async (t) => {
   const slow: Handler = async (request, reply) => {
     await reply.sleep(100);
     await embeds(request, reply);
@@ -217,7 +217,7 @@ test('lists that are asked for at the same time share what they have in common',
   assert.equal(answers[0]?.header('x-postern-cache'), undefined);
 });
 
-test('an interactive request does not wait for an item that a bulk request asks for, and bulk waits for either', async (t) => {
+test('an interactive request does not wait for an item requested by bulk, bulk waits for either', async (t) => {
   const answers: (() => void)[] = [];
   const held: Handler = async (request, reply) => {
     await new Promise<void>((resolve) => answers.push(resolve));
@@ -253,7 +253,7 @@ test('an interactive request does not wait for an item that a bulk request asks 
   assert.deepEqual(upstream.requests.map(inputsOf), [['a', 'bb'], ['a'], ['ccc']]);
 });
 
-test('whoever waits for an item that another asks for in vain asks for it', async (t) => {
+test('a request waiting for an item whose call failed calls for it itself', async (t) => {
   let count = 0;
   const script: Handler = async (request, reply) => {
     count += 1;
@@ -272,7 +272,7 @@ test('whoever waits for an item that another asks for in vain asks for it', asyn
   assert.equal(good?.body.toString(), embeddingsOf(['a', 'b']));
 });
 
-test('what is remembered counts for limits where the operator says so', async (t) => {
+test('cached items count for limits if so configured', async (t) => {
   for (const { limits, wanted } of [
     { limits: 'asked', wanted: [200, 200, 200] },
     { limits: 'all', wanted: [200, 200, 429] },
@@ -289,7 +289,7 @@ test('what is remembered counts for limits where the operator says so', async (t
   }
 });
 
-test('vectors of a model that has become another are not put beside those that are remembered of it', async (t) => {
+test('vectors of a changed model are not combined with cached ones', async (t) => {
   let isWider = false;
   const wide = (texts: readonly string[]): string =>
     embeddingsOf(texts).replaceAll('0.12345678901234567890]', '0.1, 2]');

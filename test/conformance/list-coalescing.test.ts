@@ -31,7 +31,7 @@ async function startJoining(...[t, script, model = {}]: [Parameters<typeof start
   return { ...setup, ask, calls: () => setup.upstreams[0]?.requests.slice(1) ?? [] };
 }
 
-test('small lists of several keys are asked for in one call, and each has its own answer and its own bill', async (t) => {
+test('small lists of several keys are combined in one call, with separate responses and bills', async (t) => {
   const { rig, ask, calls } = await startJoining(t, embeds);
   const lists: [string, string | string[]][] = [
     ['one', 'a'],
@@ -57,7 +57,7 @@ test('small lists of several keys are asked for in one call, and each has its ow
   ]);
 });
 
-test('what is asked for in another way goes by itself: another parameter, another query, a longer list', async (t) => {
+test('requests that differ are not combined: parameters, query, long lists', async (t) => {
   const script: Handler = (request, reply) => (request.path.endsWith('rerank') ? ranks : embeds)(request, reply);
   const { ask, calls } = await startJoining(t, script);
   const long = Array.from({ length: 17 }, (_, index) => `text ${index}`);
@@ -76,7 +76,7 @@ test('what is asked for in another way goes by itself: another parameter, anothe
   assert.equal(answers[5]?.body.toString(), ranked(documents));
 });
 
-test("one client's bad item fails nobody else", async (t) => {
+test("one client's invalid item does not fail other clients", async (t) => {
   const script: Handler = (request, reply) =>
     inputsOf(request).includes('bad')
       ? reply.json(400, { error: { message: 'a bad item', type: 't', param: null, code: null } })
@@ -92,7 +92,7 @@ test("one client's bad item fails nobody else", async (t) => {
   assert.equal(other?.body.toString(), embeddingsOf(['ccc']));
 });
 
-test('a client that leaves takes nothing from the others, and the call ends when all have left', async (t) => {
+test('a client that disconnects does not affect the others, and the call ends when all have', async (t) => {
   let left = 0;
   const script: Handler = async (request, reply) => {
     if (!inputsOf(request).includes('for nobody')) return slowly(request, reply);
@@ -117,7 +117,7 @@ test('a client that leaves takes nothing from the others, and the call ends when
   assert.equal(left, 1);
 });
 
-test('with more than may go together there are several calls, and a key with many holds up nobody with few', async (t) => {
+test('more items than the maximum make several calls, and a busy key does not delay others', async (t) => {
   const { ask, calls } = await startJoining(t, embeds, { coalesce: { window: '100ms', max_items: 4 } });
   const many = Array.from({ length: 6 }, (_, index) => ask('one', { input: `many ${index}` }));
   const few = ask('two', { input: 'few' });
@@ -127,7 +127,7 @@ test('with more than may go together there are several calls, and a key with man
   assert.ok(calls().length >= 2 && calls().length < 7);
 });
 
-test('together with a cache, only what is not known goes out', async (t) => {
+test('combined with a cache, only unknown items are sent', async (t) => {
   const { ask, calls } = await startJoining(t, embeds, { cache: { scope: 'shared' } });
   await ask('one', { input: ['a', 'bb'] });
   const answers = await Promise.all([ask('two', { input: ['a', 'ccc'] }), ask('three', { input: ['dddd', 'bb'] })]);

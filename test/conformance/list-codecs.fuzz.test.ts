@@ -52,14 +52,14 @@ function assertHonest(codec: Codec, list: string, bytes: Buffer): boolean {
 for (const [name, { kind, codec, list }] of Object.entries(subjects)) {
   const answer = kind.answer(kind.bodyFor(texts, undefined));
 
-  test(`${name}: an answer that is cut at any byte is not taken`, () => {
+  test(`${name}: a response truncated at any byte is rejected`, () => {
     assert.ok(assertHonest(codec, list, answer));
     for (let end = 0; end < answer.length; end += 1) {
       assert.equal(readBy(codec, answer.subarray(0, end)), undefined, answer.toString('utf8', 0, end));
     }
   });
 
-  test(`${name}: what is taken of a changed answer is what JSON.parse reads in it`, (t) => {
+  test(`${name}: items accepted from an altered response equal what JSON.parse reads`, (t) => {
     t.diagnostic(`seed ${seed}`);
     const junk = fc.oneof(
       fc.constantFrom(
@@ -89,7 +89,7 @@ for (const [name, { kind, codec, list }] of Object.entries(subjects)) {
     );
   });
 
-  test(`${name}: any bytes are judged, and never thrown at`, (t) => {
+  test(`${name}: any bytes are accepted or rejected without an exception`, (t) => {
     t.diagnostic(`seed ${seed}`);
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 60 }).map((some) => Buffer.from(some)),
@@ -104,7 +104,7 @@ for (const [name, { kind, codec, list }] of Object.entries(subjects)) {
   });
 
   if (codec === verdicts) continue;
-  test(`${name}: a result with two numbers is of nobody`, () => {
+  test(`${name}: a result with a duplicate index is rejected`, () => {
     const twice = answer.toString().replace('"index": 1', '"index": 1, "index": 1');
     assert.notEqual(twice, answer.toString());
     assert.equal(readBy(codec, Buffer.from(twice)), undefined);

@@ -27,7 +27,7 @@ interface Embedded {
 
 const embedded = (body: Buffer): Embedded => JSON.parse(body.toString());
 
-test('a width is asked for nobody, cut, and brought to unit length', async (t) => {
+test('dimensions are not sent upstream; vectors are truncated and normalised here', async (t) => {
   const setup = await startSeveral(t, [embeds], { model });
   for (const [body, sent] of [
     ['{"model":"m","input":["a","b"],"dimensions":3}', '{"model":"m","input":["a","b"]}'],
@@ -64,7 +64,7 @@ test('base64 stays base64', async (t) => {
   assert.deepEqual(embedded(answer.body).data, [{ object: 'embedding', embedding: toText([0.6, 0.8]), index: 0 }]);
 });
 
-test('the whole width is given in the digits of the upstream, and nothing is touched where nobody asks', async (t) => {
+test("full-width vectors keep the upstream's digits without dimensions in the request", async (t) => {
   const setup = await startSeveral(t, [embeds], { model });
   const asked = await setup.rig.post('/v1/embeddings', '{"model":"m","input":"a","dimensions":4}');
   assert.match(asked.body.toString(), /"embedding":\[0\.60, 0\.80, 3\.0e0, -4\]/);
@@ -74,7 +74,7 @@ test('the whole width is given in the digits of the upstream, and nothing is tou
   assert.equal(setup.upstreams[0]?.requests[1]?.body.toString(), plain);
 });
 
-test('what is remembered is whole, and cut for whoever asks', async (t) => {
+test('the cache holds full vectors, and truncates them per request', async (t) => {
   const setup = await startSeveral(t, [embeds], { model: { ...model, cache: {} } });
   for (const dimensions of [4, 2, 3, undefined]) {
     const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: 'a', dimensions });
@@ -85,7 +85,7 @@ test('what is remembered is whole, and cut for whoever asks', async (t) => {
   assert.equal(setup.upstreams[0]?.requests.length, 1);
 });
 
-test('what cannot be cut is refused before anyone is asked', async (t) => {
+test('vectors that cannot be truncated are refused before any call', async (t) => {
   const setup = await startSeveral(t, [embeds], { model });
   for (const dimensions of [5, 0, -1, 1.5]) {
     const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: 'a', dimensions });
@@ -96,7 +96,7 @@ test('what cannot be cut is refused before anyone is asked', async (t) => {
   assert.equal(setup.upstreams[0]?.requests.length, 0);
 });
 
-test('an upstream whose own words for a width are others is not asked for one either', async (t) => {
+test('an upstream with another name for dimensions is not sent them either', async (t) => {
   const setup = await startSeveral(t, [embeds], { model, upstream: { family: 'tei', options: { max_items: 1 } } });
   const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'b', 'c'], dimensions: 2 });
   assert.equal(answer.header('x-postern-calls'), '3');

@@ -37,7 +37,7 @@ function randomFrom(seed: number) {
 }
 
 for (let round = 0; round < rounds; round += 1) {
-  test(`bills what was served of lists that end in any way, round ${round}`, async (t) => {
+  test(`bills the served parts of lists that end in any way, round ${round}`, async (t) => {
     const seed = firstSeed + round;
     t.diagnostic(`seed ${seed}`);
     const { below, pick } = randomFrom(seed);

@@ -91,7 +91,7 @@ test('bills the search units of a rerank whose last part is refused', async (t) 
   assert.deepEqual([bill?.searchUnits, bill?.costNanos, bill?.isEstimated], [10, 10e9, false]);
 });
 
-test('refuses a list once the lists before it, which all ended in an error, have spent the budget', async (t) => {
+test('refuses a list once failed lists before it have spent the budget', async (t) => {
   const { books, script } = bookkeeper(refused);
   const { rig } = await start(t, script, { budgets: [{ every: 'day', amount: '110' }] });
   const statuses: number[] = [];
@@ -109,7 +109,7 @@ for (const [what, refuse, status] of [
   ['is reset', (_request, reply) => reply.reset(), 502],
   ['answers no JSON', (_request, reply) => reply.bytes(200, [['content-type', 'application/json']], 'oops'), 502],
 ] satisfies [string, Handler, number][]) {
-  test(`waits for the parts that are under way when one ${what}, and bills them by what they counted`, async (t) => {
+  test(`waits for running parts when one ${what}, and bills their reported usage`, async (t) => {
     const { books, script } = bookkeeper(refuse, soon);
     const { rig, upstreams } = await start(t, script);
     const answer = await rig.post('/v1/embeddings', { model: 'm', input: [bad, ...listOf(600)] });
@@ -123,7 +123,7 @@ for (const [what, refuse, status] of [
   });
 }
 
-test('bills an estimate, and marks it, for parts that are not answered within a moment after the end', async (t) => {
+test('bills a marked estimate for parts that do not answer soon after the end', async (t) => {
   const { script } = bookkeeper(refused, (request, reply) =>
     inputsOf(request).includes('text 000') ? embeds(request, reply) : reply.stall(),
   );
@@ -137,7 +137,7 @@ test('bills an estimate, and marks it, for parts that are not answered within a 
   assert.ok((bill?.inputTokens ?? 0) > 24 + 6, String(bill?.inputTokens));
 });
 
-test('bills what was served, and what was under way, when the client leaves', async (t) => {
+test('bills served and running parts when the client disconnects', async (t) => {
   const { books, script } = bookkeeper(refused, soon);
   const { rig, upstreams } = await start(t, script);
   const client = await connect(rig.port);
@@ -170,7 +170,7 @@ async function startJoining(t: TestContext, script: Handler) {
   return { ...setup, ask };
 }
 
-test('bills a client that leaves a call of several for its share', async (t) => {
+test('bills a client that leaves a combined call for its share', async (t) => {
   const { books, script } = bookkeeper(refused, soon);
   const { rig, upstreams, ask } = await startJoining(t, script);
   const before = books.tokens;
@@ -192,7 +192,7 @@ test('bills a client that leaves a call of several for its share', async (t) => 
   assert.equal(await spentOf(rig, 'test'), 32 * nanosPerToken);
 });
 
-test('bills each of several clients for its share when all of them leave, exactly or by a marked estimate', async (t) => {
+test('bills each of several clients for its share when all leave, exactly or by a marked estimate', async (t) => {
   for (const [serve, isEstimated] of [
     [soon, false],
     [(_request, reply) => reply.stall(), true],
@@ -256,7 +256,7 @@ async function startPrompts(t: TestContext, refuse: Handler, delayMs: number) {
 const ofBadPrompt: Handler = (_request, reply) =>
   reply.json(400, { error: { message: 'prompt[0] is bad', type: 't', param: null, code: null } });
 
-test('bills the prompts that were served over chat when one of them is refused, and names that one', async (t) => {
+test('bills the served prompts over chat when one is refused, and names that one', async (t) => {
   for (const [prompts, delayMs] of [
     [[...listOf(20), bad], 0],
     [[bad, ...listOf(20)], 60],
@@ -274,7 +274,7 @@ test('bills the prompts that were served over chat when one of them is refused, 
   }
 });
 
-test('bills an estimate for prompts whose calls are not answered within a moment after the end', async (t) => {
+test('bills an estimate for prompts whose calls do not answer soon after the end', async (t) => {
   const { rig, ask } = await startPrompts(t, ofBadPrompt, 60_000);
   assert.equal((await ask(['one prompt', 'another prompt', bad])).status, 400);
   const { bill } = await rig.exchange();

@@ -48,7 +48,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 for (const [name, kind] of Object.entries(kinds)) {
-  test(`${name}: however the list is taken apart, each byte is that of one call, and so is what was counted`, async (t) => {
+  test(`${name}: a list split in any way gives the bytes and usage of one call`, async (t) => {
     t.diagnostic(`seed ${seed}`);
     const lists = fc.array(items, { minLength: 1, maxLength: 3 });
     const top = fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined });
@@ -131,7 +131,7 @@ const indexed: Readonly<Record<string, Mistake>> = {
 
 for (const [name, kind] of Object.entries(kinds)) {
   for (const [what, mistake] of Object.entries({ ...mistakes, ...(kind === moderation ? {} : indexed) })) {
-    test(`${name}: an answer that ${what} is caught every time`, async (t) => {
+    test(`${name}: a response that ${what} is detected every time`, async (t) => {
       t.diagnostic(`seed ${seed}`);
       await fc.assert(
         fc.asyncProperty(items, fc.nat(), async (some, choice) => {

@@ -9,7 +9,7 @@ import { embeddingsOf, embeds, inputsOf, json, ranks } from '../support/upstream
 const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee'];
 const upstream = { limits: { concurrency: 64 } };
 
-test('the legacy path has its model in the path, and its parts too', async (t) => {
+test('the legacy path with the model in the path splits lists, too', async (t) => {
   const setup = await startSeveral(t, [embeds], {
     model: { operations: ['embeddings'], cache: {} },
     target: [{ max_items: 2 }],
@@ -26,7 +26,7 @@ test('the legacy path has its model in the path, and its parts too', async (t) =
   assert.equal((await setup.rig.post('/embeddings', { model: 'm', input: 'ccc' })).header('x-postern-cache'), 'hit');
 });
 
-test('client APIs have their lists taken apart, and read their own answers', async (t) => {
+test('client APIs have their lists split, and get their own response shapes', async (t) => {
   const script: Handler = (request, reply) => (request.path.endsWith('rerank') ? ranks : embeds)(request, reply);
   const setup = await startSeveral(t, [script], {
     model: { operations: ['embeddings', 'rerank'], cache: {} },
@@ -52,7 +52,7 @@ test('client APIs have their lists taken apart, and read their own answers', asy
   );
 });
 
-test('moderations are taken apart by their texts, and parts of one input are not', async (t) => {
+test('moderations are split by text, but parts of one input are not', async (t) => {
   const script: Handler = (request, reply) => {
     const results = inputsOf(request).map((text) => `{"flagged":${String(text).length > 3}}`);
     return reply.bytes(200, json, `{"id":"modr","model":"m","results":[${results.join(',')}]}`);
@@ -72,7 +72,7 @@ test('moderations are taken apart by their texts, and parts of one input are not
   assert.equal(setup.upstreams[0]?.requests.length, 4);
 });
 
-test('families that are translated are asked in parts as well, and are remembered', async (t) => {
+test('translated families are called in parts as well, and cached', async (t) => {
   const cohere: Handler = (request, reply) => {
     const { texts: some } = JSON.parse(request.body.toString()) as { texts: string[] };
     const float = some.map((text) => [text.length, 0.5]);

@@ -10,7 +10,7 @@ import { embeddingsOf, embeds, inputsOf, json, ranked, ranks } from '../support/
 const embedding = { operations: ['embeddings'] };
 const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee', 'ffffff', 'ggggggg'];
 
-test('a list over the maximum of its target is asked for in parts, and the answer is what one call would have given', async (t) => {
+test("a list over the target's maximum is split, and the response is that of one call", async (t) => {
   const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
   const answer = await setup.rig.post(
     '/v1/embeddings',
@@ -28,7 +28,7 @@ test('a list over the maximum of its target is asked for in parts, and the answe
   assert.deepEqual([usage?.promptTokens, bill?.inputTokens, bill?.items, attempts], [28, 28, 7, 3]);
 });
 
-test('a list that fits goes as it came, whatever else is set', async (t) => {
+test('a list that fits passes unchanged, whatever else is set', async (t) => {
   const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 7, max_bytes: '1MiB' }] });
   const body = `{ "input": ${JSON.stringify(texts)} , "model":"m" }`;
   const answer = await setup.rig.post('/v1/embeddings', body);
@@ -37,7 +37,7 @@ test('a list that fits goes as it came, whatever else is set', async (t) => {
   assert.equal(setup.upstreams[0]?.requests[0]?.body.toString(), body);
 });
 
-test('equal items of a list that is taken apart are asked for once', async (t) => {
+test('duplicate items of a split list are sent once', async (t) => {
   const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 2 }] });
   const input = ['a', 'bb', 'a', 'a', 'bb'];
   const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
@@ -46,7 +46,7 @@ test('equal items of a list that is taken apart are asked for once', async (t) =
   assert.equal((await setup.rig.exchange()).bill?.inputTokens, 3);
 });
 
-test('parts are also made by tokens and by bytes', async (t) => {
+test('lists are also split by tokens and bytes', async (t) => {
   for (const limit of [{ max_tokens: 6 }, { max_bytes: '24B' }]) {
     const setup = await startSeveral(t, [embeds], { model: embedding, target: [limit] });
     const input = ['abcdefgh', 'bcdefghi', 'cdefghij'];
@@ -56,7 +56,7 @@ test('parts are also made by tokens and by bytes', async (t) => {
   }
 });
 
-test('an item that is longer than any target takes is named by its number, before anyone is asked', async (t) => {
+test('an item too long for any target is refused by its index before any call', async (t) => {
   const setup = await startSeveral(t, [embeds, embeds], {
     model: embedding,
     target: [{ max_bytes: '16B' }, { max_bytes: '20B', max_tokens: 4 }],
@@ -76,7 +76,7 @@ test('an item that is longer than any target takes is named by its number, befor
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('documents are ranked over all parts, and as many are shown as were asked for', async (t) => {
+test('documents are ranked across all parts, with top_n results', async (t) => {
   const setup = await startSeveral(t, [ranks], { model: { operations: ['rerank'] }, target: [{ max_items: 3 }] });
   const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];
   const all = await setup.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
@@ -86,7 +86,7 @@ test('documents are ranked over all parts, and as many are shown as were asked f
   assert.equal((await setup.rig.exchange(2)).bill?.searchUnits, 2);
 });
 
-test('each part is asked for no more than the best that are wanted, save where all are to be remembered', async (t) => {
+test('each part requests only top_n results, unless all are to be cached', async (t) => {
   const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];
   const topsOf = async (model: object): Promise<unknown[]> => {
     const setup = await startSeveral(t, [ranks], {
@@ -101,7 +101,7 @@ test('each part is asked for no more than the best that are wanted, save where a
   assert.deepEqual(await topsOf({ cache: {} }), [3, 3]);
 });
 
-test('as many documents are shown as the operator set for those who do not say, of all parts', async (t) => {
+test("the operator's default top_n applies across all parts", async (t) => {
   for (const model of [{}, { cache: {} }]) {
     const setup = await startSeveral(t, [ranks], {
       model: { operations: ['rerank'], ...model },
@@ -118,7 +118,7 @@ test('as many documents are shown as the operator set for those who do not say, 
   }
 });
 
-test('what one part did not count has no sum', async (t) => {
+test('usage missing from one part makes no sum', async (t) => {
   const silent: Handler = (request, reply) =>
     inputsOf(request).includes('dddd')
       ? reply.bytes(200, json, embeddingsOf(inputsOf(request)).replace(/, "usage".*\}\}$/, '}'))
@@ -128,7 +128,7 @@ test('what one part did not count has no sum', async (t) => {
   assert.equal(answer.body.toString(), embeddingsOf(texts).replace(/, "usage".*\}\}$/, '}'));
 });
 
-test('a part that fails is asked for elsewhere alone', async (t) => {
+test('only a failed part is retried elsewhere', async (t) => {
   const half: Handler = (request, reply) =>
     inputsOf(request).includes('dddd') ? refusingWith(503)(request, reply) : embeds(request, reply);
   const setup = await startSeveral(t, [half, embeds], {
@@ -140,7 +140,7 @@ test('a part that fails is asked for elsewhere alone', async (t) => {
   assert.deepEqual(setup.upstreams[1]?.requests.map(inputsOf), [['dddd', 'eeeee', 'ffffff']]);
 });
 
-test('who takes fewer items is asked for them in smaller parts once the others have failed', async (t) => {
+test('a target with a smaller maximum gets smaller parts after the others failed', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503), embeds], {
     model: embedding,
     target: [{ max_items: 5 }, { max_items: 2 }],
@@ -150,7 +150,7 @@ test('who takes fewer items is asked for them in smaller parts once the others h
   assert.deepEqual(setup.upstreams[1]?.requests.map((request) => inputsOf(request).length).toSorted(), [1, 2, 2, 2]);
 });
 
-test('an error to one part is the answer, and it is the client who reads it', async (t) => {
+test('a client error for one part is the response', async (t) => {
   const script: Handler = (request, reply) =>
     inputsOf(request).includes('dddd')
       ? reply.json(400, { error: { message: 'too long', type: 'invalid_request_error', param: 'input', code: null } })
@@ -177,7 +177,7 @@ for (const [name, path] of [
   ['input', '/v1/embeddings'],
   ['documents', '/v1/rerank'],
 ] as const) {
-  test(`an error of the upstream names the item by its number in the whole list of ${name}`, async (t) => {
+  test(`an upstream error names the item by its index in the whole list of ${name}`, async (t) => {
     const bad = 'the bad one';
     let refusal = refusals[0];
     const script: Handler = (request, reply) => {
@@ -217,7 +217,7 @@ const mistakes: Readonly<Record<string, (texts: readonly string[]) => string>> =
 };
 
 for (const [what, answerOf] of Object.entries(mistakes)) {
-  test(`an answer that ${what} is not used, and somebody else is asked`, async (t) => {
+  test(`a response that ${what} is discarded, and another target called`, async (t) => {
     const wrong: Handler = (request, reply) => reply.bytes(200, json, answerOf(inputsOf(request)));
     const both = await startSeveral(t, [wrong, embeds], {
       model: embedding,
@@ -230,20 +230,20 @@ for (const [what, answerOf] of Object.entries(mistakes)) {
   });
 }
 
-test('vectors that are not as wide as the model says are not used', async (t) => {
+test("vectors narrower or wider than the model's declared width are discarded", async (t) => {
   const setup = await startSeveral(t, [embeds], { model: { ...embedding, dimensions: 4 }, target: [{ max_items: 3 }] });
   assertError(await setup.rig.post('/v1/embeddings', { model: 'm', input: texts }), 'upstream_protocol_error', {
     message: /vectors of 3 numbers, where there are to be 4/,
   });
 });
 
-test('texts that are to be read together are not taken apart', async (t) => {
+test('texts that belong together are not split', async (t) => {
   const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
   await setup.rig.post('/v1/embeddings', { model: 'm', input: texts, late_chunking: true });
   assert.equal(setup.upstreams[0]?.requests.length, 1);
 });
 
-test('a list that would become too many calls is refused before one is made', async (t) => {
+test('a list that needs too many calls is refused before the first', async (t) => {
   const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 1 }] });
   const input = Array.from({ length: 2_049 }, (_, index) => String(index));
   assertError(await setup.rig.post('/v1/embeddings', { model: 'm', input }), 'body_too_large', {
@@ -252,7 +252,7 @@ test('a list that would become too many calls is refused before one is made', as
   assert.equal(setup.upstreams[0]?.requests.length, 0);
 });
 
-test('places are taken as they are free, and a list leaves them to those who wait', async (t) => {
+test('a list uses free slots, and leaves them to waiting requests', async (t) => {
   let now = 0;
   let most = 0;
   const counting: Handler = async (request, reply) => {

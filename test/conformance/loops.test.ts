@@ -15,7 +15,7 @@ const leadingTo = (url: string, family = 'openai') => ({
   models: [{ id: 'm', operations: ['embeddings', 'rerank'], space: 's', targets: [{ upstream: 'up' }] }],
 });
 
-test('an upstream that is this very gateway is told so, on the direct way and where requests are translated', async (t) => {
+test('an upstream that is this gateway is refused, translated or not', async (t) => {
   const rig = await startRig(t, leadingTo('http://127.0.0.1:9'));
   assert.deepEqual(rig.app.swap(await rig.compile(leadingTo(rig.url))), []);
   const answer = await rig.post('/v1/embeddings', question);
@@ -37,7 +37,7 @@ test('an upstream that is this very gateway is told so, on the direct way and wh
   assert.match(translated.body.toString(), /leads back to it/);
 });
 
-test('a way round through another installation ends where it began', async (t) => {
+test('a loop through another installation ends where it began', async (t) => {
   const first = await startRig(t, leadingTo('http://127.0.0.1:9'));
   const back = leadingTo(first.url);
   const upstreams = back.upstreams.map((upstream) => ({ ...upstream, api_key: 'third-key-with-enough-characters' }));
@@ -49,7 +49,7 @@ test('a way round through another installation ends where it began', async (t) =
   assert.deepEqual([first.settled.length, second.settled.length], [2, 1]);
 });
 
-test('marks of other installations pass and go on, with ours behind them; a client cannot make them anything else', async (t) => {
+test("loop marks of other installations are passed on; a client cannot forge this gateway's", async (t) => {
   const pair = await startPair(t);
   const own = await pair.rig.store.settings.installation();
   const ask = (...headers: [string, string][]) =>
@@ -68,7 +68,7 @@ test('marks of other installations pass and go on, with ours behind them; a clie
   assert.equal(pair.upstream.requests.length, 3);
 });
 
-test('health checks carry the mark, so that a gateway which checks itself is not well', async (t) => {
+test('health checks carry the loop mark, so that a gateway checking itself fails', async (t) => {
   const asked: (string | undefined)[] = [];
   const upstream = await startFakeUpstream((request, reply) => {
     asked.push(request.header('x-postern-loop'));

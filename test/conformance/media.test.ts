@@ -33,7 +33,7 @@ async function startSetup(
   return { rig, up };
 }
 
-test('pictures are billed by the token that was counted, or each', async (t) => {
+test('images are billed by tokens if counted, else each', async (t) => {
   const byToken = await startSetup(t, picture, { model: { price: { input: 5, output: 40 } } });
   await byToken.rig.post(pictures, { model: 'm', prompt: 'p' });
   // 10 at 5 and 272 at 40 dollars a million.
@@ -77,7 +77,7 @@ function streaming(...[, reply]: Parameters<Handler>): Promise<void> {
 }
 
 for (const [name, asked, script, images, nanos] of rowsOfPictures) {
-  test(`pictures cost by size and quality: ${name}`, async (t) => {
+  test(`image prices by size and quality: ${name}`, async (t) => {
     const { rig } = await startSetup(t, script, { model: { price: bySize } });
     const { body } = await rig.post(pictures, { model: 'm', prompt: 'p', ...asked });
     assert.ok(body.length > 50_000);
@@ -86,7 +86,7 @@ for (const [name, asked, script, images, nanos] of rowsOfPictures) {
   });
 }
 
-test('of pictures that may be of several kinds a budget holds the dearest', async (t) => {
+test('a budget reserves the most expensive kind of image that may result', async (t) => {
   const key = { budgets: [{ every: 'month', amount: 0.1 }] };
   const { rig } = await startSetup(t, answering({}), { key, model: { price: bySize } });
   const post = (more: object) => rig.post(pictures, { model: 'm', prompt: 'p', ...more });
@@ -95,7 +95,7 @@ test('of pictures that may be of several kinds a budget holds the dearest', asyn
   await assertError(await post({ size: '1024x1024', quality: 'hd' }), 'budget_exceeded');
 });
 
-test('pictures whose tokens nobody counted are billed as what the model writes at most', async (t) => {
+test("images without token usage are billed at the model's maximum", async (t) => {
   const script: Script = (_request, reply) => reply.json(200, { created: 1, data: [] });
   const { rig } = await startSetup(t, script, { model: { price: { output: 40 }, max_output: 1_000 } });
   await rig.post(pictures, { model: 'm', prompt: 'p', n: 2, partial_images: 1 });
@@ -103,7 +103,7 @@ test('pictures whose tokens nobody counted are billed as what the model writes a
   assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [4_000, true]);
 });
 
-test('what is read aloud is billed by its characters, escapes undone', async (t) => {
+test('speech is billed by characters, with escapes decoded', async (t) => {
   const { rig } = await startSetup(t, speaks, { model: { price: { character: 15 } } });
   await rig.post(aloud, '{"model":"m","voice":"alloy","input":"\\u00e9🚀 \\ud83d\\ude80ab"}');
   const { bill } = await rig.exchange(1);
@@ -111,14 +111,14 @@ test('what is read aloud is billed by its characters, escapes undone', async (t)
   assert.deepEqual([bill?.costNanos, bill?.isEstimated], [90_000, false]);
 });
 
-test('speech that is billed by the token is estimated, as no count comes with sound', async (t) => {
+test('speech priced by token is estimated, because audio has no usage', async (t) => {
   const { rig } = await startSetup(t, speaks, { model: { price: { input: 0.6, output: 12 }, max_output: 2_000 } });
   await rig.post(aloud, { model: 'm', voice: 'alloy', input: 'x'.repeat(100) });
   const { bill } = await rig.exchange(1);
   assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [150, true]);
 });
 
-test('a budget holds what it can cost at most, and what has no bound is refused by name', async (t) => {
+test('a budget reserves the worst case, and unbounded requests are refused by name', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.1' }] };
   const each = await startSetup(t, picture, { key, model: { price: { image: 0.02 } } });
   assert.equal((await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 2 })).status, 200);
@@ -133,7 +133,7 @@ test('a budget holds what it can cost at most, and what has no bound is refused 
   assertError(await bounded.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 }), 'budget_exceeded');
 });
 
-test('a model that makes neither says so by name', async (t) => {
+test('a model without images or speech refuses by name', async (t) => {
   const { rig, up } = await startSetup(t, picture, {});
   for (const [path, body] of [
     [pictures, { model: 'e', prompt: 'p' }],
@@ -144,7 +144,7 @@ test('a model that makes neither says so by name', async (t) => {
   assert.equal(up.requests.length, 0);
 });
 
-test('the official library asks for pictures and for speech', async (t) => {
+test('the official library makes images and speech', async (t) => {
   const { rig } = await startSetup(
     t,
     (request, reply) => (request.path.endsWith('/speech') ? speaks : picture)(request, reply),

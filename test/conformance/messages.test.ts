@@ -71,7 +71,7 @@ const streaming =
   (_request, reply) =>
     reply.bytes(200, [['content-type', 'text/event-stream']], events.join(''));
 
-test('the official library talks through it, plain, streamed and counting', async (t) => {
+test('the official library works, plain, streamed and for counting tokens', async (t) => {
   const events = [begun({ ...usage, output_tokens: 1 }), ...said, ended({ output_tokens: 20 }), stop];
   const { client, up } = await startSetup(t, (request, reply) => {
     if (request.path.endsWith('/count_tokens')) return reply.json(200, { input_tokens: 9 });
@@ -91,7 +91,7 @@ test('the official library talks through it, plain, streamed and counting', asyn
   assert.match(first?.header('anthropic-version') ?? '', /^20\d\d-\d\d-\d\d$/);
 });
 
-test('what is read from the cache and put there is billed for what it is, beside the rest', async (t) => {
+test('cache reads and writes are billed at their own prices', async (t) => {
   const { rig } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   await rig.post(path, question());
   const { bill } = await rig.exchange(1);
@@ -102,7 +102,7 @@ test('what is read from the cache and put there is billed for what it is, beside
   );
 });
 
-test('a stream counts what its end says over what its beginning said, and what the end leaves out stays', async (t) => {
+test("a stream's final usage overrides its first, and missing fields keep the first value", async (t) => {
   const first = { ...usage, output_tokens: 1 };
   const rows: readonly [events: readonly string[], input: number, cached: number, output: number, guessed: boolean][] =
     [
@@ -146,7 +146,7 @@ test('a stream counts what its end says over what its beginning said, and what t
   }
 });
 
-test('an error of the gateway is in the shape of the service, and the library knows its kind', async (t) => {
+test("a gateway error has Anthropic's shape, and the library recognises its class", async (t) => {
   const { client, rig } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const response = await rig.post(path, { model: 'm', messages: [] });
   assert.equal(response.status, 400);
@@ -158,7 +158,7 @@ test('an error of the gateway is in the shape of the service, and the library kn
   await assert.rejects(stranger.messages.create(asked), Anthropic.AuthenticationError);
 });
 
-test('of the query, what says that a client asks for what is not settled yet goes on, and nothing else', async (t) => {
+test('of the query only the beta flag is passed on', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   await rig.post(`${path}?beta=true`, question());
   await rig.post(`${path}?key=sk-secret&b%65ta=true&x=%0d%0a`, question());
@@ -171,7 +171,7 @@ test('of the query, what says that a client asks for what is not settled yet goe
   assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.param], [400, 'beta']);
 });
 
-test('an overloaded upstream is one that may be asked again, and its words pass', async (t) => {
+test('an overloaded upstream gives a retryable error with its message', async (t) => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_2' };
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(529, overloaded));
   const response = await rig.post(path, question());
@@ -180,7 +180,7 @@ test('an overloaded upstream is one that may be asked again, and its words pass'
   assert.ok(up.requests.length >= 1);
 });
 
-test('counting tokens costs nothing, and is kept in the ledger', async (t) => {
+test('counting tokens is free, and recorded in the ledger', async (t) => {
   const { rig } = await startSetup(t, (_request, reply) => reply.json(200, { input_tokens: 9 }));
   const response = await rig.post('/v1/messages/count_tokens', {
     model: 'm',
@@ -192,7 +192,7 @@ test('counting tokens costs nothing, and is kept in the ledger', async (t) => {
   assert.deepEqual([bill?.inputTokens, bill?.costNanos, bill?.isEstimated], [0, 0, false]);
 });
 
-test('under a budget images pass where the model says what it can hold', async (t) => {
+test("under a budget, images need the model's context size", async (t) => {
   const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(9_000) };
   const image = question({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] });
   const key = { budgets: [{ every: 'day', amount: '1' }] };
@@ -204,7 +204,7 @@ test('under a budget images pass where the model says what it can hold', async (
   assert.equal((await held.rig.post(path, image)).status, 200);
 });
 
-test('what Anthropic keeps cannot be named, and what tools are called with is theirs', async (t) => {
+test('objects stored at Anthropic cannot be named; tool inputs may contain anything', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const ask = (content: unknown, more: object = {}) =>
     rig.post(path, question({ messages: [{ role: 'user', content }], ...more }));
@@ -228,7 +228,7 @@ test('what Anthropic keeps cannot be named, and what tools are called with is th
   assert.equal((await ask([use], { tools: [{ name: 'open', input_schema: schema }] })).status, 200);
 });
 
-test('the models that an official client lists are those that take messages, page by page', async (t) => {
+test("an Anthropic client's model list has the models with messages, paged", async (t) => {
   const up = await startFakeUpstream((_request, reply) => reply.json(200, { input_tokens: 9 }));
   t.after(() => up.close());
   const targets = [{ upstream: 'up', model: 'claude-real' }];
@@ -287,7 +287,7 @@ test('the models that an official client lists are those that take messages, pag
   assert.deepEqual([others.object, others.data.length], ['list', 5]);
 });
 
-test("files of Anthropic's clients are refused by name, and those of OpenAI's clients are not", async (t) => {
+test('files are refused by name for Anthropic clients, and served for OpenAI clients', async (t) => {
   const { rig, up, client } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const refused = (error: unknown): boolean =>
     error instanceof Anthropic.BadRequestError && /Anthropic's Files API is not served/.test(error.message);
@@ -302,7 +302,7 @@ test("files of Anthropic's clients are refused by name, and those of OpenAI's cl
   assert.equal(up.requests.length, 0);
 });
 
-test('who may ask for messages may count their tokens, and a model that serves the one serves the other', async (t) => {
+test('token counting needs the same permission and operation as messages', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, { input_tokens: 9 }), {
     model: { operations: ['messages'] },
     key: { operations: ['messages'] },

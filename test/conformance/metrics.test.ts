@@ -73,7 +73,7 @@ const answering: Handler = (_entry, reply) => reply.json(200, { ok: true });
 /** The request, as the metrics name it. */
 const embeddings = { route: '/v1/embeddings', operation: 'embeddings' };
 
-test('a request counts under its route, model, status and outcome; a pattern under the pattern', async (t) => {
+test('requests are counted by route, model, status and outcome; pattern matches under the pattern', async (t) => {
   const { rig, read } = await start(t, answering, () => billed);
   const before = read();
   // There before the first request, so that the first one shows as one more.
@@ -114,7 +114,7 @@ test('a request counts under its route, model, status and outcome; a pattern und
   assert.equal(after.sum('postern_upstream_first_byte_seconds_count', { upstream: 'up' }), 4);
 });
 
-test('attempts count where they were made, by what came of them', async (t) => {
+test('attempts are counted by target and outcome', async (t) => {
   let answers = 0;
   const script: Handler = (_entry, reply) => {
     answers += 1;
@@ -134,7 +134,7 @@ test('attempts count where they were made, by what came of them', async (t) => {
   assert.equal(after.sum('postern_requests_total', { model: 'm', status: '5xx', outcome: 'error' }), 1);
 });
 
-test('a client that leaves is aborted, and its call abandoned', async (t) => {
+test('a client that disconnects counts as aborted, and its call as abandoned', async (t) => {
   const { rig, read, upstream } = await start(
     t,
     (_entry, reply) => reply.stall(),
@@ -160,7 +160,7 @@ test('a client that leaves is aborted, and its call abandoned', async (t) => {
   assert.equal(after.sum('postern_errors_total', { code: 'client_closed' }), 1);
 });
 
-test('answers that repeat the credential are counted by upstream, withheld or cut', async (t) => {
+test('responses that repeat the credential are counted by upstream, withheld or truncated', async (t) => {
   const { rig, upstream, read } = await start(t, answering, () => null);
   const credential = 'sk-upstream-key';
   for (const [status, answer] of [
@@ -177,7 +177,7 @@ test('answers that repeat the credential are counted by upstream, withheld or cu
   assert.equal(read().sum('postern_repeated_credentials_total', { upstream: 'up' }), 2);
 });
 
-test('keys and projects are counted where the operator names them, and nobody else is', async (t) => {
+test('keys and projects are counted only if the operator lists them', async (t) => {
   const { rig, metrics, document, read } = await start(t, answering, ({ status }) => (status < 400 ? billed : null));
   const keys = [
     { id: 'test', secret: testKey, project: 'team' },
@@ -200,7 +200,7 @@ test('keys and projects are counted where the operator names them, and nobody el
   assert.equal(sum('postern_holder_requests_total', { holder: 'key', id: 'other', result: 'ok' }), undefined);
 });
 
-test('what is billed is counted by model and upstream; an unknown price is no price', async (t) => {
+test('cost is counted by model and upstream; an unknown price is not counted', async (t) => {
   const bills: (Bill | null)[] = [billed, { ...billed, costNanos: null, isEstimated: false }, null];
   const { rig, read } = await start(t, answering, () => bills.shift() ?? null);
   for (let i = 0; i < 3; i += 1) await rig.post('/v1/embeddings', { model: 'gpt-5', input: 'x' });
@@ -221,7 +221,7 @@ test('what is billed is counted by model and upstream; an unknown price is no pr
   assert.equal(after.sum('postern_tokens_total', { model: 'm' }), 0);
 });
 
-test('what else is billed is counted by its unit, and has no line where it never was', async (t) => {
+test('other billed units are counted by unit, without a series if never used', async (t) => {
   const units = {
     images: 2,
     seconds: 1.5,
@@ -239,7 +239,7 @@ test('what else is billed is counted by its unit, and has no line where it never
   assert.equal(countOf('characters'), undefined);
 });
 
-test('made-up models, paths, methods and headers add not one series beyond the first few, however many there are', async (t) => {
+test('invented models, paths, methods and headers add no unbounded number of series', async (t) => {
   const { rig, read, metrics } = await start(t, answering, () => billed);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   t.after(() => agent.destroy());
@@ -306,7 +306,7 @@ test('made-up models, paths, methods and headers add not one series beyond the f
   assert.doesNotMatch(JSON.stringify([...last.families]), /made-up/);
 });
 
-test('a new configuration loses no count: not of models that stay, and not of those that go', async (t) => {
+test('a reload keeps all counts, of remaining and removed models', async (t) => {
   const { rig, document, read } = await start(t, answering, () => billed);
   const embed = (model: string) => rig.post('/v1/embeddings', { model, input: 'x' });
   await embed('m');
@@ -327,7 +327,7 @@ test('a new configuration loses no count: not of models that stay, and not of th
   assert.equal(requests('gpt-*'), 2);
 });
 
-test('1,100 models that come and go one after another leave 1,000 behind at most', async (t) => {
+test('1,100 models added and removed in turn leave at most 1,000 series behind', async (t) => {
   const { rig, document, read } = await start(t, answering, () => null);
   for (let round = 0; round < 3; round += 1) {
     const models = Array.from({ length: 550 }, (_, at) => `model-${round}-${at}`);
@@ -336,7 +336,7 @@ test('1,100 models that come and go one after another leave 1,000 behind at most
   assert.equal([...read().valuesOf('model')].filter((id) => id.startsWith('model-')).length, 550 + 1_000);
 });
 
-test('what others say of their state is asked when somebody looks, and is left out where nobody says it', async (t) => {
+test('gauges are read when scraped, and left out without a source', async (t) => {
   const metrics = createMetrics({ routes, version: '1.2.3' });
   t.after(() => metrics.close());
   const read = () => parseExposition(toExposition(metrics.read()));

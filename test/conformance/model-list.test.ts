@@ -46,7 +46,7 @@ const listPaths = [
   '/engines/',
 ];
 
-test('the list has the OpenAI shape, and holds the visible models that are no patterns', async (t) => {
+test("the list has OpenAI's shape, with all visible models except patterns", async (t) => {
   const { rig, upstream } = await open(t);
   for (const path of listPaths) {
     const answer = await rig.get(path);
@@ -89,7 +89,7 @@ test('the list has the OpenAI shape, and holds the visible models that are no pa
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('the age of a model stays when the configuration is read again', async (t) => {
+test("a model's creation time survives a reload", async (t) => {
   const { rig } = await open(t);
   const anthropic: [string, string] = ['anthropic-version', '2023-06-01'];
   const ages = async (): Promise<unknown[]> => [
@@ -105,7 +105,7 @@ test('the age of a model stays when the configuration is read again', async (t) 
   assert.deepEqual(await ages(), before);
 });
 
-test('a model of the store is as old as its place there', async (t) => {
+test("a stored model's creation time is that of its entry", async (t) => {
   const { rig } = await open(t);
   const snapshot = await rig.compile(rig.document);
   const all = snapshot.models.all.map((model) => ({ ...model, createdAtS: 1_700_000_000 }));
@@ -121,7 +121,7 @@ test('a model of the store is as old as its place there', async (t) => {
   assert.equal(models[0]?.modified_at, '2023-11-14T22:13:20.000Z');
 });
 
-test('a model that chats says so to clients of others, and what it can hold', async (t) => {
+test("a chat model shows capabilities and context size to other services' clients", async (t) => {
   const rig = await startRig(t, {
     upstreams: [{ id: 'up', family: 'openai', base_url: 'http://127.0.0.1:9', api_key: 'sk-upstream-credential' }],
     models: [{ id: 'm', operations: ['chat'], context: 128_000, max_output: 4_096, targets: [{ upstream: 'up' }] }],
@@ -133,7 +133,7 @@ test('a model that chats says so to clients of others, and what it can hold', as
   assert.deepEqual([Object(capabilities).completion_chat, endpoints, context, most], [true, ['chat'], 128_000, 4_096]);
 });
 
-test('a model shows how wide its vectors are, their space and what it costs at most, unless the operator is silent', async (t) => {
+test('a model shows vector width, space and maximum price, unless the operator hides them', async (t) => {
   const serve = (server: object) =>
     startRig(t, {
       server,
@@ -178,7 +178,7 @@ test('a model shows how wide its vectors are, their space and what it costs at m
   ]);
 });
 
-test('a key sees in the list what it may use', async (t) => {
+test('a key sees the models that it may use', async (t) => {
   const { rig } = await open(t);
   const answer = await rig.get('/v1/models', { headers: [['x-api-key', narrowKey]] });
   const { data, models } = answer.json() as { data: { id: string }[]; models: { name: string }[] };
@@ -192,7 +192,7 @@ test('a key sees in the list what it may use', async (t) => {
   );
 });
 
-test('one model is shown under its ID, its alias and names that its pattern matches, slashes plain or encoded', async (t) => {
+test('one model is shown under its ID, alias or a matching name, slashes plain or encoded', async (t) => {
   const { rig } = await open(t);
   const rows: [path: string, id: string][] = [
     ['plain', 'plain'],
@@ -217,7 +217,7 @@ test('one model is shown under its ID, its alias and names that its pattern matc
   }
 });
 
-test("OpenAI's and Cohere's clients read the list and each model of it", async (t) => {
+test("OpenAI's and Cohere's clients read the list and each model", async (t) => {
   const { rig } = await open(t);
   const url = `http://127.0.0.1:${rig.port}`;
   const ids = ['plain', 'BAAI/bge-m3', 'ünï cödé 模型', 'models'];
@@ -241,7 +241,7 @@ test("OpenAI's and Cohere's clients read the list and each model of it", async (
   assert.deepEqual({ name, endpoints }, { name: 'plain', endpoints: ['embed', 'rerank'] });
 });
 
-test('a hidden model, one that the key may not use and one that is not there answer alike', async (t) => {
+test('hidden, forbidden and unknown models get the same response', async (t) => {
   const { rig } = await open(t);
   const bodies = new Set<string>();
   for (const name of ['hidden', 'hidden-alias', 'gpt-secret', 'dark-1', 'nobody', 'GPT-4']) {
@@ -257,7 +257,7 @@ test('a hidden model, one that the key may not use and one that is not there ans
   assert.equal(bodies.size, 1);
 });
 
-test('HEAD says what GET would, without a body, and the connection goes on', async (t) => {
+test('HEAD has the headers of GET without a body, and keeps the connection', async (t) => {
   const { rig } = await open(t);
   for (const [path, status] of [
     ['/v1/models', 200],
@@ -286,7 +286,7 @@ test('HEAD says what GET would, without a body, and the connection goes on', asy
   }
 });
 
-test('methods that a path does not take are answered with those it does', async (t) => {
+test('other methods get 405 with the allowed ones', async (t) => {
   const { rig, upstream } = await open(t);
   const rows: [path: string, methods: string[], allow: string][] = [
     ['/v1/embeddings', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'], 'POST'],
@@ -306,7 +306,7 @@ test('methods that a path does not take are answered with those it does', async 
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('health checks need no key, and look at nothing but the process', async (t) => {
+test('health checks need no key, and check only the process', async (t) => {
   const { rig, upstream } = await open(t);
   await upstream.close();
   for (const [path, body] of [
@@ -321,7 +321,7 @@ test('health checks need no key, and look at nothing but the process', async (t)
   }
 });
 
-test('no other path leads anywhere, and none leads past the route table', async (t) => {
+test('all other paths are unknown, and none bypasses the route table', async (t) => {
   const { rig, upstream } = await open(t);
   for (const path of [
     '/v1',
@@ -357,7 +357,7 @@ test('no other path leads anywhere, and none leads past the route table', async 
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('completions and edits answer on the legacy path, with its model in their bodies', async (t) => {
+test('completions and edits work on the legacy path with the model in their body', async (t) => {
   const { rig, upstream } = await open(t);
   for (const [path, body, at, sent] of [
     [
@@ -384,7 +384,7 @@ test('completions and edits answer on the legacy path, with its model in their b
   assertError(await rig.post('/v1/engines/gpt-4/completions', '{}'), 'missing_required_parameter', { param: 'prompt' });
 });
 
-test('on the legacy path a name is decoded once, and what could be read as anything but a name is a 404', async (t) => {
+test('a model on the legacy path is decoded once, and invalid names are a 404', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: '*', operations: ['embeddings'], targets: [{ upstream: 'up', model: 'upstream-*' }] },

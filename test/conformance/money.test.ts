@@ -49,7 +49,7 @@ async function rowsOf(rig: Rig, count: number): Promise<readonly LedgerRow[]> {
   }
 }
 
-test('a request becomes a row that says what it was, what it used and what it cost', async (t) => {
+test('a request becomes a row with what it was, used and cost', async (t) => {
   const { rig, up } = await startSetup(t, {});
   const response = await rig.post('/v1/embeddings', question, {
     headers: [
@@ -75,7 +75,7 @@ test('a request becomes a row that says what it was, what it used and what it co
   assert.equal(row?.clientAddress, null);
 });
 
-test('a limit of requests is kept, told beforehand, and named when it is reached', async (t) => {
+test('a request limit is enforced, shown in headers, and named when reached', async (t) => {
   const { rig, up } = await startSetup(t, { key: { limits: { requests_per_minute: 2 } } });
   const first = await rig.post('/v1/embeddings', question);
   assert.equal(first.header('x-ratelimit-limit-requests'), '2');
@@ -97,7 +97,7 @@ test('a limit of requests is kept, told beforehand, and named when it is reached
   );
 });
 
-test('tokens are settled with what the upstream counted', async (t) => {
+test("tokens are settled with the upstream's count", async (t) => {
   const { rig } = await startSetup(t, { key: { limits: { tokens_per_minute: 1_500 } } });
   await rig.post('/v1/embeddings', question);
   const second = await rig.post('/v1/embeddings', question);
@@ -106,7 +106,7 @@ test('tokens are settled with what the upstream counted', async (t) => {
   assertError(await rig.post('/v1/embeddings', question), 'rate_limit_exceeded');
 });
 
-test('a request that asks for more items than the limit allows at all is told to split', async (t) => {
+test('a request above the limit itself is told to split', async (t) => {
   const { rig } = await startSetup(t, { key: { limits: { items_per_minute: 2 } } });
   const refused = await rig.post('/v1/embeddings', question);
   assertError(refused, 'rate_limit_exceeded');
@@ -114,7 +114,7 @@ test('a request that asks for more items than the limit allows at all is told to
   assert.equal(refused.header('x-should-retry'), 'false');
 });
 
-test("limits of project, model and key hold together, and an upstream's own hold before each call", async (t) => {
+test("limits of project, model and key apply together, an upstream's own before each call", async (t) => {
   const { rig, up } = await startSetup(t, {
     key: { project: 'search', limits: { requests_per_minute: 10 } },
     upstream: { limits: { requests_per_minute: 3 } },
@@ -126,7 +126,7 @@ test("limits of project, model and key hold together, and an upstream's own hold
   assert.equal(up.requests.length, 3);
 });
 
-test('a budget is spent to its end and not beyond, and says when it begins anew', async (t) => {
+test('a budget is spent completely and no further, and the error gives its reset', async (t) => {
   // Each costs 2,000,000 nano-dollars in truth; the worst case is a token a byte.
   const { rig, up } = await startSetup(t, { key: { budgets: [{ every: 'day', amount: '0.005' }] } });
   assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
@@ -138,7 +138,7 @@ test('a budget is spent to its end and not beyond, and says when it begins anew'
   assert.equal(up.requests.length, 3);
 });
 
-test('a model without a price is never held up by a budget, and its rows say that the cost is not known', async (t) => {
+test('an unpriced model passes any budget, and its rows have no cost', async (t) => {
   const { rig } = await startSetup(t, {
     model: { price: 'unknown' },
     key: { budgets: [{ every: 'total', amount: '0.000000001' }] },
@@ -148,7 +148,7 @@ test('a model without a price is never held up by a budget, and its rows say tha
   assert.equal(row?.costNanos, null);
 });
 
-test("an upstream's error costs nothing", async (t) => {
+test('an upstream error costs nothing', async (t) => {
   const { rig } = await startSetup(t, {
     script: (_request, reply) => reply.json(400, { error: { message: 'no' } }),
     key: { budgets: [{ every: 'day', amount: 1 }] },
@@ -158,7 +158,7 @@ test("an upstream's error costs nothing", async (t) => {
   assert.deepEqual([row?.outcome, row?.costNanos], ['error', 0]);
 });
 
-test("where an upstream's own budget is spent and nobody else is left, the client hears of a budget, and does not wait", async (t) => {
+test("with the upstream's own budget spent and no other target, budget_exceeded is returned at once", async (t) => {
   const { rig, up } = await startSetup(t, { upstream: { budgets: [{ every: 'month', amount: '0.000001' }] } });
   const refused = await rig.post('/v1/embeddings', question);
   assertError(refused, 'budget_exceeded', { message: /upstream "up"/ });

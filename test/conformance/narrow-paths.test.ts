@@ -9,7 +9,7 @@ import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const credential = 'sk-upstream+secret/with=signs';
 
-test('what a pattern caught never climbs out of the path of a native upstream', async (t) => {
+test("a name matched by a pattern cannot change a native upstream's path", async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const rig = await startRig(t, {
@@ -25,7 +25,7 @@ test('what a pattern caught never climbs out of the path of a native upstream', 
   assert.equal(upstream.requests[0]?.path, '/engines/..a/embeddings');
 });
 
-test('a credential is found in an error, however a serialiser escaped it', async (t) => {
+test('a credential is found in an error in any JSON escaping', async (t) => {
   const spellings = [
     'sk\\u002dupstream\\u002Bsecret\\u002fwith\\u003Dsigns',
     'sk-upstream\\u002bsecret\\/with=signs',
@@ -65,7 +65,7 @@ test('a credential is found in an error, however a serialiser escaped it', async
   assert.equal((await ask('another\\u002dkey')).status, 401);
 });
 
-test('a client that closes after its request still gets to read why it was refused', async (t) => {
+test('a client that half-closes can still read its error', async (t) => {
   const rig = await startRig(t, { server: { body_limit: '1MiB' }, upstreams: [{ id: 'local', family: 'local' }] });
   const body = 'x'.repeat(8 * 1024 * 1024);
   const heads = [
@@ -82,7 +82,7 @@ test('a client that closes after its request still gets to read why it was refus
   assert.deepEqual(statuses, [413, 401]);
 });
 
-test('CONNECT, and headers that decide something and stand twice, are refused in the shape of every error', async (t) => {
+test('CONNECT and duplicate framing headers are refused in the usual error shape', async (t) => {
   const rig = await startRig(t, { upstreams: [{ id: 'local', family: 'local' }] });
   const requests = [
     'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
@@ -96,7 +96,7 @@ test('CONNECT, and headers that decide something and stand twice, are refused in
   }
 });
 
-test('a client that breaks the connection after CONNECT harms nobody else', async (t) => {
+test('a client that disconnects after CONNECT affects no other', async (t) => {
   const rig = await startRig(t, { upstreams: [{ id: 'local', family: 'local' }] });
   for (const reads of [true, false]) {
     const connection = await connect(rig.port);
@@ -108,7 +108,7 @@ test('a client that breaks the connection after CONNECT harms nobody else', asyn
   }
 });
 
-test('a field that some upstream reads may not stand twice, whatever its value', async (t) => {
+test('a field that some upstream reads may not be duplicated, whatever its value', async (t) => {
   const rig = await startRig(t, { upstreams: [{ id: 'local', family: 'local' }] });
   const bodies: [path: string, param: string, body: string][] = [
     ['/v1/completions', 'stream', '{"model":"local/echo","prompt":"x","stream":false,"Stream":true}'],
@@ -127,7 +127,7 @@ test('a field that some upstream reads may not stand twice, whatever its value',
   }
 });
 
-test('a key sees only the models that it can call in some way', async (t) => {
+test('a key sees only models that it can call for some operation', async (t) => {
   const rig = await startRig(t, {
     upstreams: [{ id: 'local', family: 'local' }],
     keys: [{ id: 'k', secret: testKey, operations: ['embeddings'] }],

@@ -13,7 +13,7 @@ const clients = await officialClients();
 const page = readFileSync(new URL('../../docs/reference/compatibility.md', import.meta.url), 'utf8');
 
 for (const trial of trials) {
-  test(`the official clients at ${trial.name}: as docs/reference/compatibility.md says`, async (t) => {
+  test(`the official clients at ${trial.name} behave as docs/reference/compatibility.md says`, async (t) => {
     for (const { task, client, outcome } of await tryFamily(t, trial, clients)) {
       await t.test(`${task} by ${client}`, () => {
         if (outcome.kind === 'wrong') assert.fail(outcome.fact);
@@ -24,7 +24,7 @@ for (const trial of trials) {
   });
 }
 
-test('the calls of official clients that do not reach Postern are refused as they are said to be', async (t) => {
+test("official clients' calls to unsupported endpoints are refused as documented", async (t) => {
   const listener = await listenAnywhere(t);
   for (const client of clients) await proveDeadEnds(client, listener);
 });

@@ -312,7 +312,7 @@ function assertInForm(path: string, fields: readonly string[], toField: (path: s
   assert.ok(fields.includes(field), `the form has no ${field}`);
 }
 
-test('what is wrong with a key is said in the same words in the file, on the command line, by the admin API and in the console', async (t) => {
+test('a fault in a key has the same wording in file, command line, admin API and console', async (t) => {
   const { run } = await setUpCommand(t, keys, { projects: configuration.projects });
   const { ask } = await openAdmin(t, { configuration });
   for (const { written, path, says, args = [], notInForm } of keyRows) {
@@ -346,7 +346,7 @@ const asNew = { 'if-none-match': '*' };
 const alerted = (budget: Document): Document => ({ alerts: ['80%'], ...budget });
 
 for (const { list, right, rows, form } of elements) {
-  test(`what is wrong with one of ${list} is said in the same words in the file, on the command line, by the admin API and in the console`, async (t) => {
+  test(`a fault in one of ${list} has the same wording in file, command line, admin API and console`, async (t) => {
     const { run, cwd } = await setUpCommand(t, resources);
     const { ask } = await openAdmin(t, { configuration });
     for (const { written, path, says, notInForm } of rows) {

@@ -18,7 +18,7 @@ const randomCount = 4_000;
 /** Of a failure, to be seen again: `POSTERN_FUZZ_SEED=... npm test`. */
 const seed = Number(process.env.POSTERN_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test('every written answer is read as node:http reads it, refused, or one of the exceptions', async () => {
+test('every listed response is parsed as by node:http, refused, or a known exception', async () => {
   const faults: string[] = [];
   const needed = new Set<string>();
   let taken = 0;
@@ -35,7 +35,7 @@ test('every written answer is read as node:http reads it, refused, or one of the
   assert.ok(taken > 400 && wireAnswers.length * answeredMethods.length - taken > 400, `${taken} were accepted`);
 });
 
-test('every written answer is read alike, wherever it is cut into two segments, and byte by byte', () => {
+test('every listed response is parsed the same at any split, and byte by byte', () => {
   const faults: string[] = [];
   for (const text of wireAnswers) {
     for (const method of answeredMethods) {
@@ -48,7 +48,7 @@ test('every written answer is read alike, wherever it is cut into two segments, 
   assert.deepEqual(faults.slice(0, 5), []);
 });
 
-test('answers changed at random are read as node:http reads them, and alike however they are cut', async (t) => {
+test('random responses are parsed as by node:http, and the same at any split', async (t) => {
   const random = createRandom(seed);
   const faults: string[] = [];
   let taken = 0;

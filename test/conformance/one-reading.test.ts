@@ -20,7 +20,7 @@ function startReader(t: TestContext): NodeReader {
   return reader;
 }
 
-test('every written request is read as node:http reads it, refused, or one of the exceptions', async (t) => {
+test('every listed request is parsed as by node:http, refused, or a known exception', async (t) => {
   const reader = startReader(t);
   const faults: string[] = [];
   const needed = new Set<string>();
@@ -40,7 +40,7 @@ test('every written request is read as node:http reads it, refused, or one of th
   assert.ok(ends.clean + ends.last > 250 && ends.refused > 250, `too much alike: ${JSON.stringify(ends)}`);
 });
 
-test('every written request is read alike, wherever it is cut into two segments, and byte by byte', () => {
+test('every listed request is parsed the same at any split, and byte by byte', () => {
   const faults: string[] = [];
   for (const { name, bytes } of wireRequests) {
     const whole = readAsWeDo([bytes]);
@@ -54,7 +54,7 @@ test('every written request is read alike, wherever it is cut into two segments,
   assert.deepEqual(faults, []);
 });
 
-test('requests made up at random are read as node:http reads them, and alike however they are cut', async (t) => {
+test('random requests are parsed as by node:http, and the same at any split', async (t) => {
   const reader = startReader(t);
   const random = createRandom(seed);
   const faults: string[] = [];

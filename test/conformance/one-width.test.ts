@@ -8,7 +8,7 @@ import { embeds, inputsOf } from '../support/upstreams/list-service.ts';
 
 const model = { operations: ['embeddings'], dimensions: 3 };
 
-test('leaves another width out of the bytes that are sent, and tells the true one', async (t) => {
+test('removes other dimensions from the request, and reports the real width', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], { model });
   for (const [asked, sent, path = '/v1/embeddings'] of [
     ['{ "model":"m" , "dimensions" : 1024 , "input":["a"],"x":1.50}', '{ "model":"m"  , "input":["a"],"x":1.50}'],
@@ -28,7 +28,7 @@ test('leaves another width out of the bytes that are sent, and tells the true on
   }
 });
 
-test('passes the width that it has, and every width where the operator says none', async (t) => {
+test("passes the model's own dimensions, and any if none are declared", async (t) => {
   for (const [declared, dimensions] of [
     [{ dimensions: 3 }, '3'],
     [{ dimensions: 3 }, '3.0'],
@@ -46,7 +46,7 @@ test('passes the width that it has, and every width where the operator says none
   }
 });
 
-test('remembers and takes apart lists without the width', async (t) => {
+test('caches and splits lists without the dimensions field', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], {
     model: { ...model, cache: {} },
     target: [{ max_items: 2 }],
@@ -61,7 +61,7 @@ test('remembers and takes apart lists without the width', async (t) => {
   assert.deepEqual(upstreams[0]?.requests.map(inputsOf).toSorted(), [['a', 'bb'], ['ccc']]);
 });
 
-test('unsupported: refuse refuses another width where every target says so, and asks the others where not', async (t) => {
+test('unsupported: refuse refuses other dimensions if every target does, else calls those that accept', async (t) => {
   const body = { model: 'm', input: 'a', dimensions: 2 };
   const strict = await startSeveral(t, [embeds], { model, target: [{ unsupported: 'refuse' }] });
   assertError(await strict.rig.post('/v1/embeddings', body), 'unsupported_parameter', {
@@ -78,7 +78,7 @@ test('unsupported: refuse refuses another width where every target says so, and 
   assert.deepEqual(either.seen(), [0, 3]);
 });
 
-test('leaves another width out of what other client APIs ask', async (t) => {
+test('removes other dimensions from requests of other client APIs', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], { model });
   const cohere = await rig.post('/cohere/v2/embed', {
     model: 'm',

@@ -177,7 +177,7 @@ function textsIn({ path, rawHead, body }: UpstreamRequest): string[] {
   return [path, rawHead.toString('latin1'), text, ...strings];
 }
 
-test(`no model reaches an upstream but those that were judged (seed ${seed}, ${runs} requests)`, async (t) => {
+test(`no unauthorised model reaches an upstream (seed ${seed}, ${runs} requests)`, async (t) => {
   const up = await startFakeUpstream((_request, reply) =>
     reply.json(200, { object: 'x', choices: [], results: [{ index: 0, relevance_score: 1 }] }),
   );

@@ -65,7 +65,7 @@ async function start(
 }
 
 for (const [path, body] of Object.entries(bodies)) {
-  test(`${path}: returns 400 for a model named beside the judged one, unless the key may use it there`, async (t) => {
+  test(`${path}: returns 400 for a second model in the request, unless the key may use it there`, async (t) => {
     const { rig, up } = await start(t);
     for (const [name, value, param = name] of [
       ['models', ['dear']],
@@ -106,7 +106,7 @@ for (const [path, body] of Object.entries(bodies)) {
   });
 }
 
-test('a tool names a model of another operation; what a schema calls a model is no model', async (t) => {
+test('a tool may name a model of another operation; "model" inside a schema is ignored', async (t) => {
   const { rig, up } = await start(t);
   const schema = { type: 'object', properties: { model: { type: 'string' }, models: { enum: ['dear'] } } };
   const tools = (model: string) => [
@@ -121,7 +121,7 @@ test('a tool names a model of another operation; what a schema calls a model is 
   });
 });
 
-test('what is written twice is read both times, however it is spelled', async (t) => {
+test('a duplicate field is read both times, in any spelling', async (t) => {
   const { rig, up } = await start(t);
   const before = '{"model":"m","input":"x","tools":[{"type":"image_generation",';
   for (const [named, param] of [
@@ -142,7 +142,7 @@ test('what is written twice is read both times, however it is spelled', async (t
   assert.equal(up.requests.length, 0);
 });
 
-test('on custom routes a model in the body, a form or the query is judged, wherever the route has its own', async (t) => {
+test('on custom routes a model in body, form or query is checked', async (t) => {
   const { rig, up } = await start(t);
   const headers: [string, string][] = [
     ['Authorization', `Bearer ${testKey}`],
@@ -180,7 +180,7 @@ test('on custom routes a model in the body, a form or the query is judged, where
   assert.equal(up.requests.at(-1)?.path, '/fixed?page=2&model=real-other');
 });
 
-test('under a budget all is charged at the dearest price that may apply, and a model without a price is refused', async (t) => {
+test('under a budget the highest price of all named models is reserved, and an unpriced model is refused', async (t) => {
   const key = { budgets: [{ every: 'day', amount: 1 }] };
   const price = (input: number) => ({ price: { input, output: input } });
   const { rig } = await start(t, { model: price(1), other: price(50), key });
@@ -198,13 +198,13 @@ test('under a budget all is charged at the dearest price that may apply, and a m
   );
 });
 
-test('a model with limits of its own is asked for by its own name alone', async (t) => {
+test("a model with its own limits can only be named as the request's model", async (t) => {
   const { rig } = await start(t, { other: { limits: { requests_per_minute: 5 } } });
   const refused = await rig.post('/v1/embeddings', { model: 'm', input: 'x', models: ['other'] });
   assertError(refused, 'unsupported_parameter', { param: 'models' });
 });
 
-test('a model that the key may not use answers, word for word, as one that there is not; row and log tell them apart', async (t) => {
+test('a forbidden model gets the response of an unknown one; row and log distinguish them', async (t) => {
   const told = await start(t, { server: { reveal_models: true } });
   for (const path of Object.keys(bodies)) {
     const { rig } = await start(t);
@@ -232,7 +232,7 @@ test('a model that the key may not use answers, word for word, as one that there
   });
 });
 
-test('no header of a client names a model to an upstream, and none can be listed to be forwarded', async (t) => {
+test('no client header names a model to an upstream, and none can be listed for forwarding', async (t) => {
   const names = ['x-model', 'x-litellm-model', ...modelHeaders.map(({ name }) => name)];
   const { rig, upstream } = await startPair(t, undefined, { upstream: { forward_headers: ['x-tenant'] } });
   const headers = [...authorized(), ...['x-tenant', ...names].map((name): [string, string] => [name, 'another'])];

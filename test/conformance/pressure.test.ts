@@ -24,7 +24,7 @@ function gate(): { readonly script: Handler; open(): void } {
 
 const ask = (n: number): string => `{"model":"m","input":"${n}"}`;
 
-test('calls over the limit wait their turn, first come, first served', async (t) => {
+test('calls over the limit wait in order', async (t) => {
   const { script, open } = gate();
   const pair = await startPair(t, script, { upstream: { limits: { concurrency: 2, queue: 10 } } });
   const answers: Promise<unknown>[] = [];
@@ -45,7 +45,7 @@ test('calls over the limit wait their turn, first come, first served', async (t)
   await Promise.all(answers);
 });
 
-test('a call that has waited too long is refused, with the limit named and a time to come back', async (t) => {
+test('a call that waited too long is refused with the limit and Retry-After', async (t) => {
   const pair = await startPair(t, silent, {
     upstream: { limits: { concurrency: 1, queue: 5, queue_timeout: patiently(20) } },
   });
@@ -59,7 +59,7 @@ test('a call that has waited too long is refused, with the limit named and a tim
   first.destroy();
 });
 
-test('a client that leaves gives its place in the queue to the next', async (t) => {
+test('a waiting client that disconnects leaves the queue', async (t) => {
   const { script, open } = gate();
   const pair = await startPair(t, script, { upstream: { limits: { concurrency: 1, queue: 1 } } });
   const first = pair.rig.post('/v1/embeddings', ask(1));
@@ -79,7 +79,7 @@ test('a client that leaves gives its place in the queue to the next', async (t) 
   assert.equal(pair.upstream.requests.length, 2);
 });
 
-test('a client that leaves while it is served gives its place back', async (t) => {
+test('a served client that disconnects frees its slot', async (t) => {
   const pair = await startPair(t, silent, { upstream: { limits: { concurrency: 1, queue: 0 } } });
   for (let n = 0; n < 5; n += 1) {
     const client = await connect(pair.rig.port);
@@ -92,7 +92,7 @@ test('a client that leaves while it is served gives its place back', async (t) =
   assert.equal((await pair.rig.post('/v1/embeddings', ask(1))).status, 200);
 });
 
-test('a place is given back by every way that a call can end', async (t) => {
+test('a slot is freed however a call ends', async (t) => {
   const endings: Handler[] = [
     (_request, reply) => reply.json(200, {}),
     (_request, reply) => reply.json(500, { error: 'x'.repeat(300_000) }),
@@ -130,7 +130,7 @@ test('a place is given back by every way that a call can end', async (t) => {
   }
 });
 
-test('where one upstream is full, another priority takes over before anybody is refused', async (t) => {
+test('when an upstream is saturated, a lower priority takes over', async (t) => {
   const setup = await startSeveral(t, [silent, answering('b')], { upstream: { limits: { concurrency: 1, queue: 0 } } });
   const first = await connect(setup.rig.port);
   await first.write(questionBytes(ask(1)));
@@ -140,7 +140,7 @@ test('where one upstream is full, another priority takes over before anybody is 
   first.destroy();
 });
 
-test('a gateway that is short of memory refuses work and still answers for its health', async (t) => {
+test('a gateway short of memory refuses work, and its health check still answers', async (t) => {
   const pair = await startPair(t, answering('a'), { server: { shedding: { memory: '64MiB' } } });
   const answer = await pair.rig.post('/v1/embeddings', ask(1));
   assertError(answer, 'overloaded', { message: /server\.shedding\.memory/ });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startRig } from '../support/gateways/rig.ts';
 
-test('rows that cannot go into the store are told by readiness, which stays: they are safe in the journal', async (t) => {
+test('readiness reports rows that cannot be stored, and stays ready because the journal has them', async (t) => {
   let failure: string | undefined = 'The store "/srv/postern.db" cannot be written';
   const rig = await startRig(t, {}, {}, { imported: () => ({ rowsBehind: 8_514, failure }) });
   const failing = await rig.get('/readyz');

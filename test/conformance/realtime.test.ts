@@ -6,7 +6,7 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { startRig, testKey } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-test('an upgrade to a WebSocket is refused by name, and nobody is asked', async (t) => {
+test('a WebSocket upgrade is refused by name, without a call', async (t) => {
   const up = await startFakeUpstream((_request, reply) => reply.json(200, {}));
   t.after(() => up.close());
   const rig = await startRig(t, {

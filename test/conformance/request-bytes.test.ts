@@ -51,7 +51,7 @@ const required: Record<string, string> = {
   responses: '"input":"i"',
 };
 
-test('every route and every alias reach the path of their operation, body untouched', async (t) => {
+test('every route and alias reaches its upstream path with the body unchanged', async (t) => {
   const pair = await startPair(t);
   for (const route of openaiRoutes) {
     for (const alias of [route.path, ...route.aliases]) {
@@ -76,7 +76,7 @@ const oddities = [
   '"nested":[[[[{"model":"inner","input":7}]]]]',
 ];
 
-test('number spellings, order, white space, unknown and doubled fields, escapes and nulls all survive', async (t) => {
+test('number spelling, order, white space, unknown and duplicate fields, escapes and nulls are kept', async (t) => {
   const pair = await startPair(t);
   for (const odd of oddities) {
     const body = `\n {"input":["one","two"],${odd},"model":"same"} \n`;
@@ -85,7 +85,7 @@ test('number spellings, order, white space, unknown and doubled fields, escapes 
   }
 });
 
-test('a model is renamed in place, to longer, shorter, escaped and non-ASCII names, and nothing else moves', async (t) => {
+test('a model is renamed in place, to longer, shorter, escaped and non-ASCII names, and nothing else changes', async (t) => {
   const pair = await startPair(t);
   const long = JSON.stringify('an/upstream/name that is "longer" and ünïcödé 模型');
   const cases: [written: string, expected: string][] = [
@@ -107,7 +107,7 @@ test('a model is renamed in place, to longer, shorter, escaped and non-ASCII nam
   }
 });
 
-test('token arrays, nested token arrays and objects as input pass, as do the liberal forms of other routes', async (t) => {
+test("token arrays, nested arrays and objects pass as input, as do the other routes' variants", async (t) => {
   const pair = await startPair(t);
   const bodies: [string, string][] = [
     ['/v1/embeddings', '{"model":"same","input":[1,2,3]}'],
@@ -129,7 +129,7 @@ test('token arrays, nested token arrays and objects as input pass, as do the lib
   for (const [path, body] of bodies) assert.equal((await exchange(pair, path, body)).body.toString(), body);
 });
 
-test('the legacy path lifts its model into the body, and wins over a model that stands there', async (t) => {
+test('the legacy path inserts its model in the body, and overrides one there', async (t) => {
   const pair = await startPair(t);
   const cases: [body: string, expected: string][] = [
     ['{"input":"x"}', '{"model":"s","input":"x"}'],
@@ -145,7 +145,7 @@ test('the legacy path lifts its model into the body, and wins over a model that 
   }
 });
 
-test('an upstream that is native to the legacy path gets it there, its name as one encoded segment', async (t) => {
+test('an upstream native to the legacy path gets it, with the model as one encoded segment', async (t) => {
   const upstream = await startFakeUpstream((_request, reply) => reply.json(200, {}));
   t.after(() => upstream.close());
   const rig = await startRig(t, {
@@ -161,7 +161,7 @@ test('an upstream that is native to the legacy path gets it there, its name as o
   assert.equal(named.body.toString(), '{"model":"BAAI/bge m3?#%","input":"x"}');
 });
 
-test('only listed headers go upstream, with our credential, agent and ID; never the query string', async (t) => {
+test("only listed headers are forwarded, with the gateway's credential, agent and ID, and no query", async (t) => {
   const pair = await startPair(t, {
     upstreams: [],
   }).catch(() => undefined);
@@ -225,7 +225,7 @@ test('only listed headers go upstream, with our credential, agent and ID; never 
   assert.match(seen.header('user-agent') ?? '', /^postern/);
 });
 
-test('compressed bodies are decoded before they go on', async (t) => {
+test('compressed bodies are decompressed before forwarding', async (t) => {
   const pair = await startPair(t);
   const body = '{"model":"renamed","input":"squeezed"}';
   const encodings: [string, Buffer][] = [
@@ -245,7 +245,7 @@ test('compressed bodies are decoded before they go on', async (t) => {
   }
 });
 
-test('a body that comes byte by byte, or in chunks, arrives whole', async (t) => {
+test('a body that arrives byte by byte or in chunks is forwarded completely', async (t) => {
   const { upstream, rig } = await startPair(t);
   const body = '{"model":"same","input":"segmentiert: é模😀"}';
   const headers: [string, string][] = [['Authorization', `Bearer ${testKey}`]];
@@ -267,7 +267,7 @@ test('a body that comes byte by byte, or in chunks, arrives whole', async (t) =>
   assert.equal(seen.header('transfer-encoding'), undefined);
 });
 
-test('a body of 30 MB arrives byte for byte', async (t) => {
+test('a body of 30 MB is forwarded byte for byte', async (t) => {
   const pair = await startPair(t);
   const texts = Array.from({ length: 3000 }, (_, i) => `${'0123456789abcdé'.repeat(640)}${i}`);
   const body = Buffer.from(JSON.stringify({ input: texts, model: 'a-rather-long-public-name' }));

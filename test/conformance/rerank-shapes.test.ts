@@ -48,7 +48,7 @@ async function sent(pair: Pair, answer: RawResponse): Promise<unknown> {
   return JSON.parse((await pair.upstream.nextRequest()).body.toString());
 }
 
-test('a client of TEI asks with texts, and reads a list of scores', async (t) => {
+test('a TEI client sends texts and gets a list of scores', async (t) => {
   const pair = await open(t);
   const answer = await rerank(
     pair,
@@ -70,7 +70,7 @@ test('a client of TEI asks with texts, and reads a list of scores', async (t) =>
   );
 });
 
-test('texts stand in where there are no documents, and may be none', async (t) => {
+test('texts may replace documents, and may be empty', async (t) => {
   const pair = await open(t);
   const asked: readonly (readonly [fields: string, documents: readonly string[]])[] = [
     ['"documents":null,"texts":["a"]', ['a']],
@@ -87,7 +87,7 @@ test('texts stand in where there are no documents, and may be none', async (t) =
   }
 });
 
-test('texts stand in for documents for clients of TEI alone, and are judged as documents are', async (t) => {
+test('texts replace documents for TEI clients only, with the same checks', async (t) => {
   const pair = await open(t);
   const besides = { tei: 'message', jina: 'detail' } as const;
   const refused: readonly (readonly [
@@ -131,7 +131,7 @@ test('texts stand in for documents for clients of TEI alone, and are judged as d
   assert.equal(pair.upstream.requests.length, 0);
 });
 
-test('a client that sends texts and no documents is one of TEI, where nothing else says whose it is', async (t) => {
+test('a client that sends texts without documents is a TEI client, unless configured otherwise', async (t) => {
   const pair = await open(t);
   for (const path of ['/rerank', '/v1/rerank']) {
     const answer = await rerank(pair, '{"model":"m","query":"q","texts":["a"],"return_text":true}', undefined, path);
@@ -144,14 +144,14 @@ test('a client that sends texts and no documents is one of TEI, where nothing el
   });
 });
 
-test('texts beside documents pass as they come, like any field that is not known', async (t) => {
+test('texts beside documents pass like any unknown field', async (t) => {
   const pair = await open(t);
   const body = '{"model":"m","query":"q","documents":["a"],"texts":7}';
   await sent(pair, await rerank(pair, body));
   assert.equal(pair.upstream.requests.at(-1)?.body.toString(), body);
 });
 
-test('a client of Voyage asks with top_k, and reads data', async (t) => {
+test('a Voyage client sends top_k and gets data', async (t) => {
   const pair = await open(t);
   const body = '{"model":"m","query":"q","documents":["a","b"],"top_k":1,"truncation":true,"return_documents":true}';
   const answer = await rerank(pair, body, 'voyage');
@@ -173,7 +173,7 @@ test('a client of Voyage asks with top_k, and reads data', async (t) => {
   });
 });
 
-test('a shape that is not known is refused before the body is judged, on this route alone', async (t) => {
+test('an unknown shape is refused before the body is read, on this route only', async (t) => {
   const pair = await open(t);
   for (const shape of ['square', 'tea', 'tei, tei']) {
     assertError(await rerank(pair, '{"model":"nobody"}', shape), 'unsupported_parameter', { param: 'x-postern-shape' });
@@ -183,7 +183,7 @@ test('a shape that is not known is refused before the body is judged, on this ro
   });
 });
 
-test('a built-in model has the same answer as any other, and lists what it went without', async (t) => {
+test('a built-in model answers like any other, and lists dropped fields', async (t) => {
   const pair = await open(t);
   const ask = (more: string) => rerank(pair, `{"model":"local/bm25","query":"q","documents":["p","q"]${more}}`);
   const members = ['id', 'object', 'model', 'results', 'meta', 'usage'];
@@ -235,7 +235,7 @@ async function openShaped(t: TestContext, script: Handler): Promise<Pair> {
 
 const oneResult: Handler = (_request, reply) => reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] });
 
-test('the shape is that of the header, else of the path, else of the key, else of the model', async (t) => {
+test('the response shape comes from the header, else the path, else the key, else the model', async (t) => {
   const { rig } = await openShaped(t, oneResult);
   const shapeOf = async (path: string, model: string, headers: readonly [string, string][]) => {
     const body = `{"model":"${model}","query":"q","documents":["a"]}`;
@@ -260,7 +260,7 @@ test('the shape is that of the header, else of the path, else of the key, else o
   assert.equal(await shapeOf('/voyage/v1/rerank', 'of-jina', [...byKey, tei]), 'tei');
 });
 
-test('texts stand in for documents where the model says that its clients are those of TEI', async (t) => {
+test("texts replace documents if the model has TEI's shape", async (t) => {
   const { rig } = await openShaped(t, oneResult);
   const headers: [string, string][] = [['Authorization', `Bearer ${testKey}`]];
   const ask = (model: string) => rig.post('/v1/rerank', `{"model":"${model}","query":"q","texts":["a"]}`, { headers });
@@ -268,7 +268,7 @@ test('texts stand in for documents where the model says that its clients are tho
   assertError(await ask('of-jina'), 'missing_required_parameter', { param: 'documents', beside: 'detail' });
 });
 
-test('where the upstream speaks the shape that the client reads, the bytes pass as they came', async (t) => {
+test("if the upstream has the client's shape, bytes pass unchanged", async (t) => {
   const odd = '{ "results" : [{"index":0,"relevance_score":5e-1,"document":"as it likes"}], "more": [1.0] }';
   const pair = await openShaped(t, (_request, reply) => reply.bytes(200, [['content-type', 'application/json']], odd));
   const ask = async (path: string, model: string, more = '') => {
@@ -286,7 +286,7 @@ test('where the upstream speaks the shape that the client reads, the bytes pass 
   assert.equal(await ask('/jina/v1/rerank', 'cohere'), false);
 });
 
-test('errors have what the client reads beside what every client gets', async (t) => {
+test("errors have the shape's fields beside the usual ones", async (t) => {
   const pair = await openShaped(t, (_request, reply) =>
     reply.json(422, { error: { message: 'no such model', type: 't', param: null, code: null, more: 1 } }),
   );

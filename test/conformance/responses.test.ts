@@ -69,7 +69,7 @@ const eventsOf = (text: string): string[] => [
   event('response.completed', { response: answerOf(text) }),
 ];
 
-test('the official library talks through it, plain and streamed, and what it used is billed', async (t) => {
+test('the official library works, plain and streamed, and its usage is billed', async (t) => {
   const { rig, up } = await startSetup(t, (request, reply) =>
     request.body.includes('"stream":true')
       ? reply.bytes(200, [['content-type', 'text/event-stream']], eventsOf('four').join(''))
@@ -94,7 +94,7 @@ test('the official library talks through it, plain and streamed, and what it use
   }
 });
 
-test('the count is found at the end of a stream however long its last event is, and whatever its text says', async (t) => {
+test('usage is found at the end of a stream, however long its last event and whatever its text', async (t) => {
   const lie = '{"usage":{"input_tokens":1,"output_tokens":1}}';
   for (const text of ['four', lie, `${lie}${'x'.repeat(60_000)}`, `${'"\\'.repeat(20_000)}${lie}`]) {
     const events = eventsOf(text).join('');
@@ -108,7 +108,7 @@ test('the count is found at the end of a stream however long its last event is, 
   }
 });
 
-test('what an upstream keeps cannot be named: nothing of it is sent, however it is spelled', async (t) => {
+test("the operator's stored objects cannot be named, in any spelling", async (t) => {
   const { rig, up } = await startSetup(t, answering);
   const rows: readonly [body: object | string, param: string][] = [
     [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
@@ -170,7 +170,7 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
   assert.equal(up.requests.length, 0);
 });
 
-test('a long conversation with sound in it may ask for an answer with sound', async (t) => {
+test('a long conversation with audio may request an audio answer', async (t) => {
   const { rig } = await startSetup(t, (_request, reply) => reply.json(200, { choices: [] }));
   const heard = { type: 'input_audio', input_audio: { data: 'A'.repeat(5 * 1024 ** 2), format: 'wav' } };
   const messages = [{ role: 'user', content: [heard] }];
@@ -186,7 +186,7 @@ test('a long conversation with sound in it may ask for an answer with sound', as
   assertError(await rig.post('/v1/chat/completions', escaped), 'object_not_found', { param: 'audio' });
 });
 
-test('annotations of a content alone may name what was used; anywhere else such a name is looked up', async (t) => {
+test('annotations of content may name used objects; such a name elsewhere is looked up', async (t) => {
   const { rig } = await startSetup(t, answering);
   const annotations = [{ type: 'file_citation', file_id: 'file-theirs' }];
   for (const more of [
@@ -202,7 +202,7 @@ test('annotations of a content alone may name what was used; anywhere else such 
   }
 });
 
-test('what only sounds like it passes: nulls, texts, and the schemas and arguments of tools', async (t) => {
+test('harmless similar fields pass: nulls, texts, schemas and tool arguments', async (t) => {
   const { rig } = await startSetup(t, answering);
   const parameters = { type: 'object', properties: { file_id: { type: 'string' }, container: { type: 'object' } } };
   for (const more of [
@@ -221,7 +221,7 @@ test('what only sounds like it passes: nulls, texts, and the schemas and argumen
   }
 });
 
-test('under a budget tools that the upstream runs are refused, and what is written is bounded', async (t) => {
+test('under a budget, tools run by the upstream are refused, and output is bounded', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
   const { rig } = await startSetup(t, answering, { key, model: { context: 1_000 } });
   const ask = (more: object) => rig.post(path, { model: 'm', input: 'x', max_output_tokens: 500, ...more });
@@ -230,7 +230,7 @@ test('under a budget tools that the upstream runs are refused, and what is writt
   assertError(await ask({ max_output_tokens: 5_000 }), 'budget_exceeded');
 });
 
-test('tokens of a turn are counted for nothing, by the official library and at every base URL', async (t) => {
+test('input tokens are counted free of charge, by the official library at every base URL', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) =>
     reply.json(200, { object: 'response.input_tokens', input_tokens: 11 }),
   );
@@ -248,7 +248,7 @@ test('tokens of a turn are counted for nothing, by the official library and at e
   assertError(await rig.get('/v1/responses/input_tokens'), 'method_not_allowed');
 });
 
-test('a conversation is made shorter by its own path, and billed by what that counts', async (t) => {
+test('compaction has its own path, and is billed by its usage', async (t) => {
   const compacted = {
     id: 'resp_2',
     object: 'response.compaction',

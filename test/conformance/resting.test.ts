@@ -15,7 +15,7 @@ async function embedTimes(setup: Several, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) assert.equal((await setup.embed()).status, 200);
 }
 
-test('a target that fails five times in a row is left alone, and probed by one request once its rest is over', async (t) => {
+test('a target that fails five times in a row is in cooldown, then probed by one request', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
   await embedTimes(setup, 8);
   assert.deepEqual(setup.seen(), [5, 8]);
@@ -25,7 +25,7 @@ test('a target that fails five times in a row is left alone, and probed by one r
   assert.deepEqual(setup.seen(), [6, 14], 'one probe, and nothing more while it rests again');
 });
 
-test('a target that works again after its rest gets its share back', async (t) => {
+test('a target that recovers after its cooldown gets its share back', async (t) => {
   const setup = await startSeveral(t, [resetting, answering('b')]);
   await embedTimes(setup, 6);
   assert.deepEqual(setup.seen(), [5, 6]);
@@ -35,7 +35,7 @@ test('a target that works again after its rest gets its share back', async (t) =
   assert.deepEqual(setup.seen(), [9, 6]);
 });
 
-test('a target where nobody listens is left alone after five calls in a row, too', async (t) => {
+test('a target that refuses connections enters cooldown after five calls, too', async (t) => {
   const setup = await startSeveral(t, [answering('a'), answering('b')]);
   await setup.upstreams[0]?.close();
   await embedTimes(setup, 8);
@@ -45,7 +45,7 @@ test('a target where nobody listens is left alone after five calls in a row, too
   assert.equal(triedFirst.length, 5);
 });
 
-test('a target without an alternative never rests', async (t) => {
+test('a target without an alternative never enters cooldown', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500)], askedOnce);
   for (let i = 0; i < 12; i += 1) assert.equal((await setup.embed()).status, 500);
   assert.deepEqual(setup.seen(), [12]);
@@ -53,7 +53,7 @@ test('a target without an alternative never rests', async (t) => {
   assert.equal((await setup.embed()).status, 200);
 });
 
-test('where all rest, someone is asked all the same', async (t) => {
+test('if all targets are in cooldown, one is called all the same', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
   for (let i = 0; i < 10; i += 1) assert.equal((await setup.embed()).status, 500);
   const [first = 0, second = 0] = setup.seen();
@@ -63,7 +63,7 @@ test('where all rest, someone is asked all the same', async (t) => {
 });
 
 for (const status of [429, 503]) {
-  test(`a Retry-After on ${status} is honoured even where there is no alternative`, async (t) => {
+  test(`a Retry-After on ${status} is obeyed even without an alternative`, async (t) => {
     const setup = await startSeveral(t, [refusingWith(status, [['Retry-After', '1']])], askedOnce);
     const first = await setup.embed();
     assert.equal(first.status, status);
@@ -85,7 +85,7 @@ for (const status of [429, 503]) {
   });
 }
 
-test('a Retry-After of an hour is not believed: after a minute at most, the target is asked again', async (t) => {
+test('a Retry-After of an hour is capped: the target is called again after a minute', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503, [['Retry-After', '3600']])]);
   await setup.embed();
   const answer = await setup.embed();
@@ -113,7 +113,7 @@ function keysSeen(setup: Several): string[] {
 }
 
 for (const status of [401, 403, 429]) {
-  test(`a credential that is answered ${status} rests by itself, and its sibling takes over`, async (t) => {
+  test(`a credential answered with ${status} enters cooldown alone, and its sibling takes over`, async (t) => {
     const setup = await startSeveral(t, [byKey({ first: refusingWith(status) })], withKeys);
     await embedTimes(setup, 20);
     const firsts = keysSeen(setup).filter((key) => key === 'first').length;
@@ -122,12 +122,12 @@ for (const status of [401, 403, 429]) {
   });
 }
 
-test('completions go on with the next credential as well: nothing was done with the refused one', async (t) => {
+test('completions also move to the next credential, because the rejected call did nothing', async (t) => {
   const setup = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
   for (let i = 0; i < 10; i += 1) assert.equal((await setup.complete()).status, 200);
 });
 
-test('a credential that works again is probed back in', async (t) => {
+test('a credential that recovers is probed and used again', async (t) => {
   const setup = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
   while (!keysSeen(setup).includes('first')) await embedTimes(setup, 1);
   setup.upstreams[0]?.respondWith(byKey({}));
@@ -138,14 +138,14 @@ test('a credential that works again is probed back in', async (t) => {
   assert.ok(later.filter((key) => key === 'first').length >= 5, later.join(' '));
 });
 
-test('where every credential is refused, the client sees the refusal', async (t) => {
+test('if every credential is rejected, the client sees the rejection', async (t) => {
   const setup = await startSeveral(t, [refusingWith(401)], withKeys);
   const answer = await setup.embed();
   assert.equal(answer.status, 401);
   assert.deepEqual(setup.seen(), [2]);
 });
 
-test('credentials share the calls by weight', async (t) => {
+test('credentials share calls by weight', async (t) => {
   const setup = await startSeveral(t, [answering('a')], {
     upstream: { api_key: undefined, credentials: [{ ...credentials[0], weight: 9 }, credentials[1]] },
   });
@@ -154,7 +154,7 @@ test('credentials share the calls by weight', async (t) => {
   assert.ok(seconds >= 4 && seconds <= 50, `${seconds} of 200 with a tenth of the weight`);
 });
 
-test('an active check takes a target out before a client notices, and puts it back', async (t) => {
+test('a health check takes a target out before a client notices, and restores it', async (t) => {
   let healthy = false;
   const script: Handler = (request, reply) => {
     if (request.method === 'GET') return reply.json(healthy ? 200 : 500, {});
@@ -176,7 +176,7 @@ test('an active check takes a target out before a client notices, and puts it ba
   await until('a');
 });
 
-test('no more calls are repeated than the retry budget of an upstream has room for', async (t) => {
+test("retries are limited by an upstream's retry budget", async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
   const startedMs = performance.now();
   const requests = 200;
@@ -188,7 +188,7 @@ test('no more calls are repeated than the retry budget of an upstream has room f
   assert.ok(total <= requests * 1.2 + 2 * (10 * seconds + 20), `${total} calls`);
 });
 
-test('too many calls for one name of a pattern silence no other name', async (t) => {
+test('rate limits for one name of a pattern affect no other name', async (t) => {
   const script: Handler = (request, reply) =>
     request.body.includes('"oa-small"')
       ? reply.json(429, { error: { message: 'too many' } }, [['Retry-After', '20']])
@@ -204,7 +204,7 @@ test('too many calls for one name of a pattern silence no other name', async (t)
   assert.deepEqual(setup.seen(), [2]);
 });
 
-test('where another reason is in the way as well, it is not too many calls', async (t) => {
+test('too_many_requests is not reported if there is another reason as well', async (t) => {
   const setup = await startSeveral(t, [
     refusingWith(429, [['Retry-After', '20']]),
     refusingWith(503, [['Retry-After', '30']]),

@@ -12,7 +12,7 @@ const e5: SeveralOptions = {
   model: { operations: ['embeddings'], aliases: ['m-query', 'm:document', 'm-other'], roles },
 };
 
-test('puts the prefix of the role before each text, and keeps the field that said it from the upstream', async (t) => {
+test("prepends the role's prefix to each text, and removes the role field", async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], e5);
   for (const [said, role] of [
     [{ input_type: 'query' }, 'query'],
@@ -33,7 +33,7 @@ test('puts the prefix of the role before each text, and keeps the field that sai
   }
 });
 
-test('passes bytes as they came where no role is said, or one that has no prefix', async (t) => {
+test('passes bytes unchanged without a role, or for one without a prefix', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], {
     model: { ...e5.model, roles: { query: 'query: ' } },
   });
@@ -49,7 +49,7 @@ test('passes bytes as they came where no role is said, or one that has no prefix
   );
 });
 
-test('takes the role of the legacy path from its alias, and that of other client APIs from their words', async (t) => {
+test('the legacy path takes the role from the alias, other client APIs from their own field', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], e5);
   const legacy = await rig.post('/v1/engines/m-query/embeddings', { input: 'a' });
   assert.equal(legacy.header('x-postern-role'), 'query');
@@ -63,7 +63,7 @@ test('takes the role of the legacy path from its alias, and that of other client
   assert.deepEqual(upstreams[0]?.requests.map(inputsOf), [['query: a'], ['passage: a']]);
 });
 
-test('remembers a text by its role', async (t) => {
+test('caches a text by its role', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], { model: { ...e5.model, cache: {} } });
   const ask = async (model: string) =>
     (await rig.post('/v1/embeddings', { model, input: 'a' })).header('x-postern-cache');
@@ -74,7 +74,7 @@ test('remembers a text by its role', async (t) => {
   assert.deepEqual(upstreams[0]?.requests.map(inputsOf), [['query: a'], ['passage: a'], ['a']]);
 });
 
-test('refuses by name what can have no prefix, and two roles at once', async (t) => {
+test('refuses inputs that can have no prefix, and two roles at once', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], e5);
   for (const [body, param] of [
     [{ input: [[1, 2]], input_type: 'query' }, 'input[0]'],
@@ -86,7 +86,7 @@ test('refuses by name what can have no prefix, and two roles at once', async (t)
   assert.equal(upstreams[0]?.requests.length, 0);
 });
 
-test('refuses a configuration that has prefixes for an upstream with roles of its own', async (t) => {
+test('refuses prefixes for an upstream with roles of its own', async (t) => {
   const document = {
     upstreams: [{ id: 'up', family: 'cohere', api_key: 'sk-credential-of-cohere' }],
     models: [{ id: 'm', operations: ['embeddings'], roles, targets: [{ upstream: 'up' }] }],

@@ -24,7 +24,7 @@ const requests: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 for (const [operation, body] of Object.entries(requests)) {
-  test(`${operation}: a lone target that answers 500 once is asked again, and both calls are in the row`, async (t) => {
+  test(`${operation}: a single target that answers 500 once is retried, and the row has both calls`, async (t) => {
     const setup = await startSeveral(t, [failingTimes(1, refusingWith(500))]);
     const answer = await setup.rig.post(`/v1/${operation}`, { model: 'm', ...body });
     assert.equal(answer.status, 200);
@@ -38,21 +38,21 @@ for (const [operation, body] of Object.entries(requests)) {
 }
 
 for (const status of [429, 502, 503, 529]) {
-  test(`a lone target that answers ${status} once is asked again`, async (t) => {
+  test(`a single target that answers ${status} once is retried`, async (t) => {
     const setup = await startSeveral(t, [failingTimes(1, refusingWith(status))]);
     assert.equal((await setup.embed()).status, 200);
     assert.deepEqual(setup.seen(), [2]);
   });
 }
 
-test('a lone target that fails twice is asked twice, and the client gets its answer', async (t) => {
+test('a single target that fails twice is called twice, and the client gets its response', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500)]);
   const answer = await setup.embed();
   assert.deepEqual([answer.status, setup.seen()], [500, [2]]);
   assert.match(answer.body.toString(), /no 500/);
 });
 
-test('a call that was not sent is made again after a pause', async (t) => {
+test('an unsent call is repeated after a delay', async (t) => {
   const setup = await startSeveral(t, [answering('a')]);
   await setup.upstreams[0]?.close();
   assert.equal((await setup.embed()).status, 502);
@@ -68,20 +68,20 @@ for (const [name, failure, status] of [
   ['501', refusingWith(501), 501],
   ['400', refusingWith(400), 400],
 ] as const) {
-  test(`after ${name} a lone target is not asked again`, async (t) => {
+  test(`after ${name} a single target is not retried`, async (t) => {
     const setup = await startSeveral(t, [failure]);
     assert.equal((await setup.embed()).status, status);
     assert.deepEqual(setup.seen(), [1]);
   });
 }
 
-test('completions are not sent again after an error', async (t) => {
+test('completions are not repeated after an error', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500)]);
   assert.equal((await setup.complete()).status, 500);
   assert.deepEqual(setup.seen(), [1]);
 });
 
-test('with retry: always a call that may have been served is made again, and is billed by an estimate', async (t) => {
+test('with retry: always a possibly served call is repeated, and billed by an estimate', async (t) => {
   const usage = { prompt_tokens: 7, total_tokens: 7 };
   const served: Handler = (_request, reply) => reply.json(200, { data: [{ embedding: [1] }], usage });
   const setup = await startSeveral(t, [failingTimes(1, resetting, served)], {
@@ -93,7 +93,7 @@ test('with retry: always a call that may have been served is made again, and is 
   assert.deepEqual([bill?.inputTokens, bill?.costNanos, bill?.isEstimated], [107, 107_000, true]);
 });
 
-test('an error that was answered costs nothing when the call is made again', async (t) => {
+test('an error response costs nothing when the call is repeated', async (t) => {
   const usage = { prompt_tokens: 7, total_tokens: 7 };
   const served: Handler = (_request, reply) => reply.json(200, { data: [{ embedding: [1] }], usage });
   const setup = await startSeveral(t, [failingTimes(1, refusingWith(500), served)], {
@@ -104,7 +104,7 @@ test('an error that was answered costs nothing when the call is made again', asy
   assert.deepEqual([bill?.inputTokens, bill?.isEstimated], [7, false]);
 });
 
-test('Retry-After is obeyed: the same target is asked when it is over, and not where it is longer than 5 s', async (t) => {
+test('Retry-After is obeyed: the target is retried afterwards, and not at all beyond 5 s', async (t) => {
   const short = await startSeveral(t, [failingTimes(1, refusingWith(429, [['Retry-After', '1']]))]);
   const beganMs = performance.now();
   assert.equal((await short.embed()).status, 200);
@@ -114,13 +114,13 @@ test('Retry-After is obeyed: the same target is asked when it is over, and not w
   assert.deepEqual([answer.status, answer.header('retry-after'), long.seen()], [429, '6', [1]]);
 });
 
-test('where another target is left, it is asked, and nobody twice', async (t) => {
+test('another target is called first if there is one, and none twice', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
   assert.equal((await setup.embed()).status, 500);
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('same_target: 2 asks each target three times before the next', async (t) => {
+test('same_target: 2 calls each target three times before the next', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), failingTimes(1, refusingWith(503), answering('b'))], {
     model: { retry: { same_target: 2 } },
   });
@@ -128,7 +128,7 @@ test('same_target: 2 asks each target three times before the next', async (t) =>
   assert.deepEqual(setup.seen(), [3, 2]);
 });
 
-test('same_target: 2 sends completions again after 429, and not after an error', async (t) => {
+test('same_target: 2 repeats completions after 429, and not after an error', async (t) => {
   const setup = await startSeveral(t, [failingTimes(2, refusingWith(429))], { model: { retry: { same_target: 2 } } });
   assert.equal((await setup.complete()).status, 200);
   assert.deepEqual(setup.seen(), [3]);
@@ -137,7 +137,7 @@ test('same_target: 2 sends completions again after 429, and not after an error',
   assert.deepEqual(setup.seen(), [4]);
 });
 
-test('same_target: 0 and attempts: 1 each leave a lone target at one call', async (t) => {
+test('same_target: 0 and attempts: 1 each limit a single target to one call', async (t) => {
   for (const retry of [{ same_target: 0 }, { attempts: 1 }]) {
     const setup = await startSeveral(t, [refusingWith(500)], { model: { retry } });
     assert.equal((await setup.embed()).status, 500);
@@ -145,7 +145,7 @@ test('same_target: 0 and attempts: 1 each leave a lone target at one call', asyn
   }
 });
 
-test('the retry budget of the upstream bounds what is asked again', async (t) => {
+test('retries of the same target are limited by the retry budget', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500)]);
   const beganMs = performance.now();
   const sent = 100;
@@ -161,7 +161,7 @@ const vectors: Handler = (request, reply) => {
   return reply.json(200, { object: 'list', data, model: 'm', usage: { prompt_tokens: input.length } });
 };
 
-test('a part of a list that fails once is asked again, with one target and with two that both fail', async (t) => {
+test('a failed part of a list is retried once, with one target and with two failing ones', async (t) => {
   const input = Array.from({ length: 10 }, (_, index) => `text ${index}`);
   const poisoned = (times: number): Handler => {
     let left = times;

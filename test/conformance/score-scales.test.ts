@@ -82,7 +82,7 @@ function resultsIn(answer: RawResponse): (readonly [index: number, score: number
 const sentTo = async ({ upstream }: Setup): Promise<Record<string, unknown>> =>
   JSON.parse((await upstream.nextRequest()).body.toString());
 
-test('an answer says on which scale its scores are, where that is known, and bytes pass', async (t) => {
+test('a response names its score scale if known, and bytes pass', async (t) => {
   const setup = await open(t, undefined);
   for (const [model, body, scale] of [
     ['tei', three, 'sigmoid'],
@@ -100,14 +100,14 @@ test('an answer says on which scale its scores are, where that is known, and byt
   }
 });
 
-test('an error has no scores, and names no scale', async (t) => {
+test('an error names no score scale', async (t) => {
   const { upstream, rig } = await open(t, undefined);
   upstream.respondWith((_request, reply) => reply.json(400, { error: 'no' }));
   const refused = await rig.post('/v1/rerank', { model: 'tei', ...two }, { headers: authorized() });
   assert.deepEqual([refused.status, refused.header('x-postern-scores')], [400, undefined]);
 });
 
-test('logits become shares of one, in their order, and stay numbers however large', async (t) => {
+test('logits become probabilities in the same order, and stay numbers however large', async (t) => {
   const setup = await open(t, 'sigmoid');
   const answer = await rerank(setup, 'nvidia', three);
   assert.deepEqual(resultsIn(answer), [
@@ -122,7 +122,7 @@ test('logits become shares of one, in their order, and stay numbers however larg
   ]);
 });
 
-test('a server that has raw scores is asked for them, and any other is converted', async (t) => {
+test('a server that supports raw scores is asked for them, and any other is converted', async (t) => {
   const setup = await open(t, 'raw');
   const fromTei = await rerank(setup, 'tei', { ...three, raw_scores: false });
   assert.deepEqual(await sentTo(setup), { query: 'q', texts: three.documents, raw_scores: true });
@@ -153,7 +153,7 @@ test('a server that has raw scores is asked for them, and any other is converted
   ]);
 });
 
-test('shares of one become logits with bounds, whose order stays', async (t) => {
+test('probabilities become logits with finite bounds in the same order', async (t) => {
   const setup = await open(t, 'raw', { scores: 'sigmoid' });
   setup.upstream.respondWith((_request, reply) =>
     reply.json(200, {
@@ -178,7 +178,7 @@ test('shares of one become logits with bounds, whose order stays', async (t) => 
   });
 });
 
-test('a client that asks for raw scores gets them of every target that can', async (t) => {
+test('a client that requests raw scores gets them from every target that can', async (t) => {
   const setup = await open(t, 'sigmoid');
   const answer = await rerank(setup, 'nvidia', { ...three, raw_scores: true });
   assert.equal('raw_scores' in (await sentTo(setup)), false);

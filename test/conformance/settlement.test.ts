@@ -63,7 +63,7 @@ async function startSetup(
   return { rig: await startRig(t, document, {}, { ledger }), up, ledger };
 }
 
-test('nothing is sent before the intent is written down', async (t) => {
+test('nothing is sent before the start record is written', async (t) => {
   const { rig, up, ledger } = await startSetup(t, (_request, reply) => reply.json(200, {}));
   const gate = Promise.withResolvers<void>();
   ledger.openGate = () => gate.promise;
@@ -78,7 +78,7 @@ test('nothing is sent before the intent is written down', async (t) => {
   assert.equal(up.requests[0]?.header('x-request-id'), ledger.opened[0]);
 });
 
-test('where the intent cannot be written down, the client gets 503 and no upstream hears of it', async (t) => {
+test('if the start record cannot be written, the client gets 503 without an upstream call', async (t) => {
   const { rig, up, ledger } = await startSetup(t, (_request, reply) => reply.json(200, {}));
   ledger.openGate = full;
   const answer = await rig.post('/v1/embeddings', question);
@@ -89,7 +89,7 @@ test('where the intent cannot be written down, the client gets 503 and no upstre
 
 for (const chunked of [false, true]) {
   const kind = chunked ? 'in chunks' : 'with a length';
-  test(`an answer ${kind} does not end before its settlement is written down`, async (t) => {
+  test(`a response ${kind} does not end before its settlement is written`, async (t) => {
     const body = JSON.stringify({ data: [{}], usage: { prompt_tokens: 7, total_tokens: 7 } });
     const { rig, ledger } = await startSetup(t, (_request, reply) =>
       reply.bytes(200, [['Content-Type', 'application/json']], [body.slice(0, 10), body.slice(10)], { chunked }),
@@ -114,13 +114,13 @@ for (const chunked of [false, true]) {
   });
 }
 
-test('a short answer that cannot be written down becomes a 503', async (t) => {
+test('a short response whose settlement cannot be written becomes a 503', async (t) => {
   const { rig, ledger } = await startSetup(t, (_request, reply) => reply.json(200, { data: [{}] }));
   ledger.settleGate = full;
   assertError(await rig.post('/v1/embeddings', question), 'store_unavailable');
 });
 
-test('an answer that has begun and cannot be written down is cut', async (t) => {
+test('a running response whose settlement cannot be written is broken off', async (t) => {
   const { rig, ledger } = await startSetup(t, (_request, reply) =>
     reply.bytes(200, [['Content-Type', 'application/json']], ['{"data"', ':[{}]}'], { chunked: true }),
   );
@@ -130,7 +130,7 @@ test('an answer that has begun and cannot be written down is cut', async (t) => 
   assert.equal(answer.complete, false);
 });
 
-test('every end is settled once, and says how it was', async (t) => {
+test('every request is settled once, with its outcome', async (t) => {
   const { rig, ledger } = await startSetup(t, [
     (_request, reply) => reply.json(500, { error: { message: 'no' } }),
     (_request, reply) => reply.json(400, { error: { message: 'no' } }),
@@ -160,7 +160,7 @@ test('every end is settled once, and says how it was', async (t) => {
   assert.equal(ledger.opened.length, 3);
 });
 
-test('a client that leaves is settled as such', async (t) => {
+test('a client that disconnects is settled as such', async (t) => {
   const { rig, ledger } = await startSetup(t, async (_request, reply) => {
     await reply.head(200, [
       ['Content-Type', 'text/event-stream'],

@@ -99,7 +99,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-test('an answer with fewer results than items is a failure; every other one passes byte for byte', async (t) => {
+test('a response with fewer results than items is a failure; every other passes byte for byte', async (t) => {
   const pair = await startPair(t);
   for (const { path, body, short, good, says } of cases) {
     const asked = `{"model":"m",${body}}`;
@@ -118,7 +118,7 @@ test('an answer with fewer results than items is a failure; every other one pass
   }
 });
 
-test('a compressed answer is judged by what it holds, and passes as it came', async (t) => {
+test('a compressed response is checked by its content, and passes unchanged', async (t) => {
   const pair = await startPair(t);
   for (const [name, compress] of [
     ['gzip', gzipSync],
@@ -134,7 +134,7 @@ test('a compressed answer is judged by what it holds, and passes as it came', as
   }
 });
 
-test('an answer that falls short is asked for at the next target', async (t) => {
+test('a response with missing results is retried at the next target', async (t) => {
   const short: Handler = (_request, reply) => reply.bytes(200, [json], '{"data":[]}');
   const one = await startFakeUpstream(short);
   const two = await startFakeUpstream((_request, reply) => reply.bytes(200, [json], vectors(1)));
@@ -154,7 +154,7 @@ test('an answer that falls short is asked for at the next target', async (t) => 
   assert.equal(bill?.inputTokens, 5);
 });
 
-test('vectors of another width than asked for or declared are an error that names it, and are billed', async (t) => {
+test('vectors of a wrong width are an error that names it, and are billed', async (t) => {
   const price = { input: 1 };
   const base64 = (floats: number): string => Buffer.alloc(floats * 4, 1).toString('base64');
   const rows: readonly (readonly [

@@ -66,7 +66,7 @@ const bedrock = (url: string, key: object): object => ({
   ...key,
 });
 
-test('every call to AWS has a signature of its own, over its path, its body and the headers that count', async (t) => {
+test('every AWS call has its own signature over path, body and headers', async (t) => {
   const { url, calls } = await startService(t, answerSigned);
   const rig = await startRig(t, {
     upstreams: [{ ...bedrock(url, { api_key: apiKey }), headers: { 'X-Amz-Custom': 'two  spaces', 'X-Team': 'red' } }],
@@ -79,7 +79,7 @@ test('every call to AWS has a signature of its own, over its path, its body and 
   assert.equal(new Set(calls.map(({ headers }) => headers.authorization)).size, 3);
 });
 
-test('a call under another path of a proxy is signed for that path', async (t) => {
+test("a call under a proxy's path is signed for that path", async (t) => {
   const { url } = await startService(t, (call) => {
     const told = answerSigned(call);
     return told.status === 403 ? told : answerInvoke({ path: call.path.slice(4), body: JSON.parse(call.text) });
@@ -91,7 +91,7 @@ test('a call under another path of a proxy is signed for that path', async (t) =
   assertVectors(await embed(rig, ['a', 'b', 'c']), ['a', 'b', 'c']);
 });
 
-test('where AWS refuses a key the next one is taken, then the next target; alone, its words are withheld', async (t) => {
+test('if AWS rejects a key the next is used, then the next target; alone, its message is withheld', async (t) => {
   const { url, calls } = await startService(t, answerSigned);
   const wrong = `${account.id}:another-secret-0123456789:${account.sessionToken}`;
   const model = 'cohere.embed-v4:0';
@@ -114,7 +114,7 @@ test('where AWS refuses a key the next one is taken, then the next target; alone
   assert.ok(calls.length >= 3);
 });
 
-test('an error that repeats the session token, or the ID of the key, is withheld', async (t) => {
+test('an error that repeats the session token or key ID is withheld', async (t) => {
   for (const repeated of ['x-amz-security-token', 'authorization']) {
     const { url } = await startService(t, ({ headers }) => {
       const said = headers[repeated] ?? '';
@@ -170,7 +170,7 @@ function assertNothingOfTheKey(text: string, what: string): void {
   assert.equal(found, undefined, what);
 }
 
-test('many calls at a time wait for one token, and take it', async (t) => {
+test('parallel calls wait for one token, and share it', async (t) => {
   const { endpoint, service, upstream } = await startVertex(t);
   const rig = await startRig(t, { upstreams: [upstream], models: gemini });
   const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => embed(rig, [`a${index}`, `b${index}`])));
@@ -180,7 +180,7 @@ test('many calls at a time wait for one token, and take it', async (t) => {
   assert.equal(service.calls[0]?.path.startsWith('/v1/projects/p-1/locations/europe-west4/'), true);
 });
 
-test('a token that is over is exchanged for the next one', async (t) => {
+test('an expired token is replaced', async (t) => {
   const { endpoint, service, upstream } = await startVertex(t);
   endpoint.lifeS = 0.2;
   const rig = await startRig(t, { upstreams: [upstream], models: gemini });
@@ -194,7 +194,7 @@ test('a token that is over is exchanged for the next one', async (t) => {
   );
 });
 
-test('without a token nothing is sent: the next target is asked, and where there is none the client gets 502', async (t) => {
+test('without a token nothing is sent: the next target is called, else the client gets 502', async (t) => {
   const { endpoint, service, upstream } = await startVertex(t);
   endpoint.failWith = { status: 400, body: { error: 'invalid_grant', error_description: privateKeyText } };
   const two = await startRig(t, {
@@ -225,7 +225,7 @@ test('an error that repeats the token is withheld', async (t) => {
   assert.equal(endpoint.asked, 1);
 });
 
-test('neither the key nor a token is in any answer or any line of the log', async (t) => {
+test('neither key nor token is in any response or log line', async (t) => {
   const { endpoint, upstream } = await startVertex(t);
   endpoint.failWith = { status: 500, body: privateKeyText };
   const gateway = await startGatewayProcess({ config: { upstreams: [upstream], models: gemini } });

@@ -59,7 +59,7 @@ const limited = (...more: HeaderField[]): { readonly headers: HeaderField[] } =>
   headers: [['Authorization', `Bearer ${limitedKey}`], ['Content-Type', 'application/json'], ...more],
 });
 
-test('at the socket and at the port the same is answered, byte for byte', async (t) => {
+test('the socket and the port give identical responses', async (t) => {
   const { rig, upstream, socketPath } = await open(t);
   const asks = [
     (options: object) => rig.post('/v1/embeddings', question, options),
@@ -86,7 +86,7 @@ test('at the socket and at the port the same is answered, byte for byte', async 
   assert.deepEqual(ofAll(one), ofAll(other));
 });
 
-test('a key that is limited to addresses is refused at the socket, whatever the client says of itself', async (t) => {
+test('a key limited to addresses is refused at the socket, whatever address the client claims', async (t) => {
   const { rig, socketPath } = await open(t, { trusted_proxies: ['127.0.0.1', '::1'] });
   assert.equal((await rig.post('/v1/embeddings', question, limited())).status, 200);
   for (const address of [undefined, '127.0.0.1', '198.51.100.7']) {
@@ -97,7 +97,7 @@ test('a key that is limited to addresses is refused at the socket, whatever the 
   assert.equal((await rig.post('/v1/embeddings', question, { socketPath })).status, 200);
 });
 
-test('a trusted socket is a proxy: its clients are where it says, and nowhere where it says nothing', async (t) => {
+test('a trusted socket is a proxy: its client address counts, or none', async (t) => {
   const { rig, socketPath } = await open(t, { socket: { trusted: true } });
   const ask = (...more: HeaderField[]) => rig.post('/v1/embeddings', question, { ...limited(...more), socketPath });
   assert.equal((await ask(['X-Forwarded-For', '198.51.100.7'])).status, 200);
@@ -114,7 +114,7 @@ test('a trusted socket is a proxy: its clients are where it says, and nowhere wh
   assert.equal(rig.settled.at(-1)?.clientAddress, '127.0.0.1');
 });
 
-test('without host and port there is the socket alone, with its mode, and it goes with the gateway', async (t) => {
+test('without host and port there is only the socket, with its mode, removed at shutdown', async (t) => {
   const { rig, socketPath } = await open(t, { ...nowhere, socket: { mode: '0660' } });
   assert.equal(rig.port, 0);
   const { mode } = await stat(socketPath);
@@ -124,7 +124,7 @@ test('without host and port there is the socket alone, with its mode, and it goe
   assert.equal(await exists(socketPath), false);
 });
 
-test('it is for its owner alone where nothing else is said, whatever the umask', async (t) => {
+test('the socket is for its owner only by default, whatever the umask', async (t) => {
   const before = process.umask(0);
   t.after(async () => void process.umask(before));
   const { socketPath } = await open(t);
@@ -132,7 +132,7 @@ test('it is for its owner alone where nothing else is said, whatever the umask',
   assert.equal(process.umask(), 0);
 });
 
-test('there is no TLS at the socket where the port has it', async (t) => {
+test('the socket has no TLS even if the port has', async (t) => {
   const directory = await createDirectory(t, { 'cert.pem': localhostCertificate, 'key.pem': localhostKey });
   const tls = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') };
   const { rig, socketPath } = await open(t, { tls });
@@ -140,7 +140,7 @@ test('there is no TLS at the socket where the port has it', async (t) => {
   assert.equal((await rig.get('/healthz', { tls: { ca: localhostCertificate, servername: 'localhost' } })).status, 200);
 });
 
-test('connections at both listeners are counted together, and the longest idle one makes room at either', async (t) => {
+test('connections of both listeners are counted together, and the longest idle one is closed', async (t) => {
   const { rig, socketPath } = await open(t, { max_connections: 2 });
   const first = await connect(rig.port);
   const second = await connect(0, { socketPath });

@@ -26,7 +26,7 @@ async function startBehindSocket(t: TestContext): Promise<FakeUpstream> {
 const model = { id: 'm', operations: ['embeddings', 'rerank'], space: 's', targets: [{ upstream: 'up' }] };
 const question = { model: 'm', input: 'x' };
 
-test('a call goes to the socket, for the host localhost, and its connection is kept', async (t) => {
+test('a call goes to the Unix socket with host localhost, and reuses its connection', async (t) => {
   const upstream = await startBehindSocket(t);
   const rig = await startRig(t, {
     upstreams: [{ id: 'up', family: 'openai', base_url: `${upstream.url}/api/v1`, api_key: 'sk-behind-a-socket' }],
@@ -40,7 +40,7 @@ test('a call goes to the socket, for the host localhost, and its connection is k
   assert.equal(upstream.connections().accepted, 1);
 });
 
-test('translated and signed calls go there as well', async (t) => {
+test('translated and signed calls use the socket as well', async (t) => {
   const upstream = await startBehindSocket(t);
   upstream.respondWith((_request, reply) => reply.json(200, { embeddings: { float: [[1]] }, response_type: 'x' }));
   const key = `AKIDEXAMPLE:${'k'.repeat(40)}`;
@@ -54,7 +54,7 @@ test('translated and signed calls go there as well', async (t) => {
   assert.match(upstream.requests[0]?.header('authorization') ?? '', /^AWS4-HMAC-SHA256 .*SignedHeaders=[^,]*host/);
 });
 
-test('its health is asked for, and who is not there is passed over', async (t) => {
+test('its health is checked, and a missing socket is skipped', async (t) => {
   const upstream = await startBehindSocket(t);
   const health_check = { path: '/health', interval: '100ms', timeout: '100ms' };
   const rig = await startRig(t, {

@@ -15,7 +15,7 @@ const calls = (id: string): readonly (readonly [method: string, path: string])[]
   ['DELETE', `/v1/responses/${id}`],
 ];
 
-test('each goes to the account that made it, byte for byte, and costs nothing', async (t) => {
+test('each goes to the account that created it, byte for byte, and is free', async (t) => {
   const { rig, up, ask, make } = await startStoredObjectsSetup(t);
   let settled = 0;
   for (let turn = 0; turn < 6; turn += 1) {
@@ -43,7 +43,7 @@ test('each goes to the account that made it, byte for byte, and costs nothing', 
   }
 });
 
-test('to everyone else it is not there, in the same words as what never was, and nothing reaches an upstream', async (t) => {
+test('for others it does not exist, in the same words as an unknown ID, and no upstream is called', async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const ids: [string, Who[]][] = [
     [await make('one'), ['two', 'loner', 'other']],
@@ -89,7 +89,7 @@ test('to everyone else it is not there, in the same words as what never was, and
   }
 });
 
-test('of the query only what is known is sent on, written anew, and an item in it must be its own too', async (t) => {
+test("of the query only known parameters are sent, and an item in it must be the project's own", async (t) => {
   const { up, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   const theirs = (await make('two')).replace('resp', 'msg');
@@ -119,7 +119,7 @@ test('of the query only what is known is sent on, written anew, and an item in i
   assert.equal(up.requests.length, before);
 });
 
-test('other methods are told which there are', async (t) => {
+test('other methods get 405 with the allowed ones', async (t) => {
   const { ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   for (const [method, path, allowed] of [
@@ -134,7 +134,7 @@ test('other methods are told which there are', async (t) => {
   }
 });
 
-test('a key that may not use the model, or the operation, any more gets nothing of it', async (t) => {
+test('a key that may no longer use the model or operation gets nothing', async (t) => {
   const { rig, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   const reload = async (key: object): Promise<void> => {
@@ -152,7 +152,7 @@ test('a key that may not use the model, or the operation, any more gets nothing 
   assert.equal((await ask('one', 'GET', `/v1/responses/${id}`)).status, 200);
 });
 
-test('limits of requests hold, errors of the upstream pass, and without a key there is nothing', async (t) => {
+test('request limits apply, upstream errors pass, and a key is needed', async (t) => {
   const { rig, up, ask, make } = await startStoredObjectsSetup(t, { key: { limits: { requests_per_minute: 3 } } });
   const id = await make('one');
   up.respondWith((_request, reply) => reply.json(409, { error: { message: 'not now' } }));
@@ -163,14 +163,14 @@ test('limits of requests hold, errors of the upstream pass, and without a key th
   assertError(await rig.get(`/v1/responses/${id}`, { headers: [] }), 'missing_api_key');
 });
 
-test('with the store away an ID is not said to be unknown', async (t) => {
+test('with the store unreachable an ID is not reported as unknown', async (t) => {
   const { rig, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   t.mock.method(rig.store.storedObjects, 'find', () => Promise.reject(new Error('away')));
   assertError(await ask('one', 'GET', `/v1/responses/${id}`), 'store_unavailable');
 });
 
-test("items that an answer shows when it is asked for are its owner's to name", async (t) => {
+test('items shown in a retrieved response can be named by its owner', async (t) => {
   const { ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   await ask('one', 'GET', `/v1/responses/${id}/input_items`);

@@ -46,7 +46,7 @@ const paths: readonly ((id: string, other: string) => readonly [method: string, 
   (id) => ['GET', `/v1/responses/%${id.charCodeAt(0).toString(16)}${id.slice(1)}`],
 ];
 
-test('no ID reaches an upstream but by a key of the project that it was made for', async (t) => {
+test('an ID reaches an upstream only with a key of its project', async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const seed = Math.floor(Math.random() * 2 ** 32);
   const random = createRandom(seed);

@@ -24,7 +24,7 @@ const namings = (response: string): readonly (readonly [more: object, param: str
   ];
 };
 
-test('whoever made it may name it, and so may the other keys of its project; it goes to the account that holds it', async (t) => {
+test('keys of its project may name it, and the request goes to the account that holds it', async (t) => {
   const { up, ask, make } = await startStoredObjectsSetup(t);
   const accounts = new Set<string | undefined>();
   // Which account makes it is left to chance.
@@ -43,7 +43,7 @@ test('whoever made it may name it, and so may the other keys of its project; it 
   assert.equal(accounts.size, 2);
 });
 
-test('to everyone else it is not there, in the same words as what never was, and nothing of it reaches an upstream', async (t) => {
+test('for others it does not exist, in the same words as an unknown ID, and nothing is sent', async (t) => {
   const { rig, up, far, ask, make } = await startStoredObjectsSetup(t);
   const made: [Who, string][] = [
     ['one', await make('one')],
@@ -78,7 +78,7 @@ test('to everyone else it is not there, in the same words as what never was, and
   assert.equal(rig.settled.filter(({ status }) => status >= 500).length, 0);
 });
 
-test('an ID of somebody else passes in no spelling: doubled, escaped, folded, of another kind', async (t) => {
+test('a foreign ID passes in no spelling: duplicate, escaped, folded or of another kind', async (t) => {
   const { up, ask, make } = await startStoredObjectsSetup(t);
   const theirs = await make('one');
   const own = await make('two');
@@ -112,7 +112,7 @@ test('an ID of somebody else passes in no spelling: doubled, escaped, folded, of
   assert.equal(up.requests.length, before);
 });
 
-test('what lies in two places cannot be named together, nor with a model that is not served there', async (t) => {
+test('objects in two accounts cannot be named together, nor with a model not served there', async (t) => {
   const { ask, make } = await startStoredObjectsSetup(t);
   const [near, distant] = [await make('one'), await make('one', { model: 'away' })];
   const reference = { type: 'item_reference', id: distant.replace('resp', 'msg') };
@@ -127,7 +127,7 @@ test('what lies in two places cannot be named together, nor with a model that is
   );
 });
 
-test('of several upstreams the one that holds it is asked, and no other where it fails', async (t) => {
+test('of several upstreams only the one that holds it is called, even if it fails', async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', { model: 'away' });
   const before = up.requests.length;
@@ -141,7 +141,7 @@ test('of several upstreams the one that holds it is asked, and no other where it
   assert.equal(up.requests.length, before);
 });
 
-test('items in full go where the others of the conversation lie, and pass all the same where they lie nowhere', async (t) => {
+test('full items go to the account of the conversation, or pass if it has none', async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', { model: 'away' });
   const message = (item: string) => ({ type: 'message', role: 'assistant', id: item, content: 'four' });
@@ -161,7 +161,7 @@ test('items in full go where the others of the conversation lie, and pass all th
   assert.ok(far.requests.length > 0);
 });
 
-test('a long body that names the answer before passes, and one with an item of somebody else does not', async (t) => {
+test('a long body naming the previous response passes, and one with a foreign item does not', async (t) => {
   const { ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   const picture = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(6 * 1024 ** 2)}` };
@@ -173,7 +173,7 @@ test('a long body that names the answer before passes, and one with an item of s
   });
 });
 
-test('under a budget it may be as long as the model can hold, and a model that does not say is refused', async (t) => {
+test("under a budget its length is the model's context, and a model without one is refused", async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
   const bounded = await startStoredObjectsSetup(t, { key, model: { context: 4_000 } });
   const small = { model: 'm', input: 'x', max_output_tokens: 16 };
@@ -189,7 +189,7 @@ test('under a budget it may be as long as the model can hold, and a model that d
   });
 });
 
-test('with the store away nothing is refused as unknown, and what names nothing goes on', async (t) => {
+test('with the store unreachable nothing is refused as unknown, and requests naming nothing pass', async (t) => {
   const { rig, up, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   t.mock.method(rig.store.storedObjects, 'find', () => Promise.reject(new Error('away')));
@@ -202,7 +202,7 @@ test('with the store away nothing is refused as unknown, and what names nothing 
   assert.equal((await ask('one', 'POST', path, { model: 'm', input: 'x' })).status, 200);
 });
 
-test('the official library goes on with a conversation that the upstream keeps', async (t) => {
+test('the official library continues a stored conversation', async (t) => {
   const { rig } = await startStoredObjectsSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   const first = await client.responses.create({ model: 'm', input: '2+2?' });

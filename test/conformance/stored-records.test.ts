@@ -31,7 +31,7 @@ const namesOf = async ({ store }: Rig, ids: readonly string[]): Promise<string[]
 const ids = ['resp_1', 'rs_1', 'msg_1'];
 const expected = ['item msg_1 project/team up m', 'item rs_1 project/team up m', 'response resp_1 project/team up m'];
 
-test('the IDs of an answer and of all that is in it are written down, plain and streamed', async (t) => {
+test('the IDs of a response and its items are recorded, plain and streamed', async (t) => {
   for (const more of [{}, { stream: true }, { store: true }, { store: null }]) {
     const { rig, up } = await startSetup(t, createKeepingService().handler);
     const answer = await rig.post(path, { model: 'm', input: 'x', ...more });
@@ -41,7 +41,7 @@ test('the IDs of an answer and of all that is in it are written down, plain and 
   }
 });
 
-test('nothing is written down where nothing is kept', async (t) => {
+test('nothing is recorded if nothing is stored', async (t) => {
   const { rig } = await startSetup(t, createKeepingService().handler);
   assert.equal((await rig.post(path, { model: 'm', input: 'x', store: false })).status, 200);
   assert.deepEqual(await namesOf(rig, ids), []);
@@ -50,7 +50,7 @@ test('nothing is written down where nothing is kept', async (t) => {
   });
 });
 
-test('an ID is written down before it is sent on, in a whole answer and in each event', async (t) => {
+test('an ID is recorded before it is sent to the client, plain and in each event', async (t) => {
   const { rig } = await startSetup(t, createKeepingService().handler);
   for (const stream of [false, true]) {
     const order: string[] = [];
@@ -76,7 +76,7 @@ test('an ID is written down before it is sent on, in a whole answer and in each 
   }
 });
 
-test('bytes pass as they came, wherever the stream is cut into pieces', async (t) => {
+test('bytes pass unchanged, wherever the stream is split', async (t) => {
   const service = createKeepingService();
   let whole = '';
   const { rig } = await startSetup(t, service.handler);
@@ -90,7 +90,7 @@ test('bytes pass as they came, wherever the stream is cut into pieces', async (t
   }
 });
 
-test('where it cannot be written down the client gets an error that says so, and nothing is billed', async (t) => {
+test('if it cannot be recorded the client gets an error, and nothing is billed', async (t) => {
   const { rig } = await startSetup(t, createKeepingService().handler);
   t.mock.method(rig.store.storedObjects, 'add', () => Promise.reject(new Error('the disk is full')));
   let count = 0;
@@ -106,7 +106,7 @@ test('where it cannot be written down the client gets an error that says so, and
   assert.equal((await rig.post(path, { model: 'm', input: 'x', store: false })).status, 200);
 });
 
-test('where a later ID cannot be written down, the stream is cut before it', async (t) => {
+test('if a later ID cannot be recorded, the stream is broken before it', async (t) => {
   const first = Promise.withResolvers<void>();
   const { rig } = await startSetup(t, async (_request, reply) => {
     await reply.head(200, [...sse, ['transfer-encoding', 'chunked']]);
@@ -127,7 +127,7 @@ test('where a later ID cannot be written down, the stream is cut before it', asy
   assert.equal((await rig.exchange(1)).errorCode, 'store_unavailable');
 });
 
-test('errors, and answers that are neither JSON nor events, leave nothing behind', async (t) => {
+test('errors, and responses that are neither JSON nor events, record nothing', async (t) => {
   const { rig } = await startSetup(t, (request, reply) =>
     request.body.includes('fail')
       ? reply.json(400, { id: 'resp_1', error: { message: 'no' } })

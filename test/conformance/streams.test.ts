@@ -55,7 +55,7 @@ function createTurns(): { done(turn: number): void; until(turn: number): Promise
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-test('each event reaches the client before the upstream makes the next, as a chunk of its own, and the head before all', async (t) => {
+test('the head and each event reach the client before the upstream makes the next', async (t) => {
   const client = createTurns();
   const sentAtMs: number[] = [];
   const events = Array.from({ length: 8 }, (_, i) => `data: {"choices":[{"text":"event ${i}"}]}\n\n`);
@@ -96,7 +96,7 @@ test('each event reaches the client before the upstream makes the next, as a chu
   );
 });
 
-test('a stream of the built-in upstream comes event by event too', async (t) => {
+test('a stream of the built-in upstream arrives event by event, too', async (t) => {
   const rig = await startRig(t, { upstreams: [{ id: 'here', family: 'local' }] });
   const answer = await rig.post('/v1/completions', { model: 'local/echo', prompt: 'one two three', stream: true });
   assert.equal(answer.status, 200);
@@ -106,7 +106,7 @@ test('a stream of the built-in upstream comes event by event too', async (t) => 
   assert.equal(answer.complete, true);
 });
 
-test('a body with a length passes piece by piece as well', async (t) => {
+test('a body with a length is passed on in pieces as well', async (t) => {
   const client = createTurns();
   const pair = await startPair(t, async (_request, reply) => {
     await reply.head(200, [['Content-Length', '11']]);
@@ -124,7 +124,7 @@ test('a body with a length passes piece by piece as well', async (t) => {
   assert.equal((await connection.nextResponse()).complete, true);
 });
 
-test('events that the network splits or joins anywhere arrive as the same bytes', async (t) => {
+test('events split or joined by the network arrive as the same bytes', async (t) => {
   const pair = await startPair(t);
   const text = Buffer.from('event: x\r\ndata: é模😀\n\n: keep-alive\n\ndata: {"a":"\\n\\n"}\n\ndata: [DONE]\n\n');
   for (let size = 1; size <= text.length; size += 7) {
@@ -141,7 +141,7 @@ test('events that the network splits or joins anywhere arrive as the same bytes'
   }
 });
 
-test('a slow reader slows the upstream down: what it has not read is not piled up in the gateway', async (t) => {
+test('a slow reader slows down the upstream, and nothing piles up in the gateway', async (t) => {
   const piece = Buffer.alloc(256 * 1024, '["slow"]    ');
   const pieces = 400;
   let sent = 0;
@@ -171,7 +171,7 @@ test('a slow reader slows the upstream down: what it has not read is not piled u
   assert.equal(createHash('sha256').update(answer.body).digest('hex'), expected.digest('hex'));
 });
 
-test('a reader slower than the idle timeout is no silent upstream', async (t) => {
+test('a reader slower than the idle timeout does not make the upstream time out', async (t) => {
   const body = Buffer.alloc(30_000_000, '1');
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [], body), {
     upstream: { timeouts: { idle: patiently(100) } },
@@ -237,7 +237,7 @@ const departures: Readonly<Record<string, Departure>> = {
 };
 
 for (const [when, { said, seen, status }] of Object.entries(departures)) {
-  test(`a client that leaves ${when} takes the call to the upstream with it`, async (t) => {
+  test(`a client that disconnects ${when} cancels the upstream call`, async (t) => {
     let halfSaid = (): void => {};
     let left = (): void => {};
     const pair = await startPair(t);
@@ -276,7 +276,7 @@ for (const [when, { said, seen, status }] of Object.entries(departures)) {
 const withinSeconds = <T>(seconds: number, wanted: Promise<T>, otherwise: string): Promise<T> =>
   beforeDeadline(wanted, seconds * 1000, () => new Error(otherwise));
 
-test('a client that leaves while its request is still being sent on ends that too', async (t) => {
+test('a client that disconnects during its upload ends that too', async (t) => {
   let receivedBytes = 0;
   let begun = (): void => {};
   let left = (): void => {};
@@ -310,7 +310,7 @@ test('a client that leaves while its request is still being sent on ends that to
   assert.ok(receivedBytes < body.length, `${receivedBytes} bytes were sent on`);
 });
 
-test('a client that leaves while it waits behind another request of its own ends the one, and the other never begins', async (t) => {
+test('a client that disconnects ends its running pipelined request, and the next never begins', async (t) => {
   const pair = await startPair(t, (_request, reply) => reply.stall());
   const connection = await connectTo(t, pair);
   await connection.write(Buffer.concat([questionBytes(), questionBytes()]));
@@ -325,7 +325,7 @@ test('a client that leaves while it waits behind another request of its own ends
   assert.equal(pair.upstream.requests.length, 2);
 });
 
-test('an upstream that breaks off behind another request still breaks the connection, after the first answer', async (t) => {
+test('an upstream that breaks behind another request breaks the connection after the first response', async (t) => {
   const pair = await startPair(t);
   pair.upstream.respondWith(async (request, reply) => {
     const isFirst = request.body.includes('first');
@@ -345,7 +345,7 @@ test('an upstream that breaks off behind another request still breaks the connec
   assert.equal((await pair.rig.exchange(2)).cut, true);
 });
 
-test('a client that has its whole answer may leave without being noted as gone', async (t) => {
+test('a client that has its complete response may disconnect without being recorded as gone', async (t) => {
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [], ['1', '2'], { chunked: true }));
   for (let i = 1; i <= 20; i += 1) {
     const connection = await connectTo(t, pair);

@@ -63,7 +63,7 @@ const auth: readonly [string, string][] = [
 const ok: Script = (_request, reply) => reply.json(200, answer);
 const broken: Script = (_request, reply) => reply.json(503, { error: {} });
 
-test('a request has a span, its call another below it, and the upstream is told of that one', async (t) => {
+test('a request has a span with a child per call, which the upstream receives as parent', async (t) => {
   const { embed, spans, told } = await start(t, [ok]);
   await embed();
   const [server, client] = spans;
@@ -97,7 +97,7 @@ test('a request has a span, its call another below it, and the upstream is told 
   assert.ok(toMs(server.startTime) <= toMs(client.startTime) && toMs(client.endTime) <= toMs(server.endTime));
 });
 
-test('nothing of what was asked, of headers or of the query is in a span', async (t) => {
+test('no span contains bodies, headers or queries', async (t) => {
   const { rig, spans } = await start(t, [ok]);
   const headers = [...auth, ['x-custom', 'header-canary'] as const].map(([name, value]): [string, string] => [
     name,
@@ -109,7 +109,7 @@ test('nothing of what was asked, of headers or of the query is in a span', async
   for (const canary of ['canary', testKey, 'sk-up']) assert.equal(told.includes(canary), false, canary);
 });
 
-test('the trace of the client is gone on with, its state is handed on, and its own span is the parent', async (t) => {
+test("the client's trace is continued with its tracestate and parent span", async (t) => {
   const { embed, spans, told } = await start(t, [ok]);
   await embed([parent('01'), ['tracestate', 'vendor=1']]);
   const [server, client] = spans;
@@ -119,14 +119,14 @@ test('the trace of the client is gone on with, its state is handed on, and its o
   assert.equal(told(0, 'tracestate'), 'vendor=1');
 });
 
-test('what the client does not have traced is not told, and the upstream is told so', async (t) => {
+test('an unsampled client trace is not exported, and the upstream is told so', async (t) => {
   const { embed, spans, told } = await start(t, [ok]);
   await embed([parent('00')]);
   assert.deepEqual(spans, []);
   assert.match(String(told(0, 'traceparent')), new RegExp(`^00-${traceId}-(?!${clientSpanId})[0-9a-f]{16}-00$`));
 });
 
-test('a header that is no trace begins one, and its state goes nowhere', async (t) => {
+test('an invalid traceparent starts a new trace, and drops its tracestate', async (t) => {
   const { embed, spans, told } = await start(t, [ok]);
   await embed([
     ['traceparent', 'nonsense'],
@@ -136,7 +136,7 @@ test('a header that is no trace begins one, and its state goes nowhere', async (
   assert.equal(told(0, 'tracestate'), undefined);
 });
 
-test('every call has a span of its own, with what came of it, and a later one is linked to the first', async (t) => {
+test('every call has a span with its outcome, and later ones are linked to the first', async (t) => {
   const { embed, spans, told } = await start(t, [broken, ok]);
   assert.equal((await embed()).status, 200);
   const [server, first, second] = spans;
@@ -162,7 +162,7 @@ test('every call has a span of its own, with what came of it, and a later one is
   assert.notEqual(told(0, 'traceparent'), told(1, 'traceparent'));
 });
 
-test('an error has its code, and what never went anywhere has no call', async (t) => {
+test('an error has its code, and a request without a call has no call span', async (t) => {
   const { embed, spans, rig } = await start(t, [broken]);
   await embed();
   assert.deepEqual([spans[0]?.attributes['error.type'], spans[0]?.status.code], ['503', 2]);
@@ -176,7 +176,7 @@ test('an error has its code, and what never went anywhere has no call', async (t
   );
 });
 
-test('a key that the operator names is traced beyond the share, where its client wants it', async (t) => {
+test('the keys listed by the operator are traced beyond the share', async (t) => {
   const { embed, spans } = await start(t, [ok], { otel: { sample: 0, keys: ['test'] } });
   await embed();
   assert.deepEqual(spans, []);

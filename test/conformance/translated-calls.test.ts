@@ -67,7 +67,7 @@ async function assertPlacesFree({ embed, upstream }: Translated, places = 8): Pr
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 }
 
-test('vectors come in the order of the inputs, in whatever order the answers come', async (t) => {
+test('vectors are in input order, in whatever order the responses come', async (t) => {
   const { embed, upstream, rig } = await startTranslated(
     t,
     async (request, reply) => {
@@ -89,7 +89,7 @@ test('vectors come in the order of the inputs, in whatever order the answers com
   assert.deepEqual([...new Set(upstream.requests.map((request) => request.header('x-request-id')))], [id]);
 });
 
-test('a key against repetition is not shared by several calls', async (t) => {
+test('an idempotency key is not sent with several calls', async (t) => {
   const { embed, upstream } = await startTranslated(t, openaiEmbeds, tei());
   await embed(asking(2), ['Idempotency-Key', 'k']);
   assert.deepEqual(
@@ -98,7 +98,7 @@ test('a key against repetition is not shared by several calls', async (t) => {
   );
 });
 
-test('eight calls of a request are under way at a time, or as many as the upstream has places for', async (t) => {
+test("a request has at most eight calls in flight, or the upstream's free slots", async (t) => {
   for (const { concurrency, wanted } of [
     { concurrency: 256, wanted: 8 },
     { concurrency: 3, wanted: 3 },
@@ -127,7 +127,7 @@ test('eight calls of a request are under way at a time, or as many as the upstre
   }
 });
 
-test('a request of many calls takes the places that become free, and leaves them to those who wait', async (t) => {
+test('a request of many calls uses free slots, and leaves them to waiting requests', async (t) => {
   const seen: string[] = [];
   const slow: Handler = async (request, reply) => {
     seen.push(inputsIn(request)[0] ?? '');
@@ -205,7 +205,7 @@ const failures: readonly {
 ];
 
 for (const { what, script, check } of failures) {
-  test(`where one answer of several ${what}, that counts for all, and the other calls end`, async (t) => {
+  test(`if one of several responses ${what}, all fail, and the other calls are cancelled`, async (t) => {
     const { script: stalled, left } = leaving();
     const isWhole = what === 'holds no vector';
     // An answer that is well-formed is judged with the others.
@@ -223,7 +223,7 @@ for (const { what, script, check } of failures) {
   });
 }
 
-test('answer_limit is for the answer to each call', async (t) => {
+test("answer_limit applies to each call's response", async (t) => {
   const padded: Handler = (request, reply) => {
     const pad = 'x'.repeat((inputsIn(request)[0] === '5' ? 1_100 : 300) * 1024);
     return reply.json(200, { ...openaiAnswer(request), pad });
@@ -234,7 +234,7 @@ test('answer_limit is for the answer to each call', async (t) => {
   await assertPlacesFree(setup);
 });
 
-test('a client that leaves ends every call', async (t) => {
+test('a client that disconnects ends every call', async (t) => {
   const { script, left } = leaving();
   const setup = await startTranslated(t, script, tei());
   const client = await connect(setup.rig.port);
@@ -247,7 +247,7 @@ test('a client that leaves ends every call', async (t) => {
   await assertPlacesFree(setup);
 });
 
-test('a client that leaves in the middle of the answers ends every call', async (t) => {
+test('a client that disconnects during the responses ends every call', async (t) => {
   const { script, left } = leaving();
   const beginning: Handler = async (request, reply) => {
     await reply.head(200, [['content-length', '100']]);
@@ -263,7 +263,7 @@ test('a client that leaves in the middle of the answers ends every call', async 
   await assertPlacesFree(setup);
 });
 
-test('times count for each call', async (t) => {
+test('timeouts apply to each call', async (t) => {
   const stalled: Handler = async (_request, reply) => {
     await reply.head(200, [['content-length', '100']]);
     await reply.stall();
@@ -280,7 +280,7 @@ test('times count for each call', async (t) => {
   }
 });
 
-test('where nobody is there, nothing was sent, and the next target costs nothing', async (t) => {
+test('calls to an unreachable target were never sent and use no retry budget', async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, openaiEmbeds], {
     model: { operations: ['embeddings'] },
     upstream: { family: 'tei', options: { max_items: 1 } },
@@ -298,7 +298,7 @@ test('where nobody is there, nothing was sent, and the next target costs nothing
   assert.ok(attempts <= 24, String(attempts));
 });
 
-test('one answer of 429 moves its part to the next target, and the others stay', async (t) => {
+test('a 429 moves only its part to the next target', async (t) => {
   const setup = await startSeveral(t, [by({ 5: refusingWith(429) }), openaiEmbeds], {
     model: { operations: ['embeddings'] },
     upstream: { family: 'tei', options: { max_items: 1 } },
@@ -319,7 +319,7 @@ test('one answer of 429 moves its part to the next target, and the others stay',
   );
 });
 
-test('the calls of a request that a faster target outran end', async (t) => {
+test('the calls of a target overtaken by a faster one are cancelled', async (t) => {
   const { script, left } = leaving();
   const setup = await startSeveral(t, [script, openaiEmbeds], {
     model: { operations: ['embeddings'], hedge: { after: patiently(10) } },

@@ -31,7 +31,7 @@ const saying =
   (_request, reply) =>
     reply.bytes(status, headers, body);
 
-test('every status of an error stays what it is, with a type that says whose fault it is', async (t) => {
+test('every error status is kept, with a type that tells client from server faults', async (t) => {
   const { embed, upstream } = await startTranslated(t);
   for (const [status, type, code] of [
     [400, 'invalid_request_error', 'upstream_refused'],
@@ -62,7 +62,7 @@ test('every status of an error stays what it is, with a type that says whose fau
   }
 });
 
-test('the original stays beside our words, with every digit', async (t) => {
+test("the original error is kept beside the gateway's message, with every digit", async (t) => {
   const original = '{"message":"m","code":12345678901234567890,"ratio":1.50}';
   const { embed } = await startTranslated(t, saying(400, original));
   const answer = await embed(question);
@@ -72,7 +72,7 @@ test('the original stays beside our words, with every digit', async (t) => {
   );
 });
 
-test('an error that is in our shape already is put into our words where the call was in those of the upstream', async (t) => {
+test("a translated call's error is rewritten even if it is in the known shape already", async (t) => {
   const said = { message: 'm', type: 't', param: 'texts.1', code: '1300', more: 1 };
   const { embed } = await startTranslated(t, saying(400, JSON.stringify({ error: said })));
   const answer = await embed(question);
@@ -85,7 +85,7 @@ test('an error that is in our shape already is put into our words where the call
   });
 });
 
-test('on the direct way an error in our shape passes as it came, whatever words it has', async (t) => {
+test("an untranslated call's error in the known shape passes unchanged", async (t) => {
   const body = '{ "error": {"message":"m","type":"BadRequestError","param":"text.input.0","code":"c","more":1.0} }';
   const { embed, upstream } = await startTranslated(t, saying(400, body), { family: 'vllm' });
   const direct = await embed(question);
@@ -105,7 +105,7 @@ test('a field that the client did not send is not named', async (t) => {
   assert.equal(errorIn(await embed({ ...question, input_type: 'x' })).param, 'input_type');
 });
 
-test('pages, texts and nothing at all become errors with a message', async (t) => {
+test('HTML, text and empty error bodies become errors with a message', async (t) => {
   const { embed, upstream } = await startTranslated(t);
   const rows: [string | Buffer, RegExp, unknown][] = [
     ['<html><body>Bad Gateway</body></html>', /answered 418 with a page/, '<html><body>Bad Gateway</body></html>'],
@@ -127,7 +127,7 @@ test('pages, texts and nothing at all become errors with a message', async (t) =
   }
 });
 
-test('a coded error is read; one that cannot be read keeps its status', async (t) => {
+test('a compressed error is read; an unreadable one keeps its status', async (t) => {
   const body = Buffer.from('{"detail":"too long"}');
   const { embed, upstream } = await startTranslated(t);
   for (const [coding, coded, message] of [
@@ -144,7 +144,7 @@ test('a coded error is read; one that cannot be read keeps its status', async (t
   }
 });
 
-test('an error that is too long to be one, or is cut, keeps its status', async (t) => {
+test('an error that is too long or truncated keeps its status', async (t) => {
   const { embed, upstream } = await startTranslated(t);
   const long = `{"message":"${'x'.repeat(2 * 1024 * 1024)}"}`;
   for (const script of [
@@ -164,14 +164,14 @@ test('an error that is too long to be one, or is cut, keeps its status', async (
   }
 });
 
-test('an error as long as is looked through comes with the original', async (t) => {
+test('an error up to the search limit comes with the original', async (t) => {
   const { embed } = await startTranslated(t, saying(400, `{"message":"m","pad":"${'x'.repeat(200 * 1024)}"}`));
   const answer = await embed(question);
   assert.equal(errorIn(answer).message, 'm');
   assert.ok(answer.body.length > 200 * 1024);
 });
 
-test('an error that repeats the credential is withheld, in whatever spelling and wherever it stands', async (t) => {
+test('an error that repeats the credential is withheld, in any encoding and position', async (t) => {
   const escaped = credential.replace('sk', '\\u0073k').replace('/', '\\/');
   const bodies: [string | Buffer, string?][] = [
     [`{"message":"bad key ${credential}"}`],
@@ -192,7 +192,7 @@ test('an error that repeats the credential is withheld, in whatever spelling and
   assert.match(errorCause ?? '', /contains the credential/);
 });
 
-test('a credential far down in a long error does not reach the client, in whatever spelling', async (t) => {
+test('a credential far down in a long error does not reach the client, in any encoding', async (t) => {
   const { embed, upstream } = await startTranslated(t);
   for (const spelling of [credential, credential.replace('sk', '\\u0073k')]) {
     upstream.respondWith(saying(400, `{"message":"m","pad":"${'x'.repeat(300 * 1024)}","key":"${spelling}"}`));
@@ -204,7 +204,7 @@ test('a credential far down in a long error does not reach the client, in whatev
   }
 });
 
-test("a family's own statuses become those that clients know", async (t) => {
+test('non-standard statuses of a family are mapped to known ones', async (t) => {
   const { embed, upstream } = await startTranslated(t);
   upstream.respondWith(saying(498, '{"message":"denied"}'));
   const denied = await embed(question);
@@ -215,7 +215,7 @@ test("a family's own statuses become those that clients know", async (t) => {
   assert.match(errorIn(cancelled).message, /answered 499/);
 });
 
-test('what a family says of its account is withheld, in our shape or in another', async (t) => {
+test("a family's message about the operator's account is withheld, in any shape", async (t) => {
   for (const body of [
     '{"message":"account 42 is empty","account":42}',
     '{"error":{"message":"account 42 is empty","type":"t","param":null,"code":null}}',
@@ -233,7 +233,7 @@ test('what a family says of its account is withheld, in our shape or in another'
   }
 });
 
-test('when it may be asked again is said in a header, where the upstream says it in the body', async (t) => {
+test("a retry delay in the upstream's body becomes a Retry-After header", async (t) => {
   const info = (delay: string) =>
     `{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"${delay}"}]}}`;
   for (const [delay, header, wanted] of [
@@ -251,7 +251,7 @@ test('when it may be asked again is said in a header, where the upstream says it
   }
 });
 
-test('a body that says when counts for the gateway as well, and one that cannot be read is an error all the same', async (t) => {
+test('a retry delay in the body causes a cooldown as well, and an unreadable body is an ordinary error', async (t) => {
   const info =
     '{"error":{"code":429,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"30s"}]}}';
   const { embed, upstream } = await startTranslated(t, saying(429, info), { family: 'gemini' });
@@ -265,7 +265,7 @@ test('a body that says when counts for the gateway as well, and one that cannot 
   }
 });
 
-test('an error that says 200 gets the status that it means', async (t) => {
+test('an error with status 200 gets the right status', async (t) => {
   const { rig } = await startTranslated(
     t,
     (_request, reply) => reply.json(200, { code: 'InvalidParameter', message: 'no', request_id: 'r' }),
@@ -277,7 +277,7 @@ test('an error that says 200 gets the status that it means', async (t) => {
   assert.equal(errorIn(answer).code, 'upstream_refused');
 });
 
-test('an error of family openai that says 200 passes as it came, save where it repeats the credential', async (t) => {
+test('an openai error with status 200 passes unchanged, unless it repeats the credential', async (t) => {
   const saying200 = (message: string): Handler =>
     saying(200, JSON.stringify({ error: { message, code: 400 } }), [['content-type', 'application/json']]);
   const { embed, upstream } = await startTranslated(t, saying200('wrong input'), { family: 'openai' });
@@ -288,7 +288,7 @@ test('an error of family openai that says 200 passes as it came, save where it r
   assertError(await embed(question), 'upstream_protocol_error', { message: /repeats a credential/ });
 });
 
-test('errors of family openai pass as they came, translated or not', async (t) => {
+test('errors of family openai pass unchanged, translated or not', async (t) => {
   const body = '{"error":{"message":"m"}}';
   const { embed } = await startTranslated(t, saying(400, body), { family: 'openai', upstream: { base64: 'convert' } });
   for (const more of [{}, { encoding_format: 'base64' }]) {
@@ -299,7 +299,7 @@ test('errors of family openai pass as they came, translated or not', async (t) =
   }
 });
 
-test('an error that stops in the middle is waited for as long as the upstream may be silent', async (t) => {
+test('an error that stops within its body is waited for until the idle timeout', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500)], {
     model: { operations: ['embeddings'] },
     upstream: { family: 'cohere', timeouts: { idle: patiently(25) } },

@@ -22,7 +22,7 @@ const talks = { operations: ['completions'] };
 const bridged = [{ bridge: 'chat' }, { bridge: 'chat' }];
 
 for (const status of [401, 429, 503]) {
-  test(`prompts of which one was answered are not sent again elsewhere after a ${status}`, async (t) => {
+  test(`prompts of which one was answered are not repeated at another target after a ${status}`, async (t) => {
     const half: Handler = async (request, reply) => {
       if (asks(request, 'one')) return reply.json(200, spoken('1'));
       return reply.json(status, { error: { message: 'not the second', type: 't', param: null, code: null } });
@@ -35,7 +35,7 @@ for (const status of [401, 429, 503]) {
   });
 }
 
-test('prompts of which one was answered are sent again elsewhere where the operator allows it', async (t) => {
+test('with retry: always, prompts of which one was answered are repeated at another target', async (t) => {
   const half: Handler = (request, reply) => {
     return asks(request, 'one') ? reply.json(200, spoken('1')) : reply.json(429, { error: 'busy' });
   };
@@ -45,14 +45,14 @@ test('prompts of which one was answered are sent again elsewhere where the opera
   assert.equal(setup.upstreams[1]?.requests.length, 2);
 });
 
-test('a single prompt that was turned away with 429 goes to the next target', async (t) => {
+test('a single prompt refused with 429 goes to the next target', async (t) => {
   const busy: Handler = (_request, reply) => reply.json(429, { error: { message: 'busy' } });
   const setup = await startSeveral(t, [busy, speaks], { target: bridged, model: talks });
   const answer = await setup.rig.post('/v1/completions', { model: 'm', prompt: 'one' });
   assert.deepEqual([answer.status, setup.seen()], [200, [1, 1]]);
 });
 
-test('inputs of which some were embedded are embedded elsewhere after a 429: nothing is spoilt by it', async (t) => {
+test('after a 429 for some inputs, embeddings are repeated at another target', async (t) => {
   let count = 0;
   const half: Handler = (request, reply) => {
     count += 1;
@@ -69,7 +69,7 @@ test('inputs of which some were embedded are embedded elsewhere after a 429: not
   ]);
 });
 
-test('a pause that is asked for in a body holds as one in a head does', async (t) => {
+test('a retry delay in a body is obeyed like one in a header', async (t) => {
   const busy: Handler = (_request, reply) =>
     reply.json(429, {
       error: {
@@ -88,7 +88,7 @@ test('a pause that is asked for in a body holds as one in a head does', async (t
   assert.equal(upstream.requests.length, 1);
 });
 
-test('an error that says 200 in place of a stream has its status, and the next target is asked', async (t) => {
+test('an error with status 200 instead of a stream gets its status, and the next target is called', async (t) => {
   const wrapped: Handler = (_request, reply) => reply.json(200, { error: { message: 'too many', code: 429 } });
   const streams: Handler = (_request, reply) => {
     const choice = { index: 0, delta: { content: 'hi' }, finish_reason: 'stop' };
@@ -101,14 +101,14 @@ test('an error that says 200 in place of a stream has its status, and the next t
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('who was not called is not named', async (t) => {
+test('an upstream that was not called is not named in the response', async (t) => {
   const { embed } = await startTranslated(t, openaiEmbeds, { family: 'mistral' });
   const answer = await embed({ model: 'm', input: 'x', frobnicate: 1 });
   assertError(answer, 'unsupported_parameter', { param: 'frobnicate' });
   assert.equal(answer.header('x-postern-upstream'), undefined);
 });
 
-test('where one cannot serve it and the other rests, the client is told so', async (t) => {
+test('if one target cannot serve the request and the other is in cooldown, the error says so', async (t) => {
   const busy: Handler = (_request, reply) => reply.json(429, {}, [['retry-after', '20']]);
   const setup = await startSeveral(t, [openaiEmbeds, busy], {
     model: { operations: ['embeddings'] },
@@ -122,7 +122,7 @@ test('where one cannot serve it and the other rests, the client is told so', asy
   });
 });
 
-test('an error that says 200 where bytes would pass moves on to the next target, at every service of the kind', async (t) => {
+test('an error with status 200 on an untranslated call moves on to the next target', async (t) => {
   const wrapped: Handler = (_request, reply) => reply.json(200, { error: { message: 'no room', code: 503 } });
   const setup = await startSeveral(t, [wrapped, openaiEmbeds], {
     model: { operations: ['embeddings'] },

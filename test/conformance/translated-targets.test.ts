@@ -16,7 +16,7 @@ const families = (first: string, second: string, more: SeveralOptions = {}): Sev
 
 const strange = { model: 'm', input: '7', frobnicate: 1 };
 
-test('a target that has no name for a parameter leaves the request to one that has', async (t) => {
+test('a target that lacks a parameter leaves the request to one that has it', async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, openaiEmbeds], families('mistral', 'openai'));
   const answer = await setup.rig.post('/v1/embeddings', strange);
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
@@ -28,7 +28,7 @@ test('a target that has no name for a parameter leaves the request to one that h
   assert.deepEqual((await setup.rig.exchange()).tries, []);
 });
 
-test('a parameter that no target can serve is refused by its name, in the words of the first', async (t) => {
+test("a parameter that no target supports is refused by name, in the first target's words", async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, openaiEmbeds], families('mistral', 'mistral'));
   const answer = await setup.rig.post('/v1/embeddings', strange);
   assertError(answer, 'unsupported_parameter', { param: 'frobnicate', message: /the upstream "a"/ });
@@ -39,7 +39,7 @@ test('a parameter that no target can serve is refused by its name, in the words 
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('a refusal is not the last word where the one that can serve has no room', async (t) => {
+test('if the only capable target is saturated, the error is that, not the unsupported parameter', async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, silent], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 0 } }],
@@ -52,7 +52,7 @@ test('a refusal is not the last word where the one that can serve has no room', 
   await first;
 });
 
-test('a refusal is not the last word where the one that can serve waited too long in its queue', async (t) => {
+test('if the only capable target times out in its queue, the error is that, not the unsupported parameter', async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, silent], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 1, queue_timeout: patiently(12.5) } }],
@@ -64,14 +64,14 @@ test('a refusal is not the last word where the one that can serve waited too lon
   await first;
 });
 
-test('the failure of the one that could serve says more than the refusal of the other', async (t) => {
+test("the error of a capable target is returned rather than another target's refusal", async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, refusingWith(503)], families('mistral', 'openai'));
   const answer = await setup.rig.post('/v1/embeddings', strange);
   assert.equal(answer.status, 503);
   assert.deepEqual(answer.json(), { error: { message: 'no 503' } });
 });
 
-test('an answer that does not fit moves on to the next target, and is not blamed on the connection', async (t) => {
+test('a mismatched response moves on to the next target, and is no connection failure', async (t) => {
   const wrong: Handler = (request, reply) => reply.json(200, { ...cohereAnswer(request), embeddings: { float: [] } });
   const setup = await startSeveral(t, [wrong, openaiEmbeds], families('cohere', 'openai'));
   const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: '7' });
@@ -87,7 +87,7 @@ test('an answer that does not fit moves on to the next target, and is not blamed
   );
 });
 
-test('each target is asked in its own words', async (t) => {
+test('each target gets the request in its own format', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), cohereEmbeds], {
     ...families('jina', 'cohere', { model: { space: 'one' } }),
     target: [{ model: 'j' }, { model: 'c', defaults: { input_type: 'search_query' } }],
@@ -106,7 +106,7 @@ test('each target is asked in its own words', async (t) => {
   });
 });
 
-test("a status of a family's own counts as what it means", async (t) => {
+test("a family's own status counts by its meaning", async (t) => {
   const cancelled = await startSeveral(t, [refusingWith(499), openaiEmbeds], families('cohere', 'openai'));
   const answer = await cancelled.rig.post('/v1/embeddings', { model: 'm', input: '7' });
   assert.equal(answer.header('x-postern-upstream'), 'b');
@@ -115,7 +115,7 @@ test("a status of a family's own counts as what it means", async (t) => {
   assert.deepEqual(denied.seen(), [1, 0]);
 });
 
-test('the second target answers where the first takes long, whatever their families', async (t) => {
+test('the second target answers if the first is slow, across families', async (t) => {
   const setup = await startSeveral(t, [silent, openaiEmbeds], {
     ...families('cohere', 'openai'),
     model: { operations: ['embeddings'], hedge: { after: patiently(10) } },
@@ -125,7 +125,7 @@ test('the second target answers where the first takes long, whatever their famil
   assert.equal(answer.header('x-postern-attempts'), '2');
 });
 
-test('a second target that cannot serve the request does not disturb the first', async (t) => {
+test('a hedged target that cannot serve the request does not disturb the first', async (t) => {
   const late: Handler = async (request, reply) => {
     await reply.sleep(patientMs(30));
     await openaiEmbeds(request, reply);
@@ -140,7 +140,7 @@ test('a second target that cannot serve the request does not disturb the first',
   assert.deepEqual(setup.seen(), [1, 0]);
 });
 
-test('completions are not sent again once a byte of them left, where embeddings are', async (t) => {
+test('completions are not repeated once a byte was sent, embeddings are', async (t) => {
   const broken: Handler = (_request, reply) => reply.json(200, { choices: 'none' });
   const setup = await startSeveral(t, [broken, answering('b')], {
     model: { operations: ['completions'] },

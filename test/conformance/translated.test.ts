@@ -28,7 +28,7 @@ const saying =
   (request, reply) =>
     reply.bytes(status, headers, encode(Buffer.from(JSON.stringify(cohereAnswer(request)))));
 
-test('the head says who translated it, and what was left out of the call', async (t) => {
+test('response headers name the translation and the dropped fields', async (t) => {
   const { embed, rig } = await startTranslated(t);
   const answer = await embed({ ...question, user: 'u' });
   assert.equal(answer.status, 200);
@@ -42,7 +42,7 @@ test('the head says who translated it, and what was left out of the call', async
   assert.deepEqual(tries, []);
 });
 
-test('a count that nobody gave is estimated for the client and says so; the ledger keeps nothing', async (t) => {
+test('missing usage is estimated for the client and marked; the ledger keeps none', async (t) => {
   const { embed, rig } = await startTranslated(t, (_request, reply) =>
     reply.json(200, { embeddings: { float: [[1, 2]] } }),
   );
@@ -52,7 +52,7 @@ test('a count that nobody gave is estimated for the client and says so; the ledg
   assert.equal((await rig.exchange()).usage, null);
 });
 
-test('server.diagnostics: false hides what was done', async (t) => {
+test('server.diagnostics: false hides the translation headers', async (t) => {
   const { embed } = await startTranslated(
     t,
     (_request, reply) => reply.json(200, { embeddings: { float: [[1, 2]] } }),
@@ -66,7 +66,7 @@ test('server.diagnostics: false hides what was done', async (t) => {
   );
 });
 
-test('a direct way is not touched: the bytes of family openai, and of others that need no translation', async (t) => {
+test('an untranslated call is unchanged: family openai, and others that need no translation', async (t) => {
   const body = '{ "input":"1", "model":"m","n":1.0, "dimensions" : 1e2,"x":[ ] }';
   for (const family of ['openai', 'tei']) {
     const { embed, upstream } = await startTranslated(t, openaiEmbeds, { family, target: { model: 'm' } });
@@ -76,7 +76,7 @@ test('a direct way is not touched: the bytes of family openai, and of others tha
   }
 });
 
-test('an answer that was looked at and is good as it came has its own bytes, status and count, and no word of a translation', async (t) => {
+test('a checked response that needs no change keeps its bytes, status and usage, without translation headers', async (t) => {
   const body = '{"data":[{"index":0, "embedding":"AAAAPw=="}],"usage":{"prompt_tokens":3,"total_tokens":3}}';
   const { embed, rig } = await startTranslated(
     t,
@@ -98,7 +98,7 @@ test('an answer that was looked at and is good as it came has its own bytes, sta
   });
 });
 
-test('what the body is, and what may come, is said by the gateway; the rest of the head passes as ever', async (t) => {
+test('the gateway sets content and accept headers itself; others are forwarded as usual', async (t) => {
   const { embed, upstream } = await startTranslated(t, cohereEmbeds, {
     upstream: { headers: { 'x-static': 's' }, forward_headers: ['x-mine'] },
   });
@@ -131,7 +131,7 @@ test('what the body is, and what may come, is said by the gateway; the rest of t
   assert.equal(request?.path, '/v2/embed');
 });
 
-test('headers of the upstream come through, save those that speak of a body which the client does not get', async (t) => {
+test('upstream headers are kept, except those about a body that the client does not get', async (t) => {
   const ofTheBody: [string, string][] = [
     ['ETag', '"a"'],
     ['Content-MD5', 'x'],
@@ -156,7 +156,7 @@ test('headers of the upstream come through, save those that speak of a body whic
   assert.equal(answer.header('content-length'), String(answer.body.length));
 });
 
-test('an answer is decoded, however it is coded', async (t) => {
+test('decompresses every content coding', async (t) => {
   const codings: [string, (body: Buffer) => Buffer][] = [
     ['gzip', gzipSync],
     ['X-GZIP', gzipSync],
@@ -173,7 +173,7 @@ test('an answer is decoded, however it is coded', async (t) => {
   }
 });
 
-test('an answer that is not what its coding says is refused', async (t) => {
+test('refuses a response that does not match its content coding', async (t) => {
   const wrong: [string, (body: Buffer) => Buffer][] = [
     ['gzip', (body) => body],
     ['gzip', (body) => gzipSync(body).subarray(0, 30)],
@@ -185,7 +185,7 @@ test('an answer that is not what its coding says is refused', async (t) => {
   }
 });
 
-test('any status of success will do, where the answer fits', async (t) => {
+test('accepts any success status with a valid response', async (t) => {
   for (const status of [200, 201, 206, 299]) {
     const { embed } = await startTranslated(
       t,
@@ -197,7 +197,7 @@ test('any status of success will do, where the answer fits', async (t) => {
   }
 });
 
-test('a status without an answer in it is never passed on as good', async (t) => {
+test('a success status without a valid response is never passed on as success', async (t) => {
   for (const status of [204, 205, 300, 302, 304, 307]) {
     const { embed } = await startTranslated(t, (_request, reply) =>
       reply.bytes(status, [['location', 'http://127.0.0.1:1/']], ''),
@@ -206,7 +206,7 @@ test('a status without an answer in it is never passed on as good', async (t) =>
   }
 });
 
-test('an answer over answer_limit is not read, and the limit is named', async (t) => {
+test('a response over answer_limit is not read, and the limit is named', async (t) => {
   const long = JSON.stringify({ embeddings: { float: [[1]] }, pad: 'x'.repeat(20_000) });
   const { embed, upstream } = await startTranslated(t, (_request, reply) => reply.bytes(200, [], long), {
     upstream: { answer_limit: '16KiB' },
@@ -218,7 +218,7 @@ test('an answer over answer_limit is not read, and the limit is named', async (t
   assert.equal((await embed(question)).status, 200);
 });
 
-test('an answer that is cut, or stops, is no answer', async (t) => {
+test('a truncated or stalled response is an error', async (t) => {
   const cut: Handler = async (_request, reply) => {
     await reply.head(200, [['content-length', '100']]);
     await reply.raw('{"embeddings"');
@@ -234,7 +234,7 @@ test('an answer that is cut, or stops, is no answer', async (t) => {
   assertError(await embed(question), 'upstream_timeout', { message: /timeouts\.idle/ });
 });
 
-test('an upstream that is silent, or too slow on the whole, is left in time', async (t) => {
+test('a silent upstream, or one too slow in total, times out', async (t) => {
   const first = await startTranslated(t, silent, { upstream: { timeouts: { first_byte: patiently(15) } } });
   assertError(await first.embed(question), 'upstream_timeout', { message: /timeouts\.first_byte/ });
   const trickle: Handler = async (_request, reply) => {
@@ -250,7 +250,7 @@ test('an upstream that is silent, or too slow on the whole, is left in time', as
   assert.equal(total.upstream.connections().open, 0);
 });
 
-test('defaults fill what the client left out, or sent as null, and nothing else', async (t) => {
+test('defaults fill absent and null fields only', async (t) => {
   const { embed, upstream } = await startTranslated(t, cohereEmbeds, {
     target: { defaults: { input_type: 'search_query', truncate: 'END', nothing: null } },
   });
@@ -270,7 +270,7 @@ test('defaults fill what the client left out, or sent as null, and nothing else'
   }
 });
 
-test('defaults count on every request, where only some need a translation', async (t) => {
+test('defaults apply to every request, even where only some need a translation', async (t) => {
   const { embed, upstream } = await startTranslated(t, openaiEmbeds, {
     family: 'tei',
     target: { defaults: { truncate: true } },
@@ -281,7 +281,7 @@ test('defaults count on every request, where only some need a translation', asyn
   assert.equal(jsonIn(await upstream.nextRequest()).truncate, true);
 });
 
-test('a parameter that the upstream has no name for is refused by its name, or dropped where the operator says so', async (t) => {
+test('an unsupported parameter is refused by name, or dropped if so configured', async (t) => {
   const strict = await startTranslated(t, openaiEmbeds, { family: 'mistral' });
   assertError(await strict.embed({ ...question, frobnicate: 1 }), 'unsupported_parameter', {
     param: 'frobnicate',
@@ -295,7 +295,7 @@ test('a parameter that the upstream has no name for is refused by its name, or d
   assert.equal('frobnicate' in jsonIn(await lax.upstream.nextRequest()), false);
 });
 
-test('what the answer is good without is left out, or refused where the operator says so', async (t) => {
+test('optional hints are dropped, or refused if so configured', async (t) => {
   const target = { model: 'embed-english-v3.0' };
   const lax = await startTranslated(t, cohereEmbeds, { target });
   const answer = await lax.embed({ ...question, dimensions: 64 });
@@ -304,7 +304,7 @@ test('what the answer is good without is left out, or refused where the operator
   assertError(await strict.embed({ ...question, dimensions: 64 }), 'unsupported_parameter', { param: 'dimensions' });
 });
 
-test('whatever a client calls its parameters, the head of the answer stays well-formed', async (t) => {
+test('any parameter name leaves the response head well-formed', async (t) => {
   const { embed } = await startTranslated(t, openaiEmbeds, { family: 'mistral', target: { unsupported: 'drop' } });
   const names = ['\ud800', 'a, b', 'x\r\ny: z', 'é', 'y'.repeat(5_000)];
   const answer = await embed({ model: 'm', input: '1', ...Object.fromEntries(names.map((name) => [name, 1])) });
@@ -313,14 +313,14 @@ test('whatever a client calls its parameters, the head of the answer stays well-
   assert.equal(ignored, '%EF%BF%BD, a%2C%20b, x%0D%0Ay%3A%20z, %C3%A9, ...');
 });
 
-test('a name that nobody could read is refused in few words', async (t) => {
+test('a very long parameter name is shortened in the error', async (t) => {
   const { embed } = await startTranslated(t, openaiEmbeds, { family: 'mistral' });
   const answer = await embed({ ...question, [`${'n'.repeat(5_000)}`]: 1 });
   assertError(answer, 'unsupported_parameter', { param: `${'n'.repeat(200)}...` });
   assert.ok(answer.body.length < 2_000, String(answer.body.length));
 });
 
-test('unknown parameters pass with every digit, and whatever their names', async (t) => {
+test('unknown parameters pass with every digit and any name', async (t) => {
   const { embed, upstream } = await startTranslated(t);
   const unknown =
     '"__proto__":{"a":1},"constructor":"c","big":12345678901234567890,"f":1.0,"e":[1e3,2],"s":"\\ud800\\u0000"';
@@ -339,14 +339,14 @@ test('unknown parameters pass with every digit, and whatever their names', async
   }
 });
 
-test('a body may be as deep as the contract says, and no deeper', async (t) => {
+test('a body may be nested as deep as documented, and no deeper', async (t) => {
   const { embed } = await startTranslated(t);
   const nested = (depth: number) => `{"model":"m","input":"abc","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
   assert.equal((await embed(nested(64))).status, 200);
   assertError(await embed(nested(65)), 'body_too_deep');
 });
 
-test('what the gateway reads may not stand twice, in whatever letters', async (t) => {
+test('a field that the gateway reads may not be duplicated, in any case', async (t) => {
   const { embed, rig, upstream } = await startTranslated(t);
   assertError(await embed('{"model":"m","input":"a","input":"b"}'), 'duplicate_parameter', { param: 'input' });
   assertError(await embed('{"model":"m","input":"a","Input":"b"}'), 'duplicate_parameter', { param: 'input' });
@@ -357,7 +357,7 @@ test('what the gateway reads may not stand twice, in whatever letters', async (t
   assert.equal(jsonIn(await upstream.nextRequest()).model, 'embed-v4.0');
 });
 
-test('a body of more than any request has is refused before it takes the memory and the time', async (t) => {
+test('a body with excessively many values is refused before it takes memory and time', async (t) => {
   const { embed, upstream } = await startTranslated(t);
   const members = (count: number): string => Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',');
   const nested = Array.from({ length: 51 }, (_, index) => `"n${index}":{${members(10_000)}}`).join(',');
@@ -374,7 +374,7 @@ test('a body of more than any request has is refused before it takes the memory 
   assert.equal(upstream.requests.length, 0);
 });
 
-test('what would go along with each of many calls is refused where it is long', async (t) => {
+test('a long field that would be repeated in each of many calls is refused', async (t) => {
   const { embed, upstream } = await startTranslated(t, openaiEmbeds, {
     family: 'tei',
     upstream: { options: { max_items: 1 } },
@@ -390,7 +390,7 @@ test('what would go along with each of many calls is refused where it is long', 
   assert.equal(answer.status, 200, answer.body.toString());
 });
 
-test('a large body is translated, and every text of it arrives', async (t) => {
+test('a large body is translated with every text', async (t) => {
   const { embed, upstream } = await startTranslated(t, (request, reply) => reply.json(200, cohereAnswer(request)));
   const texts = Array.from({ length: 2_048 }, (_, index) => `${index} ${'Zwölf "Boxkämpfer"\n'.repeat(200)}`);
   const body = Buffer.from(JSON.stringify({ model: 'm', input: texts }));

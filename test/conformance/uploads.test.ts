@@ -78,7 +78,7 @@ async function startSetup(
   return { rig, ups, directory, post };
 }
 
-test('what is no clear form is refused by name before anything is sent', async (t) => {
+test('an ambiguous form is refused by name before anything is sent', async (t) => {
   const { post, ups } = await startSetup(t, [says]);
   const file = soundOf(10);
   const rows: readonly [parts: readonly Part[], code: Parameters<typeof assertError>[1], param?: string][] = [
@@ -117,7 +117,7 @@ test('what is no clear form is refused by name before anything is sent', async (
   assert.equal((await post(good)).status, 200);
 });
 
-test('a form that is compressed is refused, as is one over its limit, which is named', async (t) => {
+test('a compressed form is refused, and one over its limit with the limit', async (t) => {
   const { rig, post, ups } = await startSetup(t, [says], { server: { upload_limit: '2MiB' } });
   const headers = [
     ['Authorization', `Bearer ${testKey}`],
@@ -137,7 +137,7 @@ test('a form that is compressed is refused, as is one over its limit, which is n
   assert.equal(ups[0]?.requests.length, 0);
 });
 
-test('in memory and from a file the next upstream gets the same bytes, each with its own name', async (t) => {
+test('from memory or a file, a retried form is identical except for the model name', async (t) => {
   for (const bytes of [10, 200_000, 400_000, 3 * MiB]) {
     const { post, ups, directory } = await startSetup(t, [busy, says]);
     const order = (model: string): Buffer =>
@@ -160,7 +160,7 @@ test('in memory and from a file the next upstream gets the same bytes, each with
   }
 });
 
-test('what a process left behind goes at the start, and nothing else does', async (t) => {
+test('upload files left by a dead process are removed at the start, and nothing else', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-uploads-'));
   t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
   writeFileSync(join(directory, 'x.upload'), 'x');
@@ -169,7 +169,7 @@ test('what a process left behind goes at the start, and nothing else does', asyn
   assert.deepEqual(readdirSync(directory), ['x.other']);
 });
 
-test('what forms may take of the disk is bounded, and given back with the answer and with a client that leaves', async (t) => {
+test('disk space of forms is limited, and released after the response or a disconnect', async (t) => {
   const held: (() => void)[] = [];
   const server = { upload_limit: '3MiB', upload_disk: '3MiB' };
   const { rig, post, ups } = await startSetup(t, [says], { server });
@@ -253,7 +253,7 @@ test('an upload of 100 MB passes in bounded memory, byte for byte', async (t) =>
   assert.ok(mostBytes - startBytes < 64 * MiB, `${Math.round((mostBytes - startBytes) / MiB)} MiB`);
 });
 
-test('a recording is billed by the second that was counted, and else by what its bytes make likely', async (t) => {
+test('a recording is billed by the reported seconds, else by an estimate from its bytes', async (t) => {
   const price = { minute: 0.006 };
   const counted = await startSetup(t, [says], { model: { price } });
   await counted.post(toForm([named('m'), soundOf(16_000)]));
@@ -271,7 +271,7 @@ test('a recording is billed by the second that was counted, and else by what its
   assert.deepEqual([likely?.costNanos, likely?.isEstimated], [1_000_000, true]);
 });
 
-test('what is said as text tells how long a recording is, whatever it was pressed into', async (t) => {
+test("the transcribed text is a lower bound for a recording's length, whatever its compression", async (t) => {
   const price = { minute: 0.6 };
   const billFor = async (type: string, text: string, model: object = {}) => {
     const answers: Handler = (_request, reply) => reply.bytes(200, [['content-type', type]], text);
@@ -288,7 +288,7 @@ test('what is said as text tells how long a recording is, whatever it was presse
   assert.deepEqual(await billFor('text/vtt', 'WEBVTT\n\n00:00.000 --> 00:12.250\na\n'), [12.25, 122_500_000, true]);
 });
 
-test('under a budget a recording counts as long as the model takes one, and has no bound without that', async (t) => {
+test("under a budget a recording reserves the model's max_audio, and is refused without one", async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.1' }] };
   const price = { minute: 0.006 };
   const form = toForm([named('m'), soundOf(1_000)]);
@@ -300,7 +300,7 @@ test('under a budget a recording counts as long as the model takes one, and has 
   assertError(await tooLong.post(form), 'budget_exceeded');
 });
 
-test('pictures to change come as a form, too, and its fields count as those of JSON do', async (t) => {
+test('image edits are forms, too, and their fields count like those of JSON', async (t) => {
   const { rig, ups } = await startSetup(t, [says], { model: { price: { image: 0.02 } } });
   const parts = [
     { name: 'image[]', value: 'PNG', filename: 'a.png' },
@@ -319,7 +319,7 @@ test('pictures to change come as a form, too, and its fields count as those of J
   assert.deepEqual([bill?.images, bill?.costNanos], [3, 60_000_000]);
 });
 
-test('what an upstream keeps cannot be named, as JSON or as a form', async (t) => {
+test("the operator's stored objects cannot be named, in JSON or a form", async (t) => {
   const { rig, ups } = await startSetup(t, [says]);
   const json = { model: 'm', prompt: 'p', images: [{ file_id: 'file-1' }] };
   assertError(await rig.post('/v1/images/edits', json), 'object_not_found', { param: 'file_id' });
@@ -337,7 +337,7 @@ test('what an upstream keeps cannot be named, as JSON or as a form', async (t) =
   assert.equal(ups[0]?.requests.length, 0);
 });
 
-test('what is kept of a form for those who look later is its fields, and not its files', async (t) => {
+test('a captured form has its fields, and only names and sizes of files', async (t) => {
   const { rig, post } = await startSetup(t, [says], { key: { capture: '1d' } });
   await post(toForm([soundOf(100), named('m'), { name: 'language', value: 'de' }]));
   const { captured } = await rig.exchange(1);
@@ -348,7 +348,7 @@ test('what is kept of a form for those who look later is its fields, and not its
   });
 });
 
-test('the official library transcribes, and has pictures changed', async (t) => {
+test('the official library transcribes and edits images', async (t) => {
   const { rig, ups } = await startSetup(t, [says]);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
   const file = await toFile(Buffer.from('ID3'), 'a.mp3');

@@ -63,7 +63,7 @@ async function assertFaults(t: TestContext, pair: Pair, faults: readonly Handler
   assert.equal(pair.rig.settled.length, 2 * faults.length);
 }
 
-test('a refused connection is upstream_unreachable, until somebody listens again', async (t) => {
+test('a refused connection is upstream_unreachable, until the upstream listens again', async (t) => {
   const gone = await startFakeUpstream();
   await gone.close();
   const rig = await startRig(t, toDocument(gone.url));
@@ -75,7 +75,7 @@ test('a refused connection is upstream_unreachable, until somebody listens again
   assert.equal((await askOn(connection)).body.toString(), '"fine again"');
 });
 
-test('an upstream that closes or resets the connection instead of an answer is upstream_unreachable', async (t) => {
+test('an upstream that closes or resets instead of answering is upstream_unreachable', async (t) => {
   const pair = await startPair(t);
   const faults: Handler[] = [
     (_request, reply) => reply.cut(),
@@ -130,7 +130,7 @@ const noHttp: readonly string[] = [
   okWith('Content-Length: 4', 'no colon'),
 ];
 
-test('what is no HTTP is upstream_protocol_error, and none of it reaches the client', async (t) => {
+test('a non-HTTP response is upstream_protocol_error, and none of it reaches the client', async (t) => {
   await assertFaults(t, await startPair(t), noHttp.map(raw), 'upstream_protocol_error');
 });
 
@@ -146,7 +146,7 @@ test('a head over 64 KiB is upstream_protocol_error, informational ones too', as
   await assertFaults(t, await startPair(t), faults, 'upstream_protocol_error');
 });
 
-test('a broken chunk after the head breaks the client off, with the chunks before it', async (t) => {
+test("an invalid chunk after the head breaks the client's response, after the chunks before it", async (t) => {
   const pair = await startPair(t);
   for (const broken of ['zz\r\n', '-1\r\n', '5\r\nfive!!!', '99999999999999999999\r\n', '4\nbody']) {
     pair.upstream.respondWith(raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n"good\r\n${broken}`));
@@ -161,7 +161,7 @@ test('a broken chunk after the head breaks the client off, with the chunks befor
   assert.ok(pair.rig.settled.every(({ cut, errorCode }) => cut && errorCode === 'upstream_protocol_error'));
 });
 
-test('a redirect is never followed and tells nobody where it leads', async (t) => {
+test('a redirect is not followed, and its target not shown', async (t) => {
   const trap = await startFakeUpstream();
   t.after(() => trap.close());
   const elsewhere = `${trap.url}/v1/embeddings?key=elsewhere`;
@@ -197,7 +197,7 @@ test('a redirect is never followed and tells nobody where it leads', async (t) =
   assert.equal(pair.upstream.requests.length, 2 * faults.length, 'each was asked once');
 });
 
-test('a connection that does not come about in time is upstream_timeout, and names connect', async (t) => {
+test('a connection that takes too long is upstream_timeout, naming connect', async (t) => {
   const full = await startFullListener(t);
   const rig = await startRig(t, toDocument(`http://127.0.0.1:${full}`, { timeouts: { connect: patiently(75) } }));
   const clients = await Promise.all([connectTo(t, rig), connectTo(t, rig)]);
@@ -231,7 +231,7 @@ async function startFullListener(t: TestContext): Promise<number> {
   return port;
 }
 
-test('no first byte in time is upstream_timeout, names first_byte, and ends the call', async (t) => {
+test('a missing first byte is upstream_timeout, naming first_byte, and ends the call', async (t) => {
   const pair = await startPair(t, undefined, { upstream: { timeouts: { first_byte: patiently(100), idle: '20s' } } });
   const connection = await connectTo(t, pair.rig);
   const silent: Handler = (_request, reply) => reply.stall();
@@ -281,14 +281,14 @@ function startSlowReader(t: TestContext, bodyBytes: number, idleMs: number): Pro
 
 const large = Buffer.from(`{"model":"m","input":"${'x'.repeat(20_000_000)}"}`);
 
-test('the wait for the first byte begins when the last byte of the request was sent, however slowly it was read', async (t) => {
+test('the first-byte timeout starts at the last byte of the request, however slowly it was read', async (t) => {
   const port = await startSlowReader(t, large.length, 1_500);
   const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`, { timeouts: { first_byte: patiently(175) } }));
   const answer = await askOn(await connectTo(t, rig), large);
   assert.equal(answer.body.toString(), '"read"');
 });
 
-test('the total counts from the beginning, over sending, waiting and reading', async (t) => {
+test('the total timeout covers sending, waiting and reading', async (t) => {
   const neverReads = await startSlowReader(t, large.length, 60_000);
   const timeouts = { first_byte: patiently(150), idle: '20s', total: patiently(150) };
   const stuck = await startRig(t, toDocument(`http://127.0.0.1:${neverReads}`, { timeouts }));
@@ -309,7 +309,7 @@ test('the total counts from the beginning, over sending, waiting and reading', a
   assert.equal((await askOn(onPair)).body.toString(), '"fine again"');
 });
 
-test('an answer that comes before the request was sent whole is the answer', async (t) => {
+test('a response that arrives before the request was sent completely is used', async (t) => {
   const refusal = 'HTTP/1.1 413 Too Much\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\ntoo much';
   const answered = new Set<Socket>();
   const port = await listen(t, (socket) => {
@@ -336,7 +336,7 @@ test('an answer that comes before the request was sent whole is the answer', asy
   assert.ok(rig.settled.every(({ errorCode, cut }) => errorCode === undefined && !cut));
 });
 
-test('an upstream that hangs up on a request that is being sent is no more than a failed call', async (t) => {
+test('an upstream that disconnects while the request is sent is only a failed call', async (t) => {
   const port = await listen(t, (socket) => {
     socket.on('error', () => undefined);
     socket.once('data', (bytes) => {
@@ -350,7 +350,7 @@ test('an upstream that hangs up on a request that is being sent is no more than 
   assert.equal((await askOn(connection)).body.toString(), '"fine again"');
 });
 
-test('a connection that the upstream closed while it was idle costs no request', async (t) => {
+test('a connection that the upstream closed while idle fails no request', async (t) => {
   const pair = await startPair(t, async (_request, reply) => {
     await reply.bytes(200, [], '"fine again"');
     reply.cut();
@@ -359,7 +359,7 @@ test('a connection that the upstream closed while it was idle costs no request',
   for (let i = 0; i < 20; i += 1) assert.equal((await askOn(connection)).body.toString(), '"fine again"');
 });
 
-test('an upstream without TLS where TLS is asked for, or with a certificate nobody vouches for, is upstream_unreachable', async (t) => {
+test('an upstream without TLS, or with an untrusted certificate, is upstream_unreachable', async (t) => {
   const plain = await listen(t, (socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));

@@ -65,7 +65,7 @@ for (const [what, sent, goes] of [
     '{"stream_options":{"include_usage":true,"chunk":1e0},"model":"m","prompt":"p","stream":true}',
   ],
 ] as const) {
-  test(`the question is set in the bytes, all others kept: ${what}`, async (t) => {
+  test(`include_usage is inserted, and all other bytes kept: ${what}`, async (t) => {
     const pair = await start(t);
     const answer = await askWith(pair, sent, ['Accept-Encoding', 'gzip, br']);
     assert.equal(sentBody(pair), goes);
@@ -78,7 +78,7 @@ for (const [what, sent, goes] of [
   });
 }
 
-test('it is set where another name of the model is set too, before it and behind it', async (t) => {
+test('include_usage and a renamed model are both inserted, in either order', async (t) => {
   const pair = await startPair(t, counted, { model: { usage: 'ask' }, target: { model: 'another-name-than-m' } });
   for (const [sent, goes] of [
     [
@@ -106,7 +106,7 @@ for (const [what, sent] of [
   ['has options of another kind', '{"model":"m","prompt":"p","stream":true,"stream_options":"yes"}'],
   ['has the options in another spelling', '{"model":"m","prompt":"p","stream":true,"Stream_Options":{}}'],
 ] as const) {
-  test(`what ${what} goes and comes byte for byte`, async (t) => {
+  test(`with ${what}, request and response pass byte for byte`, async (t) => {
     const pair = await start(t);
     const answer = await askWith(pair, sent, ['Accept-Encoding', 'gzip']);
     assert.equal(sentBody(pair), sent);
@@ -115,14 +115,14 @@ for (const [what, sent] of [
   });
 }
 
-test('without the option not a byte changes', async (t) => {
+test('without the option no byte changes', async (t) => {
   const pair = await start(t, counted, {});
   const sent = '{"model":"m","prompt":"p","stream":true}';
   assert.equal((await askWith(pair, sent)).body.toString(), event('a') + event('b') + count + done);
   assert.equal(sentBody(pair), sent);
 });
 
-test('options that stand twice are refused', async (t) => {
+test('duplicate stream options are refused', async (t) => {
   const pair = await start(t, counted, {});
   const sent = '{"model":"m","prompt":"p","stream":true,"stream_options":{},"Stream_Options":null}';
   const answer = await askWith(pair, sent);
@@ -131,7 +131,7 @@ test('options that stand twice are refused', async (t) => {
   assert.equal(pair.upstream.requests.length, 0);
 });
 
-test('only the event with a count and no choice is left out, however the stream is cut into pieces and lines', async (t) => {
+test('only the event with usage and no choices is left out, across any chunks and line endings', async (t) => {
   const kept = [
     event('a'),
     ': a comment\n\n',
@@ -157,21 +157,21 @@ test('only the event with a count and no choice is left out, however the stream 
   }
 });
 
-test('an event that is too long to be a count passes as it comes', async (t) => {
+test('an event too long for usage passes unchanged', async (t) => {
   const long = event('x'.repeat(300_000));
   const pair = await start(t, streaming([long.slice(0, 100_000), long.slice(100_000), count, done]));
   const answer = await askWith(pair, '{"model":"m","prompt":"p","stream":true}');
   assert.equal(answer.body.toString(), long + done);
 });
 
-test('a stream that is compressed all the same passes as it comes, and is counted', async (t) => {
+test('a stream that is compressed regardless passes unchanged, and is counted', async (t) => {
   const whole = gzipSync(event('a') + count + done);
   const pair = await start(t, streaming([whole], [eventStream, ['Content-Encoding', 'gzip']]));
   assert.ok((await askWith(pair, '{"model":"m","prompt":"p","stream":true}')).body.equals(whole));
   assert.equal((await pair.rig.exchange()).usage?.completionTokens, 100);
 });
 
-test('who refuses to be asked is asked once more without it, and not again', async (t) => {
+test('an upstream that refuses include_usage is called again without it, and not asked again', async (t) => {
   const plain = streaming([event('a'), done]);
   const pair = await start(t, (request, reply) =>
     request.body.includes('stream_options')
@@ -191,7 +191,7 @@ test('who refuses to be asked is asked once more without it, and not again', asy
   );
 });
 
-test("a refusal for another reason is the client's, and nothing is learned of it", async (t) => {
+test('a refusal for another reason is returned, and usage is asked for again', async (t) => {
   const pair = await start(t, (_request, reply) => reply.json(400, { error: { message: 'no such thing' } }));
   const sent = '{"model":"m","prompt":"p","stream":true}';
   for (let i = 0; i < 2; i += 1) assert.equal((await askWith(pair, sent)).status, 400);
@@ -201,7 +201,7 @@ test("a refusal for another reason is the client's, and nothing is learned of it
   );
 });
 
-test('a stream that breaks off stays broken, with every byte that came', async (t) => {
+test('a broken stream stays broken, with every byte received', async (t) => {
   const pair = await start(t, async (_request, reply) => {
     await reply.head(200, [eventStream, ['Transfer-Encoding', 'chunked']]);
     await reply.chunk(`${event('a')}data: {"cho`);
@@ -215,7 +215,7 @@ test('a stream that breaks off stays broken, with every byte that came', async (
 const chat = (delta: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 5, model: 'c', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
 
-test('a stream that is made of chat is counted as well, and its client gets no count that it did not ask for', async (t) => {
+test('a stream made from chat is counted as well, and the client gets usage only on request', async (t) => {
   const stop = chat({}).replace('"finish_reason":null', '"finish_reason":"stop"');
   const handler: Handler = (request, reply) => {
     if (refuses && request.body.includes('stream_options')) return reply.json(400, { error: { message: 'no' } });

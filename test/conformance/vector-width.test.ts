@@ -29,7 +29,7 @@ const openai =
     reply.json(200, { data: [{ index: 0, embedding }], usage: { prompt_tokens: 7, total_tokens: 7 } });
 const native = { options: { api: 'native' } };
 
-test('where the answer is translated, a wrong width is an error that names it, and what was counted is billed', async (t) => {
+test('in a translated response, a wrong width is an error that names it, and the usage is billed', async (t) => {
   for (const [family, upstream, script, dimensions, ask, says] of [
     ['ollama', native, ollama, undefined, { dimensions: 1024 }, /vectors of 2 numbers, and "dimensions" asks for 1024/],
     ['ollama', native, ollama, 3, {}, /vectors of 2 numbers, and the operator declares 3/],
@@ -65,7 +65,7 @@ test('where the answer is translated, a wrong width is an error that names it, a
   }
 });
 
-test('what the operator sets for those who ask for no width is judged by what is declared alone', async (t) => {
+test("the operator's default dimensions are not checked, only the declared width", async (t) => {
   const { embed } = await startTranslated(t, ollama, {
     family: 'ollama',
     upstream: native,
@@ -75,7 +75,7 @@ test('what the operator sets for those who ask for no width is judged by what is
   assert.equal((await embed({ model: 'm', input: ['a'] })).status, 200);
 });
 
-test('clients of every wire are told of a wrong width, in its own words', async (t) => {
+test('clients of every API get a wrong width in their own error shape', async (t) => {
   const upstream = await startFakeUpstream(embedder);
   t.after(() => upstream.close());
   const common = { base_url: upstream.url, api_key: 'sk-upstream-secret-0123456789' };
@@ -113,7 +113,7 @@ async function startLists(t: TestContext, script: Handler, model: Readonly<Recor
   return { ...pair, ask: (body: object) => pair.rig.post('/v1/embeddings', { model: 'm', ...body }) };
 }
 
-test('of a list that is taken apart or remembered, a width that was asked for is judged, and billed', async (t) => {
+test('in split and cached lists a requested width is checked, and billed', async (t) => {
   const embeds: Handler = (request, reply) => reply.bytes(200, [json], embeddingsOf(inputsOf(request)));
   for (const [model, target] of [
     [{ cache: {} }, {}],
@@ -140,7 +140,7 @@ const wide = (count: number, numbers: number): string => {
   return `{"object":"list","data":[${data}],"usage":{"prompt_tokens":90,"total_tokens":90}}`;
 };
 
-test('of an answer that is long, or comes in pieces, the first vector is judged where it is at hand', async (t) => {
+test('in a long or chunked response the first vector is checked once it is available', async (t) => {
   const input = Array.from({ length: 40 }, (_, i) => `text ${i}`);
   for (const pieces of [1, 2] as const) {
     const whole = wide(input.length, 500);
@@ -163,7 +163,7 @@ test('of an answer that is long, or comes in pieces, the first vector is judged 
   }
 });
 
-test('a client that leaves while a long answer of a wrong width is read takes no place with it', async (t) => {
+test('a client that disconnects while a long response is read holds no slot', async (t) => {
   const input = Array.from({ length: 40 }, (_, i) => `text ${i}`);
   const whole = wide(input.length, 500);
   const stalling: Handler = async (_request, reply) => {
@@ -185,7 +185,7 @@ test('a client that leaves while a long answer of a wrong width is read takes no
   assert.equal((await pair.rig.post('/v1/embeddings', body(500))).status, 200);
 });
 
-test('a first vector that is not whole at first passes as it comes', async (t) => {
+test('a first vector that is incomplete in the first piece is not checked', async (t) => {
   const whole = wide(1, 30_000);
   const { ask } = await startLists(t, (_request, reply) => reply.bytes(200, [json], whole), {});
   const answer = await ask({ input: 'a', dimensions: 4 });
