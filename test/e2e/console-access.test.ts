@@ -60,7 +60,7 @@ async function setUp(gateway: GatewayProcess): Promise<Answer> {
 }
 
 describe('access to the console', { concurrency: 2 }, () => {
-  test('each start writes a link into a file of mode 0600 until there is an owner; the last one works, once', async (t) => {
+  test('each start writes a link to a file of mode 0600 until there is an owner; the last one works once', async (t) => {
     const directory = await createDirectory(t);
     const first = await start(t, on(directory));
     const [former = ''] = setUpTokens(first);
@@ -85,7 +85,7 @@ describe('access to the console', { concurrency: 2 }, () => {
     assert.equal((await ask(consoleUrl(third), 'GET', '/api/members', undefined, browserOf(made))).status, 200);
   });
 
-  test('the cookie and every answer are as strict as they can be', async (t) => {
+  test('cookie and responses have strict security attributes and headers', async (t) => {
     const gateway = await start(t);
     const console = consoleUrl(gateway);
     const made = await setUp(gateway);
@@ -119,7 +119,7 @@ describe('access to the console', { concurrency: 2 }, () => {
     assert.equal(preflight.headers.get('access-control-allow-origin'), null);
   });
 
-  test('what another page makes a browser send changes nothing', async (t) => {
+  test('requests forged by another page (CSRF) change nothing', async (t) => {
     const gateway = await start(t);
     const console = consoleUrl(gateway);
     const browser = browserOf(await setUp(gateway));
@@ -150,7 +150,7 @@ describe('access to the console', { concurrency: 2 }, () => {
     assert.equal(session.json.member.name, 'Ada');
   });
 
-  test('a session is not the one that somebody planted, and dead when it is signed out, on other gateways too', async (t) => {
+  test('a session cannot be fixed in advance, and is invalid after sign-out on every gateway', async (t) => {
     const directory = await createDirectory(t);
     const here = await start(t, on(directory));
     const browser = browserOf(await setUp(here));
@@ -172,7 +172,7 @@ describe('access to the console', { concurrency: 2 }, () => {
     assert.equal((await ask(other, 'GET', '/api/members', undefined, browser)).status, 200);
   });
 
-  test('guesses are slowed down, also by way of another gateway', async (t) => {
+  test('password guesses are slowed down, also across gateways', async (t) => {
     const directory = await createDirectory(t);
     const here = await start(t, on(directory));
     await setUp(here);
@@ -191,13 +191,13 @@ describe('access to the console', { concurrency: 2 }, () => {
     assert.equal(refused?.json.code, 'too_many_attempts');
   });
 
-  test('several workers show one link, which works', async (t) => {
+  test('several workers print one link, which works', async (t) => {
     const gateway = await start(t, { server: { workers: 2 } });
     assert.equal(setUpTokens(gateway).length, 1);
     assert.equal((await setUp(gateway)).json.member.role, 'owner');
   });
 
-  test('members setup-link makes a link for the first owner, in place of the one before, and none once there is an owner', async (t) => {
+  test("members setup-link replaces the first owner's link, and refuses once there is an owner", async (t) => {
     const gateway = await start(t);
     const [former] = setUpTokens(gateway);
     const { directory: cwd, configFile } = gateway;
@@ -213,7 +213,7 @@ describe('access to the console', { concurrency: 2 }, () => {
     assert.match(late.stderr, /^postern: the console has its first owner already; .*members reset.*\n$/);
   });
 
-  test('an owner who cannot sign in any more gets in by a link from the command line, while the gateway runs', async (t) => {
+  test('an owner locked out gets in by a link from the command line, while the gateway runs', async (t) => {
     const gateway = await start(t);
     const former = browserOf(await setUp(gateway));
     const console = consoleUrl(gateway);

@@ -34,7 +34,7 @@ async function take(t: TestContext, port: number): Promise<number> {
 }
 
 describe('the admin listener', { concurrency: 2 }, () => {
-  test('a running gateway tells what it has served, on an address of its own, until it is drained', async (t) => {
+  test('a running gateway serves metrics on its own address until it is drained', async (t) => {
     const gateway = await startGatewayProcess({ config: { ...local, server: { drain: { delay: '300ms' } } } });
     t.after(() => gateway.stop());
     assert.notEqual(new URL(consoleUrl(gateway)).port, String(gateway.port));
@@ -63,7 +63,7 @@ describe('the admin listener', { concurrency: 2 }, () => {
     assert.deepEqual(await gateway.exited, { code: 0, signal: null });
   });
 
-  test('a port that the operator wrote and that is taken ends the start with one sentence, before a key is made', async (t) => {
+  test('an occupied configured port ends the start with one sentence, before a key is created', async (t) => {
     const port = await take(t, 0);
     const directory = await createDirectory(t);
     const file = join(directory, 'postern.json');
@@ -76,7 +76,7 @@ describe('the admin listener', { concurrency: 2 }, () => {
     });
   });
 
-  test('a port that nobody asked for and that is taken is a warning: two gateways on one machine both start', async (t) => {
+  test('an occupied default port is a warning: two gateways on one machine both start', async (t) => {
     await take(t, 4001);
     const gateway = await startGatewayProcess({ config: { ...local, console: {} } });
     t.after(() => gateway.stop());

@@ -75,7 +75,7 @@ async function curl(args: readonly string[]): Promise<RawResponse> {
 }
 
 describe('starting', { concurrency: 2 }, () => {
-  test('the first start shows a key once, and a line for each route that works as pasted', async (t) => {
+  test('the first start shows a key once, and a working command for each route', async (t) => {
     const directory = await createDirectory(t);
     const first = await start(t, { ...fresh(directory), server: { base_path: '/ai' } });
     const shown = first.stdout();
@@ -122,7 +122,7 @@ describe('starting', { concurrency: 2 }, () => {
     ['its output goes to the journal', {}, { JOURNAL_STREAM: '8:4711' }],
     ['server.first_key is file', { first_key: 'file' }, {}],
   ] as const) {
-    test(`where ${how}, the first key is in a file of mode 0600, and the lines work as pasted`, async (t) => {
+    test(`with ${how}, the first key is in a file of mode 0600, and the commands work as pasted`, async (t) => {
       const directory = await createDirectory(t);
       const first = await start(t, { ...fresh(directory), server: settings }, env);
       const file = join(directory, 'data', 'first-key');
@@ -151,14 +151,14 @@ describe('starting', { concurrency: 2 }, () => {
     });
   }
 
-  test('server.first_key: print shows the first key where a service manager collects the output, too', async (t) => {
+  test('server.first_key: print shows the first key even if a service manager collects the output', async (t) => {
     const directory = await createDirectory(t);
     const config = { ...fresh(directory), server: { first_key: 'print' } };
     const gateway = await start(t, config, { INVOCATION_ID: 'b5c3a52bd5a04f0b9a5d5b0b7a6b8c9d' });
     assert.match(gateway.stdout(), secretPattern);
   });
 
-  test('where the file declares a key, none is made', async (t) => {
+  test('if the file declares a key, none is created', async (t) => {
     const directory = await createDirectory(t);
     const declared = 'a-declared-key-with-enough-characters';
     const gateway = await start(t, { ...fresh(directory), keys: [{ id: 'declared', secret: declared }] });
@@ -171,7 +171,7 @@ describe('starting', { concurrency: 2 }, () => {
     assertError(await list(next, declared), 'invalid_api_key');
   });
 
-  test('POSTERN_KEY is the first key instead, and another value at the next start works as well', async (t) => {
+  test('POSTERN_KEY is the first key instead, and another value works after the next start', async (t) => {
     const directory = await createDirectory(t);
     const one = 'the-first-key-from-the-environment';
     const two = 'the-second-key-from-the-environment';
@@ -185,7 +185,7 @@ describe('starting', { concurrency: 2 }, () => {
     assert.doesNotMatch(second.stdout() + second.stderr(), /pst_|curl|from-the-environment/);
   });
 
-  test('a POSTERN_KEY that is no key ends the start with a sentence that does not repeat it', async (t) => {
+  test('an invalid POSTERN_KEY ends the start with a sentence that does not repeat it', async (t) => {
     const directory = await createDirectory(t);
     const file = join(directory, 'postern.json');
     await writeFile(file, JSON.stringify({ ...fresh(directory), server: { port: 0 } }));
@@ -196,7 +196,7 @@ describe('starting', { concurrency: 2 }, () => {
     assert.ok(!(run.stderr + run.stdout).includes(unfit));
   });
 
-  test('a port that is taken ends the start with one sentence, and no key is lost by that', async (t) => {
+  test('an occupied port ends the start with one sentence, and loses no key', async (t) => {
     const directory = await createDirectory(t);
     const port = await listen(t, (socket) => socket.destroy());
     const file = join(directory, 'postern.json');
@@ -211,7 +211,7 @@ describe('starting', { concurrency: 2 }, () => {
     assert.match(gateway.stdout(), secretPattern);
   });
 
-  test('a bad configuration ends the start with every fault at once, each with its line', async (t) => {
+  test('an invalid configuration ends the start with all faults and their lines', async (t) => {
     const directory = await createDirectory(t, {
       'postern.yaml': [
         'server:',
@@ -261,7 +261,7 @@ describe('starting', { concurrency: 2 }, () => {
     assert.match(run.stderr, /^postern: .*not-a-database\.db.*\n$/);
   });
 
-  test('keys that the command line makes and revokes are in force in the running gateway within 2 s', async (t) => {
+  test('keys created and revoked by the command line apply to the running gateway within 2 s', async (t) => {
     const directory = await createDirectory(t);
     const gateway = await start(t, fresh(directory), { POSTERN_KEY: 'the-first-key-from-the-environment' });
     const keys = (...args: string[]) =>
@@ -316,7 +316,7 @@ describe('starting', { concurrency: 2 }, () => {
   });
 });
 
-test('a store or a journal under /proc ends the start with one line and exit 1', async (t) => {
+test('a store or journal under /proc ends the start with one line and exit code 1', async (t) => {
   if (!existsSync('/proc/self')) return t.skip('there is no /proc');
   const cwd = await createDirectory(t);
   for (const env of [{ POSTERN_STORE: 'sqlite:/proc/none/x.db' }, { POSTERN_LEDGER_JOURNAL: '/proc/none/x' }]) {

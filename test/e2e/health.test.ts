@@ -9,7 +9,7 @@ import { runPostern } from '../support/gateways/postern-command.ts';
 import { answering, refusingWith } from '../support/gateways/several.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-test('postern models shows who works, who rests and why, and nothing once the gateway has gone', async (t) => {
+test('postern models shows healthy targets and cooldowns with reasons, and nothing after the gateway ended', async (t) => {
   const upstreams = await Promise.all([startFakeUpstream(refusingWith(500)), startFakeUpstream(answering('b'))]);
   t.after(() => Promise.all(upstreams.map((upstream) => upstream.close())));
   const gateway = await startGatewayProcess({

@@ -19,7 +19,7 @@ const lastRequests: readonly (readonly [text: string, status: number])[] = [
 ];
 const times = 10;
 
-test('what is sent behind the last request of a connection costs nobody its answer', async (t) => {
+test('data sent after the last request of a connection does not lose its response', async (t) => {
   const gateway = await startGatewayProcess({ config: { upstreams: [{ id: 'local', family: 'local' }] } });
   t.after(() => gateway.stop());
   for (const [text, status] of lastRequests) {
@@ -31,7 +31,7 @@ test('what is sent behind the last request of a connection costs nobody its answ
   }
 });
 
-test('a connection ends behind its last answer, whether its client ends it or not', async (t) => {
+test('a connection closes after its last response, whoever ends it', async (t) => {
   const gateway = await startGatewayProcess({ config: { upstreams: [{ id: 'local', family: 'local' }] } });
   t.after(() => gateway.stop());
   for (const [text, status] of lastRequests) {

@@ -93,7 +93,7 @@ async function turnsAway(port: number): Promise<void> {
 }
 
 describe('the end of a gateway', { concurrency: 3 }, () => {
-  test('SIGTERM under load: readiness goes first, slow work and streams finish, 20 kept connections lose nothing', async (t) => {
+  test('SIGTERM under load: readiness fails first, slow requests and streams finish, 20 connections lose nothing', async (t) => {
     const slow: Handler = async (entry, reply) => {
       const text = entry.body.toString();
       if (text.includes('stream'))
@@ -135,7 +135,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     assert.equal(gateway.stderr(), '');
   });
 
-  test('a request on its way is let in: half a body, and a kept connection that had been idle', async (t) => {
+  test('requests arriving at shutdown are served: half a body, or on an idle connection', async (t) => {
     const { gateway } = await open(t, (_entry, reply) => reply.json(200, {}), { deadline: '20s' });
     const whole = ask(gateway);
     const half = await connect(gateway.port);
@@ -159,7 +159,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     assert.equal(lastWords(gateway).complete, true);
   });
 
-  test('connections without a request do not hold up the end', async (t) => {
+  test('connections without a request do not delay the end', async (t) => {
     const { gateway } = await open(t, (_entry, reply) => reply.json(200, {}), { deadline: '30s' });
     const used = await connect(gateway.port);
     await used.write(ask(gateway));
@@ -173,7 +173,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     assert.equal(lastWords(gateway).complete, true);
   });
 
-  test('what is not done by the deadline is broken off, visibly, upstream too', async (t) => {
+  test('requests unfinished at the deadline are broken off visibly, upstream too', async (t) => {
     let cancelled = 0;
     const endless: Handler = async (entry, reply) => {
       if (entry.body.toString().includes('stream')) {
@@ -211,7 +211,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     ['SIGINT', 'SIGTERM'],
     ['SIGTERM', 'SIGINT'],
   ] as const) {
-    test(`${second} after ${first} ends at once, and says so with its exit code`, async (t) => {
+    test(`${second} after ${first} ends at once with its exit code`, async (t) => {
       const { gateway, upstream } = await open(t, (_entry, reply) => reply.stall(), { delay: '60s', deadline: '60s' });
       const stuck = await connect(gateway.port);
       await stuck.write(ask(gateway));
@@ -231,14 +231,14 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     // The first line for people comes when the port is open; the first worker is ready before the second one starts.
     const first = workers === 1 ? 'Postern is running' : '"worker is ready"';
 
-    test(`SIGTERM that comes with the first output is obeyed in order (workers: ${workers})`, async (t) => {
+    test(`SIGTERM right after the first output ends the gateway in order (workers: ${workers})`, async (t) => {
       const run = await signalled(t, { signals: [{ at: first, signal: 'SIGTERM' }], workers });
       assert.deepEqual([run.code, run.signal], [0, null]);
       assert.match(run.output, /"msg":"draining","signal":"SIGTERM"|"signal":"SIGTERM","msg":"draining"/);
       assert.match(run.output, /"complete":true/);
     });
 
-    test(`SIGHUP and SIGUSR2 that come with the first output end nothing (workers: ${workers})`, async (t) => {
+    test(`SIGHUP and SIGUSR2 right after the first output end nothing (workers: ${workers})`, async (t) => {
       const signals = [
         { at: first, signal: 'SIGHUP' },
         { at: first, signal: 'SIGUSR2' },
@@ -249,7 +249,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     });
   }
 
-  test('a socket that a killed gateway left behind is taken over, and goes with an orderly end', async (t) => {
+  test('a socket left by a killed gateway is replaced, and removed at an orderly end', async (t) => {
     const directory = await createDirectory(t, {});
     const path = join(directory, 'p.sock');
     const config = { server: { socket: { path }, port: 0 } };

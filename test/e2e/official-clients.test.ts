@@ -13,7 +13,7 @@ function openai(rig: Rig, more: { baseURL?: string; apiKey?: string } = {}): Ope
   return new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0, ...more });
 }
 
-test('completions, plain and streamed, from the built-in upstream', async (t) => {
+test('completions of the built-in upstream, plain and streamed', async (t) => {
   const client = openai(await startRig(t, embedded));
   const plain = await client.completions.create({ model: 'local/echo', prompt: 'one two three', max_tokens: 2 });
   assert.equal(plain.choices[0]?.text.trim(), 'one two');
@@ -51,7 +51,7 @@ test('moderations of one text and of several', async (t) => {
   assert.ok((results[0]?.category_scores.violence ?? 0) >= 0.5);
 });
 
-test('embeddings with the default base64 and with floats are the same bits', async (t) => {
+test('embeddings with the default base64 and with floats have the same bits', async (t) => {
   const client = openai(await startRig(t, embedded));
   const request = { model: 'local/hash-embed', input: ['the small gate', 'the large hall'], dimensions: 64 };
   const byDefault = await client.embeddings.create(request);
@@ -63,7 +63,7 @@ test('embeddings with the default base64 and with floats are the same bits', asy
   assert.ok(Math.abs(length - 1) < 1e-6, String(length));
 });
 
-test('a base URL without /v1, and one with it twice, work too', async (t) => {
+test('a base URL without /v1, or with it twice, works too', async (t) => {
   const rig = await startRig(t, embedded);
   for (const baseURL of [rig.url, `${rig.url}/v1/v1`]) {
     const answer = await openai(rig, { baseURL }).moderations.create({ model: 'local/wordlist', input: 'x' });
@@ -71,14 +71,14 @@ test('a base URL without /v1, and one with it twice, work too', async (t) => {
   }
 });
 
-test('models are listed and retrieved, a slash in the ID included', async (t) => {
+test('models are listed and retrieved, with a slash in the ID too', async (t) => {
   const client = openai(await startRig(t, embedded));
   const listed = (await client.models.list()).data.map(({ id }) => id);
   assert.deepEqual(listed.toSorted(), ['local/bm25', 'local/echo', 'local/hash-embed', 'local/wordlist']);
   assert.equal((await client.models.retrieve('local/bm25')).id, 'local/bm25');
 });
 
-test('errors arrive as the classes that the client knows, with code, param and request ID', async (t) => {
+test("errors arrive as the client's classes, with code, param and request ID", async (t) => {
   const rig = await startRig(t, embedded);
   const wrongKey = openai(rig, { apiKey: 'nobody-knows-this-key-at-all' });
   await assert.rejects(wrongKey.embeddings.create({ model: 'local/hash-embed', input: 'x' }), (error: unknown) => {
@@ -130,7 +130,7 @@ async function startFakeRig(t: TestContext): Promise<Rig> {
   });
 }
 
-test('an upstream that honours base64 gives the client its vectors, streams its completions', async (t) => {
+test('an upstream that supports base64 gives the client its vectors and streams its completions', async (t) => {
   const rig = await startFakeRig(t);
   const client = openai(rig);
   const { data, usage } = await client.embeddings.create({ model: 'm', input: 'x' });
@@ -146,7 +146,7 @@ test('an upstream that honours base64 gives the client its vectors, streams its 
   assert.equal(text, 'ab');
 });
 
-test("Cohere's clients rerank, with either version, and with a base URL that has one already", async (t) => {
+test("Cohere's clients rerank in either version, and with a base URL that has one already", async (t) => {
   const local = await startRig(t, embedded);
   const documents = ['a large hall', 'a small gate', 'a gate'];
   for (const environment of [local.url, `${local.url}/v1`]) {

@@ -122,7 +122,7 @@ const faults: readonly {
 ];
 
 describe('reloading', { concurrency: 2 }, () => {
-  test('20 reloads on SIGHUP under load: not a request fails, and what is invalid changes nothing', async (t) => {
+  test('20 reloads on SIGHUP under load fail no request, and an invalid file changes nothing', async (t) => {
     const upstream = await startUpstream(t);
     const gateway = await startGatewayProcess({ config: toYaml(upstream) });
     t.after(() => gateway.stop());
@@ -162,7 +162,7 @@ describe('reloading', { concurrency: 2 }, () => {
     t.diagnostic(`${load.answered} requests during 20 reloads`);
   });
 
-  test('a change of the file is noticed by itself, keys and all; a file that goes changes nothing', async (t) => {
+  test('a changed file is noticed without a signal, with its keys; a deleted file changes nothing', async (t) => {
     const upstream = await startUpstream(t);
     const gateway = await startGatewayProcess({ config: toYaml(upstream) });
     t.after(() => gateway.stop());
@@ -182,7 +182,7 @@ describe('reloading', { concurrency: 2 }, () => {
     assert.equal(gateway.stderr(), '');
   });
 
-  test('what holds from start to end is refused with its name, and nothing else of that file is taken', async (t) => {
+  test('a setting that needs a restart is refused by name, and the whole file with it', async (t) => {
     const upstream = await startUpstream(t);
     const gateway = await startGatewayProcess({ config: toYaml(upstream) });
     t.after(() => gateway.stop());
@@ -207,7 +207,7 @@ describe('reloading', { concurrency: 2 }, () => {
     }
   });
 
-  test('settings of the edge are taken up while running', async (t) => {
+  test('listener settings such as limits and CORS change while running', async (t) => {
     const upstream = await startUpstream(t);
     const gateway = await startGatewayProcess({ config: toYaml(upstream) });
     t.after(() => gateway.stop());
@@ -227,7 +227,7 @@ describe('reloading', { concurrency: 2 }, () => {
     assertError(await post('x'.repeat(2000)), 'body_too_large');
   });
 
-  test('a new credential in api_key_file is used from then on, and every call has the old one or the new', async (t) => {
+  test('a new credential in api_key_file applies from then on, and every call has the old or the new one', async (t) => {
     const upstream = await startUpstream(t);
     const directory = await createDirectory(t, { 'credential.txt': 'sk-upstream-old\n' });
     const file = join(directory, 'credential.txt');
@@ -246,7 +246,7 @@ describe('reloading', { concurrency: 2 }, () => {
     assert.doesNotMatch(gateway.stdout() + gateway.stderr(), /sk-upstream/);
   });
 
-  test('a gateway that was started without a file takes up the one that postern init writes, and keeps to it', async (t) => {
+  test('a gateway started without a file loads the one that postern init writes, and follows it', async (t) => {
     const env = { POSTERN_KEY: key, MISTRAL_API_KEY: 'a-key-of-the-provider' };
     const args = ['--set', 'server.port=0', '--set', 'console.port=0'];
     const gateway = await startGatewayProcess({ config: {}, args, env });

@@ -60,7 +60,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-test('what is applied is served soon after, with its secret, and what is deleted is not', async (t) => {
+test('an applied resource is served soon after with its secret, and a deleted one is not', async (t) => {
   const { apply, becomes, embed, postern, resources, upstream, gateway } = await setUp(t);
   assert.equal((await embed('m-store')).status, 404);
   const applied = await apply(resources);
@@ -73,7 +73,7 @@ test('what is applied is served soon after, with its secret, and what is deleted
   assert.equal(`${gateway.stdout()}${applied.stdout}`.includes(canary), false);
 });
 
-test('a key that is made works at once, and one that is revoked or rotated ends soon after', async (t) => {
+test('a created key works at once, and a revoked or rotated one ends soon after', async (t) => {
   const { postern, embed, becomes } = await setUp(t);
   const made = JSON.parse((await postern('keys', 'create', '--json')).stdout);
   assert.equal((await embed('m-file', made.secret)).status, 200);
@@ -84,7 +84,7 @@ test('a key that is made works at once, and one that is revoked or rotated ends 
   await becomes(401, 'm-file', rotated.secret);
 });
 
-test('bills by imported prices without a restart, and keeps what was billed before', async (t) => {
+test('imported prices apply without a restart, and earlier bills stay', async (t) => {
   const { gateway, postern, embed, upstream } = await setUp(t);
   upstream.respondWith((_request, reply) =>
     reply.json(200, { data: [{ index: 0, embedding: [1] }], usage: { prompt_tokens: 7, total_tokens: 7 } }),
@@ -102,7 +102,7 @@ test('bills by imported prices without a restart, and keeps what was billed befo
   assert.deepEqual([found.requests, found.unpriced, found.cost_dollars], [2, 1, '0.000021']);
 });
 
-test('a conflict between file and store leaves the running configuration in force, and stops the next start', async (t) => {
+test('a conflict between file and store keeps the running configuration, and stops the next start', async (t) => {
   const { apply, becomes, embed, postern, resources, gateway } = await setUp(t);
   await apply(resources);
   await becomes(200, 'm-store');

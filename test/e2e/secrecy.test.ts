@@ -37,7 +37,7 @@ const canaries = {
   address: '203.0.113.77',
 } as const;
 
-test('whatever goes well or wrong, the log holds no secret and no text of clients and upstreams', async (t) => {
+test('in success and failure the log contains no secret and no text of clients and upstreams', async (t) => {
   const upstream = await startFakeUpstream(async (entry, reply) => {
     const told = [['X-Told', canaries.answerHeader]] as const;
     const text = entry.body.toString();
@@ -152,7 +152,7 @@ function excerptAround(text: string, canary: string): string {
   return text.slice(Math.max(0, at - 300), at + 100);
 }
 
-test('a secret of a service in an ID is masked in the log, headers, errors, metrics and commands, and warned of', async (t) => {
+test("a service's secret in an ID is masked in log, headers, errors, metrics and commands, with a warning", async (t) => {
   const random = 'aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY';
   const named = {
     upstream: `sk-proj-${random}`,

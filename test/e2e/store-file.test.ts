@@ -72,7 +72,7 @@ async function locksOf({ pid, directory }: GatewayProcess): Promise<number> {
 }
 
 describe('a gateway on a SQLite file', { concurrency: 2 }, () => {
-  test('what it writes after another program looked at the file is there after kill -9', async (t) => {
+  test('writes after another program opened the file survive kill -9', async (t) => {
     const directory = await createDirectory(t);
     const first = await start(t, directory);
     const log = await inodeOf(directory, 'postern.db-wal');
@@ -113,7 +113,7 @@ describe('a gateway on a SQLite file', { concurrency: 2 }, () => {
     }
   });
 
-  test('a deleted log stops writes, and what was in the store is saved beside it', async (t) => {
+  test("a deleted log file stops writes, and the store's data is saved beside it", async (t) => {
     const directory = await createDirectory(t);
     const first = await start(t, directory);
     const owner = await ownerOf(first);

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { assertError } from '../support/clients/error-answer.ts';
 import { chatLine, startBatchSetup } from '../support/gateways/batch-setup.ts';
 
-test('a file of 50,000 lines is judged, and billed to the last token, and one line more is refused', {
+test('a file of 50,000 lines is accepted and billed exactly, and one line more is refused', {
   timeout: 120_000,
 }, async (t) => {
   const setup = await startBatchSetup(t);

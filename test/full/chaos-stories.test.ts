@@ -9,7 +9,7 @@ import { whyNoPostgres } from '../support/servers/postgres.ts';
 
 const seed = randomInt(2 ** 31);
 
-test('the story holds: three upstreams fail in three ways and come back, and no client notices', async (t) => {
+test('three upstreams fail in three ways and recover, and no client notices', async (t) => {
   const figures = await tellStory({ seed, seconds: 16, log: (line) => t.diagnostic(line) });
   t.diagnostic(`seed ${seed}`);
   for (const { name, measured, bar } of figures) t.diagnostic(`${name}: ${measured} (bar: ${bar})`);
@@ -23,7 +23,7 @@ for (const [store, skip] of [
   ['postgres', whyNoPostgres],
   ['sqlite', false],
 ] as const) {
-  test(`the story of the books holds on ${store}: a node is killed, and the sums agree to the last request`, {
+  test(`on ${store}: a node is killed, and the ledger's sums agree to the last request`, {
     skip,
   }, async (t) => {
     const figures = await tellMoneyStory({ seed, seconds: 10, store, log: (line) => t.diagnostic(line) });

@@ -99,7 +99,7 @@ test('helm and kubeconform are built', { skip: whyNot, timeout: 900_000 }, async
   await run('go', ['build', '-o', `${programs}/`, ...tools], { cwd: source });
 });
 
-test('helm finds nothing wrong with the chart, whatever is switched on', { skip: whyNot }, async (t) => {
+test('helm lint finds no fault in the chart, with any features enabled', { skip: whyNot }, async (t) => {
   const directory = await makeDirectory(t);
   for (const values of matrix) {
     const file = await writeValues(directory, values);
@@ -107,7 +107,7 @@ test('helm finds nothing wrong with the chart, whatever is switched on', { skip:
   }
 });
 
-test('a cluster takes all that the chart makes, and no name in it is unknown there', { skip: whyNot }, async (t) => {
+test('a cluster accepts every object of the chart without unknown fields', { skip: whyNot }, async (t) => {
   const directory = await makeDirectory(t);
   const schemas = await writeSchemas(directory);
   const judge = (text: string) => {
@@ -130,7 +130,7 @@ test('a cluster takes all that the chart makes, and no name in it is unknown the
   assert.equal(judge(defaults.replace('containerPort: 4000', 'containerPort: http')).status, 1);
 });
 
-test('values that are mistyped or do not go together are refused, by their names', { skip: whyNot }, async (t) => {
+test('invalid or conflicting values are refused by name', { skip: whyNot }, async (t) => {
   const directory = await makeDirectory(t);
   for (const [values, fault] of [
     [{ replica: 2 }, /replica/],
@@ -147,7 +147,7 @@ test('values that are mistyped or do not go together are refused, by their names
   }
 });
 
-test('the gateway takes the variables and the configuration that the chart gives it', { skip: whyNot }, async (t) => {
+test('the gateway accepts the variables and configuration from the chart', { skip: whyNot }, async (t) => {
   const directory = await makeDirectory(t);
   const config = {
     upstreams: [{ id: 'openai', family: 'openai', api_key_file: '/run/secrets/postern/openai/key' }],
@@ -189,7 +189,7 @@ test('the gateway takes the variables and the configuration that the chart gives
   }
 });
 
-test('the chart is of the version of the package', async () => {
+test('the chart has the version of the package', async () => {
   const manifest = z
     .object({ version: z.string() })
     .parse(JSON.parse(await readFile(join(chart, '../../package.json'), 'utf8')));

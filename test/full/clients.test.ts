@@ -35,17 +35,17 @@ for (const trial of trials) {
 for (const client of clients) {
   const { length } = client.deadEnds ?? [];
   if (length === 0) continue;
-  test(`calls of ${client.package} that do not reach Postern: refused as the page says`, async (t) => {
+  test(`calls of ${client.package} to unsupported endpoints are refused as documented`, async (t) => {
     await proveDeadEnds(client, await listenAnywhere(t));
   });
 }
 
-test('docs/reference/compatibility.md says what this run gave', () => {
+test('docs/reference/compatibility.md has the results of this run', () => {
   const page = readFileSync(new URL('docs/reference/compatibility.md', repository), 'utf8');
   assert.equal(onlyOf(page, ['Node']), render(trials, clients, cells), 'it says another thing: npm run compatibility');
 });
 
-test("the clients' files fit the types of their packages", async () => {
+test("the clients' files type-check against their packages", async () => {
   const tsc = fileURLToPath(new URL('node_modules/.bin/tsc', repository));
   await promisify(execFile)(tsc, ['-p', 'test/clients'], { cwd: fileURLToPath(repository) }).catch(
     ({ stdout, message }: { stdout?: string; message: string }) => assert.fail(stdout || message),

@@ -23,7 +23,7 @@ const whyNot =
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-test('a collector takes traces and metrics, and writes down what the gateway said', { skip: whyNot }, async (t) => {
+test('a collector receives traces and metrics as exported', { skip: whyNot }, async (t) => {
   const collector = await startCollector(t);
   let asked = 0;
   const upstream = await startFakeUpstream((_request, reply) => {

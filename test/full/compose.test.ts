@@ -36,7 +36,7 @@ const sums = z.object({ data: z.object({ result: z.array(z.object({ value: z.tup
 
 const body = JSON.stringify({ model: 'local/hash-embed', input: 'x' });
 
-test('the file of Docker Compose serves, loses no request when a node is stopped, and is watched', {
+test('the Docker Compose file serves, loses no request when a node stops, and is monitored', {
   skip: whyNot,
   timeout: 600_000,
 }, async (t) => {
@@ -90,7 +90,7 @@ test('the file of Docker Compose serves, loses no request when a node is stopped
   }
 });
 
-test('a key of Docker Compose that the test does not know is a fault', async () => {
+test('an unknown key in the Docker Compose file is a fault', async () => {
   const text = await readFile(file, 'utf8');
   assert.throws(() => readCompose(text.replace('    hostname: node-1\n', '    privileged: true\n')), /privileged/);
   assert.throws(() => readCompose(`${text}\nnetworks: {}\n`), /a section is not known/);

@@ -59,7 +59,7 @@ async function ask(gateway: GatewayProcess, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) assert.equal((await send(gateway.port, bytes)).status, 200);
 }
 
-test('the live stream counts what all workers serve, also when one of them dies and is replaced', async (t) => {
+test('the live stream counts the requests of all workers, also when one dies and is replaced', async (t) => {
   const { gateway, url, owner } = await open(t);
   const over = new AbortController();
   t.after(() => over.abort());
@@ -97,7 +97,7 @@ test('the live stream counts what all workers serve, also when one of them dies 
   await count(10);
 });
 
-test('about, health and the configuration are those of all workers', async (t) => {
+test('about, health and configuration cover all workers', async (t) => {
   const { gateway, owner } = await open(t);
   await ask(gateway, 8);
   const about: About = await owner.ask('GET', '/api/about');

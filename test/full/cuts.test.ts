@@ -89,7 +89,7 @@ async function settledOnce(pair: Pair, id: string, total: number): Promise<Excha
 for (const [kind, bytes] of Object.entries({ ...answers, ...variants })) {
   const stops = stopsIn(kind, bytes);
 
-  test(`an answer ${kind} that ends at any byte arrives up to that byte, and never looks complete`, async (t) => {
+  test(`a response ${kind} truncated at any byte arrives up to it, and never looks complete`, async (t) => {
     const pair = await startPair(t, breakingOff(bytes));
     for (const [after, answer] of await askAll(pair, stops, 'cut')) {
       const expected = readBeginning(bytes.subarray(0, after));
@@ -117,7 +117,7 @@ for (const [kind, bytes] of Object.entries({ ...answers, ...variants })) {
     assert.equal(pair.rig.settled.length, stops.length);
   });
 
-  test(`an answer ${kind} that is reset at any byte arrives as a beginning, and never looks complete`, async (t) => {
+  test(`a response ${kind} reset at any byte arrives partly, and never looks complete`, async (t) => {
     const pair = await startPair(t, breakingOff(bytes));
     const whole = readBeginning(bytes).body;
     for (const [after, answer] of await askAll(pair, stops, 'reset')) {
@@ -142,7 +142,7 @@ for (const [kind, bytes] of Object.entries({ ...answers, ...variants })) {
   });
 }
 
-test('a reset in a body that would end with the connection does not make it whole', async (t) => {
+test('a reset does not complete a body that ends with the connection', async (t) => {
   const pair = await startPair(t);
   for (const version of ['HTTP/1.0', 'HTTP/1.1']) {
     for (const asked of ['HTTP/1.1', 'HTTP/1.0']) {
@@ -171,7 +171,7 @@ test('a reset in a body that would end with the connection does not make it whol
   assert.ok(pair.rig.settled.every(({ cut }) => cut));
 });
 
-test('an error answer that breaks off is broken off as well, byte for byte', async (t) => {
+test('an error response that breaks is broken for the client, byte for byte', async (t) => {
   for (const body of ['{"error":{"message":"half an er', '']) {
     const pair = await startPair(t, async (_request, reply) => {
       await reply.head(503, [json, ['Content-Length', '100']]);
@@ -221,17 +221,17 @@ async function assertSilenceBroken(t: TestContext, bytes: Buffer, timeouts: Reco
   }
 }
 
-test('an upstream that falls silent in the middle is given up after the idle timeout, and the client sees it', async (t) => {
+test('an upstream silent within a body is given up at the idle timeout, visibly for the client', async (t) => {
   for (const bytes of Object.values({ ...answers, ...variants }))
     await assertSilenceBroken(t, bytes, { idle: patiently(37.5) });
 });
 
-test('the idle timeout counts from the head on, however long the first byte may take', async (t) => {
+test('the idle timeout starts at the head, however long the first byte may take', async (t) => {
   const bytes = answers['of events'] ?? Buffer.alloc(0);
   await assertSilenceBroken(t, bytes, { first_byte: '60s', idle: patiently(37.5) });
 });
 
-test('bytes that keep coming keep an answer alive, as long as the total allows', async (t) => {
+test('bytes that keep coming keep a response alive up to the total timeout', async (t) => {
   const dripping: Handler = async (_request, reply) => {
     await reply.head(200, [chunked]);
     for (let i = 0; i < 8 && reply.open; i += 1) {
@@ -258,7 +258,7 @@ test('bytes that keep coming keep an answer alive, as long as the total allows',
   assert.match(exchange.errorCause ?? '', /total/);
 });
 
-test('the connection of a broken answer is not used again, and the next one gets a whole answer', async (t) => {
+test('the connection of a broken response is not reused, and the next response is complete', async (t) => {
   const bytes = answers['in chunks'] ?? Buffer.alloc(0);
   const pair = await startPair(t, [
     async (_request, reply) => {

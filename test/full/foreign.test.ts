@@ -31,7 +31,7 @@ for (const language of ['python', 'go'] as const) {
 
 for (const { package: name, lists } of clients) {
   if (lists === undefined) continue;
-  test(`${name} reads the list of models`, async (t) => {
+  test(`${name} lists the models`, async (t) => {
     const { url, secure } = await listenAnywhere(t);
     const listed = await lists({ url, secure, key: testKey, model: 'm' });
     // Ollama's clients have no calls for the others.
@@ -53,7 +53,7 @@ for (const trial of clients.length === 0 ? [] : trials) {
   });
 }
 
-test('docs/reference/compatibility.md says of them what this run gave', () => {
+test("docs/reference/compatibility.md has this run's results for them", () => {
   const page = readFileSync(new URL('../../docs/reference/compatibility.md', import.meta.url), 'utf8');
   const languages = [...new Set(clients.map(({ language }) => language))];
   assert.equal(onlyOf(page, languages), render(trials, clients, cells), 'it says another thing: npm run compatibility');

@@ -45,7 +45,7 @@ ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 `;
 
-test('the image is small, has no shell and no npm, and runs as nobody in particular', {
+test('the image is small, has no shell or npm, and runs as an unprivileged user', {
   skip: whyNot,
   timeout: 900_000,
 }, async (t) => {

@@ -64,7 +64,7 @@ async function database(statements: string): Promise<string> {
   return url;
 }
 
-test('LiteLLM: models are opened with its salt, teams become projects, and keys go on by their digests', async (t) => {
+test('LiteLLM: models are decrypted with its salt, teams become projects, and keys keep their digests', async (t) => {
   const url = await database(litellm + modelRows());
   // What has no zone there is UTC, wherever this machine stands.
   const { TZ } = process.env;
@@ -116,7 +116,7 @@ test('LiteLLM: models are opened with its salt, teams become projects, and keys 
   }
 });
 
-test('LiteLLM: without its salt keys come alone, and with another nothing is guessed', {
+test('LiteLLM: without its salt only keys are imported, and a wrong salt imports no model', {
   skip: whyNoPostgres,
 }, async (t) => {
   const url = await database(litellm + modelRows());
@@ -133,7 +133,9 @@ test('channels and tokens of new-api', { skip: whyNoPostgres }, async (t) => {
   checkNewApi(await bring(t, 'new-api', await database(channelsOfNewApi)));
 });
 
-test('nobody there, and a wrong password, are told without the password', { skip: whyNoPostgres }, async (t) => {
+test('an unreachable server and a wrong password are reported without the password', {
+  skip: whyNoPostgres,
+}, async (t) => {
   const wrong = new URL(server().url());
   wrong.password = 'not-written-out';
   await assert.rejects(

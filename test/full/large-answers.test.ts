@@ -10,7 +10,7 @@ import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const json: HeaderField = ['Content-Type', 'application/json'];
 
-test('an answer of 60 MB passes byte for byte without being held in memory', async (t) => {
+test('a response of 60 MB passes byte for byte without being held in memory', async (t) => {
   const chunk = Buffer.alloc(1024 * 1024, 'vector digits 0.123456789,');
   const chunks = 60;
   const upstream = await startFakeUpstream(async (request, reply) => {

@@ -16,7 +16,7 @@ const headers: [string, string][] = [
   ['Content-Type', 'application/json'],
 ];
 
-test('behind nginx, bodies large and small and streams pass unchanged', async (t) => {
+test('behind nginx, small and large bodies and streams pass unchanged', async (t) => {
   const upstream = await startFakeUpstream(async (seen, reply) => {
     if (seen.path.endsWith('/completions')) return reply.sse(['one', 'two', '[DONE]'], { everyMs: 20 });
     return reply.bytes(200, [['content-type', 'application/json']], seen.body);
@@ -38,7 +38,7 @@ test('behind nginx, bodies large and small and streams pass unchanged', async (t
   assert.equal(refused.status, 400);
 });
 
-test('in front of nginx, its answers and its errors pass unchanged', async (t) => {
+test('in front of nginx, its responses and errors pass unchanged', async (t) => {
   const { port } = await startNginx(t, {
     server: `location /v1/embeddings { default_type application/json; add_header X-Served-By nginx; return 200 '{"ok": 1.0 }'; }
      location /v1/rerank { return 503 'busy'; }

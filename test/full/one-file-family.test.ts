@@ -70,11 +70,11 @@ function inCopy(copy: string, command: string, args: readonly string[], env: Rec
   return run(command, [...args], { cwd: copy, env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...env } });
 }
 
-test('a new family takes one file, and is in the registry, the schema, the documents, the commands and the gateway', async (t) => {
+test('a new family takes one file, and is in registry, schema, docs, commands and gateway', async (t) => {
   const copy = await copyProject(t);
   const launcher = join(copy, 'bin/postern');
 
-  await t.test('in the documents and the schema', async () => {
+  await t.test('in the docs and the schema', async () => {
     await inCopy(copy, process.execPath, ['tools/generate.ts']);
     const [schema, configuration, families] = await Promise.all(
       ['postern.schema.json', 'docs/reference/configuration.md', 'docs/reference/families.md'].map((file) =>

@@ -83,7 +83,7 @@ test('the packed package installs without scripts and answers on a fresh machine
   assert.equal(await ended, 0);
 });
 
-test('an archive runs where there is no Node, and another has the runtime of its platform', {
+test("an archive runs without an installed Node, and contains its platform's runtime", {
   skip: process.platform !== 'linux' && 'what is run here is for Linux',
   timeout: 600_000,
 }, async (t) => {

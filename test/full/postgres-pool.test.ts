@@ -7,7 +7,7 @@ import { createPostgresPool } from '../../src/store/postgres/postgres-pool.ts';
 import { startChaosProxy } from '../chaos/support/disturbances/chaos-proxy.ts';
 import { startPostgres, whyNoOwnPostgres } from '../support/servers/postgres.ts';
 
-test('a connection that breaks between two statements of a transaction fails the second one, and nothing else', {
+test('a connection that breaks within a transaction fails its second statement only', {
   skip: whyNoOwnPostgres,
 }, async (t) => {
   const server = await startPostgres(t, { isOwn: true });
@@ -25,7 +25,7 @@ test('a connection that breaks between two statements of a transaction fails the
   again.release();
 });
 
-test('of several connections that went silent at once, only the first is waited for', {
+test('of several connections that fell silent together, only the first is waited for', {
   skip: whyNoOwnPostgres,
 }, async (t: TestContext) => {
   const server = await startPostgres(t, { isOwn: true });

@@ -68,7 +68,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
   describeLedgerStore('as every ledger', openNew);
   describeSeriesStore('as all series', openNew);
 
-  test('rows of a former version come into blocks of series, with two nodes at it, each once', async (t) => {
+  test('rows of an older version are converted to series once, with two nodes running', async (t) => {
     const url = await server().createDatabase();
     const store = await openStore(url, { cwd });
     await checkFormerRows(store, async () => {
@@ -83,7 +83,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     return [await open(t, url, clock), await open(t, url, clock)];
   });
 
-  test('those who start at once on a new database all get ready, and each migration runs once', async (t) => {
+  test('gateways started together on a new database all become ready, and each migration runs once', async (t) => {
     const url = await server().createDatabase();
     assert.deepEqual(await readMissingMigrations(url, { cwd }), names);
     const ran = await Promise.all(Array.from({ length: 4 }, () => migrateStore(url, { cwd })));
@@ -94,7 +94,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.deepEqual([await migrateStore(url, { cwd }), await readMissingMigrations(url, { cwd })], [[], []]);
   });
 
-  test('a database of a newer version is refused and left as it is', async () => {
+  test('a database of a newer version is refused and unchanged', async () => {
     const url = await server().createDatabase();
     await migrateStore(url, { cwd });
     await run(url, "insert into kysely_migration values ('0099-later', '2030-01-01T00:00:00.000Z')");
@@ -103,7 +103,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.deepEqual(await run(url, 'select * from kysely_migration order by name'), before);
   });
 
-  test('a set-up that fails half-way leaves nothing behind', async () => {
+  test('a failed set-up leaves nothing behind', async () => {
     const url = await server().createDatabase();
     await run(url, 'create table usage_hours (door text)');
     assert.match(
@@ -114,7 +114,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.deepEqual(tables, [{ tablename: 'usage_hours' }]);
   });
 
-  test('a change in one store is heard by the others, and what was not written is not', async (t) => {
+  test('a change in one store is notified to the others, and a rolled-back one is not', async (t) => {
     const url = await server().createDatabase();
     const [one, two] = [await open(t, url), await open(t, url)];
     let heard = 0;
@@ -134,7 +134,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.equal(heard, 3);
   });
 
-  test('numbers of changes become visible in their order, however many write', async (t) => {
+  test('change numbers become visible in order with any number of writers', async (t) => {
     const url = await server().createDatabase();
     const stores = await Promise.all([open(t, url), open(t, url), open(t, url)]);
     const [reader] = stores;
@@ -157,7 +157,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     await writes;
   });
 
-  test('what is wrong with the server or the way to it is said in a sentence', async (t) => {
+  test('a server or network fault is reported in one sentence', async (t) => {
     const good = new URL(await server().createDatabase());
     const change = (edit: (url: URL) => void): string => {
       const url = new URL(good);
@@ -193,7 +193,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.match(await faultOf(openStore(inAscii, { cwd })), /encoding SQL_ASCII/);
   });
 
-  test('a user without the rights is told which it needs', async (t) => {
+  test('a user without privileges is told which are needed', async (t) => {
     const url = await server().createDatabase();
     const role = `postern_guest_${process.pid}`;
     await run(url, `create role ${role} login password 'wrong-one'`);
@@ -212,7 +212,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.equal((await keys.create(newKey())).name, 'test');
   });
 
-  test('a database that takes no writes says so, and keys are still found', async (t) => {
+  test('a read-only database is reported, and keys are still found', async (t) => {
     const url = await server().createDatabase();
     const key = newKey();
     const first = await open(t, url);
@@ -225,7 +225,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
 });
 
 describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
-  test('a server that is killed is an error until it is back, and nothing else', async (t) => {
+  test('with the server killed, requests fail until it is back, and nothing else', async (t) => {
     const server = await startPostgres(t, { isOwn: true });
     const { keys, changes } = await open(t, await server.createDatabase());
     const key = newKey();
@@ -247,7 +247,7 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
     await until(() => heard === 3);
   });
 
-  test('a server that hangs is an error soon, and its connections are not used again', async (t) => {
+  test('a hanging server fails soon, and its connections are not reused', async (t) => {
     const server = await startPostgres(t, { isOwn: true });
     const { keys } = await open(t, await server.createDatabase());
     const key = newKey();
@@ -261,7 +261,7 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
     for (let turn = 0; turn < 20; turn += 1) assert.equal((await keys.find(key.digest))?.managedBy, 'store');
   });
 
-  test('a store on a server that hangs can be closed', async (t) => {
+  test('a store on a hanging server can be closed', async (t) => {
     const server = await startPostgres(t, { isOwn: true });
     const store = await openStore(await server.createDatabase(), { cwd });
     const key = newKey();
@@ -295,7 +295,7 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
     assert.match(told[0] ?? '', /no connection left; .* Trying again for \d+ s\.$/);
   });
 
-  test('a server that comes up late is waited for, and one that refuses is not', async (t) => {
+  test('a server that starts late is waited for, one that refuses is not', async (t) => {
     const server = await startPostgres(t, { isOwn: true });
     const url = await server.createDatabase();
     await server.stop();
@@ -311,7 +311,7 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
     assert.deepEqual(told, []);
   });
 
-  test('over TLS, sslmode says how far the certificate is looked at', async (t) => {
+  test('over TLS, sslmode determines how the certificate is verified', async (t) => {
     const server = await startPostgres(t, {
       isOwn: true,
       settings: { ssl: 'on', ssl_cert_file: 'server.crt', ssl_key_file: 'server.key' },

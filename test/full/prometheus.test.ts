@@ -34,7 +34,7 @@ function promtool(args: readonly string[], input = ''): string {
   return status === 0 ? '' : `${status}: ${stdout}${stderr}`;
 }
 
-test('what is exposed after requests of every kind passes `promtool check metrics`', { skip: whyNot }, async (t) => {
+test('the metrics after requests of every kind pass `promtool check metrics`', { skip: whyNot }, async (t) => {
   const upstream = await startFakeUpstream((seen, reply) =>
     seen.body.includes('fail')
       ? reply.json(500, {})
@@ -80,7 +80,7 @@ const exemplars = z.object({
 });
 
 for (const workers of [1, 2]) {
-  test(`Prometheus itself takes OpenMetrics, and finds the trace of a request in its bucket, with workers: ${workers}`, {
+  test(`Prometheus accepts OpenMetrics, and stores a request's trace exemplar, with workers: ${workers}`, {
     skip: whyNot,
   }, async (t) => {
     const upstream = await startFakeUpstream((_, reply) =>
@@ -157,7 +157,7 @@ test('the alerts pass `promtool check rules`, and each says what to do', { skip:
   }
 });
 
-test('every question of the dashboard passes `promtool check rules`', { skip: whyNot }, async (t) => {
+test('every query of the dashboard passes `promtool check rules`', { skip: whyNot }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-dashboard-'));
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const text = await readFile(new URL('../../deploy/grafana/postern.json', import.meta.url), 'utf8');

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 const local = { upstreams: [{ id: 'local', family: 'local' }] };
 
-test("the README's examples print what was asked for", async (t) => {
+test("the README's examples print the expected output", async (t) => {
   await installForeign();
   const gateway = await startGatewayProcess({
     config: {

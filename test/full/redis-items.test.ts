@@ -41,7 +41,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 const keysIn = async (redis: OwnRedisServer): Promise<string[]> =>
   (await redis.send('KEYS', 'postern:item:*')) as string[];
 
-test('what one node asked for another knows', async (t) => {
+test('items cached by one node are hits on another', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const { rig, another } = await startNode(t, redis);
@@ -51,7 +51,7 @@ test('what one node asked for another knows', async (t) => {
   assert.ok(Number(await redis.send('PTTL', (await keysIn(redis))[0] ?? '')) > 3_000_000);
 });
 
-test('a value that was cut, changed or moved is asked for again', async (t) => {
+test('a truncated, altered or moved value is a miss', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const { rig, another } = await startNode(t, redis);
@@ -96,7 +96,7 @@ async function countsIn(redis: OwnRedisServer): Promise<{ readonly reads: number
   return { reads: callsOf('mget'), writes: callsOf('set') };
 }
 
-test('a Redis that is killed or hangs holds nobody up, and is asked again when it is back', async (t) => {
+test('a killed or hanging Redis delays no request, and is used again when it is back', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const { rig, another } = await startNode(t, redis);

@@ -94,7 +94,7 @@ function showSlowest(t: TestContext, when: string, { slowestMs }: Decisions): vo
   t.diagnostic(`slowest decision ${when}: ${slowestMs.toFixed(1)} ms (bar: 50 ms)`);
 }
 
-test('four nodes whose clocks are two seconds apart let through as many as the limit says', async (t) => {
+test('four nodes with clocks two seconds apart admit exactly the limit', async (t) => {
   const redis = await startRedis(t);
   if (redis === undefined) return;
   const nodes = await Promise.all([0, 2_000, 4_000, 6_000].map((aheadMs) => startNode(t, redis.url, { aheadMs })));
@@ -122,7 +122,7 @@ test('four nodes whose clocks are two seconds apart let through as many as the l
   await until('given back', async () => (await nodes[3]?.reserve([again], one))?.kind === 'taken');
 });
 
-test('settled tokens are given back, or added, for all nodes', async (t) => {
+test('settled tokens are returned or added for all nodes', async (t) => {
   const redis = await startRedis(t);
   if (redis === undefined) return;
   const [first, second] = [await startNode(t, redis.url), await startNode(t, redis.url)];
@@ -143,7 +143,7 @@ test('settled tokens are given back, or added, for all nodes', async (t) => {
   await until('added', async () => (await first.reserve(holders, one)).kind === 'refused');
 });
 
-test('exchanges at a time count over all nodes, and those of a killed node are forgotten', async (t) => {
+test('concurrent requests are counted over all nodes, and those of a killed node are forgotten', async (t) => {
   const redis = await startRedis(t);
   if (redis === undefined) return;
   const node = await startNode(t, redis.url);
@@ -185,7 +185,7 @@ test('exchanges at a time count over all nodes, and those of a killed node are f
   await until('those of the killed node are free', async () => (await node.reserve(holders, one)).kind === 'taken');
 });
 
-test('with Redis killed each node lets through its share by its own count, and all is in step when it is back empty', async (t) => {
+test('with Redis killed each node admits its share by its own count, and all agree when it is back empty', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const nodes = [await startNode(t, redis.url, { deadlineMs: 40 }), await startNode(t, redis.url, { deadlineMs: 40 })];
@@ -225,7 +225,7 @@ test('with Redis killed each node lets through its share by its own count, and a
   }
 });
 
-test('a Redis that comes back as it was some time ago is told what it has forgotten', async (t) => {
+test('a Redis restored to an older state gets the counts it has lost', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const nodes = [await startNode(t, redis.url), await startNode(t, redis.url)];
@@ -251,7 +251,7 @@ test('a Redis that comes back as it was some time ago is told what it has forgot
   assert.equal((await reserve(second, list, 60)).taken.length, 50);
 });
 
-test('with Redis hung every decision still comes, and what was on its way counts once', async (t) => {
+test('with Redis hanging every decision is still made, and requests in flight count once', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const node = await startNode(t, redis.url, { deadlineMs: 40 });
@@ -275,7 +275,7 @@ test('with Redis hung every decision still comes, and what was on its way counts
   assert.ok(used >= 411 && used <= 611, `${used}`);
 });
 
-test('a short silence costs no connection, and nothing counts twice', async (t) => {
+test('a short silence closes no connection, and nothing is counted twice', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const node = await startNode(t, redis.url, { deadlineMs: 40 });
@@ -297,7 +297,7 @@ test('a short silence costs no connection, and nothing counts twice', async (t) 
   assert.ok(!node.lines.some(({ text }) => text.startsWith('redis is away')));
 });
 
-test('late answers are decided by what was left a moment ago, and only several in a row make Redis count as away', async (t) => {
+test('late answers are replaced by the last known counts, and only several in a row make Redis unreachable', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const nodes = [
@@ -334,7 +334,7 @@ for (const [why, refuse, fix] of [
   ['it is out of memory', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
   ['it became a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
 ] as const) {
-  test(`a Redis that refuses because ${why} counts as away until it does not`, async (t) => {
+  test(`a Redis that refuses because ${why} counts as unreachable until it recovers`, async (t) => {
     const redis = await startOwnRedis(t);
     if (redis === undefined) return;
     const node = await startNode(t, redis.url, { deadlineMs: 40 });
@@ -353,7 +353,7 @@ for (const [why, refuse, fix] of [
   });
 }
 
-test('a Redis that is loading counts as away until it has loaded', async (t) => {
+test('a Redis that is loading counts as unreachable until it has loaded', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   await redis.send('DEBUG', 'POPULATE', '2000');
@@ -373,7 +373,7 @@ test('a Redis that is loading counts as away until it has loaded', async (t) => 
   assert.equal((await reserve(node, list, 5)).taken.length, 0);
 });
 
-test('goes on when the scripts are flushed, and begins anew when all data is', async (t) => {
+test('recovers when scripts are flushed, and starts anew when all data is', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const node = await startNode(t, redis.url);
@@ -402,7 +402,7 @@ test('goes on when the scripts are flushed, and begins anew when all data is', a
   });
 });
 
-test('finds its way with a password and a database number, and says neither', async (t) => {
+test('uses the password and database number, and logs neither', async (t) => {
   const redis = await startOwnRedis(t, { args: ['--requirepass', 'correct-horse'] });
   if (redis === undefined) return;
   const address = `127.0.0.1:${redis.port}`;
@@ -419,7 +419,7 @@ test('finds its way with a password and a database number, and says neither', as
   assert.equal((await reserve(stranger, list, 10)).taken.length, 2, 'one that has not reached it is not alone');
 });
 
-test('nothing is kept in Redis for good', async (t) => {
+test('every key in Redis has an expiry', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const node = await startNode(t, redis.url);

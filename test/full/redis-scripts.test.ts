@@ -18,7 +18,7 @@ function atTestTime(text: string): string {
   return changed;
 }
 
-test('counts in Redis as it does in memory, in any order of reserves, settles and waits', async (t) => {
+test('counts in Redis as in memory, in any order of reserve, settle and wait', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const client = createClient({ url: redis.url, RESP: 2 });

@@ -76,7 +76,7 @@ async function until(what: string, isSo: () => boolean | Promise<boolean>): Prom
 const served = (answers: readonly { readonly status: number }[]): number =>
   answers.filter(({ status }) => status === 200).length;
 
-test('workers without Redis share limits exactly, headers tell the whole, and an upstream never has too many calls', async (t) => {
+test("workers without Redis share limits exactly, headers show the total, and an upstream's limit holds", async (t) => {
   const { seen, url } = await startUpstream(t, (reply) => reply.sleep(20));
   const gateway = await start(t, url, { server: { workers: 3 } });
   const ask = asker(t);
@@ -87,7 +87,7 @@ test('workers without Redis share limits exactly, headers tell the whole, and an
   assert.equal(seen.most, most);
 });
 
-test('what a killed worker had under way is free within seconds', async (t) => {
+test("a killed worker's slots are free within seconds", async (t) => {
   const end = Promise.withResolvers<void>();
   let calls = 0;
   const { seen, url } = await startUpstream(t, (reply) => {
@@ -121,7 +121,7 @@ test('what a killed worker had under way is free within seconds', async (t) => {
   assert.equal(broken, dead, 'the others were served');
 });
 
-test('nodes share the places at an upstream through Redis, and those of a killed node come back', async (t) => {
+test("nodes share an upstream's slots through Redis, and a killed node's slots are freed", async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const { seen, url } = await startUpstream(t, (reply) => reply.sleep(60));

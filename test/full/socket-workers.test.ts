@@ -90,7 +90,7 @@ async function askAll(gateway: GatewayProcess, socketPath: string): Promise<void
   }
 }
 
-test('two serve at one file, which stays while they die and are replaced, and goes with the gateway', async (t) => {
+test('two workers serve one socket file, which stays when one is replaced, and is removed at the end', async (t) => {
   const { open, socketPath } = await createSetup(t);
   const gateway = await open();
   const made = await stat(socketPath);
@@ -109,7 +109,7 @@ test('two serve at one file, which stays while they die and are replaced, and go
   assert.equal(gateway.stderr(), '');
 });
 
-test('when both die at once, those that take their places serve there again', async (t) => {
+test('when both die at once, their replacements serve the file again', async (t) => {
   const { open, socketPath } = await createSetup(t);
   const gateway = await open();
   await kill(gateway, ...pids(gateway));
@@ -118,7 +118,7 @@ test('when both die at once, those that take their places serve there again', as
   assert.equal(gateway.stderr(), '');
 });
 
-test('what a killed gateway left behind is removed; a second gateway leaves alone what the first one serves at', async (t) => {
+test("a killed gateway's socket is removed; a second gateway leaves the first one's socket", async (t) => {
   const { open, socketPath } = await createSetup(t);
   const killed = await open();
   killed.signal('SIGKILL');

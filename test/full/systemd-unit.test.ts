@@ -18,7 +18,9 @@ function analyze(...args: readonly string[]) {
   return { status, said: `${stdout}${stderr}` };
 }
 
-test('systemd finds nothing wrong with the unit but that the package is not installed here', { skip: whyNot }, () => {
+test('systemd-analyze finds no fault in the unit, except that the package is not installed here', {
+  skip: whyNot,
+}, () => {
   const { said } = analyze('verify', unit);
   const faults = said
     .split('\n')
@@ -26,7 +28,7 @@ test('systemd finds nothing wrong with the unit but that the package is not inst
   assert.deepEqual(faults, []);
 });
 
-test('the unit leaves the process little of the machine', { skip: whyNot }, (t) => {
+test('the unit restricts the process to little of the machine', { skip: whyNot }, (t) => {
   const { status, said } = analyze('security', '--offline=yes', '--no-pager', '--threshold=20', unit);
   t.diagnostic(said.trim().split('\n').at(-1) ?? '');
   assert.equal(status, 0, said);

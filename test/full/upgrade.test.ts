@@ -27,7 +27,7 @@ const whyNot =
   whyNoOwnPostgres ||
   (process.env.CI !== 'true' && !isHere(commit) ? `the commit of ${release} is not in this checkout` : false);
 
-test('two nodes go from the last release to this version and back, and no request fails', {
+test('two nodes upgrade from the last release to this version and back, without a failed request', {
   skip: whyNot,
   timeout: 600_000,
 }, async (t) => {
@@ -100,7 +100,7 @@ test('two nodes go from the last release to this version and back, and no reques
   assert.equal(Number(row.split(',')[head.split(',').indexOf('requests')]), load.answered, stdout);
 });
 
-test('what is written of the last release is what its commit has', { skip: whyNot }, () => {
+test('the recorded facts of the last release match its commit', { skip: whyNot }, () => {
   const named = ['grep', '-hoE', "'[0-9]{4}-[a-z-]+'", commit, '--', 'src/store/migrations'];
   const steps = [
     ...execFileSync('git', named, { cwd: repository })

@@ -22,7 +22,7 @@ const example = new URL('../../examples/vault-agent/', import.meta.url);
 const rootToken = 'root-of-a-test';
 const read = z.object({ data: z.record(z.string(), z.unknown()) });
 
-test('what Vault has is used at once and from then on, without a restart', {
+test('a secret from Vault is used at once, and its changes without a restart', {
   skip: whyNot,
   timeout: 300_000,
 }, async (t) => {

@@ -67,7 +67,7 @@ async function ask(gateway: GatewayProcess, count: number): Promise<void> {
 }
 
 describe('workers', { concurrency: 2 }, () => {
-  test('two serve; one that is killed is replaced without a count being lost; SIGTERM drains all without a failure', async (t) => {
+  test('two workers serve; a killed one is replaced without losing a count; SIGTERM drains all', async (t) => {
     const { gateway } = await open(t);
     assert.equal(gateway.log().filter(({ msg }) => msg === 'listening').length, 1);
     assert.equal(gateway.log().find(({ msg }) => msg === 'listening')?.workers, 2);
@@ -108,7 +108,7 @@ describe('workers', { concurrency: 2 }, () => {
     assert.equal(gateway.stderr(), '');
   });
 
-  test('a second signal ends all of them at once, and says so with the exit code', async (t) => {
+  test('a second signal ends all workers at once with its exit code', async (t) => {
     const { gateway, upstream } = await open(t, (_entry, reply) => reply.stall());
     const stuck = send(gateway.port, bytes);
     await upstream.nextRequest();
@@ -120,7 +120,7 @@ describe('workers', { concurrency: 2 }, () => {
     while (pids(gateway).some(isAlive)) await wait(10);
   });
 
-  test('a changed configuration reaches every worker; a spoiled one keeps a dead one out until it is mended', async (t) => {
+  test('a changed configuration reaches every worker; an invalid one keeps a dead worker out until it is fixed', async (t) => {
     const { gateway, upstream } = await open(t);
     await writeFile(gateway.configFile, JSON.stringify(document(upstream.url, ['m', 'n'])));
     gateway.signal('SIGHUP');
@@ -147,7 +147,7 @@ describe('workers', { concurrency: 2 }, () => {
     await askForNew();
   });
 
-  test('what speaks against a start is said once, and is the exit code of all', async (t) => {
+  test('a start fault is reported once, and is the exit code of all', async (t) => {
     const directory = await createDirectory(t);
     const port = await listen(t, (socket) => socket.destroy());
     const file = join(directory, 'postern.json');
@@ -161,7 +161,7 @@ describe('workers', { concurrency: 2 }, () => {
     );
   });
 
-  test('the first key is made once, and shown once; when whoever watches over them dies, they do not stay behind', async (t) => {
+  test('the first key is created and shown once; when the parent dies, the workers end', async (t) => {
     const gateway = await startGatewayProcess({ config: { ...document('http://127.0.0.1:1'), keys: [] } });
     t.after(() => gateway.stop());
     const shown = gateway.stdout().match(/^ {2}pst_[0-9A-Za-z]{49}$/gm) ?? [];

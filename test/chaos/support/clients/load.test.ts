@@ -6,7 +6,7 @@ import { type LoadWindow, runLoad, startLoad } from './load.ts';
 
 const requests = [toRequestBytes({ path: '/', body: '{}' })];
 
-test('a closed loop sends as many requests as it is told to, over kept connections', async (t) => {
+test('a closed loop sends the given number of requests over reused connections', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const report = await runLoad(t, { port: upstream.port, requests, connections: 4, maxRequests: 100, maxMs: 10_000 });
@@ -17,7 +17,7 @@ test('a closed loop sends as many requests as it is told to, over kept connectio
   assert.ok(report.latency.p50Ms > 0 && report.latency.p50Ms <= report.latency.maxMs);
 });
 
-test('an open loop counts from when a request was due, answered or not', async (t) => {
+test('an open loop counts from the due time of each request, answered or not', async (t) => {
   const upstream = await startFakeUpstream(async (_request, reply) => {
     await reply.sleep(60);
     await reply.json(200, {});
@@ -36,7 +36,7 @@ test('an open loop counts from when a request was due, answered or not', async (
   assert.ok(report.latency.maxMs > 5 * 60 - 40 - 5, String(report.latency.maxMs));
 });
 
-test('what is not a whole 2xx answer is counted by what it was, with its detail', async (t) => {
+test('anything but a complete 2xx response is counted by type, with detail', async (t) => {
   const upstream = await startFakeUpstream([
     (_request, reply) => reply.json(503, { error: 'no' }),
     (_request, reply) => reply.reset(),
@@ -63,7 +63,7 @@ test('what is not a whole 2xx answer is counted by what it was, with its detail'
   assert.match(malformed, /a malformed answer: a Content-Length of "01"/);
 });
 
-test('a load without end ends when it is told to, and clients that leave are counted apart', async (t) => {
+test('an endless load stops on request, and leaving clients are counted separately', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const load = startLoad(t, {
@@ -80,7 +80,7 @@ test('a load without end ends when it is told to, and clients that leave are cou
   assert.equal(report.sent, report.answered + report.abandoned);
 });
 
-test('whoever listens is told of every window while the load runs', async (t) => {
+test('reports every window while the load runs', async (t) => {
   const upstream = await startFakeUpstream([
     (_request, reply) => reply.json(503, {}),
     (_request, reply) => reply.reset(),

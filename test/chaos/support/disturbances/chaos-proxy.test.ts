@@ -20,7 +20,7 @@ async function open(t: TestContext, port: number): Promise<RawConnection> {
   return connection;
 }
 
-test('what is not told otherwise passes both ways, and its end too', async (t) => {
+test('passes traffic unchanged in both directions by default, with its end', async (t) => {
   const upstream = await startFakeUpstream((_request, reply) => reply.raw(answer));
   t.after(() => upstream.close());
   const proxy = await startChaosProxy(t, upstream.port);
@@ -31,7 +31,7 @@ test('what is not told otherwise passes both ways, and its end too', async (t) =
   assert.equal(proxy.passed().toClient, answer.length);
 });
 
-test('an answer is cut and reset at any byte', async (t) => {
+test('a response is cut and reset at any byte', async (t) => {
   const upstream = await startFakeUpstream((_request, reply) => reply.raw(answer));
   t.after(() => upstream.close());
   const proxy = await startChaosProxy(t, upstream.port);
@@ -67,7 +67,7 @@ test('a request is cut at any byte', async (t) => {
   }
 });
 
-test('what stalls goes on when it is told to', async (t) => {
+test('a stalled connection continues on request', async (t) => {
   const port = await listen(t, echo);
   const proxy = await startChaosProxy(t, port, { toClient: { ends: 'stall', afterBytes: 3 } });
   const connection = await open(t, proxy.port);
@@ -79,7 +79,7 @@ test('what stalls goes on when it is told to', async (t) => {
   await connection.sees('123456');
 });
 
-test('delay and throttle keep every byte, and take their time', async (t) => {
+test('delay and throttle keep every byte, and take time', async (t) => {
   const port = await listen(t, echo);
   const proxy = await startChaosProxy(t, port, { toServer: { delayMs: 40 }, toClient: { bytesPerSecond: 10_000 } });
   const connection = await open(t, proxy.port);
@@ -91,7 +91,7 @@ test('delay and throttle keep every byte, and take their time', async (t) => {
   assert.ok(performance.now() - startedMs > 40 + 80);
 });
 
-test('a proxy that is down breaks what is open, refuses, and comes back on its port', async (t) => {
+test('a proxy that is down breaks open connections, refuses new ones, and returns on its port', async (t) => {
   const port = await listen(t, echo);
   const proxy = await startChaosProxy(t, port);
   const connection = await open(t, proxy.port);

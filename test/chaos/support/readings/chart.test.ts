@@ -10,20 +10,20 @@ function cells(values: ChartRow['values'], top?: number): string | undefined {
   return first?.slice('alpha  '.length);
 }
 
-test('draws values from nothing to the top as rising blocks', () => {
+test('draws values from zero to the maximum as rising blocks', () => {
   assert.equal(cells([0, 1, 2, 3, 4, 5, 6, 7, 8]), '·▁▂▃▄▅▆▇█');
 });
 
-test('shows the smallest value above zero, and no more than a full block', () => {
+test('shows the smallest positive value, and no more than a full block', () => {
   assert.equal(cells([0.001, 8, 80]), '▁██');
 });
 
-test('leaves a hole where nothing is known, and draws nothing but zeros where the top is zero', () => {
+test('leaves a gap for unknown values, and draws zeros if the maximum is zero', () => {
   assert.equal(cells([4, undefined, 4]), '▄ ▄');
   assert.equal(cells([0, 0], 0), '··');
 });
 
-test('lines rows, axis and marks up under each other, whatever has come so far', () => {
+test('aligns rows, axis and marks, however much data there is', () => {
   const lines = drawChart({
     spanMs: 10_000,
     columns: 20,
@@ -46,13 +46,13 @@ test('lines rows, axis and marks up under each other, whatever has come so far',
   ]);
 });
 
-test('marks at the same time stand beside each other, and none beyond the end of the axis', () => {
+test('simultaneous marks are side by side, and none is beyond the axis', () => {
   const marks = [1_000, 1_000, 1_000, 5_000].map((atMs) => ({ atMs, text: 'x' }));
   const [, axis] = drawChart({ spanMs: 5_000, columns: 10, rows: [row([])], marks });
   assert.equal(axis, '       ──123─────');
 });
 
-test('a canvas replaces what it showed before, however many lines that were', () => {
+test('a canvas replaces what it showed before, of any height', () => {
   const written: string[] = [];
   const canvas = createCanvas({
     columns: 10,
@@ -64,7 +64,7 @@ test('a canvas replaces what it showed before, however many lines that were', ()
   assert.deepEqual(written, ['one\ntwo\n', '\r\x1b[2A\x1b[Ja line th\n', '\r\x1b[1A\x1b[Jend\n']);
 });
 
-test('takes the columns that are left beside labels and notes, within reason', () => {
+test('uses the width left beside labels and notes, within limits', () => {
   assert.deepEqual([fitColumns(80, 20), fitColumns(300, 20), fitColumns(10, 20)], [60, 72, 24]);
   assert.deepEqual([fitColumns(0, 20), fitColumns(undefined, 20)], [60, 60]);
 });

@@ -10,7 +10,7 @@ function differs(requests: readonly ReadRequest[], end: Reading['end'], behind: 
   return differenceBehind({ requests, end }, behind, Buffer.from('any')) !== undefined;
 }
 
-test('a proxy may pass on the same requests, fewer, and what is refused here', () => {
+test('a proxy may pass the same requests or fewer, and those refused here', () => {
   assert.equal(differs([own], 'clean', [passed]), false);
   assert.equal(differs([own, own], 'clean', [passed]), false);
   assert.equal(differs([own], 'clean', []), false);
@@ -18,7 +18,7 @@ test('a proxy may pass on the same requests, fewer, and what is refused here', (
   assert.equal(differs([own], 'last', [passed, passed]), false);
 });
 
-test('a request that is passed on as another, or was none here, is a fault', () => {
+test('a request that is passed on changed, or was never sent, is a fault', () => {
   for (const other of [
     { method: 'PUT' },
     { target: '/b' },

@@ -5,7 +5,7 @@ import { Canaries } from './canaries.ts';
 
 const mark = 'Zq7vKx2pWt9mB4';
 
-test('a text is found in every disguise, wherever it stands', async () => {
+test('finds a text in every encoding, anywhere', async () => {
   const canaries = new Canaries(mark);
   const text = canaries.make('password', '/+=end');
   const disguises: readonly string[] = [
@@ -28,7 +28,7 @@ test('a text is found in every disguise, wherever it stands', async () => {
   }
 });
 
-test('what is something else is not found', async () => {
+test('finds nothing in other text', async () => {
   const canaries = new Canaries(mark);
   canaries.make('password');
   canaries.add('key', 'pst_abcdefghijklmnopqrstuvwxyz', { part: 'efghijklmnopqrstuvwxyz', digests: false });
