@@ -45,7 +45,7 @@ function read(
 
 const chunked = 'POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-test('a chunked body reads the same wherever the stream is cut', () => {
+test('a chunked body is parsed the same at any split', () => {
   const bytes = Buffer.from(
     `${chunked}5\r\nhel\r\n\r\nA;note="x"\r\n0123456789\r\n0\r\nX-Sum: 1\r\n\r\nPOST /b HTTP/1.1\r\nContent-Length: 2\r\n\r\nok`,
   );
@@ -67,7 +67,7 @@ test('a chunked body reads the same wherever the stream is cut', () => {
   assert.deepEqual(byteByByte.messages, expected);
 });
 
-test('a message is complete at its last byte and not before', () => {
+test('a message is complete exactly at its last byte', () => {
   for (const whole of [
     `${chunked}3\r\nabc\r\n0\r\n\r\n`,
     `${chunked}3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n`,
@@ -87,7 +87,7 @@ test('a body without framing lasts until the stream ends', () => {
   assert.equal(endsCleanly, true);
 });
 
-test('fields keep their order and case, and their values lose only the white space around them', () => {
+test('fields keep order and case, and their values lose only surrounding white space', () => {
   const { messages } = read(['GET / HTTP/1.1\r\nb:2\r\nA: \t1 1 \r\nb:\r\n\r\n']);
   assert.deepEqual(messages[0]?.headers, [
     ['b', '2'],
@@ -96,7 +96,7 @@ test('fields keep their order and case, and their values lose only the white spa
   ]);
 });
 
-test('bytes that are not well-formed are refused', () => {
+test('malformed bytes are refused', () => {
   for (const bytes of [
     `${chunked}g\r\n`,
     `${chunked}\r\n`,
@@ -115,7 +115,7 @@ test('bytes that are not well-formed are refused', () => {
   }
 });
 
-test('framing fields that two recipients could read in two ways are refused', () => {
+test('ambiguous framing fields are refused', () => {
   for (const headers of [
     [
       ['Content-Length', '3'],
@@ -137,7 +137,7 @@ test('framing fields that two recipients could read in two ways are refused', ()
   assert.deepEqual(parseFraming([['Content-Length', '0']]), { kind: 'length', bytes: 0 });
 });
 
-test('a head is written with its bytes as they are', () => {
+test('a head is written byte for byte', () => {
   assert.deepEqual(
     toHead('HTTP/1.1 200 OK', [['X-A', '\xff']]),
     Buffer.from('HTTP/1.1 200 OK\r\nX-A: \xff\r\n\r\n', 'latin1'),

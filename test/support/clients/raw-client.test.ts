@@ -23,7 +23,7 @@ for (const { name, bytes } of [
   { name: 'the last chunk', bytes: `${chunked}5\r\n12345\r\n` },
   { name: 'the last line', bytes: `${chunked}5\r\n12345\r\n0\r\n` },
 ]) {
-  test(`a connection that ends before ${name} leaves an incomplete response, with what came of it`, async (t) => {
+  test(`a connection that ends before ${name} leaves an incomplete response with what arrived`, async (t) => {
     const cut = await read(t, async (reply) => {
       await reply.raw(bytes);
       reply.cut();
@@ -54,7 +54,7 @@ test('a silent server leaves an incomplete response on an open connection', asyn
   assert.deepEqual([response.body.toString(), response.complete, response.closed], ['12345', false, 'open']);
 });
 
-test('a connection closed without a word has status 0', async (t) => {
+test('a connection closed without data has status 0', async (t) => {
   const response = await read(t, (reply) => reply.cut());
   assert.deepEqual([response.status, response.statusLine, response.complete, response.closed], [0, '', false, 'fin']);
 });
@@ -73,7 +73,7 @@ test('a body without framing is complete at FIN and incomplete at RST', async (t
   assert.deepEqual([reset.body.toString(), reset.complete], ['all', false]);
 });
 
-test('a whole response keeps order and case of its fields, its trailers and what was said before it', async (t) => {
+test('a complete response keeps order and case of fields, trailers and informational responses', async (t) => {
   const response = await read(t, (reply) =>
     reply.raw(
       'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Made So\r\nB: 1\r\na: 2\r\nB: 3\r\n' +
@@ -98,7 +98,7 @@ test('a whole response keeps order and case of its fields, its trailers and what
   assert.equal(response.closed, 'open');
 });
 
-test('answers to HEAD, 204 and 304 are complete without a body', async (t) => {
+test('responses to HEAD, 204 and 304 are complete without a body', async (t) => {
   const head = await read(t, (reply) => reply.raw(sized), { method: 'HEAD' });
   assert.equal(head.complete, true);
   for (const status of [204, 304]) {
@@ -107,7 +107,7 @@ test('answers to HEAD, 204 and 304 are complete without a body', async (t) => {
   }
 });
 
-test('waiting for the close shows bytes behind the response', async (t) => {
+test('waiting for the close shows bytes after the response', async (t) => {
   const response = await read(
     t,
     async (reply) => {
@@ -143,7 +143,7 @@ test('each piece of the body is kept as it arrived', async (t) => {
   );
 });
 
-test('pipelined responses stop at the first that is not whole', async (t) => {
+test('pipelined responses stop at the first incomplete one', async (t) => {
   const server = await startFakeUpstream([
     (_entry, reply) => reply.json(200, 1),
     async (_entry, reply) => {
@@ -160,7 +160,7 @@ test('pipelined responses stop at the first that is not whole', async (t) => {
   );
 });
 
-test('an ordinary request has the fields that it needs and no others', () => {
+test('an ordinary request has the mandatory fields only', () => {
   assert.equal(
     toRequestBytes({ path: '/a', port: 80, body: { b: 1 }, headers: [['X-C', '2']] }).toString(),
     'POST /a HTTP/1.1\r\nX-C: 2\r\nhost: 127.0.0.1:80\r\ncontent-type: application/json\r\ncontent-length: 7\r\n\r\n{"b":1}',
@@ -168,7 +168,7 @@ test('an ordinary request has the fields that it needs and no others', () => {
   assert.equal(toRequestBytes({ path: '/', headers: [['Host', 'h']] }).toString(), 'GET / HTTP/1.1\r\nHost: h\r\n\r\n');
 });
 
-test('the same over TLS, resets included', async (t) => {
+test('the same over TLS, including resets', async (t) => {
   let note: (error: NodeJS.ErrnoException) => void = () => undefined;
   const broken = new Promise<NodeJS.ErrnoException>((resolve) => {
     note = resolve;

@@ -39,7 +39,7 @@ async function standInCommand(t: TestContext): Promise<[string, string]> {
   return [process.execPath, file];
 }
 
-test('a process is handed over when it says that it is ready, and cleaned up when it stops', async (t) => {
+test('a process is returned when it reports ready, and cleaned up when it stops', async (t) => {
   process.env.POSTERN_TEST_INHERITED = 'yes';
   t.after(() => {
     delete process.env.POSTERN_TEST_INHERITED;
@@ -65,14 +65,14 @@ test('a process is handed over when it says that it is ready, and cleaned up whe
   assert.equal(existsSync(gateway.directory), false);
 });
 
-test('a signal reaches the process', async (t) => {
+test('a signal is delivered to the process', async (t) => {
   const gateway = await startGatewayProcess({ command: await standInCommand(t), config: {} });
   gateway.signal('SIGKILL');
   assert.deepEqual(await gateway.exited, { code: null, signal: 'SIGKILL' });
   await gateway.stop();
 });
 
-test('a process that ends before it is ready fails the start with what it said', async (t) => {
+test('a process that ends before it is ready fails the start with its output', async (t) => {
   await assert.rejects(
     startGatewayProcess({ command: await standInCommand(t), config: { broken: true } }),
     /the configuration is broken/,

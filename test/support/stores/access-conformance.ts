@@ -45,7 +45,7 @@ async function actionsOf({ audit }: Store): Promise<string[]> {
 export function describeAccess(openStore: OpenStore): void {
   const open = (t: TestContext) => openStore(t, createFakeClock());
 
-  test('a member is found by its address in whichever case, and there is one with it', async (t) => {
+  test('a member is found by address in any case, and each address is unique', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { members } = store;
@@ -72,7 +72,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal((await members.get(made.id))?.lastSeenAtMs, clock.nowMs());
   });
 
-  test('what a member is at an identity provider belongs to one member', async (t) => {
+  test('an identity at a provider belongs to one member', async (t) => {
     const store = await open(t);
     const [one, other] = [await addMember(store, { oidcSubject: 'issuer me' }), await addMember(store)];
     assert.equal((await store.members.findBySubject('issuer me'))?.id, one.id);
@@ -83,7 +83,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.notEqual(await store.members.change(other.id, { oidcSubject: 'issuer me' }, { actor }), 'taken');
   });
 
-  test('what of a member is changed is changed, and the log tells it without the password', async (t) => {
+  test('changed fields of a member are stored, and logged without the password', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { members } = store;
@@ -112,7 +112,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.doesNotMatch(JSON.stringify(await store.audit.page({ limit: 100 })), /CANARY/);
   });
 
-  test('the last owner who can sign in stays one', async (t) => {
+  test('the last owner who can sign in cannot be demoted or removed', async (t) => {
     const store = await open(t);
     const { members } = store;
     const [first, second] = [await addMember(store, { role: 'owner' }), await addMember(store, { role: 'owner' })];
@@ -125,7 +125,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await members.remove(second.id, actor), 'last-owner');
   });
 
-  test('of owners who all remove one another at once, one is left', async (t) => {
+  test('of owners who remove one another at once, one remains', async (t) => {
     const store = await open(t);
     const owners = [];
     for (let count = 0; count < 6; count += 1) owners.push(await addMember(store, { role: 'owner' }));
@@ -139,7 +139,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal((await store.members.list()).filter(({ role }) => role === 'owner').length, 1);
   });
 
-  test('a session is found by its digest, with its member as it is now', async (t) => {
+  test("a session is found by its digest, with the member's current data", async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { sessions, members } = store;
@@ -163,7 +163,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await sessions.open(newSession('nobody')), undefined);
   });
 
-  test('a session ends when it is ended, by its member alone, and with what its member may', async (t) => {
+  test("a session ends on request, by its own member only, and with the member's access", async (t) => {
     const store = await open(t);
     const { sessions, members } = store;
     await addMember(store, { role: 'owner' });
@@ -199,7 +199,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await isThere(kept), false);
   });
 
-  test('sessions that are over are cleared away, and no others', async (t) => {
+  test('expired sessions are deleted, and no others', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { id } = await addMember(store);
@@ -220,7 +220,7 @@ export function describeAccess(openStore: OpenStore): void {
     );
   });
 
-  test('a token is found by its digest, listed without it, revoked for good, and gone with its member', async (t) => {
+  test('a token is found by its digest, listed without it, revoked for good, and deleted with its member', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { tokens } = store;
@@ -255,7 +255,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal((await actionsOf(store)).filter((line) => line.includes('token.revoke')).length, 1);
   });
 
-  test('a passkey belongs to one member, and a counter that does not go up is told', async (t) => {
+  test('a passkey belongs to one member, and a counter that does not increase is reported', async (t) => {
     const store = await open(t);
     const { passkeys, members } = store;
     const [ada, bo] = [await addMember(store, { role: 'owner' }), await addMember(store)];
@@ -288,7 +288,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await passkeys.find('cred'), undefined);
   });
 
-  test('the set-up link makes one owner, the newest one alone, and none once somebody is there', async (t) => {
+  test('the set-up link creates one owner, only the newest works, and none once there is an owner', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { invitations, members } = store;
@@ -307,7 +307,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await invitations.setUp(late, clock.nowMs() + hourMs, actor), undefined);
   });
 
-  test('a link holds until it is over, withdrawn, used or replaced', async (t) => {
+  test('a link works until it expires, is withdrawn, used or replaced', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { invitations, members } = store;
@@ -359,7 +359,7 @@ export function describeAccess(openStore: OpenStore): void {
     for (const secret of [digest, reset.digest]) assert.equal(text.includes(secret), false);
   });
 
-  test('attempts count over all who ask, and many at once get no further than the rule', async (t) => {
+  test('attempts are counted across callers, and parallel ones do not exceed the limit', async (t) => {
     const clock = createFakeClock();
     const { attempts } = await openStore(t, clock);
     const waitMs = (count: number) => (count < 3 ? 0 : 1_000 * count);
@@ -379,7 +379,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await attempts.begin('b', () => 5), 0, 'what was long ago is forgotten');
   });
 
-  test('hostile text among members is text where it is written, and finds nothing where it is looked for', async (t) => {
+  test('hostile text in members is stored as text, and finds nothing in searches', async (t) => {
     const store = await open(t);
     await addMember(store, { role: 'owner' });
     for (const [index, text] of hostileTexts.entries()) {

@@ -26,7 +26,7 @@ const alertOf = (id: string, more: Partial<StoredAlert> = {}): StoredAlert => ({
 
 export function describeAlertStore(name: string, openStore: OpenStore): void {
   describe(name, () => {
-    test('an alert comes back as it was, and as it was changed', async (t) => {
+    test('an alert is read as written, and as changed', async (t) => {
       const { alerts } = await openStore(t, createFakeClock(startMs));
       await alerts.put(alertOf('a1'));
       assert.deepEqual(await alerts.get('a1'), alertOf('a1'));
@@ -49,7 +49,7 @@ export function describeAlertStore(name: string, openStore: OpenStore): void {
       }
     });
 
-    test('pages come the newest first, open ones and closed ones apart; what was closed long ago goes', async (t) => {
+    test('pages are newest first, open and closed separately; old closed ones are deleted', async (t) => {
       const { alerts } = await openStore(t, createFakeClock(startMs));
       for (const id of ['a1', 'a2', 'a3', 'a4']) {
         await alerts.put(alertOf(id, { closedAtMs: id < 'a3' ? startMs + Number(id.at(1)) : undefined }));
@@ -64,7 +64,7 @@ export function describeAlertStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(await idsOf({ limit: 9 }), ['a4', 'a3', 'a2']);
     });
 
-    test('of many nodes one has the lease, until it is over or given up', async (t) => {
+    test('of many nodes one has the lease, until it expires or is released', async (t) => {
       const clock = createFakeClock(startMs);
       const { alerts } = await openStore(t, clock);
       const nodes = ['n1', 'n2', 'n3', 'n4'];

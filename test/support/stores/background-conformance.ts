@@ -32,7 +32,7 @@ const answerOf = (id: string, more: Partial<BackgroundAnswer> = {}): BackgroundA
 const options = { handsMs: 60_000, most: 100 };
 
 export function describeBackground(openStore: OpenStore): void {
-  test('what is made in the background is in the hands of one node, until that is not heard of any more', async (t) => {
+  test('a background response is polled by one node, until that node is silent for too long', async (t) => {
     const clock = createFakeClock();
     const { background } = await openStore(t, clock);
     const [one, two] = [answerOf('resp_1'), answerOf('resp_2', { project: undefined })];
@@ -60,7 +60,7 @@ export function describeBackground(openStore: OpenStore): void {
     assert.deepEqual(await background.claim('third', options), [one]);
   });
 
-  test('of several nodes at once, each answer goes to one', async (t) => {
+  test('with several nodes, each response is polled by exactly one', async (t) => {
     const clock = createFakeClock();
     const { background } = await openStore(t, clock);
     const ids = Array.from({ length: 20 }, (_, no) => `resp_${no}`);
@@ -76,7 +76,7 @@ export function describeBackground(openStore: OpenStore): void {
     );
   });
 
-  test('whoever sees the end first tells it to who has it in hands', async (t) => {
+  test('a node that sees the end first notifies the polling node', async (t) => {
     const clock = createFakeClock();
     const { background } = await openStore(t, clock);
     await background.add(answerOf('resp_1'), 'first', clock.nowMs() + 10_000);
@@ -105,7 +105,7 @@ export function describeBackground(openStore: OpenStore): void {
     });
   });
 
-  test('batches are kept apart from answers, and are found by their project', async (t) => {
+  test('batches are separate from responses, and found by project', async (t) => {
     const clock = createFakeClock();
     const { background, batches } = await openStore(t, clock);
     const batch = answerOf('batch_1', { asking: { ...asking, batch: { path: '/v1/embeddings', lines: 7 } } });

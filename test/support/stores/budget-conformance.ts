@@ -45,14 +45,14 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
   const open = (t: TestContext): Promise<Store> => openStore(t, createFakeClock());
 
   describe(`the budgets of ${name}`, () => {
-    test('an account of a day that is over begins with that day alone', async (t) => {
+    test("a daily account that ended is separate from the next day's", async (t) => {
       const store = await open(t);
       await spend(store, 'n', 30, []);
       await spend(store, 'n', 500, [], { startedAtMs: startsAtMs + dayMs + 1 });
       assert.equal((await store.budgets.draw(account(100), 'a', 10, 10)).spentNanos, 30);
     });
 
-    test('a draw is granted in full, in part or not at all', async (t) => {
+    test('a draw is granted fully, partly or not at all', async (t) => {
       const { budgets } = await open(t);
       const budget = account(100);
       assert.partialDeepStrictEqual(await budgets.draw(budget, 'a', 10, 30), {
@@ -78,7 +78,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 0, outstandingNanos: 100 });
     });
 
-    test('an account that nobody drew from is not there', async (t) => {
+    test('an account without draws does not exist', async (t) => {
       const { budgets } = await open(t);
       assert.equal(await budgets.state('key/dev/day/2027-01-01'), undefined);
       await budgets.giveBack('key/dev/day/2027-01-01', 'a', 5);
@@ -86,7 +86,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.equal(await budgets.state('key/dev/day/2027-01-01'), undefined);
     });
 
-    test('what is given back can be drawn by others, and nobody gives back more than was drawn', async (t) => {
+    test('returned money can be drawn by others, and no more than drawn can be returned', async (t) => {
       const { budgets } = await open(t);
       const budget = account(100);
       await budgets.draw(budget, 'a', 100, 100);
@@ -97,7 +97,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 0, outstandingNanos: 40 });
     });
 
-    test('rows that are imported turn what is outstanding into what is spent, once', async (t) => {
+    test('imported rows turn reserved into spent amounts, once', async (t) => {
       const store = await open(t);
       const budget = account(100);
       await store.budgets.draw(budget, 'a', 50, 50);
@@ -109,7 +109,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.equal((await store.budgets.draw(budget, 'b', 80, 100)).grantedNanos, 80);
     });
 
-    test('a row is charged to every account that it carries, and its node to each of them', async (t) => {
+    test("a row is charged to each of its accounts, and to its node's draw", async (t) => {
       const store = await open(t);
       const key = account(100);
       const project = account(500, { id: 'project/p/day/2027-01-01', holderKind: 'project', holderId: 'p' });
@@ -121,7 +121,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.equal(await store.budgets.state('key/gone/day/2027-01-01'), undefined);
     });
 
-    test('beyond what is needed a node is granted its part of half of what is left, and all together no more', async (t) => {
+    test('beyond its need a node is granted its share of half the remainder, and all together no more', async (t) => {
       const { budgets } = await open(t);
       const budget = account(10_000);
       assert.deepEqual(await budgets.draw(budget, 'a', 10, 30, 10), {
@@ -140,7 +140,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.equal((await budgets.state(budget.id))?.holders, 3);
     });
 
-    test('tells how many accounts stand at once, and leaves out those that are not there', async (t) => {
+    test('reads several accounts at once, leaving out unknown ones', async (t) => {
       const store = await open(t);
       const [one, other] = [account(100), account(100, { id: 'key/other/day/2027-01-01', holderId: 'other' })];
       await store.budgets.draw(one, 'a', 50, 50);
@@ -158,7 +158,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
     });
 
     for (const text of ['a\0b', '\ud800', "'; drop table budget_accounts; --", 'é e\u0301']) {
-      test(`an account is found by the ID that it was drawn from, also by ${JSON.stringify(text)}`, async (t) => {
+      test(`an account is found by the ID it was drawn from, even ${JSON.stringify(text)}`, async (t) => {
         const { budgets } = await open(t);
         const budget = account(100, { id: `model/${text}/total`, holderKind: 'model', holderId: text });
         await budgets.draw(budget, text, 50, 50);
@@ -171,7 +171,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       });
     }
 
-    test('what a node drew that was not heard of for an hour is free again, and it is told so when it comes back', async (t) => {
+    test('a node silent for an hour loses its draws, and is told so when it returns', async (t) => {
       const clock = createFakeClock();
       const store = await openStore(t, clock);
       const { budgets } = store;
@@ -197,7 +197,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 35, outstandingNanos: 0 });
     });
 
-    test('a node that is gone leaves what it did not spend to others', async (t) => {
+    test("a removed node's unspent money is free for others", async (t) => {
       const store = await open(t);
       const budget = account(100);
       const other = account(100, { id: 'key/other/day/2027-01-01', holderId: 'other' });
@@ -212,7 +212,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 25, outstandingNanos: 10 });
     });
 
-    test('what cost more than was drawn is spent, and drawing it afterwards takes it from nobody twice', async (t) => {
+    test('cost above the draw is spent, and a later draw for it is not counted twice', async (t) => {
       const store = await open(t);
       const budget = account(100);
       await store.budgets.draw(budget, 'a', 30, 30);
@@ -225,14 +225,14 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 50, outstandingNanos: 50 });
     });
 
-    test('a budget that was lowered grants nothing until it fits, and one that was raised grants more', async (t) => {
+    test('a lowered budget grants nothing until it fits, and a raised one grants more', async (t) => {
       const { budgets } = await open(t);
       await budgets.draw(account(100), 'a', 80, 80);
       assert.equal((await budgets.draw(account(50), 'a', 1, 10)).grantedNanos, 0);
       assert.equal((await budgets.draw(account(200), 'b', 1, 500)).grantedNanos, 120);
     });
 
-    test('a new account begins with what its holder spent since the period began', async (t) => {
+    test("a new account begins with its holder's spending in the period", async (t) => {
       const store = await open(t);
       const row = { key: 'k', project: 'p', model: 'm', upstream: 'u' };
       await spend(store, 'a', 7, [], { ...row, startedAtMs: startsAtMs - 1 });
@@ -255,7 +255,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.equal((await store.budgets.draw(nobody, 'a', 1, 1)).spentNanos, 0);
     });
 
-    test('a new account whose holder has spent it already grants nothing', async (t) => {
+    test('a new account of a holder that has spent it grants nothing', async (t) => {
       const store = await open(t);
       await spend(store, 'a', 100, []);
       assert.partialDeepStrictEqual(await store.budgets.draw(account(100), 'a', 1, 10), {
@@ -276,7 +276,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       });
     });
 
-    test('names are data, whatever stands in them', async (t) => {
+    test('names are data, whatever they contain', async (t) => {
       const { budgets } = await open(t);
       const names = ["'; drop table budget_accounts; --", '%', '_', '\\', '$1', '?1', 'a/b', 'a\0b', '無', ' '];
       for (const [index, holderId] of names.entries()) {
@@ -285,7 +285,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       }
     });
 
-    test('of many who draw at the same time no more is granted than there is', async (t) => {
+    test('parallel draws are never granted more than there is', async (t) => {
       const { budgets } = await open(t);
       const draws = Array.from({ length: 80 }, (_, index) =>
         budgets.draw(account(1_000), `node ${index % 4}`, 100, 100),
@@ -295,7 +295,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.equal(granted.filter((nanos) => nanos === 0).length, 70);
     });
 
-    test('imports and draws at the same time end, and the sums are right', async (t) => {
+    test('parallel imports and draws all complete with correct sums', async (t) => {
       const store = await open(t);
       const budget = account(1_000_000);
       await store.budgets.draw(budget, 'a', 1, 1);
@@ -309,7 +309,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 1_800, outstandingNanos: 901 });
     });
 
-    test('whatever happens in whatever order, the account store does as its rules say', async (t) => {
+    test('in any order of events, the account store follows its rules', async (t) => {
       const store = await open(t);
       let run = 0;
       await fc.assert(
@@ -326,7 +326,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
     });
 
     if (openTwoStores === undefined) return;
-    test('two processes over one database cannot both be granted the same money', async (t) => {
+    test('two processes on one database cannot be granted the same money', async (t) => {
       const stores = await openTwoStores(t, createFakeClock());
       const draws = Array.from({ length: 60 }, (_, index) =>
         stores[index % 2 === 0 ? 0 : 1].budgets.draw(account(1_000), `node ${index % 2}`, 100, 100),

@@ -29,7 +29,7 @@ function account(id: string): BudgetAccount {
 export function describeLedgerStore(name: string, openStore: OpenStore): void {
   describe(name, () => {
     describe('import', () => {
-      test('a row comes back as it was', async (t) => {
+      test('a row is read as written', async (t) => {
         const { ledger } = await open(t, openStore);
         const plain = ledgerRow();
         const full = ledgerRow({
@@ -74,7 +74,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await ledger.get(rowId(startMs, 999_999_999)), undefined);
       });
 
-      test('sums by day have every hour, whether it is over or not, and rows that come late', async (t) => {
+      test('daily sums include every hour, current or past, and late rows', async (t) => {
         const clock = createFakeClock(startMs);
         const { ledger } = await openStore(t, clock);
         const units = { images: 2 };
@@ -104,7 +104,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         }
       });
 
-      test('the position of a journal is the last one that was given', async (t) => {
+      test('the position of a journal is the last one given', async (t) => {
         const { ledger } = await open(t, openStore);
         assert.equal(await ledger.position('one'), undefined);
         await ledger.import('one', [], { segment: 3, offset: 16_777_216 });
@@ -114,7 +114,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.deepEqual(await ledger.position('two'), { segment: 1, offset: 7 });
       });
 
-      test('rows that are there already change nothing, in whatever company they come', async (t) => {
+      test('existing rows change nothing, imported alone or with others', async (t) => {
         const { ledger, budgets } = await open(t, openStore);
         await budgets.draw(account('a'), 'node-1', 1, 500_000);
         const [first, second, third] = [imported({}, ['a']), imported({}, ['a']), imported({}, ['a'])];
@@ -129,7 +129,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
       });
 
-      test('an import that fails leaves nothing, and can be made again', async (t) => {
+      test('a failed import leaves nothing, and can be repeated', async (t) => {
         const { ledger } = await open(t, openStore);
         const rows = [imported(), imported()];
         // Nothing but a journal without a name is refused by the tables themselves.
@@ -139,7 +139,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await ledger.import('j', rows, somewhere), 2);
       });
 
-      test('of many imports of the same rows at once, each row counts once', async (t) => {
+      test('of parallel imports of the same rows, each row counts once', async (t) => {
         const { ledger, budgets } = await open(t, openStore);
         await budgets.draw(account('a'), 'node-1', 1, 900_000);
         const rows = Array.from({ length: 300 }, () => imported({}, ['a']));
@@ -157,7 +157,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
       });
 
-      test('imports of different rows at once do not get into each other', async (t) => {
+      test('parallel imports of different rows do not affect each other', async (t) => {
         const { ledger } = await open(t, openStore);
         const spread = {
           rows: 300,
@@ -181,7 +181,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
       });
 
-      test('what rows cost is booked to the accounts they carry, and to what their node drew', async (t) => {
+      test("the cost of rows is charged to their accounts and their node's draw", async (t) => {
         const { ledger, budgets } = await open(t, openStore);
         await budgets.draw(account('a'), 'node-1', 1, 10_000);
         await budgets.draw(account('b'), 'node-2', 1, 10_000);
@@ -198,7 +198,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await budgets.state('gone'), undefined);
       });
 
-      test('numbers and names that no column takes are kept as near as can be', async (t) => {
+      test("numbers and names beyond a column's range are stored as near as possible", async (t) => {
         const { ledger } = await open(t, openStore);
         const row = ledgerRow({
           model: 'm'.repeat(100_000),
@@ -239,7 +239,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
       });
 
-      test('what was captured is there until its time is over', async (t) => {
+      test('a captured body is stored until it expires', async (t) => {
         const clock = createFakeClock();
         const { ledger } = await openStore(t, clock);
         const capture = { request: '{"input":"a\0b"}', response: 'нет "无"', expiresAtMs: clock.nowMs() + 1_000 };
@@ -258,7 +258,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
     describeLedgerReading(openStore);
 
     describe('retention', () => {
-      test('rows that began before go, a part at a time, and their sums stay', async (t) => {
+      test('older rows are deleted in steps, and their sums stay', async (t) => {
         const { ledger } = await open(t, openStore);
         const capture = { request: 'q', response: 'a', expiresAtMs: startMs + 100 * dayMs };
         const old = Array.from({ length: 4_500 }, (_, n) => ({
@@ -288,8 +288,8 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
       });
     });
 
-    describe('the mark of time', () => {
-      test('begins with the clock, or where the newest row was written if that is long ago', async (t) => {
+    describe('the stored time', () => {
+      test('begins with the clock, or at the newest row if that is long ago', async (t) => {
         const { ledger } = await open(t, openStore);
         assert.equal(await ledger.readMark(), undefined);
         assert.equal(await ledger.moveMark(startMs + 400 * dayMs), startMs + 400 * dayMs);
@@ -298,7 +298,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await other.moveMark(startMs + 400 * dayMs), startMs + 2 * dayMs);
       });
 
-      test('moves with the time that a process ran, by 48 h at a start, and never past the clock', async (t) => {
+      test('advances with running time, by 48 h per start, and never past the clock', async (t) => {
         const { ledger } = await open(t, openStore);
         await ledger.moveMark(startMs);
         assert.equal(await ledger.moveMark(startMs + 90 * dayMs, startMs + 5), startMs + 5);
@@ -315,7 +315,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
     });
 
     describe('verify', () => {
-      test('finds nothing in an empty ledger, and in one that was imported', async (t) => {
+      test('finds nothing in an empty ledger or a correctly imported one', async (t) => {
         const { ledger } = await open(t, openStore);
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
         const spread = {

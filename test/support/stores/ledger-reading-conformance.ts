@@ -33,7 +33,7 @@ async function readAll(ledger: LedgerStore, filter: LedgerFilter, limit: number)
 
 export function describeLedgerReading(openStore: OpenStore): void {
   describe('pages', () => {
-    test('go from the newest row to the oldest, each once, whatever comes in meanwhile', async (t) => {
+    test('go from newest to oldest row, each once, despite new rows', async (t) => {
       const { ledger } = await open(t, openStore);
       const rows = Array.from({ length: 25 }, (_, n) => imported({ startedAtMs: startMs + n }));
       await ledger.import('j', rows.toReversed(), somewhere);
@@ -49,7 +49,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.equal(second.next, undefined);
     });
 
-    test('take filters, alone and together', async (t) => {
+    test('take filters, alone and combined', async (t) => {
       const { ledger } = await open(t, openStore);
       const [a, b, c, d] = [
         ledgerRow({ startedAtMs: startMs, key: 'a', project: 'p', model: 'm', upstream: 'u' }),
@@ -89,7 +89,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await find({ key: 'a', outcome: 'refused' }), []);
     });
 
-    test('are all rows that fit, whatever is asked for together and in which parts the rows came', async (t) => {
+    test('are all matching rows, for any filters and any import order', async (t) => {
       const { ledger } = await open(t, openStore);
       // One in 400 ms, and then one in an hour: many in a stretch of time, and stretches with one.
       const many = {
@@ -137,7 +137,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       }
     });
 
-    test('what is no cursor, and pages of no length, are refused', async (t) => {
+    test('invalid cursors and pages of length zero are refused', async (t) => {
       const { ledger } = await open(t, openStore);
       for (const before of ['', 'x', rowId(startMs, 1).toUpperCase(), `${rowId(startMs, 1)} `, "' OR ''='", 'a\0']) {
         await assert.rejects(ledger.page({}, { before, limit: 1 }), {
@@ -150,7 +150,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       }
     });
 
-    test('hostile text is data in every field and in every filter', async (t) => {
+    test('hostile text is data in every field and filter', async (t) => {
       const { ledger } = await open(t, openStore);
       const rows = hostileTexts.map((text, n) => {
         const units = { images: 1, serviceTier: text, toolCalls: { [text]: 2 } };
@@ -186,7 +186,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
   });
 
   describe('usage', () => {
-    test('adds up what rows say, by what is asked for', async (t) => {
+    test('adds up rows by the requested groups', async (t) => {
       const { ledger } = await open(t, openStore);
       await ledger.import(
         'j',
@@ -234,7 +234,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await ledger.usage({ key: 'nobody' }, ['day']), []);
     });
 
-    test('adds up what rows counted beside tokens, by what is asked for, and says nothing of lines that have none', async (t) => {
+    test('adds up other units by the requested groups, leaving out groups without any', async (t) => {
       const { ledger } = await open(t, openStore);
       const chat = { cacheWriteTokens: 7, reasoningTokens: 3, toolCalls: { web_search: 2 } };
       await ledger.import(
@@ -302,7 +302,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await ledger.verify(0, startMs + 2 * dayMs), []);
     });
 
-    test('days and hours are those of UTC, and a span ends at whole hours', async (t) => {
+    test('days and hours are in UTC, and a span ends at full hours', async (t) => {
       const { ledger } = await open(t, openStore);
       const times = [startMs - 1, startMs, startMs + hourMs, startMs + dayMs - 1, startMs + dayMs, startMs + 3 * dayMs];
       await ledger.import(
@@ -332,7 +332,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await count({ fromMs: 1e20 }), []);
     });
 
-    test('money is added up exactly beyond what a number holds', async (t) => {
+    test("money is summed exactly beyond a number's precision", async (t) => {
       const { ledger } = await open(t, openStore);
       const costs = Array.from({ length: 40 }, (_, n) => 9_000_000_000_000_000 - n);
       await ledger.import(
@@ -347,7 +347,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
     });
 
-    test('what sums do not tell is refused', async (t) => {
+    test('groups that sums do not have are refused', async (t) => {
       const { ledger } = await open(t, openStore);
       await assert.rejects(ledger.usage({ status: 200 }, []), {
         name: 'RangeError',

@@ -156,7 +156,7 @@ const named: Partial<Record<SeriesDimension, (row: LedgerRow) => string>> = {
 
 export function describeSeriesStore(name: string, openStore: OpenStore): void {
   describe(name, () => {
-    test('agree with the rows over any stretch, with filters and splits, as they are rolled up and as rows come late', async (t) => {
+    test('agree with the rows over any interval, filtered and split, after roll-up and late rows', async (t) => {
       const clock = createFakeClock(startMs);
       const store = await openStore(t, clock);
       const rows = [...someRows(3_000, 7)];
@@ -199,7 +199,7 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
       }
     });
 
-    test('count calls for the upstream that they went to, and name what they failed with', async (t) => {
+    test('count calls by upstream, with their failures', async (t) => {
       const store = await openStore(t, createFakeClock(startMs + hourMs));
       const rows = [...someRows(400, 3)].map((row) => ({
         ...row,
@@ -225,7 +225,7 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
       assert.equal(most?.attempts, exact);
     });
 
-    test('a row that comes after its day was rolled up enters its minute, its hour and its day', async (t) => {
+    test('a row that arrives after its day was rolled up is added to minute, hour and day', async (t) => {
       const clock = createFakeClock(startMs + 2 * dayMs);
       const store = await openStore(t, clock);
       await fill(store, [ledgerRow({ startedAtMs: startMs + hourMs })]);
@@ -251,7 +251,7 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(await counts(), [3, 3, 3]);
     });
 
-    test('minutes go after two weeks, hours after three months, and what is asked is said as it was rounded', async (t) => {
+    test('minutes are deleted after two weeks, hours after three months, and queries report their rounding', async (t) => {
       const clock = createFakeClock(startMs + dayMs);
       const store = await openStore(t, clock);
       await fill(store, [ledgerRow({ startedAtMs: startMs + 90 * minuteMs })]);
@@ -273,7 +273,7 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
       );
     });
 
-    test('several that roll up at the same time count nothing twice', async (t) => {
+    test('parallel roll-ups count nothing twice', async (t) => {
       const clock = createFakeClock(startMs + 2 * dayMs);
       const store = await openStore(t, clock);
       await fill(
@@ -287,7 +287,7 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(after.total.figures, before.total.figures);
     });
 
-    test('lines beyond the first are one more, and a comparison has the same lines', async (t) => {
+    test('lines beyond the limit are combined, and a comparison has the same lines', async (t) => {
       const store = await openStore(t, createFakeClock(startMs + hourMs));
       const of = (model: string, count: number) =>
         Array.from({ length: count }, () => imported({ startedAtMs: startMs, model }).row);

@@ -34,14 +34,14 @@ export function describeStore(name: string, openStore: OpenStore): void {
   const open = (t: TestContext) => openStore(t, createFakeClock());
 
   describe(name, () => {
-    test('a new store holds no key', async (t) => {
+    test('a new store has no key', async (t) => {
       const { keys } = await open(t);
       assert.deepEqual(await keys.list(), []);
       assert.equal(await keys.find(newKey().digest), undefined);
       assert.equal(await keys.revoke('key_first'), false);
     });
 
-    test('an installation has one random name, whoever asks for it first, and no other trace of it', async (t) => {
+    test('an installation gets one random name, whichever process asks first, without a change entry', async (t) => {
       const { settings, changes, audit } = await open(t);
       const names = await Promise.all(Array.from({ length: 8 }, () => settings.installation()));
       assert.match(names[0] ?? '', /^[0-9a-f]{32}$/);
@@ -50,7 +50,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual([await changes.latest(), await audit.page({ limit: 1 })], [0, []]);
     });
 
-    test('an installation keeps the time when it was first asked for', async (t) => {
+    test('an installation keeps the time of its first request', async (t) => {
       const clock = createFakeClock();
       const { settings, changes } = await openStore(t, clock);
       const first = await settings.installedAtMs();
@@ -60,7 +60,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.equal(await changes.latest(), 0);
     });
 
-    test('a key is found by its digest with everything that limits it', async (t) => {
+    test('a key is found by its digest with all its limits', async (t) => {
       const clock = createFakeClock();
       const { keys } = await openStore(t, clock);
       const key = newKey({
@@ -109,7 +109,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(await keys.list(), [made]);
     });
 
-    test('no list and an empty list are two things', async (t) => {
+    test('no list and an empty list are different', async (t) => {
       const { keys } = await open(t);
       const free = newKey();
       const bound = newKey({ models: [], operations: [], addresses: [] });
@@ -121,7 +121,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual([found?.models, found?.operations, found?.addresses], [[], [], []]);
     });
 
-    test('keys are listed in the order in which they were made', async (t) => {
+    test('keys are listed in creation order', async (t) => {
       const clock = createFakeClock();
       const { keys } = await openStore(t, clock);
       for (const name of ['one', 'two', 'three']) {
@@ -134,7 +134,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       );
     });
 
-    test('a digest is there once', async (t) => {
+    test('a digest is unique', async (t) => {
       const { keys } = await open(t);
       const key = newKey();
       const made = await keys.create(key);
@@ -142,7 +142,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(await keys.list(), [made]);
     });
 
-    test('a digest is matched whole and as it is', async (t) => {
+    test('a digest matches exactly and completely', async (t) => {
       const { keys } = await open(t);
       const { digest } = newKey();
       await keys.create(newKey({ digest }));
@@ -151,14 +151,14 @@ export function describeStore(name: string, openStore: OpenStore): void {
       }
     });
 
-    test('what is no digest is not stored', async (t) => {
+    test('an invalid digest is not stored', async (t) => {
       const { keys } = await open(t);
       await assert.rejects(keys.create(newKey({ digest: createSecret() })));
       await assert.rejects(keys.createFirst(newKey({ digest: '' })));
       assert.deepEqual(await keys.list(), []);
     });
 
-    test('a revoked key is found as revoked, since the first time', async (t) => {
+    test('a revoked key keeps its first revocation time', async (t) => {
       const clock = createFakeClock();
       const { keys } = await openStore(t, clock);
       const key = newKey();
@@ -174,7 +174,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.equal((await keys.list()).filter((row) => row.revokedAtMs !== undefined).length, 1);
     });
 
-    test('a first key is made only where no key is there', async (t) => {
+    test('a first key is created only if there is none', async (t) => {
       const { keys } = await open(t);
       const key = newKey({ name: 'first', expiresAtMs: 4_102_444_800_000, addresses: ['::1'] });
       const made = await keys.createFirst(key);
@@ -184,21 +184,21 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.equal((await keys.list()).length, 1);
     });
 
-    test('a revoked key counts as one that is there', async (t) => {
+    test('a revoked key counts as existing', async (t) => {
       const { keys } = await open(t);
       const { id } = await keys.create(newKey());
       await keys.revoke(id);
       assert.equal(await keys.createFirst(newKey()), undefined);
     });
 
-    test('of many first keys at once, one is made', async (t) => {
+    test('of many parallel first keys, one is created', async (t) => {
       const { keys } = await open(t);
       const made = await Promise.all(Array.from({ length: 20 }, () => keys.createFirst(newKey())));
       assert.equal(made.filter((key) => key !== undefined).length, 1);
       assert.equal((await keys.list()).length, 1);
     });
 
-    test('numbers past 32 bits come back as they were', async (t) => {
+    test('numbers above 32 bits are read as written', async (t) => {
       const { keys } = await open(t);
       const key = newKey({ expiresAtMs: Number.MAX_SAFE_INTEGER });
       await keys.create(key);
@@ -229,7 +229,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(await keys.list(), [made]);
     });
 
-    test('what a node says of its targets stands in place of what it said before', async (t) => {
+    test("a node's new health report replaces its old one", async (t) => {
       const clock = createFakeClock();
       const { health } = await openStore(t, clock);
       await health.report('one', [targetState({ state: 'resting', why: "it's \u2028 down" })]);
@@ -254,7 +254,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       ]);
     });
 
-    test('a node that has not spoken for long, or has withdrawn, says nothing', async (t) => {
+    test('the report of a silent or withdrawn node is ignored', async (t) => {
       const clock = createFakeClock();
       const { health } = await openStore(t, clock);
       await health.report('old', [targetState({})]);
@@ -275,7 +275,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
     describeAlertStore('alerts', openStore);
     describeBackground(openStore);
 
-    test('a store that is closed says so, and may be closed twice', async (t) => {
+    test('a closed store says so, and can be closed twice', async (t) => {
       const store = await open(t);
       await store.close();
       await store.close();

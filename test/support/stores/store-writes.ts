@@ -22,7 +22,7 @@ async function actionsOf({ audit }: Store): Promise<string[]> {
 export function describeWrites(openStore: OpenStore): void {
   const open = (t: TestContext) => openStore(t, createFakeClock());
 
-  test('what of a key is changed is changed, and the rest stays', async (t) => {
+  test('changed fields of a key are stored, and the others kept', async (t) => {
     const { keys } = await open(t);
     const key = newKey({ operations: ['rerank'], addresses: ['::1'], project: 'p', expiresAtMs: 5, captureMs: 6 });
     const made = await keys.create(key);
@@ -51,7 +51,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal(await keys.change('key_none', { name: 'x' }), undefined);
   });
 
-  test('of two who change the same version of a key, one is told', async (t) => {
+  test('of two changes to the same version of a key, one gets a conflict', async (t) => {
     const store = await open(t);
     const { keys, changes } = store;
     const made = await keys.create(newKey({ name: 'old' }));
@@ -77,7 +77,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal(await keys.changeVersion('key_none', 1, { name: 'x' }, by.actor), undefined);
   });
 
-  test('a key that is rotated answers to both secrets until the former one ends', async (t) => {
+  test('a rotated key accepts both secrets until the old one ends', async (t) => {
     const clock = createFakeClock();
     const { keys } = await openStore(t, clock);
     const [former, next] = [newKey(), newKey()];
@@ -98,7 +98,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal((await keys.find(next.digest))?.id, id);
   });
 
-  test('a former secret ends no later than its key', async (t) => {
+  test('an old secret ends no later than its key', async (t) => {
     const clock = createFakeClock();
     const { keys } = await openStore(t, clock);
     const [former, next] = [newKey({ expiresAtMs: clock.nowMs() + 10 }), newKey()];
@@ -109,7 +109,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.notEqual((await keys.find(former.digest))?.revokedAtMs, undefined);
   });
 
-  test('a secret belongs to one key, a former one too, and a revoked key gets none', async (t) => {
+  test('a secret belongs to one key, old ones too, and a revoked key gets none', async (t) => {
     const clock = createFakeClock();
     const { keys } = await openStore(t, clock);
     const [one, two, three] = [newKey(), newKey(), newKey()];
@@ -126,7 +126,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal(await keys.rotate('key_none', newKey(), 0), undefined);
   });
 
-  test('a resource is put, changed and removed, with a version that counts', async (t) => {
+  test('a resource is written, changed and deleted, with a version number', async (t) => {
     const clock = createFakeClock();
     const { resources } = await openStore(t, clock);
     const document = {
@@ -175,7 +175,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal((await resources.list()).length, 1);
   });
 
-  test('who saw another version of a resource than the one that is there changes nothing', async (t) => {
+  test('a write for another version of a resource changes nothing', async (t) => {
     const store = await open(t);
     const { resources, changes } = store;
     assert.equal(await resources.put('model', 'm', { id: 'm' }, { ...by, expected: 1 }), 'conflict');
@@ -188,7 +188,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal(await resources.remove('model', 'm', { ...by, expected: 1 }), 'removed');
   });
 
-  test('of many writers who saw the same version, one gets through', async (t) => {
+  test('of many writers of the same version, one succeeds', async (t) => {
     const { resources } = await open(t);
     const attempt = (expected: number) =>
       Promise.all(
@@ -199,7 +199,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal((await resources.get('project', 'p'))?.version, 2);
   });
 
-  test('of many writers who do not care, all get through, one after another', async (t) => {
+  test('many writers without a version all succeed, one after another', async (t) => {
     const { resources, changes } = await open(t);
     await Promise.all(Array.from({ length: 8 }, (_, turn) => resources.put('project', 'p', { id: 'p', turn }, by)));
     assert.equal((await resources.get('project', 'p'))?.version, 8);
@@ -209,7 +209,7 @@ export function describeWrites(openStore: OpenStore): void {
     );
   });
 
-  test('each write is a change, numbered in the order in which it can be seen', async (t) => {
+  test('each write is a change, numbered in commit order', async (t) => {
     const { keys, resources, settings, changes } = await open(t);
     assert.equal(await changes.latest(), 0);
     assert.deepEqual(await changes.since(0), []);
@@ -232,7 +232,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.deepEqual([await changes.latest(), await changes.since(5)], [5, []]);
   });
 
-  test('what changed nothing leaves no trace', async (t) => {
+  test('a write without effect leaves no change or log entry', async (t) => {
     const store = await open(t);
     const { keys, resources, settings, changes } = store;
     const { id } = await keys.create(newKey({ name: 'same' }));
@@ -251,7 +251,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.deepEqual(await actionsOf(store), actions);
   });
 
-  test('the audit log says who did what, the newest first, page by page', async (t) => {
+  test('the audit log has actor and action, newest first, paged', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { keys, resources, settings, audit } = store;
@@ -295,7 +295,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.deepEqual(rest.at(-1)?.before, null);
   });
 
-  test('no secret stands in the audit log: no digest, nothing sealed, no credential', async (t) => {
+  test('the audit log has no secret: no digest, encrypted value or credential', async (t) => {
     const { keys, resources, settings, audit } = await open(t);
     const [key, next] = [newKey(), newKey()];
     const { id } = await keys.create(key);
@@ -345,7 +345,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal((await settings.all()).size, values.length);
   });
 
-  test('hostile text is text wherever it is written', async (t) => {
+  test('hostile text is stored as text everywhere', async (t) => {
     const store = await open(t);
     const { keys, resources, settings, audit, health } = store;
     for (const text of hostileTexts) {
@@ -369,7 +369,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal((await keys.list()).length, hostileTexts.length);
   });
 
-  test('hostile text where something is looked for finds nothing and changes nothing', async (t) => {
+  test('hostile text in a look-up finds nothing and changes nothing', async (t) => {
     const store = await open(t);
     const { keys, resources, settings, audit, changes, health } = store;
     await keys.create(newKey());
@@ -388,13 +388,13 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal(await changes.latest(), latest);
   });
 
-  test('an ID that no index could hold is refused with what to do', async (t) => {
+  test('an ID too long for an index is refused with advice', async (t) => {
     const { resources } = await open(t);
     await assert.rejects(resources.put('model', 'é'.repeat(257), {}, by), /longer than 512 bytes; make it shorter/);
     assert.notEqual(await resources.put('model', 'é'.repeat(256), {}, by), 'conflict');
   });
 
-  test('many writes at once are all there afterwards, and one that fails takes no other with it', async (t) => {
+  test('parallel writes are all stored, and a failed one affects no other', async (t) => {
     const { keys, settings, changes } = await open(t);
     const twice = newKey();
     await keys.create(twice);

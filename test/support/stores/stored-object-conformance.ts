@@ -21,7 +21,7 @@ const kept = (more: Partial<StoredObject>): StoredObject => ({
 export function describeStoredObjects(openStore: OpenStore): void {
   const open = async (t: TestContext) => (await openStore(t, createFakeClock())).storedObjects;
 
-  test('what an upstream keeps is found by its ID and its kind, and nothing else is', async (t) => {
+  test('a stored object is found by ID and kind only', async (t) => {
     const objects = await open(t);
     const response = kept({});
     const item = kept({ kind: 'item', id: 'msg_1' });
@@ -43,7 +43,7 @@ export function describeStoredObjects(openStore: OpenStore): void {
     await objects.add([]);
   });
 
-  test('an ID of an upstream belongs to whoever had it first, and at another upstream it is another object', async (t) => {
+  test('an ID at an upstream belongs to its first owner, and is another object at another upstream', async (t) => {
     const objects = await open(t);
     await Promise.all([objects.add([kept({})]), objects.add([kept({})])]);
     await objects.add([
@@ -66,7 +66,7 @@ export function describeStoredObjects(openStore: OpenStore): void {
     );
   });
 
-  test('what is older than it is kept goes, and thousands at a time', async (t) => {
+  test('expired objects are deleted in steps of thousands', async (t) => {
     const objects = await open(t);
     const many = Array.from({ length: 2_500 }, (_, no) => kept({ id: `resp_${no}`, createdAtMs: no }));
     await objects.add(many);
@@ -76,7 +76,7 @@ export function describeStoredObjects(openStore: OpenStore): void {
     assert.equal((await objects.find(many)).length, 100);
   });
 
-  test('files come in pages, of their owner alone, and stay until they are removed', async (t) => {
+  test('files are paged, by owner, and stay until deleted', async (t) => {
     const objects = await open(t);
     const file = (no: number, more: Partial<StoredObject> = {}) =>
       kept({ kind: 'file', id: `file-${no}`, createdAtMs: Math.floor(no / 2), document: `{"no":${no}}`, ...more });
@@ -100,7 +100,7 @@ export function describeStoredObjects(openStore: OpenStore): void {
     assert.equal((await objects.page('project/one', 'file', { order: 'asc', limit: 10 })).length, 5);
   });
 
-  test('what is said of a batch is what was said last, and it is listed apart from files', async (t) => {
+  test('a batch keeps its last reported state, and is listed apart from files', async (t) => {
     const objects = await open(t);
     const batch = kept({ kind: 'batch', id: 'batch_1', document: '{"status":"validating"}' });
     await objects.add([batch, kept({ kind: 'file', id: 'file-1', document: '{}' })]);
@@ -111,7 +111,7 @@ export function describeStoredObjects(openStore: OpenStore): void {
     assert.equal(await objects.prune(1_000_000), 1);
   });
 
-  test('what the lines of a file ask for stays beside it', async (t) => {
+  test("the operations and models of a file's lines are stored with it", async (t) => {
     const objects = await open(t);
     const counts = { items: 3, images: 0, likelyInputTokens: 10, mostInputTokens: 100, mostOutputTokens: 5 };
     const asking = { ...counts, mostSearchUnits: 0, batch: { path: '/v1/chat/completions', lines: 3 } };

@@ -10,7 +10,7 @@ async function startFor(t: TestContext, script?: Script) {
   return upstream;
 }
 
-test('the journal holds each request exactly as it came', async (t) => {
+test('the journal has each request exactly as received', async (t) => {
   const upstream = await startFor(t);
   const head = 'POST /v1/embeddings?a=1 HTTP/1.1\r\nHOST: x\r\nx-b:  2 \r\nX-B: 3\r\ncontent-length: 4\r\n\r\n';
   await send(upstream.port, [head, 'ab', { bytes: 'cd', afterMs: 5 }]);
@@ -33,7 +33,7 @@ test('the journal holds each request exactly as it came', async (t) => {
   assert.equal(upstream.receivedBytes, head.length + 4);
 });
 
-test('a request whose body stops short is in the journal, and is not complete', async (t) => {
+test('a truncated request is in the journal as incomplete', async (t) => {
   const upstream = await startFor(t);
   const connection = await connect(upstream.port);
   await connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf');
@@ -44,7 +44,7 @@ test('a request whose body stops short is in the journal, and is not complete', 
   assert.equal(upstream.requests[0]?.complete, false);
 });
 
-test('what is no request goes to the list of the malformed and is answered with 400', async (t) => {
+test('a malformed request is listed as such and answered with 400', async (t) => {
   const upstream = await startFor(t);
   for (const bytes of [
     'GET / HTTP/1.0\r\nHost: x\r\n\r\n',
@@ -61,7 +61,7 @@ test('what is no request goes to the list of the malformed and is answered with 
   assert.deepEqual(upstream.requests, []);
 });
 
-test('a connection is kept, and requests sent ahead are answered in order', async (t) => {
+test('a connection is reused, and pipelined requests are answered in order', async (t) => {
   const upstream = await startFor(t, async (entry, reply) => {
     if (entry.path === '/slow') await reply.sleep(20);
     await reply.json(200, entry.path);
@@ -81,7 +81,7 @@ test('a connection is kept, and requests sent ahead are answered in order', asyn
   );
 });
 
-test('handlers take turns, and the last one stays', async (t) => {
+test('handlers are used in turn, and the last one stays', async (t) => {
   const upstream = await startFor(t, [
     (_entry, reply) => reply.json(503, 'first'),
     (_entry, reply) => reply.json(200, 'then'),
@@ -93,7 +93,7 @@ test('handlers take turns, and the last one stays', async (t) => {
   assert.deepEqual(statuses, [503, 200, 200]);
 });
 
-test('a handler at the head answers while the body is still to come', async (t) => {
+test('a handler can answer at the head while the body arrives', async (t) => {
   const upstream = await startFor(t);
   upstream.respondWith((entry, reply) => reply.json(413, entry.complete), { at: 'head' });
   const response = await send(upstream.port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
@@ -101,7 +101,7 @@ test('a handler at the head answers while the body is still to come', async (t) 
   assert.equal(response.json(), false);
 });
 
-test('a handler learns that its client has gone', async (t) => {
+test('a handler is notified when its client disconnects', async (t) => {
   let gone: () => void = () => undefined;
   const seen = new Promise<void>((resolve) => {
     gone = resolve;
@@ -120,7 +120,7 @@ test('a handler learns that its client has gone', async (t) => {
   await seen;
 });
 
-test('nextRequest hands out each complete request once', async (t) => {
+test('nextRequest returns each complete request once', async (t) => {
   const upstream = await startFor(t);
   const early = upstream.nextRequest();
   await request({ port: upstream.port, path: '/one' });
@@ -129,7 +129,7 @@ test('nextRequest hands out each complete request once', async (t) => {
   assert.equal((await upstream.nextRequest()).path, '/two');
 });
 
-test('what a handler throws comes out of close', async () => {
+test('an exception in a handler is thrown by close', async () => {
   const upstream = await startFakeUpstream(() => {
     throw new Error('the request was not as expected');
   });
@@ -138,7 +138,7 @@ test('what a handler throws comes out of close', async () => {
   await assert.rejects(upstream.close(), /not as expected/);
 });
 
-test('close ends what a handler still waits for', async () => {
+test('close ends everything a handler waits for', async () => {
   const upstream = await startFakeUpstream((_entry, reply) => reply.sleep(3_600_000));
   const connection = await connect(upstream.port);
   await connection.write(toRequestBytes({ path: '/' }));
@@ -147,7 +147,7 @@ test('close ends what a handler still waits for', async () => {
   assert.notEqual(await connection.closed(), 'open');
 });
 
-test('an answer of bytes carries the fields it was given, and framing only where they bring none', async (t) => {
+test('a byte response has the given fields, and framing only if they have none', async (t) => {
   const upstream = await startFor(t, [
     (_entry, reply) => reply.bytes(200, [['X-One', '1']], 'abc'),
     (_entry, reply) => reply.bytes(200, [], ['ab', 'c'], { chunked: true }),
