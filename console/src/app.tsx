@@ -2,10 +2,12 @@
 
 import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { lazy } from 'react';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { roles } from '../../src/admin/contract.ts';
 import { Entrance } from './pages/entrance/entrance.tsx';
-import { Invitation, SetUp } from './pages/entrance/invitation.tsx';
+import { FirstOwner, Invitation } from './pages/entrance/invitation.tsx';
+import { useLinkToken } from './pages/entrance/link-token.ts';
 import { Proved, SignIn } from './pages/entrance/sign-in.tsx';
 import { pages } from './pages/index.ts';
 import { sessionQuery } from './parts/api/session.ts';
@@ -15,9 +17,12 @@ import { provedPage } from './parts/session/proof-channel.ts';
 import { NotFound } from './parts/shell/page-boundary.tsx';
 import { Shell } from './parts/shell/shell.tsx';
 
+const SetUp = lazy(() => import('./pages/set-up/set-up.tsx'));
+
 export function App() {
   const [location] = useLocation();
-  if (location === '/setup') return <SetUp />;
+  const token = useLinkToken();
+  if (location === '/setup' && token !== undefined) return <FirstOwner token={token} />;
   if (location === '/join' || location === '/invite') return <Invitation />;
   if (location === provedPage) return <Proved />;
   return <Inside />;
@@ -37,6 +42,7 @@ function Inside() {
         <Route path="/requests">
           <MovedRequests />
         </Route>
+        <Route path="/setup" component={SetUp} />
         {own.map(({ path, component }) => (
           // What is behind the page's own path is the page's own affair.
           <Route key={path} path={path === '/' ? path : `${path}/*?`} component={component} />

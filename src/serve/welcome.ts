@@ -30,23 +30,29 @@ const mostLines = 6;
 /** Shown, or in a file that its owner can read. */
 type KeyPlace = { readonly secret: string } | { readonly file: string };
 
+/** Where no model answers yet. */
+const nextSteps: readonly string[] = [
+  'No model answers yet. Next, add an upstream and its models:',
+  '  in the console: its page /setup tests the upstream, lists its models and makes the first call; or',
+  '  in the configuration file: "postern init" writes one to start from, and a running gateway reads it again when it is saved.',
+];
+
 export function firstKeyLines(key: KeyPlace, baseUrl: string, snapshot: Snapshot): string[] {
   const lines =
     'secret' in key
       ? ['', 'Postern is running, and this is its first key. It is shown only now:', '', `  ${key.secret}`]
       : ['', 'Postern is running, and its first key is in a file that only its owner can read:', '', `  ${key.file}`];
-  lines.push('', 'Try it (each line works as pasted):', '');
-  let shown = 0;
+  const calls: string[] = [];
   for (const sample of samples) {
-    if (shown === mostLines) break;
+    if (calls.length === mostLines) break;
     const model = snapshot.models.all.find(
       ({ id, operations, visible }) => operations.includes(sample.operation) && visible && !id.includes('*'),
     );
     if (model === undefined) continue;
-    lines.push(toCurl(baseUrl + sample.path(model.id), key, sample.body(model.id)), '');
-    shown += 1;
+    calls.push(toCurl(baseUrl + sample.path(model.id), key, sample.body(model.id)));
   }
-  return lines;
+  const next = calls.length === 0 ? nextSteps : ['Try it (each line works as pasted):', ...calls];
+  return [...lines, '', ...next.flatMap((line) => [line, ''])];
 }
 
 /** For a terminal, at each start until there is an owner. */

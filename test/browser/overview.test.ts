@@ -1,10 +1,8 @@
-/** The page Overview: real traffic in its live numbers, longer stretches, the first steps, and what it does out of sight. */
+/** The page Overview: real traffic in its live numbers, longer stretches, and what it does out of sight. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import {
   type ConsoleRig,
   openConsole,
@@ -13,8 +11,6 @@ import {
   type Visitor,
 } from '../support/console/browser.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
-
-const run = promisify(execFile);
 
 async function upstreamConfig(t: TestContext): Promise<Record<string, unknown>> {
   const upstream = await startFakeUpstream((entry, reply) => {
@@ -106,31 +102,6 @@ testInBrowser('alerts have a page with rules and channels, and chat an address o
   await page.getByRole('tab', { name: 'Chat', selected: true }).waitFor();
   await page.getByRole('button', { name: 'History of this tab' }).waitFor();
 });
-
-testInBrowser(
-  'a fresh gateway shows three steps, whose command works as pasted, and which go as they are done',
-  async (t) => {
-    const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
-    const { page, open, until, shoot, checkAccessibility } = await rig.signIn();
-    await open('/');
-    await page.getByRole('heading', { name: 'Three steps to the first answer' }).waitFor();
-    await page.getByLabel('Your key', { exact: true }).fill(rig.gateway.key);
-    await until(`document.querySelector('.snippet-code')?.textContent.includes('http://127.0.0.1:') === true`);
-    await checkAccessibility();
-    await page.getByLabel('Your key', { exact: true }).fill('');
-    await shoot('overview-fresh');
-    await page.getByLabel('Your key', { exact: true }).fill(rig.gateway.key);
-    const command = (await page.locator('.snippet-code').textContent()) ?? '';
-    const { stdout } = await run('sh', ['-c', `${command} -s -o answer -w '%{http_code}'`], {
-      cwd: rig.gateway.directory,
-    });
-    assert.equal(stdout, '200');
-    await page.getByText('It came, and was answered.').waitFor();
-    assert.equal(await page.getByRole('img', { name: 'Done' }).count(), 2);
-    await page.getByRole('button', { name: 'Hide this' }).click();
-    assert.equal(await page.getByRole('heading', { name: 'Three steps' }).count(), 0);
-  },
-);
 
 async function hide({ page }: Visitor, isHidden: boolean): Promise<void> {
   await page.evaluate(`

@@ -159,12 +159,7 @@ type Source = 'target' | 'model' | PriceOrigin['from'] | 'inside' | 'unknown';
 /** `document` is the model as it is written. */
 function toPriceView({ upstream, model, price, offers }: Target, document: ElementDocument) {
   const list = price === undefined ? undefined : listOf(price);
-  return {
-    source: sourceOf(),
-    amounts: price === undefined ? null : toAmounts(price),
-    isFree: price !== undefined && Object.values(price).every((nanos) => nanos === 0 || nanos === undefined),
-    listed: list === undefined ? null : { source: list.source, asOf: list.asOf, verified: list.verified },
-  };
+  return pricedAs(price, sourceOf());
 
   function sourceOf(): Source {
     if (list !== undefined) return list.from;
@@ -176,6 +171,20 @@ function toPriceView({ upstream, model, price, offers }: Target, document: Eleme
     return price !== undefined && offers.values().some(({ make }) => make !== undefined) ? 'inside' : 'unknown';
   }
 }
+
+function pricedAs(price: Price | undefined, source: Source) {
+  const list = price === undefined ? undefined : listOf(price);
+  return {
+    source,
+    amounts: price === undefined ? null : toAmounts(price),
+    isFree: price !== undefined && Object.values(price).every((nanos) => nanos === 0 || nanos === undefined),
+    listed: list === undefined ? null : { source: list.source, asOf: list.asOf, verified: list.verified },
+  };
+}
+
+/** Of a model that is not added yet. */
+export const toListPriceView = (price: Price | undefined) =>
+  price === undefined ? null : pricedAs(price, listOf(price)?.from ?? 'inside');
 
 const isSet = (written: unknown): boolean => written !== undefined && written !== null;
 

@@ -110,33 +110,19 @@ const Email = ({ value }: { readonly value: string }) => (
   <TextInput label="Email" type="email" autoComplete="username" value={value} readOnly />
 );
 
-/** Makes the first owner, with the link that the first start printed. */
-export function SetUp() {
-  const token = useLinkToken();
-  if (token === undefined) {
-    return (
-      <Entrance title="This link is not whole">
-        <Text size="sm">
-          Copy it once more from where the gateway was started: it ends in <code>#token=</code> and some letters.
-        </Text>
-      </Entrance>
-    );
-  }
-  return <Form token={token} />;
-}
-
-function Form({ token }: { readonly token: string }) {
+/** The first step of the set-up: makes the first owner, with the link that the first start printed. */
+export function FirstOwner({ token }: { readonly token: string }) {
   const { form, fault, busy, onSubmit } = useApiForm({
     initialValues: { name: '', email: '', password: '' },
     draftKey: 'set-up',
     secrets: ['password'],
     submit: (values) => ask('POST /api/setup', { body: { token, ...values } }),
-    onDone: goHome,
+    onDone: () => location.replace('/setup'),
   });
   return (
     <Entrance
-      title="Set up the console"
-      about="You become its owner: you see and change everything, and can invite others."
+      title="Set up: your account"
+      about="Step 1 of 5. You become the owner: you see and change everything, and can invite others."
     >
       <form onSubmit={onSubmit} noValidate>
         <Stack gap="md">

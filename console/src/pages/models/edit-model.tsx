@@ -9,7 +9,8 @@ import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { DataTable } from '../../parts/layout/table.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { readModel, refreshModels, saveModel } from './model-data.ts';
+import { refreshModels, saveModel } from '../../parts/models/pick-models.tsx';
+import { readModel } from './model-data.ts';
 import { type Difference, differencesOf, draftOf, emptyTarget, toDocument, toValues } from './model-document.ts';
 import { ModelForm } from './model-form.tsx';
 

@@ -3,23 +3,15 @@
 import {
   type InfiniteData,
   keepPreviousData,
-  type QueryClient,
   useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type {
-  Model,
-  ModelDetail,
-  ModelPage,
-  ModelTestAnswer,
-  Operation,
-  Written,
-} from '../../../../src/admin/contract.ts';
+import type { Model, ModelDetail, ModelPage, ModelTestAnswer, Operation } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
-import type { Document } from '../../parts/forms/documents.ts';
+import { refreshModels } from '../../parts/models/pick-models.tsx';
 import { type Filters, toQuery } from './filter-bar.tsx';
 
 const pageSize = 100;
@@ -54,19 +46,11 @@ export function useModel(id: string, isGoing: boolean) {
 export const readModel = (id: string): Promise<Versioned<ModelDetail>> =>
   askVersioned('GET /api/models/:id', { params: { id } });
 
-export function saveModel(document: Document, etag: string | undefined): Promise<Written> {
-  const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
-  return ask('PUT /api/models/:id', { params: { id: String(document.id) }, body: document, headers });
-}
-
 export const removeModel = (id: string, version: number): Promise<void> =>
   ask('DELETE /api/models/:id', { params: { id }, headers: { 'if-match': `"${version}"` } });
 
 export const tryModel = (id: string, operation: Operation): Promise<ModelTestAnswer> =>
   ask('POST /api/models/:id/test', { params: { id }, body: { operation } });
-
-export const refreshModels = (queries: QueryClient): Promise<void> =>
-  queries.invalidateQueries({ queryKey: ['models'] });
 
 type Pages = InfiniteData<ModelPage>;
 
@@ -122,16 +106,5 @@ export function useUpstreams() {
   return useQuery({
     queryKey: ['upstreams', 'names'],
     queryFn: async ({ signal }) => (await ask('GET /api/upstreams', { query: { limit: 200 }, signal })).items,
-  });
-}
-
-/** Asked for anew each time: it goes out to the upstream itself. */
-export function useUpstreamModels(upstream: string | null) {
-  return useQuery({
-    queryKey: ['upstreams', 'listed models', upstream],
-    queryFn: ({ signal }) => ask('GET /api/upstreams/:id/models', { params: { id: upstream ?? '' }, signal }),
-    enabled: upstream !== null,
-    staleTime: 60_000,
-    retry: false,
   });
 }

@@ -13,11 +13,12 @@ import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
+import { refreshModels } from '../../parts/models/pick-models.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
 import { cannotBeTried, operationChoices } from '../../parts/words/operations.ts';
 import { EditModel } from './edit-model.tsx';
-import { refreshModels, removeModel, tryModel, useModel } from './model-data.ts';
+import { removeModel, tryModel, useModel } from './model-data.ts';
 import { ModelFacts } from './model-facts.tsx';
 import { ModelLists } from './model-lists.tsx';
 

@@ -15,25 +15,7 @@ import {
   toTexts,
   without,
 } from '../../parts/forms/documents.ts';
-
-export const priceUnits = [
-  'input',
-  'cached_input',
-  'cache_write',
-  'cache_write_1h',
-  'audio_input',
-  'image_input',
-  'output',
-  'audio_output',
-  'image_output',
-  'search_unit',
-  'request',
-  'item',
-  'image',
-  'minute',
-  'character',
-] as const;
-export type PriceUnit = (typeof priceUnits)[number];
+import { type PriceUnit, priceUnits } from '../../parts/words/prices.ts';
 
 /** `standard`: nothing is written, and whoever comes next is asked. */
 export type PriceKind = 'standard' | 'amounts' | 'free' | 'unknown';

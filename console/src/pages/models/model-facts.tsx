@@ -10,8 +10,9 @@ import { useMay } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
 import { When } from '../../parts/words/numbers.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
+import { priceInWords, sourceInWords } from '../../parts/words/prices.ts';
 import { useVisibility } from './model-data.ts';
-import { callsOf, hiddenInWords, priceInWords, sourceInWords } from './model-words.ts';
+import { callsOf, hiddenInWords } from './model-words.ts';
 
 export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();

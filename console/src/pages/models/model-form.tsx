@@ -27,17 +27,11 @@ import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
+import { priceUnits, unitWords } from '../../parts/words/prices.ts';
 import { useUpstreams } from './model-data.ts';
-import {
-  emptyTarget,
-  factorNames,
-  type ModelValues,
-  type PriceKind,
-  priceUnits,
-  type TargetValues,
-} from './model-document.ts';
+import { emptyTarget, factorNames, type ModelValues, type PriceKind, type TargetValues } from './model-document.ts';
 import { callingFields, listFields, sizeFields, targetFields } from './model-fields.ts';
-import { factorWords, unitWords } from './model-words.ts';
+import { factorWords } from './model-words.ts';
 
 interface ModelFormProps {
   readonly api: ApiForm<ModelValues>;

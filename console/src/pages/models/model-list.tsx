@@ -22,15 +22,17 @@ import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
+import { refreshModels } from '../../parts/models/pick-models.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { operationWords } from '../../parts/words/operations.ts';
 import { pageOf } from '../../parts/words/places.ts';
+import { priceInWords, sourceInWords } from '../../parts/words/prices.ts';
 import type { FilterState } from './filter-bar.tsx';
-import { refreshModels, removeModel, useModels, useVisibility } from './model-data.ts';
+import { removeModel, useModels, useVisibility } from './model-data.ts';
 import { VisibleSwitch } from './model-facts.tsx';
-import { callsOf, healthOf, priceInWords, sourceInWords } from './model-words.ts';
+import { callsOf, healthOf } from './model-words.ts';
 
 interface ModelListProps {
   readonly state: FilterState;

@@ -7,12 +7,13 @@ import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import type { Document } from '../../parts/forms/documents.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
+import { saveModel } from '../../parts/models/pick-models.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { pageOf, segmentsOf } from '../../parts/words/places.ts';
 import { AddModels } from './add-models.tsx';
 import { NewModel, newModelId } from './edit-model.tsx';
 import { FilterBar, useFilters } from './filter-bar.tsx';
-import { readModel, saveModel, useModel } from './model-data.ts';
+import { readModel, useModel } from './model-data.ts';
 import { ModelDetails } from './model-details.tsx';
 import { ModelList } from './model-list.tsx';
 

@@ -40,11 +40,5 @@ export function useFirstSteps() {
   });
 }
 
-const enoughRequests = 20;
-
-/** There is a step left that a newcomer would want to be told of. */
-export function isNew(steps: FirstSteps | undefined): boolean {
-  if (steps === undefined) return false;
-  const { requests, tries } = steps;
-  return requests === 0 || (tries === 0 && requests < enoughRequests);
-}
+/** No client has called yet. */
+export const isNew = (steps: FirstSteps | undefined): boolean => steps?.requests === 0;

@@ -1,7 +1,8 @@
 /** The page Overview: how the gateway does now. Open alerts with their cause, upstreams with their state, rates, spend, budgets. */
 
 import './overview.css';
-import { Grid, Group, Paper, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Button, Grid, Group, Paper, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Alert, Now, ShownUpstream } from '../../../../src/admin/contract.ts';
 import { Tile } from '../../parts/charts/tile.tsx';
@@ -10,22 +11,22 @@ import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
+import { useMay } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCompact, formatDuration, formatMoney, formatPercent, formatRate } from '../../parts/words/format.ts';
 import { percentileWords, resultWords } from '../../parts/words/labels.ts';
 import { When } from '../../parts/words/numbers.tsx';
 import { exploreHref, pageOf } from '../../parts/words/places.ts';
 import { Agreements } from './agreements.tsx';
-import { FirstSteps } from './first-steps.tsx';
 import { Notices } from './notices.tsx';
-import { useNow } from './overview-data.ts';
+import { isNew, useFirstSteps, useNow } from './overview-data.ts';
 
 export default function Overview() {
   const { data: now, error, refetch } = useNow();
   return (
     <>
       <PageHead title="Overview" about={now === undefined ? ' ' : summaryOf(now)} />
-      <FirstSteps />
+      <SetUpHint />
       {now === undefined && error !== null && <Failed error={error} onRetry={() => void refetch()} />}
       {now === undefined && error === null && <Loading rows={6} rowHeight={90} />}
       {now !== undefined && (
@@ -47,6 +48,40 @@ export default function Overview() {
         </Stack>
       )}
     </>
+  );
+}
+
+const hiddenName = 'postern.first-steps.hidden';
+
+/** Where a new gateway is set up, until its clients have called it. */
+function SetUpHint() {
+  const { data: steps } = useFirstSteps();
+  const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenName) !== null);
+  const mayGo = useMay('admin');
+  if (!mayGo || isHidden || !isNew(steps)) return null;
+  const hide = (): void => {
+    localStorage.setItem(hiddenName, '1');
+    setHidden(true);
+  };
+  return (
+    <Paper withBorder p="md" mb="md" component="section" aria-labelledby="set-up">
+      <Group justify="space-between">
+        <div>
+          <Title order={2} size="h5" id="set-up">
+            No client has called yet
+          </Title>
+          <Muted>An upstream, its models, a key and a first call: one page, a few minutes.</Muted>
+        </div>
+        <Group gap="xs">
+          <Button component={Link} href="/setup">
+            Set up
+          </Button>
+          <Button variant="subtle" onClick={hide}>
+            Hide this
+          </Button>
+        </Group>
+      </Group>
+    </Paper>
   );
 }
 

@@ -1,35 +1,17 @@
 /** How a call went: status, times, tokens, cost, and where it stands in the ledger. */
 
 import { Anchor, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { PlaygroundTry } from '../../../../src/admin/contract.ts';
-import { ask } from '../../parts/api/client.ts';
+import { useTry } from '../../parts/explorer/ledger-data.ts';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatDuration } from '../../parts/words/format.ts';
 import { Money } from '../../parts/words/numbers.tsx';
 import { type Answer, read, toSpans } from './call.ts';
 
-const askAgainMs = 400;
-const mostAsks = 12;
-
-/** The ledger learns of a call a moment after the answer. */
-function useLedgerRow(requestId: string | undefined): PlaygroundTry['item'] {
-  const { data } = useQuery({
-    queryKey: ['playground', 'try', requestId],
-    enabled: requestId !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) =>
-      ask('GET /api/playground/tries/:requestId', { params: { requestId: requestId ?? '' }, signal }),
-    refetchInterval: ({ state }) =>
-      state.data?.item === null && state.dataUpdateCount < mostAsks ? askAgainMs : false,
-  });
-  return data?.item ?? null;
-}
-
 export function CallFacts({ answer }: { readonly answer: Answer }) {
-  const row = useLedgerRow(answer.requestId);
+  const row = useTry(answer.requestId);
   const { headers } = answer;
   return (
     <Stack gap="xs">

@@ -5,15 +5,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { FamilyFacts, UpstreamDetail } from '../../../../src/admin/contract.ts';
 import { ApiError, type Versioned } from '../../parts/api/client.ts';
+import { freeName, useFamilies } from '../../parts/api/families.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { readUpstream, refreshUpstreams, saveUpstream, useFamilies, useUpstreams } from './upstream-data.ts';
+import { kinds, kindWords } from '../../parts/words/labels.ts';
+import { readUpstream, refreshUpstreams, saveUpstream, useUpstreams } from './upstream-data.ts';
 import { UpstreamForm } from './upstream-form.tsx';
 import { toDocument, toField, toFirstValues, toValues } from './upstream-values.ts';
-import { kinds, kindWords } from './upstream-words.ts';
 
 interface NewUpstreamProps {
   onDone(id: string): void;
@@ -39,13 +40,6 @@ export function NewUpstream({ onDone, onCancel }: NewUpstreamProps) {
       <Drawn key={family.id} family={family} freeId={freeId} onDone={onDone} onCancel={onCancel} />
     </Stack>
   );
-}
-
-/** The family's own, with a number behind it where that is taken. */
-function freeName(wanted: string, taken: readonly string[]): string {
-  let name = wanted;
-  for (let number = 2; taken.includes(name); number += 1) name = `${wanted}-${number}`;
-  return name;
 }
 
 function Drawn({ family, freeId, onDone, onCancel }: NewUpstreamProps & { family: FamilyFacts; freeId: string }) {

@@ -42,15 +42,6 @@ export function useUpstream(id: string) {
 export const readUpstream = (id: string, signal?: AbortSignal): Promise<Versioned<UpstreamDetail>> =>
   askVersioned('GET /api/upstreams/:id', { params: { id }, ...(signal !== undefined && { signal }) });
 
-/** They change with the version of the gateway alone. */
-export function useFamilies() {
-  return useQuery({
-    queryKey: ['families'],
-    queryFn: async ({ signal }) => (await ask('GET /api/families', { signal })).items,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-}
-
 export function saveUpstream(id: string, document: Document, etag: string | undefined): Promise<Written> {
   const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
   return ask('PUT /api/upstreams/:id', { params: { id }, body: document, headers });

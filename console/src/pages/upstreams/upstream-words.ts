@@ -1,27 +1,11 @@
 /** How the page calls things. */
 
-import type { FamilyFacts, Upstream, UpstreamTest } from '../../../../src/admin/contract.ts';
+import type { FamilyFacts, Upstream } from '../../../../src/admin/contract.ts';
 import { shownState } from '../../parts/marks/shown-state.ts';
 import type { Status } from '../../parts/marks/status.tsx';
 import { limitLabels } from '../../parts/words/caps.ts';
 import { formatDuration } from '../../parts/words/format.ts';
 import type { TimeoutName, UpstreamLimitName } from './upstream-values.ts';
-
-export const kindWords: Readonly<Record<FamilyFacts['kind'], { readonly title: string; readonly about: string }>> = {
-  service: { title: 'Services', about: 'An API key is all that they need.' },
-  'own-server': { title: 'Servers of your own', about: 'Inference servers that you run, here or in your network.' },
-  cloud: { title: 'Cloud accounts', about: 'With an address for each account or region.' },
-  'built-in': { title: 'Built in', about: 'Answers inside the gateway, without any network: good to try things with.' },
-};
-
-export const kinds = ['service', 'own-server', 'cloud', 'built-in'] as const satisfies readonly FamilyFacts['kind'][];
-
-export const stepWords: Readonly<Record<UpstreamTest['steps'][number]['name'], string>> = {
-  'look-up': 'Look the name up',
-  connect: 'Connect',
-  secure: 'Agree on encryption',
-  ask: 'Ask the service',
-};
 
 export const timeoutWords: Readonly<Record<TimeoutName, readonly [label: string, about: string, example: string]>> = {
   connect: ['To connect', 'To open a connection.', '2s'],

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { LedgerChoices, LedgerRow, Page } from '../../../../src/admin/contract.ts';
+import type { LedgerChoices, LedgerRow, Page, PlaygroundTry } from '../../../../src/admin/contract.ts';
 import { toAddress } from '../api/asking.ts';
 import { ask } from '../api/client.ts';
 import { outcomeWords } from '../words/labels.ts';
@@ -80,6 +80,23 @@ export const ledgerRowQuery = (id: string) =>
     // What is over does not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
+
+const askAgainMs = 400;
+const mostAsks = 12;
+
+/** The ledger learns of a call a moment after the answer. */
+export function useTry(requestId: string | undefined): PlaygroundTry['item'] {
+  const { data } = useQuery({
+    queryKey: ['playground', 'try', requestId],
+    enabled: requestId !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) =>
+      ask('GET /api/playground/tries/:requestId', { params: { requestId: requestId ?? '' }, signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.item === null && state.dataUpdateCount < mostAsks ? askAgainMs : false,
+  });
+  return data?.item ?? null;
+}
 
 export function toExportHref(filters: Filters, format: 'csv' | 'ndjson'): string {
   const { search } = filters;

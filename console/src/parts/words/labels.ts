@@ -1,6 +1,12 @@
 /** Labels of the field, each written once: results, percentiles, states, dimensions. `npm run check` refuses words that only this project used. */
 
-import type { AlertRule, latencyKinds, requestResults, seriesDimensions } from '../../../../src/admin/contract.ts';
+import type {
+  AlertRule,
+  FamilyFacts,
+  latencyKinds,
+  requestResults,
+  seriesDimensions,
+} from '../../../../src/admin/contract.ts';
 
 type Result = (typeof requestResults)[number];
 
@@ -63,3 +69,13 @@ export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
   certificate: 'Certificate end',
   reload_refused: 'Reload refused',
 };
+
+/** Of upstreams, by what they take. */
+export const kindWords: Readonly<Record<FamilyFacts['kind'], { readonly title: string; readonly about: string }>> = {
+  service: { title: 'Services', about: 'An API key is all that they need.' },
+  'own-server': { title: 'Servers of your own', about: 'Inference servers that you run, here or in your network.' },
+  cloud: { title: 'Cloud accounts', about: 'With an address for each account or region.' },
+  'built-in': { title: 'Built in', about: 'Answers inside the gateway, without any network: good to try things with.' },
+};
+
+export const kinds = ['service', 'own-server', 'cloud', 'built-in'] as const satisfies readonly FamilyFacts['kind'][];

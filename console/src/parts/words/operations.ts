@@ -46,3 +46,10 @@ export const shapeField = {
     { value: 'tei', label: 'Text Embeddings Inference' },
   ],
 };
+
+/** Empty where the name says nothing. */
+export function operationsByName(name: string): readonly Operation[] {
+  // A reranker is often named after the embedding model that it comes from, which is behind it in the list.
+  const found = operations.find((operation) => operationRows[operation].namedLike?.test(name.toLowerCase()));
+  return found === undefined ? [] : [found];
+}

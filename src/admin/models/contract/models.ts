@@ -49,7 +49,7 @@ const amounts = z.object({
   character: dollars.optional(),
 });
 
-const price = z.object({
+export const price = z.object({
   source: z.enum(['target', 'model', ...priceSources, 'inside', 'unknown']).meta({
     description:
       'Who says so: the target itself, its model, the table that comes with Postern, an imported list, nobody as it answers inside the gateway (and is free), or nobody at all.',

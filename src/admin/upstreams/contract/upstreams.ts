@@ -5,6 +5,7 @@ import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { endpointsOf } from '../../endpoint.ts';
+import { price } from '../../models/contract/models.ts';
 import { elementDocument, idParam, managed, pageOf, pageQuery, written } from '../../shapes/common.ts';
 
 const upstreamsEndpoint = endpointsOf('Upstreams');
@@ -146,11 +147,15 @@ export const testAnswer = z.object({
 export const upstreamModels = z.object({
   listed: z.boolean().meta({ description: 'False: its family has no list, and names have to be written.' }),
   note: z.string().nullable(),
+  ownServer: z
+    .boolean()
+    .meta({ description: 'Of a family of servers that people run themselves: nobody sends a bill.' }),
   items: z.array(
     z.object({
       id: z.string(),
       operations: z.array(z.enum(operations)).nullable().meta({ description: 'Null where its list does not say.' }),
       models: z.array(z.string()).meta({ description: 'Public IDs that lead to it already.' }),
+      price: price.nullable().meta({ description: 'Its list price; null where no list has one.' }),
     }),
   ),
 });

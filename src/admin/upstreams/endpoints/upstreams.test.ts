@@ -209,8 +209,10 @@ test('a draft is tested with typed or stored credentials, and nothing is written
 
 test("an upstream's models are listed beside the configured models that use them", async (t) => {
   const upstream = await startListing(t);
-  const { ask, follow } = await openAdmin(t, { env });
+  const { ask, follow, context } = await openAdmin(t, { env });
   await ask('PUT', '/api/upstreams/mine', { family: 'openai', base_url: upstream.url, api_key: key }, create);
+  const prices = { as_of: '2026-11-01', source: 'ours.csv', csv: 'service,model,input\n127.0.0.1,a,3\n' };
+  await context.resources.put('setting', 'prices', prices, { actor: 'test' });
   const targets = [{ upstream: 'mine', model: 'b' }];
   await ask('PUT', '/api/models/public-b', { operations: ['embeddings'], space: 's', targets }, create);
   await follow();
@@ -218,9 +220,18 @@ test("an upstream's models are listed beside the configured models that use them
   assert.deepEqual(json, {
     listed: true,
     note: null,
+    ownServer: false,
     items: [
-      { id: 'a', operations: null, models: [] },
-      { id: 'b', operations: null, models: ['public-b'] },
+      {
+        ...{ id: 'a', operations: null, models: [] },
+        price: {
+          source: 'imported',
+          amounts: { input: '3' },
+          isFree: false,
+          listed: { source: 'ours.csv', asOf: '2026-11-01', verified: true },
+        },
+      },
+      { id: 'b', operations: null, models: ['public-b'], price: null },
     ],
   });
   await ask('PUT', '/api/upstreams/jina', { family: 'jina', api_key: key }, create);

@@ -4,9 +4,13 @@ import { type Family, isMadeHere, type Offer, offersOf, standardOptions } from '
 import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
+import { timeSliced } from '../../../lib/time-slices.ts';
+import { type ImportedPrices, toImportedPrices } from '../../../prices/imported.ts';
+import { listedPrice } from '../../../prices/listed.ts';
 import type { AdminContext } from '../../context.ts';
 import { toElementPage } from '../../element-page.ts';
 import { implement, replyWith } from '../../implement.ts';
+import { toListPriceView } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
@@ -100,10 +104,13 @@ export const listUpstreamModels = implement(
     if (found.kind === 'failed') {
       throw new Problem('upstream_failed', { detail: `${found.problem.message} ${found.problem.advice}` });
     }
+    const ownServer = kindOf(upstream.family, false) === 'own-server';
     if (found.kind === 'no-list') {
-      return { listed: false, note: 'This service has no list of models; write the name as it has it.', items: [] };
+      const note = 'This service has no list of models; write the name as it has it.';
+      return { listed: false, note, ownServer, items: [] };
     }
     const known = (await indexOf(context.configuration.snapshot())).byUpstream.get(id)?.names;
+    const imported = await readImportedPrices(context);
     const items = found.models
       .slice(0, mostModels)
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -111,11 +118,18 @@ export const listUpstreamModels = implement(
         id: model.id,
         operations: model.operations === undefined ? null : [...model.operations],
         models: [...(known?.get(model.id) ?? [])],
+        price: toListPriceView(listedPrice(upstream.family, upstream.origin, model.id, imported)),
       }));
     const more = found.models.length - items.length;
-    return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, items };
+    return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, ownServer, items };
   },
 );
+
+async function readImportedPrices({ resources }: AdminContext): Promise<ImportedPrices | undefined> {
+  const { as_of: asOf, source, csv } = (await resources.get('setting', 'prices'))?.document ?? {};
+  if (typeof asOf !== 'string' || typeof source !== 'string' || typeof csv !== 'string') return undefined;
+  return timeSliced(toImportedPrices({ asOf, source }, csv, () => undefined));
+}
 
 /** The one in force, or where it was only just written, as it will be. */
 async function compiled(id: string, { resources, configuration }: AdminContext): Promise<Upstream> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operationsByName } from './model-words.ts';
+import { operationsByName } from './operations.ts';
 
 test("a model's purpose is guessed from its name only if it is unambiguous", () => {
   const rows = [

@@ -1,14 +1,14 @@
 /** A test of a connection: its steps, what each found, and what to do where one failed. */
 
+import './connection-test.css';
 import { Alert, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { UpstreamTest } from '../../../../src/admin/contract.ts';
-import { ApiError } from '../../parts/api/client.ts';
-import { toMessage } from '../../parts/layout/state.tsx';
-import { Muted } from '../../parts/layout/text.tsx';
-import { Icon, type IconName } from '../../parts/marks/icon.tsx';
-import { formatDuration } from '../../parts/words/format.ts';
-import { stepWords } from './upstream-words.ts';
+import { ApiError } from '../api/client.ts';
+import { toMessage } from '../layout/state.tsx';
+import { Muted } from '../layout/text.tsx';
+import { Icon, type IconName } from '../marks/icon.tsx';
+import { formatDuration } from '../words/format.ts';
 
 interface ConnectionTestProps {
   readonly isTesting: boolean;
@@ -17,6 +17,13 @@ interface ConnectionTestProps {
 }
 
 type Step = UpstreamTest['steps'][number];
+
+const stepWords: Readonly<Record<Step['name'], string>> = {
+  'look-up': 'Look the name up',
+  connect: 'Connect',
+  secure: 'Agree on encryption',
+  ask: 'Ask the service',
+};
 
 /** Nothing until it was asked for; it is read out when it is there. */
 export function ConnectionTest({ isTesting, result, error }: ConnectionTestProps) {

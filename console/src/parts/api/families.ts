@@ -1,0 +1,19 @@
+/** The families of upstreams and their facts: they change with the version of the gateway alone. */
+
+import { useQuery } from '@tanstack/react-query';
+import { ask } from './client.ts';
+
+export function useFamilies() {
+  return useQuery({
+    queryKey: ['families'],
+    queryFn: async ({ signal }) => (await ask('GET /api/families', { signal })).items,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** For an upstream of a family: the family's own, with a number behind it where that is taken. */
+export function freeName(wanted: string, taken: readonly string[]): string {
+  let name = wanted;
+  for (let number = 2; taken.includes(name); number += 1) name = `${wanted}-${number}`;
+  return name;
+}
