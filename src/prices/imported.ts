@@ -175,12 +175,12 @@ export function* toImportedPrices(
   const services = new Map<string, Map<string, Price>>();
   for (const { service, model, amounts } of yield* readingPriceCsv(csv, report)) {
     const prices = services.get(service) ?? new Map<string, Price>();
-    services.set(service, prices.set(model, toPrice(amounts)));
+    services.set(service, prices.set(model, priceOf(amounts)));
   }
   return { asOf, source, services };
 }
 
-function toPrice(amounts: PriceAmounts): Price {
+export function priceOf(amounts: Readonly<Partial<Record<PriceColumn, number | undefined>>>): Price {
   return Object.freeze({
     input: amounts.input,
     cachedInput: amounts.cached_input,

@@ -8,6 +8,7 @@ import type { Model, Target } from '../../core/snapshot.ts';
 import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
+import { type PriceColumn, priceColumns } from '../../prices/imported.ts';
 import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import { toInstant } from '../shapes/common.ts';
@@ -123,10 +124,8 @@ function healthOf({ upstream, model }: { upstream: string; model: string }, repo
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-function operationsIn(value: unknown): Operation[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return operations.filter((operation) => value.includes(operation));
-}
+const operationsIn = (value: unknown): Operation[] | undefined =>
+  Array.isArray(value) ? operations.filter((operation) => value.includes(operation)) : undefined;
 
 /** What operators see of a model's lists: what is set, and whether it is what it was. */
 export function toListView(model: Model | undefined, id: string, reports: readonly HealthReport[]) {
@@ -192,30 +191,7 @@ function targetsIn({ targets }: ElementDocument): Readonly<Record<string, unknow
   return Array.isArray(targets) ? targets.filter((one) => typeof one === 'object' && one !== null) : [];
 }
 
-const names = [
-  'input',
-  'cachedInput',
-  'cacheWrite',
-  'cacheWriteHour',
-  'audioInput',
-  'imageInput',
-  'output',
-  'audioOutput',
-  'imageOutput',
-  'searchUnit',
-  'request',
-  'item',
-  'image',
-  'minute',
-  'character',
-] as const;
-type Amounts = Partial<Record<(typeof names)[number], string>>;
-
-function toAmounts(price: Price): Amounts {
-  const amounts: Amounts = {};
-  for (const name of names) {
-    const nanos = price[name];
-    if (nanos !== undefined) amounts[name] = toDollars(nanos);
-  }
-  return amounts;
+function toAmounts(price: Price): Partial<Record<(typeof priceColumns)[PriceColumn], string>> {
+  const known = Object.values(priceColumns).map((name) => [name, price[name]] as const);
+  return Object.fromEntries(known.flatMap(([name, nanos]) => (nanos === undefined ? [] : [[name, toDollars(nanos)]])));
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Factors, Price } from '../../../core/accounting/price.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
-import { highestPrice, type ImportedPrices } from '../../../prices/imported.ts';
+import { highestPrice, type ImportedPrices, priceOf } from '../../../prices/imported.ts';
 import { listedPrice } from '../../../prices/listed.ts';
 import { dollars, factor, list, mapping, oneOf, share, text } from '../fields.ts';
 
@@ -116,26 +116,13 @@ export function toPrice(
   return isMadeHere ? free : listedPrice(upstream.family, upstream.origin, model, imported);
 }
 
-function fromMapping(written: z.output<typeof priceMapping>): Price {
+function fromMapping({ image, tools, factors, batch, ...rates }: z.output<typeof priceMapping>): Price {
   return Object.freeze({
-    input: written.input,
-    cachedInput: written.cached_input,
-    cacheWrite: written.cache_write,
-    cacheWriteHour: written.cache_write_1h,
-    audioInput: written.audio_input,
-    imageInput: written.image_input,
-    output: written.output,
-    audioOutput: written.audio_output,
-    imageOutput: written.image_output,
-    searchUnit: written.search_unit,
-    request: written.request,
-    item: written.item,
-    ...toPictureRates(written.image),
-    minute: written.minute,
-    character: written.character,
-    ...(written.tools && { tools: written.tools }),
-    ...(written.factors && { factors: toFactors(written.factors) }),
-    ...(written.batch && { batchPercent: written.batch.percent }),
+    ...priceOf(rates),
+    ...toPictureRates(image),
+    ...(tools && { tools }),
+    ...(factors && { factors: toFactors(factors) }),
+    ...(batch && { batchPercent: batch.percent }),
   });
 }
 
