@@ -19,14 +19,6 @@ export const invitation = z.object({
   expiresAt: instant,
 });
 
-const members = z.object({
-  items: z.array(member),
-  /** Those whom nobody has heard from yet; the links themselves are shown once, when they are made. */
-  invitations: z.array(invitation),
-});
-
-const newInvitation = z.strictObject({ email, role });
-
 /** Nothing at all is the same as an empty object. */
 const reset = z
   .strictObject({
@@ -43,21 +35,19 @@ export const madeLink = z.object({
   expiresAt: instant,
 });
 
-const memberChange = z.strictObject({
-  role: role.optional(),
-  name: name.optional(),
-  disabled: z.boolean().optional(),
-});
-
 export const listMembers = membersEndpoint('GET /api/members', 'viewer', {
   summary: 'List members, and the invitations that are open',
-  answer: members,
+  answer: z.object({
+    items: z.array(member),
+    /** Those whom nobody has heard from yet; the links themselves are shown once, when they are made. */
+    invitations: z.array(invitation),
+  }),
 });
 
 export const inviteMember = membersEndpoint('POST /api/members', 'owner', {
   summary: 'Invite somebody: the answer is a link to hand over',
   proof: true,
-  body: newInvitation,
+  body: z.strictObject({ email, role }),
   answer: madeLink,
   status: 201,
   once: true,
@@ -72,7 +62,11 @@ export const changeMember = membersEndpoint('PATCH /api/members/:id', 'owner', {
   summary: "Change a member's role or name, or keep the member from signing in",
   proof: true,
   params: idParam,
-  body: memberChange,
+  body: z.strictObject({
+    role: role.optional(),
+    name: name.optional(),
+    disabled: z.boolean().optional(),
+  }),
   answer: member,
 });
 
@@ -92,14 +86,6 @@ export const resetMember = membersEndpoint('POST /api/members/:id/reset', 'owner
   once: true,
 });
 
-const ownChange = z.strictObject({ name });
-
-const passwordChange = z.strictObject({
-  /** Left out by who has none yet. */
-  current: password.optional(),
-  next: password,
-});
-
 export const ownSession = z.object({
   id: z.string(),
   /** The one that asks. */
@@ -112,23 +98,25 @@ export const ownSession = z.object({
   expiresAt: instant,
 });
 
-const ownSessions = z.object({ items: z.array(ownSession) });
-
 export const changeMe = meEndpoint('PATCH /api/me', 'member', {
   summary: 'Change your name',
-  body: ownChange,
+  body: z.strictObject({ name }),
   answer: member,
 });
 
 export const changePassword = meEndpoint('POST /api/me/password', 'member', {
   summary: 'Set another password: every other session ends, and this one gets a new cookie',
-  body: passwordChange,
+  body: z.strictObject({
+    /** Left out by who has none yet. */
+    current: password.optional(),
+    next: password,
+  }),
   answer: session,
 });
 
 export const listOwnSessions = meEndpoint('GET /api/me/sessions', 'member', {
   summary: 'List where you are signed in',
-  answer: ownSessions,
+  answer: z.object({ items: z.array(ownSession) }),
 });
 
 export const endOwnSession = meEndpoint('DELETE /api/me/sessions/:id', 'member', {
@@ -150,14 +138,6 @@ export const apiToken = z.object({
   revokedAt: instant.nullable(),
 });
 
-const apiTokens = z.object({ items: z.array(apiToken) });
-
-const newApiToken = z.strictObject({
-  name,
-  role,
-  expiresAt: instant.nullable().optional().meta({ description: 'Left out or null: it holds until it is revoked.' }),
-});
-
 export const madeApiToken = z.object({
   token: apiToken,
   /** Shown only now. */
@@ -166,14 +146,18 @@ export const madeApiToken = z.object({
 
 export const listTokens = tokensEndpoint('GET /api/tokens', 'member', {
   summary: "List your API tokens, or everybody's where you are an owner",
-  answer: apiTokens,
+  answer: z.object({ items: z.array(apiToken) }),
 });
 
 // No program makes itself another token that outlives its own.
 export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
   summary: 'Make an API token: its secret is shown only in the answer',
   proof: true,
-  body: newApiToken,
+  body: z.strictObject({
+    name,
+    role,
+    expiresAt: instant.nullable().optional().meta({ description: 'Left out or null: it holds until it is revoked.' }),
+  }),
   answer: madeApiToken,
   status: 201,
   once: true,

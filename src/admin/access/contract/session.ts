@@ -72,8 +72,6 @@ export const session = z.object({
   version: z.string(),
 });
 
-const passwordSignIn = z.strictObject({ email: z.string().max(254), password });
-
 export const getSession = accessEndpoint('GET /api/session', 'anyone', {
   summary: 'Say who is signed in, and how one can sign in',
   answer: session,
@@ -81,16 +79,12 @@ export const getSession = accessEndpoint('GET /api/session', 'anyone', {
 
 export const openSession = accessEndpoint('POST /api/session', 'anyone', {
   summary: 'Sign in by e-mail address and password',
-  body: passwordSignIn,
+  body: z.strictObject({ email: z.string().max(254), password }),
   answer: session,
 });
 
 // Whose session is over by now wants to be signed out too.
 export const endSession = accessEndpoint('DELETE /api/session', 'anyone', { summary: 'Sign out' });
-
-const newOwner = z.strictObject({ token: linkToken, email, name, password });
-
-const lookUp = z.strictObject({ token: linkToken });
 
 export const lookedUp = z.object({
   kind: z.enum(invitationKinds),
@@ -102,28 +96,26 @@ export const lookedUp = z.object({
   expiresAt: instant,
 });
 
-const acceptance = z.strictObject({
-  token: linkToken,
-  /** Not needed where the link is for another password. */
-  name: name.optional(),
-  password,
-});
-
 export const setUpFirst = accessEndpoint('POST /api/setup', 'anyone', {
   summary: 'Become the first owner, with the set-up link that each start makes until then',
-  body: newOwner,
+  body: z.strictObject({ token: linkToken, email, name, password }),
   answer: session,
 });
 
 export const look = accessEndpoint('POST /api/invitations/look', 'anyone', {
   summary: 'Say what a link is good for',
-  body: lookUp,
+  body: z.strictObject({ token: linkToken }),
   answer: lookedUp,
 });
 
 export const acceptInvitation = accessEndpoint('POST /api/invitations/accept', 'anyone', {
   summary: 'Become a member with an invitation, or set another password with a link for that',
-  body: acceptance,
+  body: z.strictObject({
+    token: linkToken,
+    /** Not needed where the link is for another password. */
+    name: name.optional(),
+    password,
+  }),
   answer: session,
 });
 
@@ -167,7 +159,6 @@ const optionsOf = <Options extends object>() =>
   z.custom<Options>((value) => typeof value === 'object' && value !== null).meta({ type: 'object' });
 
 const signingOptions = optionsOf<PublicKeyCredentialRequestOptionsJSON>();
-const makingOptions = optionsOf<PublicKeyCredentialCreationOptionsJSON>();
 
 export const beginSignIn = accessEndpoint('POST /api/session/passkey/options', 'anyone', {
   summary: 'Begin to sign in with a passkey',
@@ -188,7 +179,7 @@ export const listPasskeys = accessEndpoint('GET /api/me/passkeys', 'member', {
 export const beginAdding = accessEndpoint('POST /api/me/passkeys/options', 'member', {
   summary: 'Begin to add a passkey',
   proof: true,
-  answer: makingOptions,
+  answer: optionsOf<PublicKeyCredentialCreationOptionsJSON>(),
 });
 
 export const addPasskey = accessEndpoint('POST /api/me/passkeys', 'member', {
@@ -210,11 +201,9 @@ export const removePasskey = accessEndpoint('DELETE /api/me/passkeys/:id', 'memb
   params: idParam,
 });
 
-const passwordProof = z.strictObject({ password });
-
 export const byPassword = meEndpoint('POST /api/me/proof', 'member', {
   summary: 'Prove by your password that it is you: good for five minutes, and the session gets a new cookie',
-  body: passwordProof,
+  body: z.strictObject({ password }),
   answer: session,
 });
 

@@ -3,9 +3,8 @@
 import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
-import { managers } from '../../../core/resource-editor.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { dollars, idParam, instant, pageOf, pageQuery, place } from '../../shapes/common.ts';
+import { dollars, idParam, instant, managed, pageOf, pageQuery, place } from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';
 
 const keysEndpoint = endpointsOf('Keys and projects');
@@ -66,8 +65,6 @@ export const keyWithSecret = keyDetail.extend({
   secret: z.string().meta({ description: 'Here and now, and never again.' }),
 });
 
-const keyPage = pageOf(key);
-
 export const keyQuery = pageQuery.extend({
   q: z.string().max(200).optional().meta({ description: 'Part of the name, the ID, the hint or a note.' }),
   project: z.string().max(64).optional(),
@@ -86,7 +83,7 @@ const rotation = z.strictObject({
 export const listKeys = keysEndpoint('GET /api/keys', 'viewer', {
   summary: 'List the keys: those of the configuration file first, then those of the store, the newest first',
   query: keyQuery,
-  answer: keyPage,
+  answer: pageOf(key),
 });
 
 export const createKey = keysEndpoint('POST /api/keys', 'admin', {
@@ -126,28 +123,17 @@ export const revokeKey = keysEndpoint('POST /api/keys/:id/revoke', 'admin', {
 
 export const project = z.object({
   id: z.string(),
-  managedBy: z.enum(managers),
-  place: place.nullable(),
-  version: z.number().int().nullable(),
-  updatedAt: instant.nullable(),
-  inForce: z.boolean().meta({ description: 'What was just written takes a moment.' }),
+  ...managed,
   document: z.record(z.string(), z.unknown()).meta({ description: 'As an element of `projects` in the file.' }),
   keys: z.number().int().meta({ description: 'Keys that belong to it, and are not revoked.' }),
   budgets: z.array(budgetState),
 });
 
-const projectPage = pageOf(project);
-
 export const projectWritten = project.extend({ warnings: z.array(z.string()) });
-
-const writtenProject = z.record(z.string(), z.unknown()).meta({
-  description: 'As an element of `projects` in the configuration file; without `id`, or with the one of the path.',
-  examples: [{ name: 'Search', limits: { requests_per_minute: 6000 }, budgets: [{ every: 'month', amount: '500' }] }],
-});
 
 export const listProjects = keysEndpoint('GET /api/projects', 'viewer', {
   summary: 'List the projects, with how far their budgets have come',
-  answer: projectPage,
+  answer: pageOf(project),
 });
 
 export const getProject = keysEndpoint('GET /api/projects/:id', 'viewer', {
@@ -159,7 +145,10 @@ export const getProject = keysEndpoint('GET /api/projects/:id', 'viewer', {
 export const putProject = keysEndpoint('PUT /api/projects/:id', 'admin', {
   summary: 'Make a project, or change one',
   params: idParam,
-  body: writtenProject,
+  body: z.record(z.string(), z.unknown()).meta({
+    description: 'As an element of `projects` in the configuration file; without `id`, or with the one of the path.',
+    examples: [{ name: 'Search', limits: { requests_per_minute: 6000 }, budgets: [{ every: 'month', amount: '500' }] }],
+  }),
   answer: projectWritten,
 });
 

@@ -66,8 +66,6 @@ export const auditEntry = z.object({
   after: z.unknown().meta({ description: 'As it is since, without secrets; null where there is nothing.' }),
 });
 
-const auditPage = pageOf(auditEntry);
-
 const name = z.string().min(1).max(256).optional();
 
 const auditQuery = z
@@ -89,7 +87,7 @@ const auditQuery = z
 export const listAudit = auditEndpoint('GET /api/audit', 'admin', {
   summary: 'List who changed what, the newest first, with before and after',
   query: auditQuery,
-  answer: auditPage,
+  answer: pageOf(auditEntry),
 });
 
 /** What sums know as well. */
@@ -142,10 +140,6 @@ const ledgerQuery = z
       .meta({ description: 'The `next` of the page before.' }),
     limit: z.coerce.number().int().min(1).max(200).default(50),
   })
-  .superRefine(checkSpan);
-
-const exportQuery = z
-  .strictObject({ ...rowFilters, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
   .superRefine(checkSpan);
 
 const ledgerId = z.object({
@@ -237,14 +231,10 @@ export const ledgerRow = z.object({
     .meta({ description: 'What else it is billed by, and what its price hung on; null where there is nothing.' }),
 });
 
-const ledgerPage = pageOf(ledgerRow);
-
 export const ledgerDetail = ledgerRow.extend({
   tries: z.array(ledgerTry).meta({ description: 'Each call, where it took more than one that was answered well.' }),
   hasCapture: z.boolean().meta({ description: 'Whether what was asked and answered is kept.' }),
 });
-
-const capture = z.object({ request: z.string(), response: z.string(), expiresAt: instant });
 
 /** What there is to choose from; whatever else was used in the past can be asked for as well. */
 export const ledgerChoices = z.object({
@@ -257,12 +247,14 @@ export const ledgerChoices = z.object({
 export const listLedger = ledgerEndpoint('GET /api/ledger', 'viewer', {
   summary: 'List requests, the newest first',
   query: ledgerQuery,
-  answer: ledgerPage,
+  answer: pageOf(ledgerRow),
 });
 
 export const exportLedger = ledgerEndpoint('GET /api/ledger/export', 'viewer', {
   summary: 'Download requests as CSV or as lines of JSON, 100,000 at most',
-  query: exportQuery,
+  query: z
+    .strictObject({ ...rowFilters, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
+    .superRefine(checkSpan),
   streams: 'text/csv',
 });
 
@@ -286,5 +278,5 @@ export const getLedgerRow = ledgerEndpoint('GET /api/ledger/:id', 'viewer', {
 export const getCapture = ledgerEndpoint('GET /api/ledger/:id/capture', 'admin', {
   summary: 'Read what was asked and answered, where it is kept; each look is in the audit log',
   params: ledgerId,
-  answer: capture,
+  answer: z.object({ request: z.string(), response: z.string(), expiresAt: instant }),
 });

@@ -22,10 +22,6 @@ const groups = z
   })
   .meta({ description: `One or more of ${usageGroups.join(', ')}, separated by commas.` });
 
-const usageQuery = z
-  .strictObject({ by: groups, ...usageFilters, format: z.enum(['json', 'csv']).default('json') })
-  .superRefine(checkSpan);
-
 const sums = {
   requests: z.number(),
   errors: z.number().meta({ description: 'Of them, those that ended otherwise than well.' }),
@@ -75,6 +71,8 @@ export const usage = z.object({
 export const getUsage = ledgerEndpoint('GET /api/usage', 'viewer', {
   summary:
     'Add up who used what and what it cost, by key, project, model, upstream, route, operation, outcome, hour or day',
-  query: usageQuery,
+  query: z
+    .strictObject({ by: groups, ...usageFilters, format: z.enum(['json', 'csv']).default('json') })
+    .superRefine(checkSpan),
   answer: usage,
 });

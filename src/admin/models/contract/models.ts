@@ -157,10 +157,7 @@ export const modelDetail = model.extend({
   }),
 });
 
-export const modelParams = idParam;
-const modelDocument = elementDocument;
 export const visibility = z.object({ visible: z.boolean() });
-const modelTest = z.object({ operation: z.enum(operations) });
 
 export const modelTestAnswer = z.object({
   ok: z.boolean(),
@@ -181,42 +178,42 @@ export const listModels = modelsEndpoint('GET /api/models', 'viewer', {
 
 export const getModel = modelsEndpoint('GET /api/models/:id', 'viewer', {
   summary: 'Show a model with its document',
-  params: modelParams,
+  params: idParam,
   answer: modelDetail,
 });
 
 export const putModel = modelsEndpoint('PUT /api/models/:id', 'editor', {
   summary: 'Put a model in, or change it; the document is an element of the file’s list `models`',
-  params: modelParams,
-  body: modelDocument,
+  params: idParam,
+  body: elementDocument,
   answer: written,
 });
 
 export const deleteModel = modelsEndpoint('DELETE /api/models/:id', 'editor', {
   summary: 'Take a model out',
-  params: modelParams,
+  params: idParam,
 });
 
 export const patchModel = modelsEndpoint('PATCH /api/models/:id', 'editor', {
   summary: 'Show a model to clients, or hide it from them',
-  params: modelParams,
+  params: idParam,
   body: visibility,
   answer: written,
 });
 
 export const forgetItems = modelsEndpoint('POST /api/models/:id/forget', 'editor', {
   summary: 'Have every node forget what it remembers of the items of a model',
-  params: modelParams,
+  params: idParam,
 });
 
 export const acceptModel = modelsEndpoint('POST /api/models/:id/accept', 'editor', {
   summary: 'Take what the targets of a model make of its canary’s texts the next time for what is to be',
-  params: modelParams,
+  params: idParam,
 });
 
 export const testModel = modelsEndpoint('POST /api/models/:id/test', 'editor', {
   summary: 'Send a small request to a model through the gateway, and say what came back',
-  params: modelParams,
-  body: modelTest,
+  params: idParam,
+  body: z.object({ operation: z.enum(operations) }),
   answer: modelTestAnswer,
 });

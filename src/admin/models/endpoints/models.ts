@@ -18,8 +18,9 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
+import type { idParam } from '../../shapes/common.ts';
 import { indexOf, readTargetReports } from '../../target-index.ts';
-import type { modelParams, modelQuery, visibility } from '../contract/models.ts';
+import type { modelQuery, visibility } from '../contract/models.ts';
 import * as contract from '../contract/models.ts';
 import { type ModelSketch, toListView, toModelSketch, toModelView } from '../model-view.ts';
 
@@ -104,7 +105,7 @@ export const patchModel = implement(contract.patchModel, async (call) => {
 });
 
 /** A model that comes with its upstream gets an entry in the store, which takes its place. */
-async function setVisible(call: Call<typeof modelParams, undefined, typeof visibility>, expected: number | undefined) {
+async function setVisible(call: Call<typeof idParam, undefined, typeof visibility>, expected: number | undefined) {
   const { id } = call.params;
   const element = await call.context.resources.get('model', id);
   if (element === undefined) throw absentProblem('model', id);

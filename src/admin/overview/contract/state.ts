@@ -111,8 +111,6 @@ export const notice = z.object({
   at: instant.nullable().meta({ description: 'When it happens, where it is yet to come.' }),
 });
 
-const notices = z.object({ items: z.array(notice) });
-
 export const firstSteps = z.object({
   hasKey: z.boolean().meta({ description: "There is a key that works, beside the console's own." }),
   requests: z.number().meta({ description: 'In the last 30 days, by keys of clients.' }),
@@ -135,7 +133,7 @@ export const getAbout = overviewEndpoint('GET /api/about', 'viewer', {
 
 export const getNotices = overviewEndpoint('GET /api/notices', 'viewer', {
   summary: 'List what an operator may want to look at, the worst first',
-  answer: notices,
+  answer: z.object({ items: z.array(notice) }),
 });
 
 const configurationState = z.object({

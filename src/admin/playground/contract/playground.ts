@@ -19,14 +19,6 @@ export const toGatewayPath = (route: GatewayRoute, model = ''): string =>
   // One encoded segment: a model's name cannot lead elsewhere.
   route === 'engines-embeddings' ? `/v1/engines/${encodeURIComponent(model)}/embeddings` : pathOf(route, model);
 
-const playgroundRoute = z.object({ route: z.enum(gatewayRoutes) });
-
-const playgroundCallQuery = z.object({
-  model: z.string().min(1).max(512).optional().meta({ description: 'Where it stands in the path of the route.' }),
-});
-
-const playgroundModelsQuery = z.object({ operation: z.enum(operations).optional() });
-
 export const playgroundModel = z.object({
   id: z.string().meta({ description: 'With a `*` it is a pattern: send a name that fits it.' }),
   aliases: z.array(z.string()),
@@ -39,13 +31,6 @@ export const playgroundModel = z.object({
   builtIn: z.boolean(),
   upstreams: z.array(z.string()),
 });
-
-const playgroundModels = z.object({
-  items: z.array(playgroundModel),
-  clientUrl: z.string().meta({ description: 'What clients put before `/v1/...`, as this machine reaches it.' }),
-});
-
-const playgroundTryParams = z.object({ requestId: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/) });
 
 /** Null until the ledger has it, which takes a moment. */
 export const playgroundTry = z.object({
@@ -70,19 +55,24 @@ export const playgroundTry = z.object({
 
 export const listPlaygroundModels = playgroundEndpoint('GET /api/playground/models', 'viewer', {
   summary: 'List the models that can be tried, hidden ones too',
-  query: playgroundModelsQuery,
-  answer: playgroundModels,
+  query: z.object({ operation: z.enum(operations).optional() }),
+  answer: z.object({
+    items: z.array(playgroundModel),
+    clientUrl: z.string().meta({ description: 'What clients put before `/v1/...`, as this machine reaches it.' }),
+  }),
 });
 
 export const callPlayground = playgroundEndpoint('POST /api/playground/:route', 'editor', {
   summary: 'Send a body to a route of the gateway, through what its clients go through',
-  params: playgroundRoute,
-  query: playgroundCallQuery,
+  params: z.object({ route: z.enum(gatewayRoutes) }),
+  query: z.object({
+    model: z.string().min(1).max(512).optional().meta({ description: 'Where it stands in the path of the route.' }),
+  }),
   streams: 'application/json',
 });
 
 export const getPlaygroundTry = playgroundEndpoint('GET /api/playground/tries/:requestId', 'viewer', {
   summary: 'Say what the ledger has of a try, by the x-request-id that came back',
-  params: playgroundTryParams,
+  params: z.object({ requestId: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/) }),
   answer: playgroundTry,
 });

@@ -30,20 +30,16 @@ export const setting = z.object({
   }),
 });
 
-const settingList = z.object({ items: z.array(setting) });
-
-const writtenSetting = z.object({ version: z.int(), warnings: z.array(z.string()) });
-
 export const listSettings = settingsEndpoint('GET /api/settings', 'viewer', {
   summary: 'List the settings that can be changed here, and what holds',
-  answer: settingList,
+  answer: z.object({ items: z.array(setting) }),
 });
 
 export const putSetting = settingsEndpoint('PUT /api/settings/:id', 'admin', {
   summary: 'Change a setting that the file leaves open',
   params: settingParam,
   body: settingDocument,
-  answer: writtenSetting,
+  answer: z.object({ version: z.int(), warnings: z.array(z.string()) }),
 });
 
 export const deleteSetting = settingsEndpoint('DELETE /api/settings/:id', 'admin', {

@@ -10,13 +10,6 @@ import { elementDocument, idParam, managed, pageOf, pageQuery, written } from '.
 
 const upstreamsEndpoint = endpointsOf('Upstreams');
 
-const upstreamParams = idParam;
-
-const upstreamQuery = pageQuery.extend({
-  q: z.string().max(200).optional().meta({ description: 'A part of the ID, of the family, or of the address.' }),
-  family: z.string().max(64).optional(),
-});
-
 const state = z.enum([...targetStates, 'unknown']).meta({
   description:
     'Healthy; about to be tried again; loading its model; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
@@ -113,12 +106,7 @@ export const upstream = z.object({
   models: z.array(z.string()).meta({ description: 'Public IDs of the models that use it.' }),
   ...managed,
 });
-
-const upstreamPage = pageOf(upstream).extend({ total: z.number().int() });
 export const upstreamDetail = upstream.extend({ document: elementDocument });
-const upstreamDocument = elementDocument;
-
-const upstreamCheck = z.object({ id: z.string().min(1).max(256), document: elementDocument });
 
 const problem = z.object({
   message: z.string(),
@@ -162,43 +150,46 @@ export const upstreamModels = z.object({
 
 export const listUpstreams = upstreamsEndpoint('GET /api/upstreams', 'viewer', {
   summary: 'List the upstreams, wherever they are declared, and how they are',
-  query: upstreamQuery,
-  answer: upstreamPage,
+  query: pageQuery.extend({
+    q: z.string().max(200).optional().meta({ description: 'A part of the ID, of the family, or of the address.' }),
+    family: z.string().max(64).optional(),
+  }),
+  answer: pageOf(upstream).extend({ total: z.number().int() }),
 });
 
 export const getUpstream = upstreamsEndpoint('GET /api/upstreams/:id', 'viewer', {
   summary: 'Show an upstream with its document; its secrets say (sealed)',
-  params: upstreamParams,
+  params: idParam,
   answer: upstreamDetail,
 });
 
 export const putUpstream = upstreamsEndpoint('PUT /api/upstreams/:id', 'admin', {
   summary: 'Put an upstream in, or change it; the document is an element of the file’s list `upstreams`',
-  params: upstreamParams,
-  body: upstreamDocument,
+  params: idParam,
+  body: elementDocument,
   answer: written,
 });
 
 export const deleteUpstream = upstreamsEndpoint('DELETE /api/upstreams/:id', 'admin', {
   summary: 'Take an upstream out; it stays where models still use it',
-  params: upstreamParams,
+  params: idParam,
 });
 
 export const testDraft = upstreamsEndpoint('POST /api/upstreams/test', 'admin', {
   summary: 'Connect to an upstream as it would be, and write nothing',
-  body: upstreamCheck,
+  body: z.object({ id: z.string().min(1).max(256), document: elementDocument }),
   answer: testAnswer,
 });
 
 export const testUpstream = upstreamsEndpoint('POST /api/upstreams/:id/test', 'editor', {
   summary: 'Connect to an upstream, and say how far that came',
-  params: upstreamParams,
+  params: idParam,
   answer: testAnswer,
 });
 
 export const listUpstreamModels = upstreamsEndpoint('GET /api/upstreams/:id/models', 'editor', {
   summary: 'Ask an upstream which models it has',
-  params: upstreamParams,
+  params: idParam,
   answer: upstreamModels,
 });
 
@@ -251,9 +242,7 @@ export const family = z.object({
   starter: z.object({ apiKeyEnv: z.string(), models: z.array(startingModel) }).nullable(),
 });
 
-const familyList = z.object({ items: z.array(family) });
-
 export const listFamilies = upstreamsEndpoint('GET /api/families', 'viewer', {
   summary: 'List the families of upstreams, with what each needs and offers',
-  answer: familyList,
+  answer: z.object({ items: z.array(family) }),
 });
