@@ -64,3 +64,11 @@ export class Problem extends Error {
     return { type: 'about:blank', title, status, detail: this.message, code: this.code, fields: this.fields };
   }
 }
+
+/** Where one field is at fault, in words that say all of it. */
+export const invalidField = (path: string, message: string): Problem =>
+  new Problem('invalid_fields', { detail: message, fields: [{ path, message }] });
+
+/** The same where the words make sense beside the field alone. */
+export const lookAtField = (path: string, message: string): Problem =>
+  new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });

@@ -1,8 +1,7 @@
 /** Passwords: what one has to be, and how scrypt keeps them: salted one by one, off the event loop and one at a time. */
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import type { FieldFault } from '../../core/field-fault.ts';
-import { Problem } from '../problem.ts';
+import { invalidField, Problem } from '../problem.ts';
 
 export interface Passwords {
   hash(password: string): Promise<string>;
@@ -137,9 +136,7 @@ export function faultOfPassword(password: string, email: string): string | undef
 /** Throws a Problem that names the field. */
 export function checkPassword(password: string, email: string, path: string): void {
   const message = faultOfPassword(password, email);
-  if (message === undefined) return;
-  const fields: FieldFault[] = [{ path, message }];
-  throw new Problem('invalid_fields', { detail: message, fields });
+  if (message !== undefined) throw invalidField(path, message);
 }
 
 /** Digits and signs that are put behind a word to make it long enough. */

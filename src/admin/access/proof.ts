@@ -2,7 +2,7 @@
 
 import { actorNamed, type Caller, type MemberCaller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
-import { Problem } from '../problem.ts';
+import { invalidField, Problem } from '../problem.ts';
 import { type OpenedSession, type Origin, signedOut } from './sessions.ts';
 
 /** How long a proof is good for. */
@@ -58,8 +58,7 @@ export async function proveByPassword(
   if (!(await access.passwords.verify(password, member?.passwordHash))) {
     const attempt = { action: 'console.proof_failed', method: 'password', address: origin.address } as const;
     await access.failures.tell(caller.name, attempt);
-    const message = 'This is not your password.';
-    throw new Problem('invalid_fields', { detail: message, fields: [{ path: 'password', message }] });
+    throw invalidField('password', 'This is not your password.');
   }
   await access.throttle.succeeded(caller.name, origin.address);
   if (member === undefined) throw signedOut();

@@ -23,6 +23,13 @@ const journalBehindMs = 10_000;
 const heldBackMs = 3 * 3_600_000;
 const mostOfAKind = 20;
 
+/** About the settings, and of no moment, where it does not say. */
+type Facts = Omit<Notice, 'about' | 'at'> & Partial<Notice>;
+type Found = Facts | readonly Facts[];
+
+const toNotices = (found: Found): Notice[] =>
+  [found].flat().map((one) => ({ about: { kind: 'settings', id: null }, at: null, ...one }));
+
 const rank: Readonly<Record<Notice['severity'], number>> = { bad: 0, warning: 1, hint: 2 };
 
 export async function readNotices(context: AdminContext): Promise<Notice[]> {
@@ -39,15 +46,17 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
     toWarnings(context),
     proposeDefaultModel(context),
   ]);
-  return found.flatMap((items) => items.slice(0, mostOfAKind)).sort((a, b) => rank[a.severity] - rank[b.severity]);
+  return found
+    .flatMap((found) => toNotices(found).slice(0, mostOfAKind))
+    .sort((a, b) => rank[a.severity] - rank[b.severity]);
 }
 
-async function readTargets(context: AdminContext): Promise<Notice[]> {
+async function readTargets(context: AdminContext): Promise<Found> {
   const targets = await timeSliced(toTargets(context.configuration.snapshot(), await readTargetReports(context)));
   const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
   // What one upstream does to many models is one thing to look at.
   const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);
-  return [...groups].map(([name, [first, ...others]]): Notice => {
+  return [...groups].map(([name, [first, ...others]]): Facts => {
     const { upstream = '', model = '', state, why = null } = first ?? {};
     const what = others.length === 0 ? model : `${others.length + 1} models`;
     return {
@@ -57,7 +66,6 @@ async function readTargets(context: AdminContext): Promise<Notice[]> {
       title: state === 'resting' ? `${upstream} is not called for ${what} just now` : `${upstream} fails for ${what}`,
       detail: why,
       about: { kind: 'upstream', id: upstream },
-      at: null,
     };
   });
 }
@@ -70,7 +78,7 @@ export async function readMissedSlos(
   return targets.flatMap((reports) => reports.find(({ isSloMissed }) => isSloMissed === true) ?? []);
 }
 
-async function readMissedPromises(context: AdminContext): Promise<Notice[]> {
+async function readMissedPromises(context: AdminContext): Promise<Found> {
   return (await readMissedSlos(context)).map(({ upstream, model }) => ({
     id: `slo ${upstream} ${model}`,
     kind: 'slo',
@@ -78,39 +86,34 @@ async function readMissedPromises(context: AdminContext): Promise<Notice[]> {
     title: `Interactive requests take longer than promised at ${upstream}`,
     detail: `More than one of ten requests for ${model} exceeds the latency in slo, although bulk has only one slot left. Give the upstream more capacity, or raise the latency.`,
     about: { kind: 'upstream', id: upstream },
-    at: null,
   }));
 }
 
 /** Whatever node has seen it first. */
-async function readChangedModels(context: AdminContext): Promise<Notice[]> {
+async function readChangedModels(context: AdminContext): Promise<Found> {
   const { models } = await indexOf(context.configuration.snapshot());
   const { all } = await readTargetReports(context);
   const changed = all
     .flatMap(({ drift }) => drift?.canaries ?? [])
     .filter(({ model, hasChanged }) => hasChanged && models.has(model));
-  return [...Map.groupBy(changed, ({ model, upstream }) => `${model} ${upstream}`).values()].flatMap(([first]) =>
-    first === undefined
-      ? []
-      : [
-          {
-            id: `changed ${first.model} ${first.upstream}`,
-            kind: 'changed-model',
-            severity: 'bad',
-            title: `${first.upstream} has changed the model behind ${first.model}`,
-            detail:
-              'The same texts have other vectors now: what is written to an index from here on does not fit what is there.',
-            about: { kind: 'model', id: first.model },
-            at: null,
-          } satisfies Notice,
-        ],
-  );
+  const groups = Map.groupBy(changed, ({ model, upstream }) => `${model} ${upstream}`);
+  return [...groups].flatMap(([name, [first]]): Facts | [] => {
+    if (first === undefined) return [];
+    return {
+      id: `changed ${name}`,
+      kind: 'changed-model',
+      severity: 'bad',
+      title: `${first.upstream} has changed the model behind ${first.model}`,
+      detail:
+        'The same texts have other vectors now: what is written to an index from here on does not fit what is there.',
+      about: { kind: 'model', id: first.model },
+    };
+  });
 }
 
-async function readProcess({ live }: AdminContext): Promise<Notice[]> {
+async function readProcess({ live }: AdminContext): Promise<Found> {
   const state = await live.state();
-  const about = { kind: 'settings', id: null } as const;
-  const notices: Notice[] = [];
+  const notices: Facts[] = [];
   if (state.isJournalFailing) {
     notices.push({
       id: 'journal failing',
@@ -118,8 +121,6 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
       severity: 'bad',
       title: 'The journal cannot be written, so no request is taken',
       detail: 'See whether the disk of ledger.directory is full or gone; the log says what failed.',
-      about,
-      at: null,
     });
   }
   if (state.isStoreUp === false) {
@@ -130,8 +131,6 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
       title: `Rows cannot go into the store${rowsWait(state.journalRows)}`,
       detail:
         'Requests are still served, and written to the journal until they can; the log says why. Figures and budgets lack what waits.',
-      about,
-      at: null,
     });
   }
   if ((state.journalOldestMs ?? 0) > journalBehindMs && !state.isJournalFailing) {
@@ -141,8 +140,6 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
       severity: 'warning',
       title: `The ledger is behind${rowsWait(state.journalRows)}`,
       detail: 'Requests wait in the journal to reach the store: figures of the last minutes are too low.',
-      about,
-      at: null,
     });
   }
   if (state.isRedisUp === false) {
@@ -152,28 +149,22 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
       severity: 'bad',
       title: 'Redis does not answer',
       detail: 'Each process counts limits on its own until it is back.',
-      about,
-      at: null,
     });
   }
   return notices;
 }
 
 /** A clock that jumped ahead deletes nothing before somebody confirms that it is right. */
-async function readRetention({ store, clock }: AdminContext): Promise<Notice[]> {
+async function readRetention({ store, clock }: AdminContext): Promise<Found> {
   const markMs = await store.ledger.readMark();
   if (markMs === undefined || clock.nowMs() - markMs <= heldBackMs) return [];
-  return [
-    {
-      id: 'retention held back',
-      kind: 'store',
-      severity: 'warning',
-      title: 'Old rows are kept: the clock is ahead',
-      detail: `The store has seen time pass until ${toInstant(markMs)}. If the clock is right, run: postern ledger prune --confirm`,
-      about: { kind: 'settings', id: null },
-      at: null,
-    },
-  ];
+  return {
+    id: 'retention held back',
+    kind: 'store',
+    severity: 'warning',
+    title: 'Old rows are kept: the clock is ahead',
+    detail: `The store has seen time pass until ${toInstant(markMs)}. If the clock is right, run: postern ledger prune --confirm`,
+  };
 }
 
 const rowsWait = (rows: number | undefined): string =>
@@ -217,7 +208,7 @@ export async function readSpentBudgets(context: Spent): Promise<SpentBudget[]> {
   return found;
 }
 
-async function readBudgets(context: AdminContext): Promise<Notice[]> {
+async function readBudgets(context: AdminContext): Promise<Found> {
   const nameOf = ({ kind, id, name = '' }: NamedHolder): string => `${kind} ${name || id}`;
   const near = (await readSpentBudgets(context)).filter(({ share }) => share >= budgetShare);
   return near.map(({ holder, budget, share, endsAtMs }) => ({
@@ -269,38 +260,32 @@ async function storedHolders({ store }: Pick<AdminContext, 'store'>): Promise<Na
 }
 
 /** Models that were called in the last day, and whose cost nobody knows. */
-async function readUnpriced({ store, clock }: AdminContext): Promise<Notice[]> {
+async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
   const lines = await store.ledger.usage({ fromMs: clock.nowMs() - dayMs }, ['model', 'upstream']);
   const unpriced = lines.filter(({ sums }) => sums.unpriced > 0).sort((a, b) => b.sums.unpriced - a.sums.unpriced);
   const models = [...Map.groupBy(unpriced, ({ by }) => by.model ?? '')];
   const [[model, own] = ['', []]] = models;
   if (models.length === 0) return [];
   if (models.length > 1) {
-    return [
-      {
-        id: 'price',
-        kind: 'price',
-        severity: 'hint',
-        title: `Nobody knows what ${models.length} models cost`,
-        detail: `Give them a price, or their targets: ${inShort(models.map(([id]) => id || 'requests without a model'))}. Until then their requests count nothing in costs and budgets.`,
-        about: { kind: 'model', id: null },
-        at: null,
-      },
-    ];
+    return {
+      id: 'price',
+      kind: 'price',
+      severity: 'hint',
+      title: `Nobody knows what ${models.length} models cost`,
+      detail: `Give them a price, or their targets: ${inShort(models.map(([id]) => id || 'requests without a model'))}. Until then their requests count nothing in costs and budgets.`,
+      about: { kind: 'model', id: null },
+    };
   }
   const upstreams = own.flatMap(({ by }) => by.upstream || []);
   const targets = upstreams.length === 0 ? 'its targets' : `its targets (${upstreams.join(', ')})`;
-  return [
-    {
-      id: `price ${model}`,
-      kind: 'price',
-      severity: 'hint',
-      title: `Nobody knows what ${model || 'some requests'} cost`,
-      detail: `Give ${model || 'the model'} a price, or ${targets}: until then its requests count nothing in costs and budgets.`,
-      about: { kind: 'model', id: model || null },
-      at: null,
-    },
-  ];
+  return {
+    id: `price ${model}`,
+    kind: 'price',
+    severity: 'hint',
+    title: `Nobody knows what ${model || 'some requests'} cost`,
+    detail: `Give ${model || 'the model'} a price, or ${targets}: until then its requests count nothing in costs and budgets.`,
+    about: { kind: 'model', id: model || null },
+  };
 }
 
 const mostNamed = 3;
@@ -311,108 +296,81 @@ function inShort(names: readonly string[]): string {
   return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-async function readExpiring({ store, clock, configuration }: AdminContext): Promise<Notice[]> {
+async function readExpiring({ store, clock, configuration }: AdminContext): Promise<Found> {
   const nowMs = clock.nowMs();
-  const stored = (await store.keys.list()).map(({ id, name, expiresAtMs, revokedAtMs }) => ({
-    id,
-    name,
-    expiresAtMs,
-    revokedAtMs,
-  }));
   const declared = [...configuration.snapshot().keys.values()].map((key) => ({ ...key, name: '' }));
-  return [...declared, ...stored]
-    .flatMap(({ id, name, expiresAtMs, revokedAtMs }): (Notice & { readonly atMs: number })[] => {
-      if (expiresAtMs === undefined || revokedAtMs !== undefined) return [];
-      if (expiresAtMs <= nowMs || expiresAtMs - nowMs > expiresSoonMs) return [];
-      return [
-        {
-          id: `expiry ${id}`,
-          kind: 'key-expiry',
-          severity: 'warning',
-          title: `The key ${name || id} ends soon`,
-          detail: 'Whoever uses it is refused from then on; give it more time, or make another one.',
-          about: { kind: 'key', id },
-          at: toInstant(expiresAtMs),
-          atMs: expiresAtMs,
-        },
-      ];
-    })
-    .sort((a, b) => a.atMs - b.atMs)
-    .map(({ atMs: _, ...one }) => one);
+  return [...declared, ...(await store.keys.list())]
+    .filter(({ revokedAtMs }) => revokedAtMs === undefined)
+    .flatMap(({ id, name, expiresAtMs = 0 }) => (expiresAtMs > nowMs ? { id, name, expiresAtMs } : []))
+    .filter(({ expiresAtMs }) => expiresAtMs - nowMs <= expiresSoonMs)
+    .sort((a, b) => a.expiresAtMs - b.expiresAtMs)
+    .map(({ id, name, expiresAtMs }) => ({
+      id: `expiry ${id}`,
+      kind: 'key-expiry',
+      severity: 'warning',
+      title: `The key ${name || id} ends soon`,
+      detail: 'Whoever uses it is refused from then on; give it more time, or make another one.',
+      about: { kind: 'key', id },
+      at: toInstant(expiresAtMs),
+    }));
 }
 
 /** For owners, until one of them says that it is done: with the machine the key is gone, and what it sealed. */
 export async function readBackup({ store, instance }: AdminContext): Promise<Notice[]> {
   const key = await instance.ownKey();
   if (key === undefined || (await store.settings.get(backedUpKey)) === key.id) return [];
-  return [
-    {
-      id: 'secret key backup',
-      kind: 'secret-key-backup',
-      severity: 'warning',
-      title: 'Keep a copy of the secret key',
-      detail: `It is in ${key.file}. Without it nobody can open the credentials in the store again: copy it to where your other secrets are, apart from copies of the store.`,
-      about: { kind: 'settings', id: null },
-      at: null,
-    },
-  ];
+  return toNotices({
+    id: 'secret key backup',
+    kind: 'secret-key-backup',
+    severity: 'warning',
+    title: 'Keep a copy of the secret key',
+    detail: `It is in ${key.file}. Without it nobody can open the credentials in the store again: copy it to where your other secrets are, apart from copies of the store.`,
+  });
 }
 
 /** The name of the setting: which key an owner has a copy of. */
 export const backedUpKey = 'secret_key_backed_up';
 
-async function readSecretKey({ instance }: AdminContext): Promise<Notice[]> {
+async function readSecretKey({ instance }: AdminContext): Promise<Found> {
   if (await instance.canSeal()) return [];
-  return [
-    {
-      id: 'secret key',
-      kind: 'secret-key',
-      severity: 'warning',
-      title: 'Credentials cannot be kept in the store yet',
-      detail:
-        'Set POSTERN_SECRET_KEY for every process, such as the output of "openssl rand -hex 32", and start again.',
-      about: { kind: 'settings', id: null },
-      at: null,
-    },
-  ];
+  return {
+    id: 'secret key',
+    kind: 'secret-key',
+    severity: 'warning',
+    title: 'Credentials cannot be kept in the store yet',
+    detail: 'Set POSTERN_SECRET_KEY for every process, such as the output of "openssl rand -hex 32", and start again.',
+  };
 }
 
 /** OpenAI's clients may name no model on moderations. */
-function proposeDefaultModel({ configuration }: AdminContext): Notice[] {
+function proposeDefaultModel({ configuration }: AdminContext): Found {
   const { models, defaultModels } = configuration.snapshot();
   if (defaultModels.moderations !== undefined) return [];
   const moderator = models.all.find(
     ({ id, visible, operations }) => visible && !id.includes('*') && operations.includes('moderations'),
   );
   if (moderator === undefined) return [];
-  return [
-    {
-      id: 'default model of moderations',
-      kind: 'configuration',
-      severity: 'hint',
-      title: 'Moderations without a model are refused',
-      detail: `OpenAI's clients may name none there. To serve them, set default_model in the configuration file: { moderations: ${JSON.stringify(moderator.id)} }.`,
-      about: { kind: 'settings', id: null },
-      at: null,
-    },
-  ];
+  return {
+    id: 'default model of moderations',
+    kind: 'configuration',
+    severity: 'hint',
+    title: 'Moderations without a model are refused',
+    detail: `OpenAI's clients may name none there. To serve them, set default_model in the configuration file: { moderations: ${JSON.stringify(moderator.id)} }.`,
+  };
 }
 
-function toWarnings({ configuration }: AdminContext): Notice[] {
+function toWarnings({ configuration }: AdminContext): Found {
   const warnings = configuration.warnings();
   const [first, ...others] = warnings;
   if (first === undefined) return [];
   const more = others.length === 0 ? '' : ` And ${others.length} more, under Settings, About this gateway.`;
-  return [
-    {
-      id: `configuration ${warnings.length} ${first}`,
-      kind: 'configuration',
-      severity: 'hint',
-      title:
-        others.length === 0 ? 'The configuration has a warning' : `The configuration has ${warnings.length} warnings`,
-      detail: `${first}${more === '' || /[.!?]$/.test(first) ? '' : '.'}${more}`,
-      about: { kind: 'settings', id: 'about' },
-      at: null,
-    },
-  ];
+  return {
+    id: `configuration ${warnings.length} ${first}`,
+    kind: 'configuration',
+    severity: 'hint',
+    title:
+      others.length === 0 ? 'The configuration has a warning' : `The configuration has ${warnings.length} warnings`,
+    detail: `${first}${more === '' || /[.!?]$/.test(first) ? '' : '.'}${more}`,
+    about: { kind: 'settings', id: 'about' },
+  };
 }

@@ -7,7 +7,7 @@ import { imported } from '../../../test/support/ledger/ledger-rows.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { Store } from '../../core/store/store.ts';
 import { toDollars } from '../../lib/money.ts';
-import { createRecently } from './endpoints/state.ts';
+import { createRecently } from '../recently.ts';
 import { readOverview, toStretch } from './overview.ts';
 
 const minuteMs = 60_000;
@@ -133,12 +133,13 @@ describe('the overview', () => {
 test('a recent result is reused, unless it failed', async () => {
   let atMs = 0;
   let asked = 0;
-  const recently = createRecently({ monotonicMs: () => atMs }, 1_000);
+  const gateway = { series: {}, clock: { monotonicMs: () => atMs } };
+  const recently = createRecently(1_000);
   const ask = async () => (asked += 1);
-  assert.deepEqual(await Promise.all([recently('a', ask), recently('a', ask)]), [1, 1]);
-  assert.equal(await recently('b', ask), 2);
+  assert.deepEqual(await Promise.all([recently(gateway, 'a', ask), recently(gateway, 'a', ask)]), [1, 1]);
+  assert.equal(await recently(gateway, 'b', ask), 2);
   atMs = 1_000;
-  assert.equal(await recently('a', ask), 3);
-  await assert.rejects(recently('c', () => Promise.reject(new Error('away'))));
-  assert.equal(await recently('c', ask), 4);
+  assert.equal(await recently(gateway, 'a', ask), 3);
+  await assert.rejects(recently(gateway, 'c', () => Promise.reject(new Error('away'))));
+  assert.equal(await recently(gateway, 'c', ask), 4);
 });

@@ -7,6 +7,7 @@ import { targetStates } from '../../core/target-state.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { shownState } from '../known-state.ts';
+import { createRecently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
 import { readTargetReports, type TargetReports } from '../target-index.ts';
 import { type shownStates, type shownTarget, type shownUpstream, stateRule } from './contract/series.ts';
@@ -39,24 +40,11 @@ const rank: Readonly<Record<ShownState, number>> = { failing: 0, cooldown: 1, de
 
 type Stated = Pick<AdminContext, 'series' | 'store' | 'configuration' | 'clock'>;
 
-interface Known {
-  readonly atMs: number;
-  readonly states: Promise<States>;
-}
-
-const known = new WeakMap<object, Known>();
-const weeks = new WeakMap<object, { readonly atMs: number; readonly answer: Promise<SeriesAnswer> }>();
+const recently = createRecently(keptMs);
+const recentWeek = createRecently(weekKeptMs);
 
 /** Those of a few seconds ago, where somebody asked then. */
-export function readStates(context: Stated): Promise<States> {
-  const nowMs = context.clock.monotonicMs();
-  const before = known.get(context.series);
-  if (before !== undefined && nowMs - before.atMs < keptMs) return before.states;
-  const states = findStates(context);
-  known.set(context.series, { atMs: nowMs, states });
-  states.catch(() => known.delete(context.series));
-  return states;
-}
+export const readStates = (context: Stated): Promise<States> => recently(context, 'states', () => findStates(context));
 
 const query: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
   zoneMs: 0,
@@ -93,15 +81,9 @@ async function findStates(context: Stated): Promise<States> {
   return { atMs, targets, upstreams };
 }
 
-function readWeek({ series, clock }: Stated, toMs: number): Promise<SeriesAnswer> {
-  const nowMs = clock.monotonicMs();
-  const before = weeks.get(series);
-  if (before !== undefined && nowMs - before.atMs < weekKeptMs) return before.answer;
+function readWeek(context: Stated, toMs: number): Promise<SeriesAnswer> {
   const hour = Math.floor(toMs / hourMs) * hourMs;
-  const answer = series.read({ ...query, fromMs: hour - weekMs, toMs: hour });
-  weeks.set(series, { atMs: nowMs, answer });
-  answer.catch(() => weeks.delete(series));
-  return answer;
+  return recentWeek(context, 'week', () => context.series.read({ ...query, fromMs: hour - weekMs, toMs: hour }));
 }
 
 const nameOf = (model: string, upstream: string): string => `${model}\0${upstream}`;

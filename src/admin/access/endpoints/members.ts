@@ -4,7 +4,7 @@ import type { StoredToken } from '../../../core/store/members.ts';
 import { createSecretWith, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
-import { Problem } from '../../problem.ts';
+import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { reaches } from '../../roles.ts';
 import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/members.ts';
@@ -155,8 +155,7 @@ async function proveOneself(
   const account = asMember(caller).name;
   await access.throttle.begin(account, address);
   if (!(await access.passwords.verify(current ?? '', passwordHash))) {
-    const fields = [{ path: 'current', message: 'This is not the password that you have now.' }];
-    throw new Problem('invalid_fields', { detail: 'Look at current.', fields });
+    throw lookAtField('current', 'This is not the password that you have now.');
   }
   await access.throttle.succeeded(account, address);
 }
@@ -172,11 +171,11 @@ export const createToken = implement(
   async ({ context: { store, clock }, body: { name, role, expiresAt }, caller }) => {
     if (caller.kind !== 'member') throw noSuchToken();
     if (!reaches(caller.role, role)) {
-      throw wrongField('role', `A token may not more than its member, and you have ${caller.role}.`);
+      throw invalidField('role', `A token may not more than its member, and you have ${caller.role}.`);
     }
     const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(expiresAt);
     if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())
-      throw wrongField('expiresAt', 'This is over already.');
+      throw invalidField('expiresAt', 'This is over already.');
     const secret = createSecretWith('psa_');
     const { memberId } = caller;
     const facts = { digest: digestOf(secret), hint: hintOf(secret), memberId, name, role, expiresAtMs };
@@ -216,10 +215,6 @@ function toTokenView(token: StoredToken, memberName: string) {
     lastUsedAt: toTime(lastUsedAtMs),
     revokedAt: toTime(revokedAtMs),
   };
-}
-
-function wrongField(path: string, message: string): Problem {
-  return new Problem('invalid_fields', { detail: message, fields: [{ path, message }] });
 }
 
 const noSuchToken = () => new Problem('not_found', { detail: 'You have no such token; reload the list.' });

@@ -5,7 +5,7 @@ import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
-import { Problem } from '../../problem.ts';
+import { lookAtField, Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/session.ts';
 import { checkPassword } from '../passwords.ts';
@@ -20,7 +20,7 @@ export const getSession = implement(contract.getSession, async ({ context, heade
 
 export const openSession = implement(contract.openSession, async ({ context, body, headers, address }) => {
   const opened = await context.access.signIn(body, { headers, address });
-  return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+  return toReply(opened, context);
 });
 
 export const endSession = implement(contract.endSession, async ({ context, caller }) => {
@@ -64,10 +64,7 @@ async function accept(
   if (found === undefined || (found.kind === 'set-up') !== (way === 'set-up')) throw linkIsOver();
   const email = found.email ?? person.email ?? '';
   checkPassword(person.password, email, 'password');
-  if (found.kind !== 'reset' && person.name === undefined) {
-    const fields = [{ path: 'name', message: 'Say how others call you.' }];
-    throw new Problem('invalid_fields', { detail: 'Look at name.', fields });
-  }
+  if (found.kind !== 'reset' && person.name === undefined) throw lookAtField('name', 'Say how others call you.');
   await access.throttle.begin(undefined, address);
   const passwordHash = await access.passwords.hash(person.password);
   const member = await store.invitations.accept(digest, { email, name: person.name ?? '', passwordHash });
@@ -81,7 +78,7 @@ async function accept(
   await access.throttle.succeeded(member.email, address);
   const opened = await access.sessions.open(member, 'link', { headers, address });
   await tellSignIn(store.audit, opened);
-  return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+  return toReply(opened, context);
 }
 
 function linkIsOver(): Problem {
@@ -103,7 +100,7 @@ export const signIn = implement(contract.signIn, async (call) => {
   await throttle.succeeded(undefined, address);
   const opened = await context.access.sessions.open(member, 'passkey', call);
   await tellSignIn(context.store.audit, opened);
-  return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+  return toReply(opened, context);
 });
 
 export const listPasskeys = implement(contract.listPasskeys, async (call) => {
@@ -182,6 +179,5 @@ export const byPasskey = implement(contract.byPasskey, async ({ context, caller,
   return toReply(opened, context);
 });
 
-async function toReply(opened: OpenedSession, context: AdminContext) {
-  return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
-}
+const toReply = async (opened: OpenedSession, context: AdminContext) =>
+  replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });

@@ -8,6 +8,7 @@ import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement, replyWith } from '../../implement.ts';
+import { toManaged } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
@@ -193,22 +194,14 @@ async function countKeys({ store, configuration }: AdminContext): Promise<Readon
 }
 
 async function toProject(
-  { id, managedBy, place, version, updatedAtMs, inForce, document }: ConfiguredElement,
+  element: ConfiguredElement,
   counts: ReadonlyMap<string, number>,
   context: AdminContext,
 ): Promise<z.input<typeof project>> {
+  const { id, document } = element;
   const caps = context.configuration.snapshot().projects.get(id)?.caps;
-  return {
-    id,
-    managedBy,
-    place: place ?? null,
-    version: version ?? null,
-    updatedAt: updatedAtMs === undefined ? null : toInstant(updatedAtMs),
-    inForce,
-    document: { ...document },
-    keys: counts.get(id) ?? 0,
-    budgets: caps === undefined ? [] : await toBudgetStates({ kind: 'project', id, caps }, context),
-  };
+  const budgets = caps === undefined ? [] : await toBudgetStates({ kind: 'project', id, caps }, context);
+  return { id, ...toManaged(element), document: { ...document }, keys: counts.get(id) ?? 0, budgets };
 }
 
 const findKeyHolder = async (id: string, context: AdminContext): Promise<Holder> => ({

@@ -10,7 +10,7 @@ import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
 import { timeSliced } from '../../../lib/time-slices.ts';
 import { priceDates } from '../../../prices/listed.ts';
 import { implement } from '../../implement.ts';
-import { Problem } from '../../problem.ts';
+import { lookAtField } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/usage.ts';
 import { usageSums } from '../contract/usage.ts';
@@ -27,11 +27,11 @@ export const getUsage = implement(
     const endMs = to ?? clock.nowMs();
     const fromMs = from ?? Math.max(endMs - standardSpanMs, 0);
     if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
-      throw invalid('by', 'By hour, ask for 62 days at most; or add up by day.');
+      throw lookAtField('by', 'By hour, ask for 62 days at most; or add up by day.');
     }
     const lines = await readWholeUsage(store.ledger, { ...filter, fromMs, toMs: to }, by);
     if (lines.length > mostLines) {
-      throw invalid('by', `These are ${lines.length} lines; ask for a shorter time, or for fewer groups at once.`);
+      throw lookAtField('by', `These are ${lines.length} lines; ask for a shorter time, or for fewer groups at once.`);
     }
     if (format === 'csv') return toCsv(lines, by);
     return {
@@ -50,10 +50,6 @@ function* reporting(lines: readonly WholeLine[], groups: readonly UsageGroup[]) 
     shown.push({ by: toNames(line.by, groups), ...toSums(line) });
   }
   return { lines: shown, total: toSums(yield* totaling(lines)) };
-}
-
-function invalid(path: string, message: string): Problem {
-  return new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });
 }
 
 function toNames(names: UsageLine['by'], groups: readonly UsageGroup[]): Partial<Record<UsageGroup, string | null>> {

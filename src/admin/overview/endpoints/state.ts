@@ -2,7 +2,6 @@
 
 import type * as z from 'zod';
 import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../../core/operations/index.ts';
-import type { Clock } from '../../../lib/clock.ts';
 import { timeSliced } from '../../../lib/time-slices.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
@@ -10,6 +9,7 @@ import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { isConsoleKey } from '../../playground/gateway-calls.ts';
 import { Problem } from '../../problem.ts';
+import { createRecently } from '../../recently.ts';
 import { toInstant } from '../../shapes/common.ts';
 import { isSilent, readTargetReports } from '../../target-index.ts';
 import type { firstSteps } from '../contract/state.ts';
@@ -19,18 +19,8 @@ import { toAgreements, toTargets } from '../node-reports.ts';
 import { backedUpKey, readBackup, readNotices } from '../notices.ts';
 import { readOverview } from '../overview.ts';
 
-/** Of each context its own. */
-function createRecentlyOf(keptMs: number): (context: AdminContext) => Recently {
-  const recent = new WeakMap<AdminContext, Recently>();
-  return (context) => {
-    const known = recent.get(context) ?? createRecently(context.clock, keptMs);
-    recent.set(context, known);
-    return known;
-  };
-}
-
-const recentlyOf = createRecentlyOf(2_000);
-const recentOverviewOf = createRecentlyOf(3_000);
+const recently = createRecently(2_000);
+const recentOverview = createRecently(3_000);
 
 const docs = [
   { title: 'Configuration', path: 'docs/reference/configuration.md' },
@@ -47,7 +37,7 @@ const docs = [
 const storeKinds = { memory: 'memory', file: 'sqlite', postgres: 'postgres' } as const;
 
 export const getHealth = implement(contract.getHealth, ({ context }) =>
-  recentlyOf(context)('health', () => readHealth(context)),
+  recently(context, 'health', () => readHealth(context)),
 );
 
 async function readHealth(context: AdminContext) {
@@ -130,7 +120,7 @@ export const getConfiguration = implement(contract.getConfiguration, ({ context:
 });
 
 export const getNotices = implement(contract.getNotices, async ({ context, caller }) => {
-  const items = await recentlyOf(context)('notices', () => readNotices(context));
+  const items = await recently(context, 'notices', () => readNotices(context));
   const isOwner = caller.kind !== 'nobody' && caller.role === 'owner';
   return { items: isOwner ? [...(await readBackup(context)), ...items] : items };
 });
@@ -143,11 +133,11 @@ export const confirmBackup = implement(contract.confirmBackup, async ({ context:
 });
 
 export const getFirstSteps = implement(contract.getFirstSteps, ({ context }) =>
-  recentlyOf(context)('first steps', () => readFirstSteps(context)),
+  recently(context, 'first steps', () => readFirstSteps(context)),
 );
 
 export const getOverview = implement(contract.getOverview, ({ query, context }) =>
-  recentOverviewOf(context)(JSON.stringify(query), () =>
+  recentOverview(context, JSON.stringify(query), () =>
     readOverview(context.store.ledger, query, context.clock.nowMs()),
   ),
 );
@@ -227,29 +217,4 @@ function toSample({ configuration }: AdminContext): z.input<typeof firstSteps>['
     return { path: pathOf(operation, model.id), body: JSON.stringify(bodyOf(operation, model.id, sample.body)) };
   }
   return null;
-}
-
-interface Kept {
-  readonly atMs: number;
-  readonly answer: Promise<unknown>;
-}
-
-/** A cache of a few seconds, so that many who ask for the same wait for one answer. A failure is not kept. */
-type Recently = <T>(name: string, ask: () => Promise<T>) => Promise<T>;
-
-const mostKept = 100;
-
-export function createRecently(clock: Pick<Clock, 'monotonicMs'>, keptMs: number): Recently {
-  const kept = new Map<string, Kept>();
-  return <T>(name: string, ask: () => Promise<T>): Promise<T> => {
-    const nowMs = clock.monotonicMs();
-    const found = kept.get(name);
-    // A name stands for one kind of answer.
-    if (found !== undefined && nowMs - found.atMs < keptMs) return found.answer as Promise<T>;
-    for (const [other, { atMs }] of kept) if (nowMs - atMs >= keptMs || kept.size >= mostKept) kept.delete(other);
-    const answer = ask();
-    kept.set(name, { atMs: nowMs, answer });
-    answer.catch(() => kept.delete(name));
-    return answer;
-  };
 }

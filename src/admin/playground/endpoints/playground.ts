@@ -6,7 +6,7 @@ import { toDollars } from '../../../lib/money.ts';
 import { timeSliced } from '../../../lib/time-slices.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { implement } from '../../implement.ts';
-import { Problem } from '../../problem.ts';
+import { invalidField } from '../../problem.ts';
 import * as contract from '../contract/playground.ts';
 import { namesModelInPath } from '../contract/playground.ts';
 import { toReachable } from '../gateway-calls.ts';
@@ -52,8 +52,7 @@ export const callPlayground = implement(
   contract.callPlayground,
   async ({ params: { route }, query: { model }, context, caller, headers, signal, raw }) => {
     if (namesModelInPath(route) && model === undefined) {
-      const message = 'Name the model; on this route it stands in the path.';
-      throw new Problem('invalid_fields', { detail: message, fields: [{ path: 'model', message }] });
+      throw invalidField('model', 'Name the model; on this route it stands in the path.');
     }
     const { bodyLimitBytes, uploadLimitBytes } = context.configuration.snapshot().server;
     const contentType = readForm(headers);
@@ -81,8 +80,7 @@ function toSlug(caller: Caller): string {
 function readKey(headers: Headers): string | undefined {
   const key = headers.get(keyHeader) ?? undefined;
   if (key === undefined || keyForm.test(key)) return key;
-  const message = 'A key has visible ASCII characters only, and 512 at most.';
-  throw new Problem('invalid_fields', { detail: message, fields: [{ path: keyHeader, message }] });
+  throw invalidField(keyHeader, 'A key has visible ASCII characters only, and 512 at most.');
 }
 
 export const getPlaygroundTry = implement(contract.getPlaygroundTry, async ({ params: { requestId }, context }) => {

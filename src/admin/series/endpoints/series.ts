@@ -14,7 +14,7 @@ import {
 import { toDollars } from '../../../lib/money.ts';
 import { timeSliced } from '../../../lib/time-slices.ts';
 import { implement } from '../../implement.ts';
-import { Problem } from '../../problem.ts';
+import { lookAtField } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import type { series, seriesQuery } from '../contract/series.ts';
 import * as contract from '../contract/series.ts';
@@ -38,7 +38,7 @@ const nanosPerDollar = 1e9;
 export const getSeries = implement(contract.getSeries, async ({ query, context }) => {
   const toMs = query.to ?? context.clock.nowMs();
   const fromMs = query.from ?? Math.max(0, toMs - hourMs);
-  if (fromMs >= toMs) throw invalid('from', '"from" has to be before "to".');
+  if (fromMs >= toMs) throw lookAtField('from', '"from" has to be before "to".');
   const asked = toQuery(query, fromMs, toMs);
   const found = await read(context.series, asked);
   const before = query.compare === undefined ? undefined : await compare(context.series, asked, found, query.compare);
@@ -53,7 +53,7 @@ async function read(reader: Reader, query: SeriesQuery): Promise<SeriesAnswer> {
   try {
     return await reader.read(query);
   } catch (thrown) {
-    if (thrown instanceof RangeError) throw invalid('step', thrown.message);
+    if (thrown instanceof RangeError) throw lookAtField('step', thrown.message);
     throw thrown;
   }
 }
@@ -172,8 +172,4 @@ function toPoints({ counts, percentiles }: SeriesPoints): Shown['total']['points
     p95: each('p95'),
     p99: each('p99'),
   };
-}
-
-function invalid(path: string, message: string): Problem {
-  return new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });
 }

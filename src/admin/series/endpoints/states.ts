@@ -6,7 +6,8 @@ import { readOpenAlerts } from '../../alerts/endpoints/alerts.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { budgetShare, readSpentBudgets, type SpentBudget } from '../../overview/notices.ts';
-import { Problem } from '../../problem.ts';
+import { lookAtField } from '../../problem.ts';
+import { createRecently } from '../../recently.ts';
 import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/series.ts';
 import { readStates } from '../states.ts';
@@ -14,15 +15,13 @@ import { toFigures } from './series.ts';
 
 const windowMs = 5 * 60_000;
 const dayMs = 86_400_000;
-const keptMs = 3_000;
 const most = { upstreams: 100, budgets: 20 };
 
 export const listStates = implement(contract.listStates, async ({ query, context }) => {
   const { model, upstream, state, before, limit } = query;
   const first = before === undefined ? 0 : Number(before);
   if (!Number.isSafeInteger(first) || first < 0) {
-    const message = 'This is no cursor of the states; give the `next` of the page before as it came.';
-    throw new Problem('invalid_fields', { detail: 'Look at before.', fields: [{ path: 'before', message }] });
+    throw lookAtField('before', 'This is no cursor of the states; give the `next` of the page before as it came.');
   }
   const { targets } = await readStates(context);
   const fitting = targets.filter(
@@ -37,18 +36,9 @@ export const listStates = implement(contract.listStates, async ({ query, context
   };
 });
 
-/** Of a few seconds ago, where somebody asked then. */
-const kept = new WeakMap<AdminContext, { readonly atMs: number; readonly answer: ReturnType<typeof readNow> }>();
+const recently = createRecently(3_000);
 
-export const getNow = implement(contract.getNow, ({ context }) => {
-  const nowMs = context.clock.monotonicMs();
-  const before = kept.get(context);
-  if (before !== undefined && nowMs - before.atMs < keptMs) return before.answer;
-  const answer = readNow(context);
-  kept.set(context, { atMs: nowMs, answer });
-  answer.catch(() => kept.delete(context));
-  return answer;
-});
+export const getNow = implement(contract.getNow, ({ context }) => recently(context, 'now', () => readNow(context)));
 
 async function readNow(context: AdminContext) {
   const { series, store, clock } = context;
