@@ -15,8 +15,16 @@ import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { mostNanos } from '../lib/money.ts';
 import { costNanos } from './cost.ts';
-import { dearestFactor, factorOf, unpricedTerm } from './price-factors.ts';
-import { isOffPriceList, toolCallsOf, toolNanosOf, unpricedTool, worstToolNanos } from './tools.ts';
+import {
+  dearestFactor,
+  factorOf,
+  isOffPriceList,
+  toolCallsOf,
+  toolNanosOf,
+  unpricedTerm,
+  unpricedTool,
+  worstToolNanos,
+} from './price-factors.ts';
 
 /** Of a plain answer: JSON around the text, and the text. */
 const bytesPerToken = 4;

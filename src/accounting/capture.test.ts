@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Captured, mostKeptBytes } from '../core/accounting/captured.ts';
-import { captureOf } from './capture.ts';
+import { captureOf } from './ledger.ts';
 
 type Wanted = Parameters<typeof captureOf>[0];
 

@@ -1,12 +1,17 @@
-/** The ledger as the pipeline sees it: intents and settlements for the journal. */
+/** The ledger as the pipeline sees it: intents and settlements for the journal, with what is captured of bodies. */
 
+import type { Buffer } from 'node:buffer';
+import { type Captured, mostKeptBytes } from '../core/accounting/captured.ts';
 import type { Ledger, LedgerWaiter } from '../core/accounting/ledger.ts';
+import type { Capture } from '../core/accounting/ledger-row.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RowItem } from '../journal/journal-items.ts';
 import type { Clock } from '../lib/clock.ts';
-import { captureOf, withoutBodies } from './capture.ts';
+import { plainSpellings } from '../lib/secrets/secret-spellings.ts';
+import { type Hidden, redact, toFieldPattern, withoutEscapes } from './redaction.ts';
 import { RowWriter } from './row.ts';
 
 export interface LedgerDeps {
@@ -41,4 +46,61 @@ export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
       settle(exchange, reservation, waiter);
     },
   };
+}
+
+/** What the ledger keeps of bodies, where an operator switched that on for a key: beginnings, with what is secret taken out. */
+const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml)(?:;|\s|$))/i;
+const longestName = 80;
+
+/** Undefined where the key does not have it kept, and where it was refused before its body was read. */
+export function captureOf({ key, keySecret, captured, snapshot }: Exchange, nowMs: number): Capture | undefined {
+  if (key?.captureMs === undefined || captured === undefined) return undefined;
+  const hidden = hiddenIn(snapshot, keySecret);
+  return {
+    request: toKept(captured.request, captured.requestBytes, hidden),
+    response: whyNotKept(captured) ?? toKept(captured.response, captured.responseBytes, hidden),
+    expiresAtMs: nowMs + key.captureMs,
+  };
+}
+
+/** In place of one that found no space. */
+function withoutBodies({ expiresAtMs }: Capture): Capture {
+  const note = '[not kept: the journal had no room for it]';
+  return { request: note, response: note, expiresAtMs };
+}
+
+function hiddenIn({ upstreams, ledger }: Snapshot, keySecret: string | undefined): Hidden {
+  const own = keySecret === undefined ? [] : [{ secrets: [keySecret] }];
+  return { secrets: secretsOf([...upstreams.values(), ...own]), fields: toFieldPattern(ledger.hiddenFields) };
+}
+
+function secretsOf(upstreams: Iterable<{ readonly secrets: readonly string[] }>): string[] {
+  const all = new Set<string>();
+  for (const { secrets } of upstreams) for (const spelling of secrets.flatMap(plainSpellings)) all.add(spelling);
+  return [...all];
+}
+
+function whyNotKept({ contentEncoding, contentType, responseBytes }: Captured): string | undefined {
+  if (responseBytes === 0) return undefined;
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    return `[not kept: ${responseBytes} bytes, compressed with ${toName(contentEncoding)}]`;
+  }
+  if (contentType === undefined || isText.test(contentType)) return undefined;
+  return `[not kept: ${responseBytes} bytes of ${toName(contentType)}]`;
+}
+
+function toKept(gathered: Buffer, totalBytes: number, hidden: Hidden): string {
+  if (totalBytes <= mostKeptBytes) {
+    const text = withoutEscapes(gathered.toString('utf8'));
+    return redact(text, hidden, text.length);
+  }
+  // What one character is cut in two by the end of it is left out.
+  const beginning = new TextDecoder().decode(gathered.subarray(0, mostKeptBytes), { stream: true });
+  const kept = redact(withoutEscapes(gathered.toString('utf8')), hidden, withoutEscapes(beginning).length);
+  return `${kept}… [cut: ${totalBytes} bytes in all]`;
+}
+
+/** Upstreams write what they like; nothing in it is worth more than a line. */
+function toName(header: string): string {
+  return redact(header.slice(0, longestName), { secrets: [], fields: undefined }, longestName);
 }

@@ -1,6 +1,6 @@
 /** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
 
-import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
+import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import type { RoutePlan } from '../core/dispatch.ts';

@@ -5,8 +5,8 @@ import { anyCharacter } from '../../test/support/any-character.ts';
 import { intentIn, settlementIn } from '../../test/support/ledger/journal-lines.ts';
 import type { SettlementRecord } from '../core/accounting/ledger-row.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
-import { Exchange } from '../core/exchange.ts';
-import type { ExchangeTrace } from '../core/exchange-trace.ts';
+import { Exchange, type ExchangeTrace } from '../core/exchange.ts';
+
 import type { KeyRecord } from '../core/key.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toKeyRecord } from '../../test/support/gateways/keys.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { toUpstream } from '../../test/support/upstreams/upstream.ts';
-import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
+import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import type { Bill, Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import { type Caps, type Holder, noCaps, type Rate } from '../core/caps.ts';

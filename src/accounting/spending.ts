@@ -1,6 +1,6 @@
 /** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
 
-import type { BudgetHold, Budgets } from '../budgets/budget-hold.ts';
+import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
 import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';

@@ -8,8 +8,7 @@ import { floatsIn, floatsToBytes } from '../lib/float-bytes.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
 import { toUnitLength } from '../lib/unit-length.ts';
-import { type ListRequest, type Result, sourceOf } from './codecs/codec.ts';
-import { numberAt } from './codecs/number-at.ts';
+import { type ListRequest, numberAt, type Result, sourceOf } from './codecs/codec.ts';
 
 const names: ReadonlySet<string> = new Set(dimensionNames);
 /** Where a client may ask for other numbers than floats. */

@@ -1,5 +1,6 @@
 /** Budget alerts: in the log and by webhooks, once per threshold over all nodes. */
 
+import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import type { Budget } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';
@@ -9,6 +10,10 @@ import type { Clock } from '../lib/clock.ts';
 import { toDollars } from '../lib/money.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { codeOf } from '../lib/thrown.ts';
+import type { Connector } from '../wire/connect.ts';
+import { exchange } from '../wire/exchange.ts';
+import { OriginPools } from '../wire/origin-pools.ts';
+import { Wheel } from '../wire/wheel.ts';
 
 /** After each failure; one more try than there are pauses. */
 const pausesMs = [1_000, 5_000, 30_000, 120_000];
@@ -198,4 +203,42 @@ function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
     }
     signal.addEventListener('abort', done, { once: true });
   });
+}
+
+/** Posts one alert to a webhook: one attempt, a few seconds, no redirects; only the status of the response matters. */
+const connectMs = 3_000;
+const patienceMs = 5_000;
+/** Read so that the connection can be used again; more is cut off. */
+const longestAnswerBytes = 16 * 1024;
+/** To one place. */
+const connections = 4;
+const wheelStepMs = 100;
+
+export interface AlertPost {
+  post(webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** How a connection is opened that may lead there and nowhere else. */
+export type AlertConnect = (addresses: AlertWebhook['addresses'], connectMs: number) => Connector;
+
+export function createAlertPost(connect: AlertConnect): AlertPost {
+  const pools = new OriginPools({ wheel: new Wheel(wheelStepMs), connections });
+
+  return {
+    async post({ url, addresses }, headers, body) {
+      const { origin, pathname, search } = new URL(url);
+      // By the rule for where they may lead.
+      const pool = pools.of(addresses?.id ?? '', origin, () => connect(addresses, connectMs));
+      const answer = await exchange(
+        pool,
+        { method: 'POST', path: pathname + search, headers: Object.entries(headers).flat(), body: Buffer.from(body) },
+        { limitBytes: longestAnswerBytes, beyond: 'cut', timeoutMs: patienceMs },
+      );
+      return answer.status;
+    },
+    async close() {
+      pools.destroy();
+    },
+  };
 }

@@ -1,14 +1,19 @@
 /** Local allowance: the part of a budget account that this process drew in advance, its waiters, and when it is returned. */
 
-import { shareAheadNanos } from '../core/accounting/budget-share.ts';
 import type { Budget, BudgetPeriod } from '../core/caps.ts';
 import type { GatewayError } from '../core/errors.ts';
-import type { AccountState, BudgetAccount, BudgetAccountStore } from '../core/store/budgets.ts';
+import {
+  type AccountState,
+  type BudgetAccount,
+  type BudgetAccountStore,
+  shareAheadNanos,
+} from '../core/store/budgets.ts';
+
 import type { Clock } from '../lib/clock.ts';
 import { LowWater } from './low-water.ts';
-import type { NodeLease } from './node-lease.ts';
+import { type NodeLease, StoreTimeout, type StoreWatch } from './node-lease.ts';
 import { budgetExceeded, moneyUnavailable } from './refusal.ts';
-import { StoreTimeout, type StoreWatch } from './store-watch.ts';
+
 import { Waiters } from './waiters.ts';
 
 /** What is held ahead stays for so long after the last request; as long as a key is known without the store. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { budgetOf, createBudgetNodes, holderOf } from '../../test/support/stores/budget-nodes.ts';
 import { noCaps } from '../core/caps.ts';
 import { GatewayError } from '../core/errors.ts';
-import type { BudgetHold } from './budget-hold.ts';
+import type { BudgetHold } from './local-budgets.ts';
 
 const account = 'key/dev/day/2027-01-01';
 

@@ -6,10 +6,8 @@ import { GatewayError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { BudgetAccount, BudgetAccountStore } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { BudgetHold, Budgets } from './budget-hold.ts';
 import { type AllowanceDeps, LocalAllowance } from './local-allowance.ts';
-import { NodeLease } from './node-lease.ts';
-import { createStoreWatch } from './store-watch.ts';
+import { createStoreWatch, NodeLease } from './node-lease.ts';
 
 const lookIntervalMs = 50;
 /** How what is held here stands in the account store is asked so often, of so many accounts at a time. */
@@ -221,4 +219,21 @@ class Hold implements BudgetHold {
     // That a budget is spent is the more lasting news.
     throw errors.find((error) => error instanceof GatewayError && error.code === 'budget_exceeded') ?? errors[0];
   }
+}
+
+/** The port between spending and budgets. */
+export interface Budgets {
+  /**
+   * Takes so much from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money
+   * cannot be counted. Without a promise where it can be decided here. It is for the periods that `beganAtMs` falls into: an exchange
+   * belongs to the day in which it began, in the sums of the ledger as in budgets. Now, where it is left out.
+   */
+  reserve(holders: readonly Holder[], nanos: number, beganAtMs?: number): BudgetHold | Promise<BudgetHold>;
+}
+
+export interface BudgetHold {
+  /** See `BudgetAccountStore`. */
+  readonly accounts: readonly string[];
+  /** Once: what it cost, in nano-dollars; the rest is free again. */
+  settle(costNanos: number): void;
 }

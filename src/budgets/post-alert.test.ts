@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import type { AlertWebhook } from '../core/snapshot.ts';
 import { createDirectConnector, TlsClient } from '../wire/connect.ts';
-import { createAlertPost } from './post-alert.ts';
+import { createAlertPost } from './alerts.ts';
 
 const rules: AlertWebhook['addresses'][] = [];
 const anywhere = (addresses: AlertWebhook['addresses'], timeoutMs: number) => {

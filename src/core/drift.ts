@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer';
 import type { Exchange } from './exchange.ts';
 import type { Operation } from './operations/index.ts';
 import type { Model, Target } from './snapshot.ts';
-import type { SettingStore } from './store/settings.ts';
+import type { SettingStore } from './store/resources.ts';
 
 /** A model and its shadow, since the start of a process. Means between 0 (or -1 for ranks) and 1; null where nothing tells. */
 export interface ShadowAgreement {

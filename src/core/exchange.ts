@@ -7,7 +7,6 @@ import type { Pictures, Usage, Written } from './accounting/usage.ts';
 import type { CacheUse } from './cache-use.ts';
 import type { ClientApi } from './client-api.ts';
 import type { ErrorCode } from './errors.ts';
-import type { ExchangeTrace } from './exchange-trace.ts';
 import type { KeyRecord } from './key.ts';
 import type { Lane } from './lane.ts';
 import type { MemoryLease } from './memory-lease.ts';
@@ -120,4 +119,21 @@ export class Exchange {
     this.startedAtMs = startedAtMs;
     this.startedMs = startedMs;
   }
+}
+
+/** What a call says of the trace to its upstream. */
+export interface CallTrace {
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+}
+
+export interface ExchangeTrace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** Whether anyone will find it. */
+  readonly isSampled: boolean;
+  /** A call is about to go to a target; `call` is any object that tells it from the other calls of the exchange. */
+  calling(call: object, target: Target): CallTrace;
+  /** What came of it. One that was answered well goes on until the exchange is over. */
+  called(call: object, outcome: string, detail: number | string | undefined): void;
 }

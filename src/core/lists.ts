@@ -11,7 +11,7 @@ import { upstreamNameOf } from './model-name.ts';
 import type { Operation } from './operations/index.ts';
 import type { Answer } from './outcome.ts';
 import type { ResolvedModel, Upstream } from './snapshot.ts';
-import type { SettingStore } from './store/settings.ts';
+import type { SettingStore } from './store/resources.ts';
 
 /** Operations of which a request asks the same of each item. */
 export const listOperations: ReadonlySet<Operation> = new Set(['embeddings', 'rerank', 'moderations']);

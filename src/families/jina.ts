@@ -5,7 +5,7 @@ import type { Asked, VectorKind } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
 import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
-import type { VectorFormat } from './wire-formats/embeddings/vector-format.ts';
+import type { VectorFormat } from './wire-formats/embeddings/vectors.ts';
 import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
 const embeddings: EmbeddingWireFormat = {

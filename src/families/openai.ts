@@ -3,7 +3,7 @@
 import { bearer, defineFamily } from '../core/family.ts';
 import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
 import { openaiModelList } from './wire-formats/model-lists.ts';
-import { failureIn } from './wire-formats/openai-failure.ts';
+import { failureIn } from './wire-formats/openai-compatible.ts';
 import { rerankOfAnyone } from './wire-formats/rerank/standard-rerank.ts';
 
 export default defineFamily({

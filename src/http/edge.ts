@@ -15,7 +15,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { boundaryOf, isMultipart } from '../lib/multipart/boundary.ts';
+import { boundaryOf, isMultipart } from '../lib/multipart/part-head.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { traceOf } from '../lib/thrown.ts';
 import type { WireFault } from '../wire/fault.ts';

@@ -3,8 +3,15 @@
 import { type ClientApi, type FixedEndpoint, pathsUnder } from '../core/client-api.ts';
 import { mayStandInPath } from '../core/model-name.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
-import { anthropicFilePaths, engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
-import { readPath } from '../core/paths.ts';
+import {
+  anthropicFilePaths,
+  engineListPaths,
+  modelListPaths,
+  probePaths,
+  readPath,
+  realtimePaths,
+} from '../core/paths.ts';
+
 import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
 import { createRouteHint, type Missed, type ServedPath } from './route-hint.ts';

@@ -1,9 +1,8 @@
 /** Decides from the counters of this process whether a request fits its limits. */
 
 import type { Plan, PlannedRate } from './counters.ts';
-import { inWords, messageFor, type Obstacle, retryAfterSOf } from './limit-words.ts';
+import { inWords, messageFor, type Obstacle, type RateState, retryAfterSOf, toRateHeaders } from './limit-words.ts';
 import type { Amounts, Begun, Refused } from './limiter.ts';
-import { type RateState, toRateHeaders } from './rate-headers.ts';
 
 /** When an exchange of others ends cannot be known. */
 const crowdedRetryMs = 1_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noCaps, type Rate } from '../core/caps.ts';
-import { toRateHeaders, toSpan } from './rate-headers.ts';
+import { toRateHeaders, toSpan } from './limit-words.ts';
 import { Window } from './window.ts';
 
 test('writes reset times as OpenAI does, rounded up', () => {

@@ -1,10 +1,10 @@
 /** A question that is on its way to Redis: decided once, by the answer, or here where none comes in time. */
 
 import type { Plan } from './counters.ts';
-import type { Obstacle } from './limit-words.ts';
+import { type Obstacle, type RateState, toRateHeaders } from './limit-words.ts';
 import type { Amounts, Refused, Taken } from './limiter.ts';
 import { crowdObstacle, localRateHeaders, refusalOf } from './local-judgement.ts';
-import { type RateState, toRateHeaders } from './rate-headers.ts';
+
 import type { RedisLink } from './redis-link.ts';
 import { reserveScript } from './redis-scripts.ts';
 import { slots } from './window.ts';

@@ -5,7 +5,7 @@ import { patientMs } from '../../test/support/time/patience.ts';
 import type { SlotArbiter } from '../core/slots.ts';
 import { SharedSlots } from '../upstream/slots/shared-slots.ts';
 import { Slots } from '../upstream/slots/slots.ts';
-import { SlotPools } from './slot-pools.ts';
+import { SlotPools } from './limit-server.ts';
 
 const someCall = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 } as const;
 const limits = { concurrency: 8, queue: 100, queueTimeoutMs: 60_000, bulkShare: 0.1 };

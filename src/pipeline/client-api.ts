@@ -24,7 +24,7 @@ import {
 import { headerValue } from '../lib/raw-headers.ts';
 import { AnswerMemory } from './answers/answer-memory.ts';
 import { heldBytes } from './answers/held-answer.ts';
-import { LineAnswer } from './answers/line-answer.ts';
+import { LineAnswer } from './answers/list-answer.ts';
 import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './answers/made-answer.ts';
 import { observerOf } from './answers/relay.ts';
 import { untilGone } from './answers/until-gone.ts';

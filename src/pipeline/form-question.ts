@@ -4,7 +4,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import { isPartForModel } from '../core/model-fields.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
-import { plainName } from '../lib/multipart/plain-name.ts';
+import { plainName } from '../lib/multipart/part-head.ts';
 import { refusedModel } from './other-models.ts';
 import type { NamedModel, NamePlace, Question, QuestionReader } from './question.ts';
 

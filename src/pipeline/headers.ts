@@ -2,8 +2,8 @@
 
 import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
 import { GatewayError } from '../core/errors.ts';
-import type { Exchange } from '../core/exchange.ts';
-import type { CallTrace } from '../core/exchange-trace.ts';
+import type { CallTrace, Exchange } from '../core/exchange.ts';
+
 import { loopHeader } from '../core/loop-mark.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';

@@ -4,8 +4,8 @@ import { clientApis } from '../apis/index.ts';
 import { pathsUnder } from '../core/client-api.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { Operation } from '../core/operations/index.ts';
-import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
-import type { TakenPath } from '../core/paths.ts';
+import { engineListPaths, modelListPaths, probePaths, realtimePaths, type TakenPath } from '../core/paths.ts';
+
 import { type Route, routeOfMapping } from '../core/route.ts';
 import chat from './chat.ts';
 import completions from './completions.ts';

@@ -5,9 +5,9 @@ import { resolve } from 'node:path';
 import { unpricedIn, worstCostNanos } from '../accounting/billing.ts';
 import { createLedger } from '../accounting/ledger.ts';
 import { createSpending, type Hits } from '../accounting/spending.ts';
-import { createBudgetAlerts } from '../budgets/alerts.ts';
+import { createAlertPost, createBudgetAlerts } from '../budgets/alerts.ts';
 import { createLocalBudgets } from '../budgets/local-budgets.ts';
-import { createAlertPost } from '../budgets/post-alert.ts';
+
 import { defaultJournal, formerJournal } from '../config/elements/ledger.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';

@@ -18,8 +18,8 @@ import { createFetchListener } from '../admin/listener/fetch-listener.ts';
 import { createSite } from '../admin/listener/site.ts';
 import { createSampler } from '../admin/overview/live/sampler.ts';
 import { createConsoleKey, createGatewayCalls } from '../admin/playground/gateway-calls.ts';
-import { sign } from '../budgets/alerts.ts';
-import { createAlertPost } from '../budgets/post-alert.ts';
+import { createAlertPost, sign } from '../budgets/alerts.ts';
+
 import { createKeyJudge } from '../config/elements/key/judge.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { createResourceEditor, type ResourceEditorDeps } from '../config/store/resource-editor.ts';

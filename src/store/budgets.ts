@@ -1,8 +1,14 @@
 /** The money of budgets in a database. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { shareAheadNanos } from '../core/accounting/budget-share.ts';
-import { type AccountState, type BudgetAccount, type BudgetAccountStore, lostAfterMs } from '../core/store/budgets.ts';
+import {
+  type AccountState,
+  type BudgetAccount,
+  type BudgetAccountStore,
+  lostAfterMs,
+  shareAheadNanos,
+} from '../core/store/budgets.ts';
+
 import type { Clock } from '../lib/clock.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import { toStorable } from './ledger/ledger-rows.ts';

@@ -1,8 +1,8 @@
 /** What is written down with a change: the entry of the audit log, and its place in the feed for all nodes. */
 
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { AuditEntry, AuditStore } from '../core/store/audit.ts';
-import type { Change, ChangeFeed } from '../core/store/changes.ts';
+import type { AuditEntry, AuditStore, Change, ChangeFeed } from '../core/store/store.ts';
+
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { isMapping } from '../lib/is-mapping.ts';

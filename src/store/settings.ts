@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { SettingStore } from '../core/store/settings.ts';
+import type { SettingStore } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';

@@ -3,6 +3,7 @@
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { LogSettings } from '../core/snapshot.ts';
 import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json/json-pieces.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 
@@ -76,4 +77,17 @@ export function levelOf({ status, errorCause }: Exchange): number {
 
 function toTry({ upstream, model, credential, outcome, detail, durationMs }: TryRecord): Record<string, unknown> {
   return { upstream, model, credential, outcome, detail, duration_ms: toTenths(durationMs) };
+}
+
+/** `chance` is from 0 to below 1; `nowMs` on the monotonic clock. */
+export function isLogged(exchange: Exchange, { access }: LogSettings, nowMs: number, chance: () => number): boolean {
+  if (access.share === 1) return true;
+  if (access.errors && isError(exchange)) return true;
+  if (access.slowMs !== undefined && nowMs - exchange.startedMs >= access.slowMs) return true;
+  return access.share > 0 && chance() < access.share;
+}
+
+/** Also where the client was told nothing of it. */
+function isError({ status, errorCode, errorCause, cut }: Exchange): boolean {
+  return status >= 400 || cut || errorCode !== undefined || errorCause !== undefined;
 }

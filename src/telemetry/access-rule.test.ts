@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { standardLog } from '../../test/support/gateways/log-settings.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { LogSettings, Snapshot } from '../core/snapshot.ts';
-import { isLogged } from './access-rule.ts';
+import { isLogged } from './access-line.ts';
 
 const ends: Readonly<Record<string, Partial<Exchange>>> = {
   fine: { status: 200 },

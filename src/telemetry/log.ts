@@ -11,8 +11,8 @@ import type { LogSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
-import { AccessLines, levelOf } from './access-line.ts';
-import { isLogged } from './access-rule.ts';
+import { AccessLines, isLogged, levelOf } from './access-line.ts';
+
 import { toLineForm } from './log-forms.ts';
 
 /** What a process that serves writes to. */

@@ -5,10 +5,9 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { ReadAnswer } from '../codecs/codec.ts';
 import { foundIn } from '../found.ts';
-import type { ListEntry } from '../list-entry.ts';
 import { type Inquiry, PartAsker, type Wanted } from '../part-asker.ts';
 import { weightOf } from '../parts.ts';
-import type { Member } from './member.ts';
+import type { ListEntry, Member } from './member.ts';
 
 interface Owned extends Wanted {
   readonly member: Member;

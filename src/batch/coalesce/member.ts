@@ -3,8 +3,7 @@
 import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { Found } from '../found.ts';
-import type { ListEntry } from '../list-entry.ts';
-import type { Inquiry } from '../part-asker.ts';
+import type { Inquiry, Wanted } from '../part-asker.ts';
 
 interface Takers {
   take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void;
@@ -47,4 +46,12 @@ export class Member {
     if (this.onLeft === undefined) this.#end();
     else this.onLeft();
   }
+}
+
+/** One item, wherever it stands in the list. */
+export interface ListEntry extends Wanted {
+  readonly key: string;
+  found: Found | undefined;
+  /** By this request: each further time that it stands in the list, and what others asked for, costs nothing. */
+  isAskedFor: boolean;
 }

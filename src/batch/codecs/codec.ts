@@ -122,3 +122,9 @@ export function sourceOf({ body, members }: ListRequest, name: string): string |
   const member = members.find((one) => one.name === name);
   return member && body.toString('latin1', member.value.start, member.value.end);
 }
+
+/** `NaN` where something else stands there. */
+export function numberAt(bytes: Buffer, { start, end }: JsonSpan): number {
+  const source = bytes.toString('latin1', start, end);
+  return /^[-0-9]/.test(source) ? Number(source) : Number.NaN;
+}

@@ -3,9 +3,8 @@
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
-import type { Codec, ListRequest, Result, Top } from './codec.ts';
+import { type Codec, type ListRequest, numberAt, type Result, type Top } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
-import { numberAt } from './number-at.ts';
 
 export const tops = ['top_n', 'top_k'];
 const isTop: ReadonlySet<string> = new Set(tops);

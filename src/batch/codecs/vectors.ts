@@ -4,9 +4,8 @@ import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import type { JsonWalk } from '../../lib/json/json-walk.ts';
-import { type Codec, holdsOnly, type ReadAnswer, type Result, sourceOf, type TimeSliced } from './codec.ts';
+import { type Codec, holdsOnly, numberAt, type ReadAnswer, type Result, sourceOf, type TimeSliced } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
-import { numberAt } from './number-at.ts';
 
 export const vectors: Codec = {
   idle: ['user'],

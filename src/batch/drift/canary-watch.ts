@@ -6,9 +6,7 @@ import { type CanaryState, canaryBaseline } from '../../core/drift.ts';
 import type { CanarySettings, Model, Snapshot, Target } from '../../core/snapshot.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { reasonOf } from '../../lib/thrown.ts';
-import { cosine } from './agreement.ts';
-import type { DriftDeps } from './deps.ts';
-import { vectorsIn } from './readings.ts';
+import { cosine, type DriftDeps, vectorsIn } from './readings.ts';
 
 /** Numbers differ a little from machine to machine; another model differs far more. */
 const sameFrom = 0.999;

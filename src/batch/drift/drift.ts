@@ -6,7 +6,7 @@ import { listOperations } from '../../core/lists.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { CanaryWatch } from './canary-watch.ts';
-import type { DriftDeps } from './deps.ts';
+import type { DriftDeps } from './readings.ts';
 import { ShadowRecord } from './shadow-record.ts';
 
 /** Copies under way at a time; beyond, a request is not copied. */

@@ -3,8 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { ShadowAgreement } from '../../core/drift.ts';
 import type { Operation } from '../../core/operations/index.ts';
-import { cosine, neighbourOverlap, type Pair, rankCorrelation } from './agreement.ts';
-import { scoresIn, vectorsIn, verdictsIn } from './readings.ts';
+import { cosine, neighbourOverlap, type Pair, rankCorrelation, scoresIn, vectorsIn, verdictsIn } from './readings.ts';
 
 /** Neighbours are looked for among as many of the last items. */
 const mostRemembered = 64;

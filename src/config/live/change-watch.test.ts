@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createMemoryResources, type MemoryResources } from '../../../test/support/stores/memory-resources.ts';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
-import type { Change } from '../../core/store/changes.ts';
+import type { Change } from '../../core/store/store.ts';
 import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
 
 /** What a watch says, in order, with a clock that stands still. */

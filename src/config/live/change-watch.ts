@@ -1,6 +1,6 @@
 /** Watches the store for changes, in order and without gaps: polls, and reacts to notifications. */
 
-import type { Change, ChangeFeed } from '../../core/store/changes.ts';
+import type { Change, ChangeFeed } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';
 

@@ -3,7 +3,7 @@
 import { dimensionNames } from '../../core/dimension-names.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
 import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
-import { formatSaid, type VectorFormat } from '../wire-formats/embeddings/vector-format.ts';
+import { formatSaid, type VectorFormat } from '../wire-formats/embeddings/vectors.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
 import { type Fields, readInteger, readList, readTexts } from './fields.ts';
 import { eachGram, hashPair, hashWord } from './hash.ts';

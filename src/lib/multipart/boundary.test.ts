@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundaryOf, isMultipart } from './boundary.ts';
+import { boundaryOf, isMultipart } from './part-head.ts';
 
 test('reads the boundary from the content type, quoted or not', () => {
   for (const [contentType, boundary] of [

@@ -1,7 +1,6 @@
-/** The head of one part: its fields as strictly as those of a message, and what they say of it. */
+/** The head of one part: its fields as strictly as those of a message, and what they say of it; parameters are read by the grammar, so that nobody can read them otherwise. */
 
 import type { Buffer } from 'node:buffer';
-import { readParameters } from './parameters.ts';
 
 export interface PartHead {
   /** Each byte a character, as in all that is said of a part. */
@@ -49,4 +48,73 @@ function nameIn(disposition: string | undefined, mostNameBytes: number): Pick<Pa
   // Some would take what follows it for the character that is meant.
   if (name.includes('\\')) return 'the name of a part has a backslash in it';
   return { name, filename: parameters.get('filename') ?? parameters.get('filename*') };
+}
+
+/** `model[]`, `model[0][a]`, ` Model` and `'model'`, in quotes that are none, are all read as `model` by somebody. */
+export const plainName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').replaceAll("'", '').trim();
+
+/** Names in lower case, none of them twice, each with its value; undefined where they are none. */
+type Parameters = ReadonlyMap<string, string>;
+
+const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
+const blanks = /[ \t]*/y;
+const quoteOrControl = /["\x00-\x08\x0a-\x1f\x7f]/g;
+const backslashesAtEnd = /\\*$/;
+
+/** `text` from the first semicolon on, each byte a character. */
+function readParameters(text: string): Parameters | undefined {
+  const found = new Map<string, string>();
+  let at = endOf(blanks, text, 0);
+  while (at < text.length) {
+    if (text[at] !== ';') return undefined;
+    const nameAt = endOf(blanks, text, at + 1);
+    const nameEnd = endOf(token, text, nameAt);
+    if (nameEnd === nameAt || text[nameEnd] !== '=') return undefined;
+    const name = text.slice(nameAt, nameEnd).toLowerCase();
+    const value = valueAt(text, nameEnd + 1);
+    if (value === undefined || found.has(name)) return undefined;
+    found.set(name, value.text);
+    at = endOf(blanks, text, value.end);
+  }
+  return found;
+}
+
+interface Value {
+  readonly text: string;
+  readonly end: number;
+}
+
+function valueAt(text: string, at: number): Value | undefined {
+  if (text[at] === '"') return quotedAt(text, at + 1);
+  const end = endOf(token, text, at);
+  return end === at ? undefined : { text: text.slice(at, end), end };
+}
+
+/** Some take a backslash for an escape and some for itself: where that would move the end of the text, it is none. */
+function quotedAt(text: string, at: number): Value | undefined {
+  quoteOrControl.lastIndex = at;
+  const stop = quoteOrControl.exec(text);
+  if (stop === null || stop[0] !== '"') return undefined;
+  const inside = text.slice(at, stop.index);
+  const backslashes = backslashesAtEnd.exec(inside)?.[0].length ?? 0;
+  return backslashes % 2 === 1 ? undefined : { text: inside, end: stop.index + 1 };
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return at + (pattern.exec(text)?.[0].length ?? 0);
+}
+
+/** RFC 2046, 5.1.1: at most 70 of these, the last of them no space. */
+const boundaryPattern = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
+const mediaType = /^[ \t]*multipart\/form-data[ \t]*(?=;|$)/i;
+
+export const isMultipart = (contentType: string | undefined): boolean => mediaType.test(contentType ?? '');
+
+/** Undefined where it names none, two, or one that is none. */
+export function boundaryOf(contentType: string): string | undefined {
+  const start = mediaType.exec(contentType);
+  if (start === null) return undefined;
+  const boundary = readParameters(contentType.slice(start[0].length))?.get('boundary');
+  return boundary !== undefined && boundaryPattern.test(boundary) ? boundary : undefined;
 }

@@ -6,8 +6,8 @@ import type { Answer, Failure } from '../../core/outcome.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import { usageIn } from '../usage/usage-reader.ts';
-import { EventEnds } from './event-ends.ts';
 import { PassingAnswer } from './passing-answer.ts';
+import { EventEnds } from './seen-events.ts';
 
 /** The event is far shorter; of what is longer, no end is waited for. */
 const mostHeldBytes = 64 * 1024;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventEnds } from './event-ends.ts';
+import { EventEnds } from './seen-events.ts';
 
 /** The events of a stream that comes in these pieces, and what is left of it. */
 function eventsOf(...pieces: string[]): string[] {

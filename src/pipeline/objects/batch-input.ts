@@ -17,7 +17,7 @@ import { type Line, LineReader } from '../../lib/lines.ts';
 import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 import { compileQuestionReader, type QuestionReader } from '../question.ts';
-import { addEstimate, sureToolsOf } from './batch-estimate.ts';
+import { addEstimate, sureToolsOf } from './batch-count.ts';
 import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
 import { forNothing } from './by-id.ts';

@@ -10,10 +10,10 @@ import type { StoredObjectStore } from '../../core/store/stored-objects.ts';
 import { LineReader } from '../../lib/lines.ts';
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 import { BatchCount } from './batch-count.ts';
-import { recordOutputs } from './batch-outputs.ts';
 import type { ObjectLocation } from './object-location.ts';
 import { type ObjectRegistry, ownerOf } from './object-registry.ts';
-import { type Said, saidIn, toDocument } from './object-service.ts';
+import { recordOutputs, type Said, saidIn, toDocument } from './object-service.ts';
+
 import { BrokenOff, callForOurselves, chunksOf, type OwnCallDeps, wholeOf } from './own-call.ts';
 import { Poller, type PollingDeps, type Reading } from './polling.ts';
 

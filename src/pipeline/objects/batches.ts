@@ -18,7 +18,6 @@ import { attempt } from '../calls/attempt.ts';
 import { modelNotAllowed, nameAt, notSupported, routePlanOf, unknownModel } from '../calls/plan.ts';
 import { ownHeaders } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
-import { recordOutputs } from './batch-outputs.ts';
 import type { Batches } from './batch-polling.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { compileFields, needed, readFields } from './known-fields.ts';
@@ -30,11 +29,13 @@ import {
   type AskedThere,
   answerList,
   pipelineOf,
+  recordOutputs,
   saidIn,
   toDocument,
   type Way,
   wayTo,
 } from './object-service.ts';
+
 import { callForOurselves, type OwnCallDeps } from './own-call.ts';
 
 type Deps = Omit<PipelineDeps, 'routes' | 'background'> &

@@ -11,14 +11,13 @@ import type { Credential, Upstream } from '../../core/snapshot.ts';
 import type { BackgroundStore } from '../../core/store/background-answers.ts';
 import type { BatchInput, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import type { FormPart, Upload } from '../../core/upload.ts';
-import { plainName } from '../../lib/multipart/plain-name.ts';
+import { plainName } from '../../lib/multipart/part-head.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
 import { attempt } from '../calls/attempt.ts';
 import type { Plan } from '../calls/plan.ts';
 import { ownHeaders } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';
-import { outputsIn } from './batch-outputs.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { locationOfObject } from './object-location.ts';
 import { inTime, ownerOf } from './object-registry.ts';
@@ -26,6 +25,7 @@ import {
   type AnsweredThere,
   type AskedThere,
   answerList,
+  outputsIn,
   pipelineOf,
   type Said,
   saidIn,

@@ -18,6 +18,7 @@ import {
   type StoredObjectStore,
 } from '../../core/store/stored-objects.ts';
 import type { Upload } from '../../core/upload.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { ServerRequest } from '../../wire/server-request.ts';
 import { WholeMadeAnswer } from '../answers/made-answer.ts';
@@ -25,7 +26,7 @@ import { relay } from '../answers/relay.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import { Settling, type SettlingDeps } from '../usage/settling.ts';
 import type { ObjectPipeline } from './by-id.ts';
-import { inTime } from './object-registry.ts';
+import { inTime, type ObjectRegistry } from './object-registry.ts';
 
 /** The one that the operator names for the key's project; where there is none, there are no such paths. */
 function upstreamOf({ snapshot }: Exchange, { project }: KeyRecord): Upstream {
@@ -220,4 +221,30 @@ export function wayTo(upstream: Upstream, path: string): Way {
   };
   byPath.set(path, way);
   return way;
+}
+
+/** The files that a batch ends in: whoever made it has made them. */
+const fields = ['output_file_id', 'error_file_id'] as const;
+
+/** Their IDs, as far as there are any yet. */
+export function outputsIn(said: Said): string[] {
+  return fields.flatMap((field) => {
+    const id = said[field];
+    return typeof id === 'string' && isStoredId(id) ? [id] : [];
+  });
+}
+
+type Whose = Pick<StoredObject, 'owner' | 'upstream' | 'credential' | 'model'>;
+
+/** Before anybody is told of them. */
+export async function recordOutputs(
+  said: Said,
+  { owner, upstream, credential, model }: Whose,
+  objects: Pick<ObjectRegistry, 'record'>,
+  clock: Pick<Clock, 'nowMs'>,
+): Promise<readonly string[]> {
+  const ids = outputsIn(said);
+  const createdAtMs = clock.nowMs();
+  await objects.record(ids.map((id) => ({ kind: 'file', id, owner, upstream, credential, model, createdAtMs })));
+  return ids;
 }

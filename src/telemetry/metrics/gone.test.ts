@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Gone } from './gone.ts';
+import { Gone } from './metrics.ts';
 
 test('remembers the latest deleted names up to a limit, unless they return', () => {
   const gone = new Gone(2);

@@ -21,7 +21,6 @@ import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { MetricName } from './definitions.ts';
 import { type TraceAt, traceOf } from './exemplars.ts';
 import { type MetricSources, readingSources } from './gauges.ts';
-import { Gone } from './gone.ts';
 import { createProcessReadings } from './process-readings.ts';
 import { type Reading, toLabels } from './reading.ts';
 import { type Counter, createRegistry, type Histogram, type Registry } from './registry.ts';
@@ -344,5 +343,28 @@ class NamedHolders {
 
   count(id: string | undefined, exchange: Exchange): void {
     if (id !== undefined && this.#named.has(id)) this.#known.get(id)?.count(exchange);
+  }
+}
+
+/** Models and upstreams that are no longer configured, and which of them metrics forget: the longest gone, once there are too many. */
+export class Gone {
+  readonly #kept: number;
+  #present: ReadonlySet<string> = new Set();
+  /** The one that went first is the first. */
+  readonly #gone = new Set<string>();
+
+  constructor(kept: number) {
+    this.#kept = kept;
+  }
+
+  /** Says which to forget, now that these are there. */
+  notice(present: readonly string[]): string[] {
+    const before = this.#present;
+    this.#present = new Set(present);
+    for (const name of this.#present) this.#gone.delete(name);
+    for (const name of before) if (!this.#present.has(name)) this.#gone.add(name);
+    const forgotten = [...this.#gone].slice(0, Math.max(0, this.#gone.size - this.#kept));
+    for (const name of forgotten) this.#gone.delete(name);
+    return forgotten;
   }
 }

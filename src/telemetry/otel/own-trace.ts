@@ -1,8 +1,8 @@
 /** The trace of an exchange: its ID, whether it is sampled, and a span for each upstream call. */
 
 import { performance } from 'node:perf_hooks';
-import type { Exchange } from '../../core/exchange.ts';
-import type { CallTrace, ExchangeTrace } from '../../core/exchange-trace.ts';
+import type { CallTrace, Exchange, ExchangeTrace } from '../../core/exchange.ts';
+
 import type { Target } from '../../core/snapshot.ts';
 import { createSpanId, createTraceId, type TraceParent, toTraceParent } from './trace-context.ts';
 

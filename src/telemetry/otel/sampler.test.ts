@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Sampler } from './sampler.ts';
+import { Sampler } from './tracer.ts';
 
 const keys = new Set(['debugging']);
 

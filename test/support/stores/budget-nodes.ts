@@ -1,8 +1,8 @@
 /** Nodes that keep budgets over one account store, on a clock and timers of a test's own. */
 
 import type { TestContext } from 'node:test';
-import type { BudgetHold } from '../../../src/budgets/budget-hold.ts';
-import { createLocalBudgets, type LocalBudgets } from '../../../src/budgets/local-budgets.ts';
+import { type BudgetHold, createLocalBudgets, type LocalBudgets } from '../../../src/budgets/local-budgets.ts';
+
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../../src/core/caps.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import type { BudgetAccountStore } from '../../../src/core/store/budgets.ts';

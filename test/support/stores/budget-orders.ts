@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { BudgetHold } from '../../../src/budgets/budget-hold.ts';
-import type { LocalBudgets } from '../../../src/budgets/local-budgets.ts';
+import type { BudgetHold, LocalBudgets } from '../../../src/budgets/local-budgets.ts';
+
 import { GatewayError } from '../../../src/core/errors.ts';
 import type { BudgetAccountStore } from '../../../src/core/store/budgets.ts';
 import { budgetOf, createNodesOver, holderOf } from './budget-nodes.ts';

@@ -1,7 +1,6 @@
 /** An account store of budgets in memory: the rules of the real one in their shortest form, with switches for what can go wrong. */
 
-import { shareAheadNanos } from '../../../src/core/accounting/budget-share.ts';
-import type { BudgetAccount, BudgetAccountStore } from '../../../src/core/store/budgets.ts';
+import { type BudgetAccount, type BudgetAccountStore, shareAheadNanos } from '../../../src/core/store/budgets.ts';
 
 interface Lease {
   drawn: number;

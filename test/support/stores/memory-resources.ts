@@ -1,7 +1,7 @@
 /** Resources and changes in memory, for tests of those who follow them. */
 
-import type { Change, ChangeFeed } from '../../../src/core/store/changes.ts';
 import type { Resource, ResourceKind, ResourceStore } from '../../../src/core/store/resources.ts';
+import type { Change, ChangeFeed } from '../../../src/core/store/store.ts';
 
 /** As the store would give it back. */
 export function toResource(kind: ResourceKind, document: Readonly<Record<string, unknown>>, version = 1): Resource {

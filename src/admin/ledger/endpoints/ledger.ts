@@ -1,7 +1,7 @@
 /** The ledger: requests by filter, one of them with its calls, what was kept of its bodies, as a file, and as they come; and the audit log. */
 
 import type * as z from 'zod';
-import type { AuditEntry } from '../../../core/store/audit.ts';
+import type { AuditEntry } from '../../../core/store/store.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';

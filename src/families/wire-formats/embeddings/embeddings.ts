@@ -27,8 +27,7 @@ import { toConversation } from '../conversation.ts';
 import { hints } from '../hints.ts';
 import { textIn } from '../reading.ts';
 import { type Texts, toTexts } from '../texts.ts';
-import { formatSaid, type VectorFormat } from './vector-format.ts';
-import { type Adapt, inFormat, widthOf } from './vectors.ts';
+import { type Adapt, formatSaid, inFormat, type VectorFormat, widthOf } from './vectors.ts';
 
 export interface EmbeddingCall {
   /** Texts; objects and token IDs too, where the wire format takes them. */

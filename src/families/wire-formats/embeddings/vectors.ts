@@ -3,7 +3,6 @@
 import { Unfit } from '../../../core/translation.ts';
 import { floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../../lib/json/json-text.ts';
-import type { VectorFormat } from './vector-format.ts';
 
 /** Other numbers in place of the upstream's own; undefined where these are good. */
 export type Adapt = (values: readonly number[]) => readonly number[] | undefined;
@@ -93,4 +92,22 @@ function toNumbers(values: readonly number[]): JsonNumbers {
   const hasNegativeZero = values.some((value) => Object.is(value, -0));
   const spelled = hasNegativeZero ? values.map((value) => (Object.is(value, -0) ? '-0' : value)) : values;
   return new JsonNumbers(`[${spelled.join(',')}]`, values.length);
+}
+
+/** How a client says in which format it wants its vectors. */
+export type VectorFormat = 'float' | 'base64';
+
+const formats: ReadonlyMap<string, VectorFormat> = new Map([
+  ['base64', 'base64'],
+  ['float', 'float'],
+  ['floats', 'float'],
+  ['float32', 'float'],
+]);
+const ofNone = new Set(['', 'none', 'auto', 'default']);
+
+/** `none` where it is said that it does not matter; undefined where another format is meant, or nothing that is known. In any letter case, as some take it. */
+export function formatSaid(written: Json): VectorFormat | 'none' | undefined {
+  if (typeof written !== 'string') return undefined;
+  const folded = written.toLowerCase();
+  return ofNone.has(folded) ? 'none' : formats.get(folded);
 }

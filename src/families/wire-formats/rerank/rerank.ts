@@ -3,6 +3,7 @@
 import type { Usage } from '../../../core/accounting/usage.ts';
 import { countsCharacters } from '../../../core/believable.ts';
 import type { KnownLimits } from '../../../core/list-limits.ts';
+import type { ScoreScale } from '../../../core/scores.ts';
 import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../../core/translation.ts';
 import { type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 import { isSliceOver, nextSlice } from '../../../lib/time-slices.ts';
@@ -11,7 +12,6 @@ import { toConversation } from '../conversation.ts';
 import { at, countIn, textIn } from '../reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
-import { rescaled } from './score-scales.ts';
 
 interface RerankCall {
   /** Text; an object too, where the wire format takes them. */
@@ -136,4 +136,27 @@ function checked(results: readonly Ranked[], { documents, topN }: RerankCall): {
   const wanted = Math.min(topN ?? documents.length, documents.length);
   if (good.length < wanted) throw new Unfit(`${good.length} results for ${wanted} documents`);
   return good;
+}
+
+/** Some round beyond their bounds by as much. */
+const slack = 1e-6;
+const leastShare = Number.MIN_VALUE;
+const mostShare = 1 - Number.EPSILON / 2;
+
+/** Rises with the score, so the order stays; always finite. Throws `Unfit` where a score is not on the scale it is said to be on. */
+export function rescaled(score: JsonNumber, from: ScoreScale | undefined, to: ScoreScale | undefined): JsonNumber {
+  if (from === to || from === undefined || to === undefined) return score;
+  return new JsonNumber(String(to === 'raw' ? logitOf(score) : sigmoidOf(score.value)));
+}
+
+function sigmoidOf(logit: number): number {
+  return 1 / (1 + Math.exp(-logit));
+}
+
+function logitOf({ value, source }: JsonNumber): number {
+  if (value < -slack || value > 1 + slack) {
+    throw new Unfit(`a score is ${source.slice(0, 30)}, and those of this target are said to lie between 0 and 1`);
+  }
+  const share = Math.min(Math.max(value, leastShare), mostShare);
+  return Math.log(share) - Math.log1p(-share);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Unfit } from '../../../core/translation.ts';
 import { JsonNumber } from '../../../lib/json/json-text.ts';
-import { rescaled } from './score-scales.ts';
+import { rescaled } from './rerank.ts';
 
 const toSigmoid = (source: string): string => rescaled(new JsonNumber(source), 'raw', 'sigmoid').source;
 const toRaw = (source: string): string => rescaled(new JsonNumber(source), 'sigmoid', 'raw').source;
