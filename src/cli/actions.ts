@@ -7,8 +7,9 @@ import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenStore, openExisting } from '../serve/configuration.ts';
-import type { CommandContext } from './command.ts';
+import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
+import type { CommandWords } from './words.ts';
 
 export interface Action<Ground> {
   /** What follows the command's name, which says what it takes: `show ID [--json]` is one operand and an option. */
@@ -32,12 +33,35 @@ export class FaultsFound extends Error {
   }
 }
 
+/** Who stands in the audit log. */
+export const actor = 'command line';
+
+interface StoreGround {
+  readonly ok: true;
+  readonly store: Store;
+}
+
+type Open<Ground> = (context: CommandContext, openStore?: OpenStore) => Promise<Ground | FaultyConfiguration>;
+
+/** A command of several actions on what `open` opens. */
+export const commandOf = <Ground extends StoreGround>(
+  words: CommandWords,
+  actions: Readonly<Record<string, Action<Ground>>>,
+  options: Command['options'],
+  open: Open<Ground>,
+): Command => ({
+  ...words,
+  actions,
+  options: { ...configOptions, ...options },
+  run: (context) => actAs(words.name, actions, context, open),
+});
+
 /** Finds the action, checks what it is given, and lets it act on what `open` opens. */
-export async function actAs<Ground extends { readonly ok: true; readonly store: Store }>(
+async function actAs<Ground extends StoreGround>(
   command: string,
   actions: Readonly<Record<string, Action<Ground>>>,
   context: CommandContext,
-  open: (context: CommandContext, openStore?: OpenStore) => Promise<Ground | FaultyConfiguration>,
+  open: Open<Ground>,
 ): Promise<ExitCode> {
   const { stderr } = context;
   try {

@@ -21,6 +21,25 @@ export interface Command extends CommandWords {
   run(context: CommandContext): Promise<ExitCode>;
 }
 
+type Options = Command['options'];
+
+/** Options that take a text, and such as take none. */
+export const texts = (...names: readonly string[]): Options =>
+  Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+export const flags = (...names: readonly string[]): Options =>
+  Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]));
+
+/** For scripts, where they ask for it with `--json`; false where people are to be told. */
+export function printJson({ values, stdout }: Pick<CommandContext, 'values' | 'stdout'>, value: unknown): boolean {
+  if (values.json === true) stdout(JSON.stringify(value, null, 2));
+  return values.json === true;
+}
+
+/** A secret, or a link with one, between empty lines. */
+export function printSecret(secret: string, stdout: CommandContext['stdout']): void {
+  for (const line of ['', `  ${secret}`, '']) stdout(line);
+}
+
 /** Every command that reads the configuration takes these. */
 export const configOptions = { config: { type: 'string' }, set: { type: 'string', multiple: true } } as const;
 

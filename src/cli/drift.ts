@@ -4,8 +4,8 @@ import { acceptAsItIs, type CanaryState, type ShadowAgreement } from '../core/dr
 import { reportMaxAgeMs } from '../core/store/health.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
-import { type Action, actAs } from './actions.ts';
-import { type Command, type CommandContext, configOptions } from './command.ts';
+import { type Action, commandOf } from './actions.ts';
+import { type Command, type CommandContext, flags, printJson, texts } from './command.ts';
 import { toTable } from './table.ts';
 import { words } from './words.ts';
 
@@ -14,25 +14,19 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   accept: { usage: 'accept --model M', needsStore: true, prepare: accept },
 };
 
+const command = commandOf(words.drift, actions, { ...texts('model'), ...flags('json') }, openLeniently);
+
 export const drift: Command = {
-  ...words.drift,
-  actions,
-  options: { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } },
-  run(context) {
-    // To look is what nearly everyone wants.
-    const positionals = context.positionals.length === 0 ? ['show'] : context.positionals;
-    return actAs('drift', actions, { ...context, positionals }, openLeniently);
-  },
+  ...command,
+  // To look is what nearly everyone wants.
+  run: (context) => command.run(context.positionals.length === 0 ? { ...context, positionals: ['show'] } : context),
 };
 
 function show({ values, stdout }: CommandContext) {
   return async ({ store }: OpenConfiguration) => {
     const reports = await store.health.latest(reportMaxAgeMs);
     const nodes = reports.flatMap(({ node, drift: said }) => (said === undefined ? [] : [{ node, ...said }]));
-    if (values.json === true) {
-      stdout(JSON.stringify(nodes, null, 2));
-      return;
-    }
+    if (printJson({ values, stdout }, nodes)) return;
     const canaries = nodes.flatMap(({ node, canaries: states }) => states.map((state) => toCanaryLine(node, state)));
     const shadows = nodes.flatMap(({ node, shadows: states }) => states.map((state) => toShadowLine(node, state)));
     if (canaries.length > 0) {

@@ -5,16 +5,16 @@ import { reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
-import { type Command, configOptions } from './command.ts';
+import { type Command, configOptions, flags, printJson } from './command.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
 import { words } from './words.ts';
 
 export const models: Command = {
   ...words.models,
-  options: { ...configOptions, json: { type: 'boolean' } },
+  options: { ...configOptions, ...flags('json') },
   async run(context) {
-    const { values, cwd, stdout, stderr } = context;
+    const { cwd, stdout, stderr } = context;
     const found = await readConfiguration(context);
     if (!found.ok) {
       printFaults(found, stderr);
@@ -31,10 +31,7 @@ export const models: Command = {
       scores: scores ?? null,
       targets: targets.map((target) => describe(target, reports)),
     }));
-    if (values.json === true) {
-      stdout(JSON.stringify(rows, null, 2));
-      return 0;
-    }
+    if (printJson(context, rows)) return 0;
     const head = ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'TARGET', 'HEALTH'];
     const lines = rows.flatMap(({ id, aliases, operations, visible, targets }) =>
       targets.map(({ upstream, model, health }, index) => [

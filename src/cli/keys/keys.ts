@@ -9,8 +9,8 @@ import { UserFault } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
-import { type Action, actAs } from '../actions.ts';
-import { type Command, type CommandContext, configOptions } from '../command.ts';
+import { type Action, actor, commandOf } from '../actions.ts';
+import { type CommandContext, flags, printJson, printSecret, texts } from '../command.ts';
 import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
 import {
@@ -25,9 +25,6 @@ import {
 } from './key-options.ts';
 import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
 
-/** Who stands in the audit log. */
-const actor = 'command line';
-
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   create: { usage: `create ${termsUsage} [--json]`, needsStore: false, prepare: create },
   list: { usage: 'list [--json]', needsStore: true, prepare: list },
@@ -41,17 +38,12 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   revoke: { usage: 'revoke ID', needsStore: true, prepare: revoke },
 };
 
-export const keys: Command = {
-  ...words.keys,
+export const keys = commandOf(
+  words.keys,
   actions,
-  options: {
-    ...configOptions,
-    ...keyOptionTypes,
-    overlap: { type: 'string' },
-    json: { type: 'boolean' },
-  },
-  run: (context) => actAs('keys', actions, context, openLeniently),
-};
+  { ...keyOptionTypes, ...texts('overlap'), ...flags('json') },
+  openLeniently,
+);
 
 function create({ values, stdout, stderr }: CommandContext) {
   const parts = readNewKey(values, systemClock.nowMs());
@@ -61,12 +53,9 @@ function create({ values, stdout, stderr }: CommandContext) {
     const key = await store.keys.create({ ...parts, digest: digestOf(secret), hint: hintOf(secret) }, actor);
     const sameName = nameWarnings(key, await store.keys.list());
     for (const warning of [...warningsOf(parts, snapshot), ...sameName]) stderr(`postern: ${warning}`);
-    if (values.json === true) {
-      stdout(JSON.stringify({ ...describeKey(key, systemClock.nowMs()), secret }, null, 2));
-      return;
-    }
+    if (printJson({ values, stdout }, { ...describeKey(key, systemClock.nowMs()), secret })) return;
     stdout(`Key ${key.id} is made. Its secret is shown only now; keep it safe:`);
-    showSecret(secret, stdout);
+    printSecret(secret, stdout);
   };
 }
 
@@ -75,20 +64,11 @@ const warningsOf = (terms: { readonly models?: readonly string[] }, { models }: 
   ...modelWarnings(terms.models ?? [], models),
 ];
 
-function showSecret(secret: string, stdout: CommandContext['stdout']): void {
-  stdout('');
-  stdout(`  ${secret}`);
-  stdout('');
-}
-
 function list({ values, stdout }: CommandContext) {
   return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
     const nowMs = systemClock.nowMs();
     const rows = (await store.keys.list()).map((key) => describeKey(key, nowMs));
-    if (values.json === true) {
-      stdout(JSON.stringify(rows, null, 2));
-      return;
-    }
+    if (printJson({ values, stdout }, rows)) return;
     if (rows.length === 0) stdout('The store holds no key; "postern keys create" makes one.');
     else for (const line of toTable(listHead, rows.map(toListRow))) stdout(line);
     if (snapshot.keys.size > 0) {
@@ -107,8 +87,8 @@ function show({ positionals, values, stdout }: CommandContext) {
     if (stored === undefined && declared === undefined) throw unknownKey();
     const key = stored === undefined ? declared && describeFileKey(declared, nowMs) : describeKey(stored, nowMs);
     if (key === undefined) return;
-    if (values.json === true) stdout(JSON.stringify(key, null, 2));
-    else for (const line of toTable(['FIELD', 'VALUE'], toLines(key))) stdout(line);
+    if (printJson({ values, stdout }, key)) return;
+    for (const line of toTable(['FIELD', 'VALUE'], toLines(key))) stdout(line);
   };
 }
 
@@ -123,8 +103,8 @@ function update({ positionals, values, stdout, stderr }: CommandContext) {
     if (key === undefined) throw unknownKey();
     const sameName = change.name === undefined ? [] : nameWarnings(key, await store.keys.list());
     for (const warning of [...warningsOf(change, snapshot), ...sameName]) stderr(`postern: ${warning}`);
-    if (values.json === true) stdout(JSON.stringify(describeKey(key, systemClock.nowMs()), null, 2));
-    else if (key.revokedAtMs !== undefined) stdout(`Key ${id} is changed; it is revoked, and stays so.`);
+    if (printJson({ values, stdout }, describeKey(key, systemClock.nowMs()))) return;
+    if (key.revokedAtMs !== undefined) stdout(`Key ${id} is changed; it is revoked, and stays so.`);
     else stdout(`Key ${id} is changed; a running gateway goes by it within two seconds.`);
   };
 }
@@ -143,12 +123,9 @@ function rotate({ positionals, values, stdout, stderr }: CommandContext) {
     if (before.oldSecretUntilMs !== undefined && before.oldSecretUntilMs > nowMs) {
       stderr('postern: the secret before the last rotation ends now, as a key has one former secret at most');
     }
-    if (values.json === true) {
-      stdout(JSON.stringify({ ...describeKey(key, nowMs), secret }, null, 2));
-      return;
-    }
+    if (printJson({ values, stdout }, { ...describeKey(key, nowMs), secret })) return;
     stdout(`Key ${id} has a new secret. It is shown only now; keep it safe:`);
-    showSecret(secret, stdout);
+    printSecret(secret, stdout);
     const until = overlapMs === 0 ? 'ends now' : `goes on working until ${toInstantText(nowMs + overlapMs)}`;
     stdout(`The former secret ${until}.`);
   };

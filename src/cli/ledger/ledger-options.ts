@@ -13,16 +13,9 @@ type Values = CommandContext['values'];
 
 const dayMs = 86_400_000;
 
-export const spanOptions = { from: { type: 'string' }, to: { type: 'string' } } as const;
+export const spanOptions = ['from', 'to'] as const;
 
-export const filterOptions = {
-  key: { type: 'string' },
-  project: { type: 'string' },
-  model: { type: 'string' },
-  upstream: { type: 'string' },
-  operation: { type: 'string' },
-  outcome: { type: 'string' },
-} as const;
+export const filterOptions = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;
 
 type Span = Pick<LedgerFilter, 'fromMs' | 'toMs'>;
 

@@ -13,8 +13,8 @@ import { readWaiting } from '../../journal/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';
-import { type Action, actAs } from '../actions.ts';
-import { type Command, type CommandContext, configOptions } from '../command.ts';
+import { type Action, commandOf } from '../actions.ts';
+import { type CommandContext, flags, printJson, texts } from '../command.ts';
 import { toTable } from '../table.ts';
 import { words } from '../words.ts';
 import { filterOptions, readFilter, readSpan, readWhole, spanOptions } from './ledger-options.ts';
@@ -43,22 +43,16 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   adopt: { usage: 'adopt JOURNAL', needsStore: true, prepare: adopt },
 };
 
-export const ledger: Command = {
-  ...words.ledger,
+export const ledger = commandOf(
+  words.ledger,
   actions,
-  options: {
-    ...configOptions,
-    limit: { type: 'string' },
+  {
+    ...texts('limit', 'status', 'request-id', ...spanOptions, ...filterOptions),
+    ...flags('json', 'confirm'),
     follow: { type: 'boolean', short: 'f' },
-    ...spanOptions,
-    ...filterOptions,
-    status: { type: 'string' },
-    'request-id': { type: 'string' },
-    json: { type: 'boolean' },
-    confirm: { type: 'boolean' },
   },
-  run: (context) => actAs('ledger', actions, context, openConfiguration),
-};
+  openConfiguration,
+);
 
 function tail({ values, stdout, stderr, unread }: CommandContext) {
   const limit = readWhole(values, 'limit', 1, mostRows) ?? defaultRows;
@@ -131,11 +125,8 @@ function show({ positionals, values, stdout, stderr }: CommandContext) {
     }
     for (const [index, row] of found.entries()) {
       const capture = await rows.capture(row.id);
-      if (values.json === true) {
-        const kept = capture && { request: capture.request, response: capture.response };
-        stdout(JSON.stringify({ ...describeRow(row), capture: kept ?? null }, null, 2));
-        continue;
-      }
+      const kept = capture && { request: capture.request, response: capture.response };
+      if (printJson({ values, stdout }, { ...describeRow(row), capture: kept ?? null })) continue;
       if (index > 0) stdout('');
       for (const line of toTable(['FIELD', 'VALUE'], toRowLines(row, capture))) stdout(line);
     }

@@ -12,7 +12,7 @@ import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';
 import { ageText, type PriceDate, priceDates } from '../../prices/listed.ts';
 import { openConfiguration, openExisting } from '../../serve/configuration.ts';
-import { type Command, type CommandContext, configOptions } from '../command.ts';
+import { type Command, type CommandContext, configOptions, flags, texts } from '../command.ts';
 import { printFaults } from '../faults.ts';
 import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
@@ -146,14 +146,7 @@ const defaultGroups: readonly UsageGroup[] = ['day'];
 
 export const usage: Command = {
   ...words.usage,
-  options: {
-    ...configOptions,
-    by: { type: 'string' },
-    ...spanOptions,
-    ...filterOptions,
-    csv: { type: 'boolean' },
-    json: { type: 'boolean' },
-  },
+  options: { ...configOptions, ...texts('by', ...spanOptions, ...filterOptions), ...flags('csv', 'json') },
   run,
 };
 

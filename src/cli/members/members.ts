@@ -16,14 +16,11 @@ import { systemClock } from '../../lib/clock.ts';
 import { createSecretWith, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
 import { toReachable } from '../../serve/to-url.ts';
-import { type Action, actAs } from '../actions.ts';
-import { type Command, type CommandContext, configOptions } from '../command.ts';
+import { type Action, actor, commandOf } from '../actions.ts';
+import { type CommandContext, flags, printJson, printSecret, texts } from '../command.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toPrintable, toTable } from '../table.ts';
 import { toExpiry, words } from '../words.ts';
-
-/** Who stands in the audit log. */
-export const actor = 'command line';
 
 export async function findMember(store: Store, written: string): Promise<StoredMember> {
   const email = foldEmail(written);
@@ -96,16 +93,11 @@ export function makeToken({ positionals, values, stdout }: CommandContext) {
     const token = await store.tokens.create(facts, actor);
     if (token === undefined) throw new UserFault(`${toPrintable(member.email)} was removed just now`);
     const expiresAt = expiresAtMs === undefined ? null : toInstantText(expiresAtMs);
-    if (values.json === true) {
-      stdout(JSON.stringify({ id: token.id, secret, role, expiresAt }, null, 2));
-      return;
-    }
+    if (printJson({ values, stdout }, { id: token.id, secret, role, expiresAt })) return;
     stdout(
       `The token of ${toPrintable(member.email)}, ${expiresAt === null ? 'until it is revoked' : `until ${expiresAt}`}; shown only now:`,
     );
-    stdout('');
-    stdout(`  ${secret}`);
-    stdout('');
+    printSecret(secret, stdout);
   };
 }
 
@@ -127,20 +119,12 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   },
 };
 
-export const members: Command = {
-  ...words.members,
+export const members = commandOf(
+  words.members,
   actions,
-  options: {
-    ...configOptions,
-    email: { type: 'string' },
-    role: { type: 'string' },
-    keep: { type: 'string' },
-    name: { type: 'string' },
-    expires: { type: 'string' },
-    json: { type: 'boolean' },
-  },
-  run: (context) => actAs('members', actions, context, openLeniently),
-};
+  { ...texts('email', 'role', 'keep', 'name', 'expires'), ...flags('json') },
+  openLeniently,
+);
 
 function list({ values, stdout }: CommandContext) {
   return async ({ store }: OpenConfiguration) => {
@@ -152,10 +136,7 @@ function list({ values, stdout }: CommandContext) {
       disabled: member.disabledAtMs !== undefined,
       lastSeen: member.lastSeenAtMs === undefined ? null : toInstantText(member.lastSeenAtMs),
     }));
-    if (values.json === true) {
-      stdout(JSON.stringify(all, null, 2));
-      return;
-    }
+    if (printJson({ values, stdout }, all)) return;
     if (all.length === 0) {
       stdout('Nobody uses the console yet; "postern members setup-link" makes a link for its first owner.');
       return;
@@ -167,7 +148,7 @@ function list({ values, stdout }: CommandContext) {
   };
 }
 
-function setUpLink({ values, stdout }: CommandContext) {
+function setUpLink(context: CommandContext) {
   return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
     const made = await createLinks(store.invitations, systemClock).setUp(baseOf(snapshot), actor);
     if (made === undefined) {
@@ -175,11 +156,12 @@ function setUpLink({ values, stdout }: CommandContext) {
         'the console has its first owner already; "postern members invite" lets somebody else in, "postern members reset" an owner who cannot sign in',
       );
     }
-    show(made, 'With this link the console gets its first owner', values, stdout);
+    show(made, 'With this link the console gets its first owner', context);
   };
 }
 
-export function invite({ values, stdout }: CommandContext) {
+export function invite(context: CommandContext) {
+  const { values } = context;
   const email = typeof values.email === 'string' ? foldEmail(values.email) : '';
   if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
     throw new UserFault('say whom to invite: --email name@example.com');
@@ -190,13 +172,13 @@ export function invite({ values, stdout }: CommandContext) {
     if (made === 'taken') {
       throw new UserFault(`${toPrintable(email)} is a member already; "postern members reset" gives another password`);
     }
-    show(made, `With this link ${toPrintable(email)} becomes a member with the role ${role}`, values, stdout);
+    show(made, `With this link ${toPrintable(email)} becomes a member with the role ${role}`, context);
   };
 }
 
-export function reset({ positionals, values, stdout }: CommandContext) {
-  const email = positionals[1] ?? '';
-  const kept = readKept(values.keep);
+export function reset(context: CommandContext) {
+  const email = context.positionals[1] ?? '';
+  const kept = readKept(context.values.keep);
   return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
     const member = await findMember(store, email);
     const links = createLinks(store.invitations, systemClock);
@@ -204,7 +186,7 @@ export function reset({ positionals, values, stdout }: CommandContext) {
     if (made === undefined) throw new UserFault(`${toPrintable(email)} was removed just now`);
     const ended = memberMeans.filter((means) => !kept.includes(means));
     const sentence = ended.length === 0 ? '' : `; its ${ended.join(' and ')} have ended`;
-    show(made, `With this link ${toPrintable(member.email)} sets another password${sentence}`, values, stdout);
+    show(made, `With this link ${toPrintable(member.email)} sets another password${sentence}`, context);
   };
 }
 
@@ -218,21 +200,11 @@ function readKept(written: CommandContext['values'][string]): readonly MemberMea
   return kept;
 }
 
-function show(
-  { link, invitation }: MadeLink,
-  sentence: string,
-  values: CommandContext['values'],
-  stdout: CommandContext['stdout'],
-): void {
+function show({ link, invitation }: MadeLink, sentence: string, context: CommandContext): void {
   const expiresAt = toInstantText(invitation.expiresAtMs);
-  if (values.json === true) {
-    stdout(JSON.stringify({ link, expiresAt }, null, 2));
-    return;
-  }
-  stdout(`${sentence}, once, until ${expiresAt}:`);
-  stdout('');
-  stdout(`  ${link}`);
-  stdout('');
+  if (printJson(context, { link, expiresAt })) return;
+  context.stdout(`${sentence}, once, until ${expiresAt}:`);
+  printSecret(link, context.stdout);
 }
 
 /** As the configuration has it; where the port is any free one, only the gateway itself knows it. */

@@ -13,30 +13,24 @@ import { nearestName } from '../../lib/nearest-name.ts';
 import { type PriceColumn, type PriceRow, readingPriceCsv, toPriceCsv } from '../../prices/imported.ts';
 import { hasMaker, priceDates } from '../../prices/listed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
-import { type Action, actAs, FaultsFound } from '../actions.ts';
-import { type Command, type CommandContext, configOptions } from '../command.ts';
+import { type Action, actor, commandOf, FaultsFound } from '../actions.ts';
+import { type CommandContext, flags, printJson, texts } from '../command.ts';
 import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
 import { type PriceReading, readLitellmPrices } from './litellm-prices.ts';
 
-const actor = 'command line';
 const largestFileBytes = 32 * 1024 * 1024;
-const importOptions = {
-  'as-of': { type: 'string' },
-  'dry-run': { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
 
 const actions: Readonly<Record<string, Action<OpenResources>>> = {
   import: { usage: 'import FILE [--as-of 2026-11-25] [--dry-run] [--json]', needsStore: true, prepare: importPrices },
 };
 
-export const prices: Command = {
-  ...words.prices,
+export const prices = commandOf(
+  words.prices,
   actions,
-  options: { ...configOptions, ...importOptions },
-  run: (context) => actAs('prices', actions, context, openResources),
-};
+  { ...texts('as-of'), ...flags('dry-run', 'json') },
+  openResources,
+);
 
 async function importPrices(context: CommandContext) {
   const { positionals, values, cwd, stdout } = context;
@@ -65,8 +59,8 @@ async function importPrices(context: CommandContext) {
     }
     const models = next.ok ? priceDates(next.snapshot.models.all).filter(({ source }) => source === 'imported') : [];
     const used = models.reduce((sum, one) => sum + one.models, 0);
-    if (values.json === true) stdout(JSON.stringify(toJson(reading, asOf, used), null, 2));
-    else for (const line of toLines({ reading, asOf, used, isDry: values['dry-run'] === true })) stdout(line);
+    if (printJson(context, toJson(reading, asOf, used))) return;
+    for (const line of toLines({ reading, asOf, used, isDry: values['dry-run'] === true })) stdout(line);
   };
 }
 

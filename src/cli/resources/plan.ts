@@ -23,7 +23,7 @@ import { UserFault } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { createReader, type OpenResources } from '../../serve/configuration.ts';
-import { FaultsFound } from '../actions.ts';
+import { actor, FaultsFound } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
 import { readRing } from './secrets.ts';
 
@@ -256,9 +256,6 @@ export interface Step {
   /** The version that is there then; undefined where nothing is. */
   carryOut(): Promise<number | undefined>;
 }
-
-/** Who stands in the audit log. */
-export const actor = 'command line';
 
 function refuseConflict({ kind, id }: Pick<Step, 'kind' | 'id'>): never {
   throw new UserFault(

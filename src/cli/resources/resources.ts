@@ -14,21 +14,15 @@ import { type Resource, type ResourceKind, resourceKinds } from '../../core/stor
 import { UserFault } from '../../core/user-fault.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
-import { type Action, actAs, FaultsFound } from '../actions.ts';
-import { type Command, type CommandContext, configOptions } from '../command.ts';
+import { type Action, actor, commandOf, FaultsFound } from '../actions.ts';
+import { type CommandContext, flags, printJson, texts } from '../command.ts';
 import { readOverlap } from '../keys/key-options.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
-import { actor, planChanges, type Step } from './plan.ts';
+import { planChanges, type Step } from './plan.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;
-
-const applyOptions = {
-  'dry-run': { type: 'boolean' },
-  prune: { type: 'string', multiple: true },
-  overlap: { type: 'string' },
-} as const;
 
 export async function apply(context: CommandContext) {
   const { positionals, values, env, cwd, stderr } = context;
@@ -66,17 +60,10 @@ function readNotes(written: CommandContext['values'][string]): ReadonlyMap<strin
   return notes;
 }
 
-function tell(steps: readonly Step[], { values, stdout }: CommandContext): void {
-  if (values.json === true) {
-    stdout(
-      JSON.stringify(
-        steps.map((step) => describeStep(step, step.version)),
-        null,
-        2,
-      ),
-    );
-    return;
-  }
+function tell(steps: readonly Step[], context: CommandContext): void {
+  const { stdout } = context;
+  const described = steps.map((step) => describeStep(step, step.version));
+  if (printJson(context, described)) return;
   for (const step of steps) {
     const { outcome, version } = step;
     if (outcome === 'unchanged') stdout(`${nameOf(step)} is unchanged (version ${version})`);
@@ -94,7 +81,7 @@ async function carryOut(steps: readonly Step[], { values, stdout }: CommandConte
     if (values.json === true) continue;
     stdout(`${nameOf(step)} is ${step.outcome}${version === undefined ? '' : ` (version ${version})`}`);
   }
-  if (values.json === true) stdout(JSON.stringify(done, null, 2));
+  printJson({ values, stdout }, done);
 }
 
 const nameOf = ({ kind, id }: Step): string => `${kind} ${toPrintable(id)}`;
@@ -128,30 +115,20 @@ const actions: Readonly<Record<string, Action<OpenResources>>> = {
   delete: { usage: 'delete KIND ID', needsStore: true, prepare: remove },
 };
 
-export const resources: Command = {
-  ...words.resources,
+export const resources = commandOf(
+  words.resources,
   actions,
-  options: { ...configOptions, ...applyOptions, json: { type: 'boolean' } },
-  run: (context) => actAs('resources', actions, context, openResources),
-};
+  { ...texts('overlap'), ...flags('dry-run', 'json'), prune: { type: 'string', multiple: true } },
+  openResources,
+);
 
 function list({ values, stdout }: CommandContext) {
   return async ({ resources: found }: OpenResources) => {
-    if (values.json === true) {
-      stdout(JSON.stringify(found.map(describe), null, 2));
-      return;
-    }
+    const described = found.map(describe);
+    if (printJson({ values, stdout }, described)) return;
     if (found.length === 0) stdout('The store holds no resource; "postern resources apply FILE" puts some in.');
-    const rows = found
-      .map(describe)
-      .map(({ kind, id, version, updated_at }) => [kind, id, String(version), updated_at]);
-    const head = ['KIND', 'ID', 'VERSION', 'CHANGED'];
-    if (found.length > 0)
-      for (const line of toTable(
-        head,
-        rows.map((row) => row.map(toPrintable)),
-      ))
-        stdout(line);
+    const rows = described.map(({ kind, id, version, updated_at }) => [kind, id, String(version), updated_at]);
+    if (found.length > 0) for (const line of toTable(['KIND', 'ID', 'VERSION', 'CHANGED'], rows)) stdout(line);
   };
 }
 
@@ -160,8 +137,8 @@ function show({ positionals, values, stdout }: CommandContext) {
   const id = positionals[2] ?? '';
   return async (ground: OpenResources) => {
     const found = findOne(kind, id, ground);
-    if (values.json === true) stdout(JSON.stringify(describe(found), null, 2));
-    else stdout(stringify({ [resourceLists[kind]]: [hideSecrets(kind, found.document)] }).trimEnd());
+    if (!printJson({ values, stdout }, describe(found)))
+      stdout(stringify({ [resourceLists[kind]]: [hideSecrets(kind, found.document)] }).trimEnd());
   };
 }
 

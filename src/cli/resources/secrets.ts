@@ -15,12 +15,11 @@ import type { Resource } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { type OpenResources, openResources } from '../../serve/configuration.ts';
-import { type Action, actAs } from '../actions.ts';
-import { type Command, type CommandContext, configOptions } from '../command.ts';
+import { type Action, actor, commandOf } from '../actions.ts';
+import { type CommandContext, flags, printJson } from '../command.ts';
 import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
 
-const actor = 'command line';
 /** Someone who writes at the same time is quicker now and then, and not for ever. */
 const mostAttempts = 5;
 
@@ -29,15 +28,10 @@ const actions: Readonly<Record<string, Action<OpenResources>>> = {
   rotate: { usage: 'rotate [--json]', needsStore: true, prepare: rotate },
 };
 
-export const secrets: Command = {
-  ...words.secrets,
-  actions,
-  options: { ...configOptions, json: { type: 'boolean' } },
-  run: (context) => actAs('secrets', actions, context, openResources),
-};
+export const secrets = commandOf(words.secrets, actions, flags('json'), openResources);
 
 function status(context: CommandContext) {
-  const { values, stdout } = context;
+  const { stdout } = context;
   return async (ground: OpenResources) => {
     const { resources } = ground;
     const ring = await readRing(context, ground);
@@ -51,10 +45,7 @@ function status(context: CommandContext) {
       role: roleOf(keyId, ring),
       secrets: counts.get(keyId) ?? 0,
     }));
-    if (values.json === true) {
-      stdout(JSON.stringify(rows, null, 2));
-      return;
-    }
+    if (printJson(context, rows)) return;
     if (rows.length === 0) stdout(`The store holds no secret, and there is no key: ${howToSeal}.`);
     const cells = rows.map(({ key, role, secrets: count }) => [key ?? '-', inWords[role], String(count)]);
     if (rows.length > 0) for (const line of toTable(['KEY', 'WHAT IT DOES', 'SECRETS'], cells)) stdout(line);
@@ -77,7 +68,7 @@ const inWords: Readonly<Record<Role, string>> = {
 };
 
 function rotate(context: CommandContext) {
-  const { values, stdout } = context;
+  const { stdout } = context;
   return async (ground: OpenResources) => {
     const { store, resources } = ground;
     const ring = await readRing(context, ground);
@@ -90,12 +81,8 @@ function rotate(context: CommandContext) {
     }
     let changed = 0;
     for (const resource of resources) if (await renew(resource, ring, store)) changed += 1;
-    if (values.json === true) stdout(JSON.stringify({ key: ring.sealingKeyId, changed }, null, 2));
-    else {
-      stdout(
-        `${changed} of ${resources.length} resources were sealed anew; all are under the key ${ring.sealingKeyId}.`,
-      );
-    }
+    if (printJson(context, { key: ring.sealingKeyId, changed })) return;
+    stdout(`${changed} of ${resources.length} resources were sealed anew; all are under the key ${ring.sealingKeyId}.`);
   };
 }
 
