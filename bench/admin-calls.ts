@@ -1,6 +1,6 @@
 /**
- * What the admin API costs the gateway that serves it, at 5,000 models, 500 upstreams and 2,000 keys: the CPU time of each call, and how long
- * it holds the event loop in one piece. Each target has been called, so that its state is known.
+ * Measures the admin API of a gateway with 5,000 models, 500 upstreams and 2,000 keys: CPU time per call, and the longest block of the event
+ * loop. Each target was called before, so that its health is known.
  *
  *   node bench/admin-calls.ts [--stored] [--only models,/api/health] [--rounds 5] [--models 5000]
  *

@@ -1,4 +1,4 @@
-/** The floor that this stack sets: node:http in, undici's dispatch out, bytes relayed with back-pressure, nothing else. */
+/** A minimal proxy as a baseline: node:http in, undici's dispatch out, bytes relayed with back-pressure, nothing else. */
 
 import { createServer, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';

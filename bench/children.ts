@@ -1,4 +1,4 @@
-/** The processes of a run: started on their core, watched through /proc, and all of them gone at its end. */
+/** The child processes of a benchmark: starts them on their CPU core, watches them through /proc, and stops all at the end. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Takes whatever is exported, and keeps nothing. */
+/** A telemetry collector that accepts every export and keeps nothing. */
 
 import { createServer } from 'node:http';
 import { listenAndSay } from './listening.ts';

@@ -1,4 +1,4 @@
-/** The CPU that commands take from start to end, with what they compile in the cache: `node bench/commands.ts [--rounds N]`. */
+/** Measures the CPU time of command-line commands with a warm compile cache: `node bench/commands.ts [--rounds N]`. */
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * What a connection costs a proxy that is idle, in the middle of an answer, or in the middle of a request.
+ * Measures the memory of a proxy's connection: idle, within a response, or within a request.
  *
  *   node bench/connections.ts [--subjects raw,bare,postern] [--connections 1000,10000] [--states idle,streaming,half-sent]
  */

@@ -1,4 +1,7 @@
-/** What searching an answer for the upstream's credentials costs, beside copying it: `node bench/credential-search.ts`, a few seconds. */
+/**
+ * Measures the cost of searching a response for the upstream's credentials, compared with copying it: `node bench/credential-search.ts`, a few
+ * seconds.
+ */
 
 import type { Exchange } from '../src/core/exchange.ts';
 import type { Answer, AnswerSink } from '../src/core/outcome.ts';

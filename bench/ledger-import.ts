@@ -1,6 +1,5 @@
 /**
- * What the import takes of the processor for a row: to read the journal's frames, to read and join them into rows, and to bring
- * those into the store.
+ * Measures the CPU time of importing a ledger row: reading the journal's frames, joining them into rows, and writing those to the store.
  *
  *   node bench/ledger-import.ts [--rows 100000] [--batch 2000] [--keys 200] [--store sqlite:/tmp/x/postern.db] [--rounds 3]
  *

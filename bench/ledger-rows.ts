@@ -1,5 +1,5 @@
 /**
- * Fills a ledger with many rows through the import, and measures what is asked of it then.
+ * Fills a ledger with many rows through the import, then measures queries on it.
  *
  *   node bench/ledger-rows.ts [--rows 10000000] [--store sqlite:/tmp/x/postern.db] [--keep]
  *

@@ -1,4 +1,6 @@
-/** How fast answers are judged and put together: 8 parts of 256 vectors of 3,072 numbers: `node bench/list-merge.ts`, some seconds. */
+/**
+ * Measures how fast partial responses are checked and merged: 8 parts of 256 vectors of 3,072 numbers: `node bench/list-merge.ts`, some seconds.
+ */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** How a server of the bench comes up, says where, and ends. */
+/** Starts a benchmark server, reports its address, and stops it. */
 
 import type { Server } from 'node:net';
 

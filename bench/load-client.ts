@@ -1,4 +1,4 @@
-/** A load client on raw sockets: closed loop, or open loop with latencies counted from when a request was due. */
+/** A load generator on raw sockets: closed loop, or open loop with latencies counted from each request's due time. */
 
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';

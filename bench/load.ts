@@ -1,4 +1,4 @@
-/** Sends a payload for some seconds and says how it went: with wrk where it is installed, else with a client of our own. */
+/** Sends a payload for some seconds and reports the results: with wrk if installed, else with a built-in client. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Preloaded into a gateway: writes down how long its event loop was held, each time that it was, by the clock and in CPU time of its thread. */
+/** Preloaded into a gateway: records each time that its event loop was blocked, in wall-clock and CPU time. */
 
 import { appendFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

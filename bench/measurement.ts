@@ -1,4 +1,4 @@
-/** The figures of one timed run, and what several of them say together. */
+/** The figures of one timed run, and the statistics of several. */
 
 import type { Placement } from './children.ts';
 import type { LoadResult } from './load.ts';

@@ -1,4 +1,4 @@
-/** Says of a function in a profile which module of the house it belongs to: a folder of ours, a module of Node's, a package. */
+/** Assigns a function in a CPU profile to its module: a folder of src, a module of Node, or a package. */
 
 export interface CallFrame {
   readonly functionName: string;

@@ -1,4 +1,4 @@
-/** nginx, where it is installed: as an upstream with fixed answers, and as a proxy to compare with. */
+/** Runs nginx, if installed: as an upstream with fixed responses, and as a proxy to compare with. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What a request costs the gateway without sockets: `npm run bench:path`. The whole gateway runs in this process, and scripted
- * bytes come in where its sockets would be: bytes and promises a request hold still, and microseconds nearly do.
+ * Measures a request without sockets: `npm run bench:path`. The whole gateway runs in this process, and scripted bytes replace its sockets, so
+ * that heap bytes and promises per request are exact and microseconds nearly so.
  *
  *   --payload NAME   rerank-10 (see npm run bench -- --help)
  *   --capped         limits, a budget and a price on every key

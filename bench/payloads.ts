@@ -1,4 +1,4 @@
-/** What is measured: a row each, with the request's bytes, the answer's bytes, and how many connections send it. */
+/** The benchmark's payloads, one per row: request bytes, response bytes, and the number of connections. */
 
 export interface Payload {
   readonly name: string;

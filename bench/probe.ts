@@ -1,6 +1,6 @@
 /**
- * Preloaded into a subject (`--import`): tells from within what the system cannot, as lines of JSON in the file that
- * BENCH_PROBE names. With BENCH_PROBE_COLLECT=1 it collects all garbage before each line, so that only what is held counts.
+ * Preloaded into a measured process (`--import`): writes what only the process itself knows, as JSON lines, to the file in BENCH_PROBE. With
+ * BENCH_PROBE_COLLECT=1 it collects garbage before each line, so that only live memory counts.
  */
 
 import { appendFileSync } from 'node:fs';

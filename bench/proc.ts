@@ -1,4 +1,4 @@
-/** What /proc tells of a process: its memory, and CPU time by thread, user and kernel apart. */
+/** Reads a process's memory and CPU time from /proc: by thread, user and kernel separately. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 

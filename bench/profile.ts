@@ -1,4 +1,4 @@
-/** Reads a .cpuprofile: which functions the time was spent in. */
+/** Reads a .cpuprofile: the functions in which the time was spent. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

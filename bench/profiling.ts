@@ -1,4 +1,4 @@
-/** `--profile`: what a request costs a subject, by thread, by module and by system call, and what it allocates. */
+/** `--profile`: measures what a request costs a process by thread, module and system call, and what it allocates. */
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What JavaScript can do on `node:net` sockets: heads parsed and written here, bodies by length or chunked, keep-alive on
- * both sides, an upstream connection for each client connection. No limits, no timeouts, no checks: a figure, not a server.
+ * A proxy on `node:net` sockets that shows what JavaScript can reach: own parsing, keep-alive on both sides, one upstream connection per client
+ * connection. It has no limits, timeouts or checks: a baseline, not a server.
  */
 
 import { connect, createServer, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** What the preloaded `probe.ts` writes, and what two of its lines say of the time between them. */
+/** Parses the lines that the preloaded `probe.ts` writes, and computes the differences between two of them. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** A Redis on a free port, without persistence, for the subject that counts its limits there. */
+/** Runs Redis on a free port without persistence, for measurements with shared limits. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

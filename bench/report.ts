@@ -1,4 +1,4 @@
-/** The figures as a table for people. */
+/** Prints the figures as a table. */
 
 import {
   addedTo,

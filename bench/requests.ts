@@ -1,4 +1,4 @@
-/** The bytes of a load's requests: each with another number in its body, and with another of the keys in its head. */
+/** The request bytes of a load: each has a different number in its body, and one of several keys in its head. */
 
 export interface Requests {
   readonly port: number;

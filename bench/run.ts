@@ -1,4 +1,4 @@
-/** `npm run bench`: runs every payload through every subject in turns, and prints and keeps the figures. */
+/** `npm run bench`: runs every payload through every subject in turn, then prints and saves the figures. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

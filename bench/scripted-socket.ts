@@ -1,4 +1,4 @@
-/** Both ends of the gateway without sockets: a client that sends the next request, and an upstream that answers each one whole. */
+/** Replaces the gateway's sockets on both sides: a client that sends the next request, and an upstream that answers each. */
 
 import type { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Fills the series of a store through the import, minute by minute as a gateway does, and measures every question that the console asks.
+ * Fills the metric series of a store minute by minute through the import, and measures every query of the console.
  *
  *   node bench/series.ts [--days 90] [--series 4000] [--active 0.05] [--store sqlite:/tmp/x/postern.db] [--keep]
  *

@@ -1,4 +1,7 @@
-/** What is compared: no proxy, nginx, two proxies in JavaScript and Postern in several ways, each started anew for every row. */
+/**
+ * The subjects of the comparison: no proxy, nginx, two JavaScript proxies, and Postern in several configurations. Each is started anew for every
+ * row.
+ */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

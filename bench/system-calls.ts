@@ -1,4 +1,4 @@
-/** Counts the system calls of a process while it works, with strace where that is installed and may look on. */
+/** Counts a process's system calls while it works, with strace if installed and permitted. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** One payload through every subject in turns, each started anew, checked and warmed up before any is timed. */
+/** Runs one payload through every subject in turn, each started anew, checked and warmed up before timing. */
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';

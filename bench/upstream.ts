@@ -1,4 +1,4 @@
-/** The upstream of a run: nginx where it is installed, raw sockets for event streams, for uploads and everywhere else. */
+/** The upstream of a benchmark: nginx if installed; raw sockets for event streams, uploads and everywhere else. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Someone who has the console open on its live view while a subject is measured. */
+/** Simulates an open live view of the console while a subject is measured. */
 
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** How the console is built: into `dist/`, with every name telling what is in it, so that browsers may keep it for good. */
+/** Build configuration of the console: into `dist/`, with content hashes in file names for caching. */
 
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';

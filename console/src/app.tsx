@@ -1,4 +1,4 @@
-/** What is shown to whom: the ways in to those who are not signed in, the pages to those who are. */
+/** The root component: sign-in pages for visitors, all other pages for signed-in members. */
 
 import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** Where the console begins: theme, data, and the shell around the pages. */
+/** Entry point of the console: theme, data client, and the shell around the pages. */
 
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';

@@ -1,4 +1,4 @@
-/** The page Alerts: what is open and what was, who is told, what is silenced, and when each rule opens one. */
+/** The Alerts page: open and past alerts, channels, silences, and the rules with their thresholds. */
 
 import { Center, Group, Menu, Paper, SimpleGrid, Stack, Switch, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

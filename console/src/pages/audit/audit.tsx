@@ -1,4 +1,4 @@
-/** Who changed what: the audit log, narrowed, with before and after of each change. */
+/** The Audit log page: filterable changes with actor, before and after. */
 
 import { Autocomplete, Group, Stack, TextInput } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';

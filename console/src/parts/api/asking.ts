@@ -1,4 +1,4 @@
-/** How something that the gateway offers is asked for: by method and path, with what goes into the path, the query and the body. */
+/** Describes how to call an endpoint: method, path, and parameters of path, query and body. */
 
 import type { Endpoints } from '../../../../src/admin/contract.ts';
 

@@ -1,4 +1,4 @@
-/** Asks the admin API: JSON in, JSON out, and what goes wrong as one kind of error that knows its fields. */
+/** Client of the admin API: JSON in and out, with one error class that knows the faulty fields. */
 
 import { useSyncExternalStore } from 'react';
 import type { FieldFault, ProblemBody, ProblemCode } from '../../../../src/admin/contract.ts';

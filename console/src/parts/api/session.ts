@@ -1,4 +1,4 @@
-/** Who is signed in, as every part of the console sees it. */
+/** The current session, for every part of the console. */
 
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import type { Member, Session } from '../../../../src/admin/contract.ts';

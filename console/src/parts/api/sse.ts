@@ -1,4 +1,4 @@
-/** Reads server-sent events from text that comes in pieces. */
+/** Parses server-sent events from chunks of text. */
 
 export interface SseReader {
   /** The data of the events that this piece completed. */

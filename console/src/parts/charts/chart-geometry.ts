@@ -1,4 +1,4 @@
-/** Where things stand in a chart: ticks that people can read, stacks, and the paths of lines, areas and bars. */
+/** Geometry of charts: readable ticks, stacks, and paths of lines, areas and bars. */
 
 export interface Series {
   readonly name: string;

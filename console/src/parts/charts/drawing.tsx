@@ -1,6 +1,6 @@
 /**
- * Draws a chart. The live view draws four of them every second: this takes a millisecond, where a library of charts took ninety
- * for the four. It also keeps that library out of the first page.
+ * Draws charts. Four charts every second take 1 ms for the live view, where a chart library took 90 ms; that library also stays out of the first
+ * page's code.
  */
 
 import { useElementSize } from '@mantine/hooks';

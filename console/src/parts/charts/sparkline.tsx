@@ -1,4 +1,4 @@
-/** A small line that shows where a number came from; drawn by itself, so that the first paint waits for no chart. */
+/** A small trend line, drawn without the chart code so that the first paint does not wait for it. */
 
 import './sparkline.css';
 import { memo } from 'react';

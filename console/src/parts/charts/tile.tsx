@@ -1,4 +1,4 @@
-/** A figure with its name above it and a remark below. */
+/** A figure with a label above and a remark below. */
 
 import './charts.css';
 import { Paper, Skeleton } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** A chart over time as this page has them: quiet, without motion, with its series in words and colours of their own. */
+/** A time chart in the console's style: no animation, series with labels and colours. */
 
 import { Box, Group, Paper, ScrollArea, Table, Title, Tooltip } from '@mantine/core';
 import { memo, type ReactNode, useCallback, useRef, useState } from 'react';
