@@ -1,4 +1,4 @@
-/** Every page: where it is, what it is called, and its code, which is loaded when it is first looked at. */
+/** All pages with path, title and lazily loaded code. */
 
 import { lazy } from 'react';
 import type { PageEntry } from '../parts/shell/navigation.tsx';

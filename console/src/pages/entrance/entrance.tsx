@@ -1,4 +1,4 @@
-/** What stands around everything that is shown before somebody is signed in. */
+/** The frame around the pages shown before sign-in. */
 
 import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** Where a link leads that was handed to somebody: an invitation is taken up there, or another password chosen. */
+/** The page of a one-time link: accepts an invitation, or sets a new password. */
 
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

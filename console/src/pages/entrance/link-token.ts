@@ -1,4 +1,4 @@
-/** The token of a one-time link. It stands in the fragment, which no browser sends and so no log holds. */
+/** Reads the token of a one-time link. It is in the URL fragment, which browsers do not send, so that no log contains it. */
 
 import { useSyncExternalStore } from 'react';
 

@@ -1,4 +1,4 @@
-/** The page for signing in, and what stands there before anybody can. */
+/** The sign-in page, including the first owner's set-up. */
 
 import { Button, Code, Divider, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';

@@ -1,4 +1,4 @@
-/** What the page asks for, and how long it keeps it. */
+/** Queries of the Keys page, with their cache times. */
 
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type BudgetPeriod, keyManagers, keyStates, type PlaygroundModel } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** In which state a key is. */
+/** The badge of a key's state. */
 
 import { Group } from '@mantine/core';
 import { type Key, limitNames } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** The fields of a key: the same for a new one and for one that is changed. */
+/** The form fields of a key, for creating and changing one. */
 
 import {
   Fieldset,

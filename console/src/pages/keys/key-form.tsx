@@ -1,4 +1,4 @@
-/** The dialogs in which a key is made, and in which one is changed. */
+/** The dialogs to create and to change a key. */
 
 import { Alert, Button, Group, Modal, Radio, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';

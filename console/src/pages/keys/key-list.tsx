@@ -1,4 +1,4 @@
-/** The keys as a table, and as cards where there is no room for one. */
+/** The list of keys, as a table or as cards on narrow screens. */
 
 import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';

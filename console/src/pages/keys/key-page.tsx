@@ -1,4 +1,4 @@
-/** One key at the side: what it may do, what it did, and what can be done with it. */
+/** The drawer of one key: permissions, usage and actions. */
 
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';

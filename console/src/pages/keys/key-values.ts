@@ -1,4 +1,4 @@
-/** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
+/** Converts a key between its form and the API, which uses the configuration file's fields. */
 
 import { type BudgetPeriod, type KeyDocument, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import { pick, toAmount } from '../../parts/forms/documents.ts';

@@ -1,4 +1,4 @@
-/** The page "Keys and projects": who may call the gateway, what they may use, and what they spent. */
+/** The page "Keys and projects": who may call the gateway, with which permissions, and their spending. */
 
 import { useAddress } from '../../parts/layout/filters.tsx';
 import './keys.css';

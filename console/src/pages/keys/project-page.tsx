@@ -1,4 +1,4 @@
-/** One project at the side: what its keys may use together, and how far they have come. */
+/** The drawer of one project: shared limits of its keys, and their use. */
 
 import { Anchor, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-/** A project as its form holds it, and as the API reads it. */
+/** Converts a project between its form and the API. */
 
 import type { KeyDocument, Project } from '../../../../src/admin/contract.ts';
 import { isMapping } from '../../parts/forms/documents.ts';

@@ -1,4 +1,4 @@
-/** The tab of the projects. */
+/** The tab of projects. */
 
 import { Card, Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import { Link, useSearchParams } from 'wouter';

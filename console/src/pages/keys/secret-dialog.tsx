@@ -1,4 +1,4 @@
-/** Shows a secret once, with calls that are ready to be pasted; it does not go away unasked. */
+/** Shows a new secret once, with ready-made example calls; it closes only on request. */
 
 import { Alert, Anchor, Box, Button, Code, Group, Modal, Select, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';

@@ -1,4 +1,4 @@
-/** What was used in the last weeks, and how the budgets are doing: the same for a key and for a project. */
+/** Recent usage and budget state, for a key or a project. */
 
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { BudgetPeriod, BudgetState, BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';

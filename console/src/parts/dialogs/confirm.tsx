@@ -1,4 +1,4 @@
-/** Asks before something that hurts: one dialog for the whole console. */
+/** Asks for confirmation before a destructive action: one dialog for the whole console. */
 
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { createContext, type FormEvent, type ReactNode, useCallback, useContext, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Details at the side, while the list that they belong to stays in view; on a phone they take the whole screen. */
+/** A drawer with details beside a list; on a phone it fills the screen. */
 
 import { CloseButton, Group, Paper, ScrollArea, Title, Transition } from '@mantine/core';
 import { type ReactNode, useEffect, useId, useRef } from 'react';

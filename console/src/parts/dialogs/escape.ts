@@ -1,4 +1,4 @@
-/** Who hears the Escape key where several things are open above each other: the uppermost alone. */
+/** Routes the Escape key to the topmost of several open layers. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 

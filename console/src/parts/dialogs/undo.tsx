@@ -1,4 +1,4 @@
-/** Says that something was done, and takes it back if asked to within some seconds. */
+/** Reports that an action was done, and offers to undo it for some seconds. */
 
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';

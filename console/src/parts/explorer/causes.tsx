@@ -1,4 +1,4 @@
-/** What the selection is made of: the values that it is split by, the most frequent errors, and the attempts that failed. */
+/** Breaks down the selection: values of the split, frequent errors, and failed attempts. */
 
 import { Anchor, Paper, SimpleGrid, Table, Title } from '@mantine/core';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** What the selection cost: stacked by what it is split by, what was saved, how long budgets last, and all of it as a file. */
+/** The cost of the selection: stacked by the split, savings, budget forecasts, and a CSV export. */
 
 import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** One request at the side: what came of it, its calls over time, what it used, and what is kept of it. */
+/** The drawer of one request: outcome, timeline of calls, usage, and captured bodies. */
 
 import { Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** The page Explorer: what happened in a stretch of time, why, what it cost, and each request of it. */
+/** The Explorer page: what happened in a time range, why, at which cost, and each request. */
 
 import './explorer.css';
 import { Group, NativeSelect, Stack, Tabs } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** The figures of the selection, each compared with the same of the stretch before. */
+/** The key figures of the selection, compared with the previous interval. */
 
 import { SimpleGrid } from '@mantine/core';
 import type { Series, SeriesFigures } from '../../../../src/admin/contract.ts';

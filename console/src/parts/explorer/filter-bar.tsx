@@ -1,4 +1,4 @@
-/** Narrows what is shown: by time, by who and what, and by an ID; what holds stands below as chips that can be taken away. */
+/** Filters by time, dimensions and ID; active ones are shown as removable chips. */
 
 import { Autocomplete, Badge, Button, Group, Pill, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';

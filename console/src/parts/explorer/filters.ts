@@ -1,4 +1,4 @@
-/** What the Explorer is narrowed to, as its address has it: a link to it shows the same to someone else. */
+/** The Explorer's filters as URL parameters, so that a link shows the same selection. */
 
 import { operations, requestResults, rowOutcomes, seriesDimensions } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../api/asking.ts';

@@ -1,4 +1,4 @@
-/** When a budget ends at the pace so far, in words: with a band for a pace a third higher or lower. */
+/** Predicts when a budget ends at the current pace, with a range for a pace a third higher or lower. */
 
 import type { BudgetState } from '../../../../src/admin/contract.ts';
 import { formatPercent, formatTime } from '../words/format.ts';

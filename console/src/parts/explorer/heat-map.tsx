@@ -1,4 +1,4 @@
-/** How many requests took how long, over time: a cell for each step and duration, with the percentiles as lines over them. */
+/** A heat map of durations over time, with percentile lines. */
 
 import { useElementSize } from '@mantine/hooks';
 import { memo, useMemo } from 'react';

@@ -1,4 +1,4 @@
-/** Asks for rows of the ledger, for one of them, and for the names of what is in them. */
+/** Queries ledger rows, a single row, and names for filters. */
 
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';

@@ -1,4 +1,4 @@
-/** What can be done with one request: go to the one before and after it, run it again, and copy it as code. */
+/** Actions on a request: previous and next, run again, copy as code. */
 
 import { Button, Group, Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

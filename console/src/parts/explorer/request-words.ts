@@ -1,4 +1,4 @@
-/** What came of a request and of each of its calls, in words. */
+/** Labels for the outcome of a request and of its calls. */
 
 import type { LedgerDetail, LedgerRow } from '../../../../src/admin/contract.ts';
 import { formatDuration } from '../words/format.ts';

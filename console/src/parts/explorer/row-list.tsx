@@ -1,4 +1,4 @@
-/** Requests as a table; as cards where there is no room for one. */
+/** The list of requests, as a table or cards. */
 
 import { Card, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';

@@ -1,4 +1,4 @@
-/** The rows of exactly what the charts above show: page by page or live, with one request at the side. */
+/** The requests behind the charts above: paged or live, with a drawer for one. */
 
 import { Button, Group, Menu, Stack, Switch, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** Four charts over the same times: rate, errors, latency and cost. The pointer is on all of them; a drag zooms in. */
+/** Four charts over the same times: rate, errors, latency and cost. They share the pointer, and a drag zooms in. */
 
 import { NativeSelect, SimpleGrid } from '@mantine/core';
 import { useMemo, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Asks for the series that the Explorer shows. */
+/** Queries the series of the Explorer. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ask } from '../api/client.ts';

@@ -1,4 +1,4 @@
-/** From series to what charts draw: rates by a unit that people can read, times in the reader's zone, a series for each value. */
+/** Converts series for charts: readable rate units, local time, one series per value. */
 
 import type { Series as Answer, SeriesLine } from '../../../../src/admin/contract.ts';
 import type { ChartRow, Series } from '../charts/chart-geometry.ts';

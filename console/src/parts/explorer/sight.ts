@@ -1,4 +1,4 @@
-/** How the Explorer looks at what it is narrowed to: split, compared, by which latency, on which tab. The address has it. */
+/** View options of the Explorer in the URL: split, comparison, latency percentile and tab. */
 
 import { latencyKinds, seriesDimensions, seriesOrders } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../api/asking.ts';

@@ -1,4 +1,4 @@
-/** The page of one model, upstream, key or project: how it does and why, its traffic, how it is configured, and what was changed. */
+/** The page of one model, upstream, key or project: health, traffic, configuration and changes. */
 
 import './explorer.css';
 import { Anchor, Grid, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';

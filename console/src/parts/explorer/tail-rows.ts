@@ -1,4 +1,4 @@
-/** The rows that came while following: those on the page, and those that wait until nobody looks at the others. */
+/** Rows received while following the ledger: those shown, and those held back while the user reads. */
 
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 

@@ -1,4 +1,4 @@
-/** Lays a request and its calls out over its time. The ledger has how long each call took, not when it began: that follows from their order. */
+/** Draws a request and its calls on a time line. The ledger has each call's duration but not its start, which follows from their order. */
 
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { describeTry, isAnswered } from './request-words.ts';

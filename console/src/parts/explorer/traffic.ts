@@ -1,4 +1,4 @@
-/** The traffic of the last day for the rows of a list: requests, p95 and cost of each model, upstream, key or project. */
+/** The last day's traffic for list rows: requests, p95 and cost per model, upstream, key or project. */
 
 import { useQuery } from '@tanstack/react-query';
 import type { SeriesFigures } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** What a request used: as the upstream counted it, as it is billed, and what that costs. */
+/** The usage of a request: as reported by the upstream, as billed, and its cost. */
 
 import { Stack } from '@mantine/core';
 import { Fragment } from 'react';

@@ -1,4 +1,4 @@
-/** Follows the ledger as it grows: new rows slide in, or wait where they would move what is being looked at. */
+/** Follows the ledger live: new rows are inserted, or held back if they would move what the user is reading. */
 
 import { useDocumentVisibility } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';

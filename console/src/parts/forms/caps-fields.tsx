@@ -1,4 +1,4 @@
-/** The fields for limits and budgets, the same for a key, a project and a model. */
+/** Fields for limits and budgets, for a key, project or model. */
 
 import { Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import type { FormArrayElement, UseFormReturnType } from '@mantine/form';

@@ -1,4 +1,4 @@
-/** Reads documents of the configuration for forms, and writes them again: what is written may be of any kind. */
+/** Reads and writes configuration documents for forms; fields of unknown type are kept. */
 
 export type Document = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-/** What was typed and not yet sent, kept for this tab: a reload, a redirect to a sign-in or a crash does not lose it. */
+/** Keeps unsaved form input in this browser tab, across reloads, sign-in redirects and crashes. */
 
 import { useEffect, useId } from 'react';
 import { isMapping } from './documents.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with a form beside its fields: said at once to those who listen rather than look. */
+/** A fault of a form as a whole, announced to screen readers at once. */
 
 import { Alert, Button, Group, PasswordInput, type PasswordInputProps, Text } from '@mantine/core';
 import { Icon } from '../marks/icon.tsx';

@@ -1,4 +1,4 @@
-/** Fields of a form that are made from their description. */
+/** Form fields made from their descriptions. */
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Switch, TagsInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';

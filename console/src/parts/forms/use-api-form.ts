@@ -1,4 +1,4 @@
-/** A form whose faults come from the server: each at its field, the rest above, and a draft of what was typed. */
+/** A form with faults from the server: each at its field, others above; keeps a draft of the input. */
 
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-/** One entry of the audit log: who did what to which thing, and what is different since. */
+/** One entry of the audit log: actor, action, subject and the differences. */
 
 import './history.css';
 import { Collapse, Group, Table, Text, UnstyledButton } from '@mantine/core';

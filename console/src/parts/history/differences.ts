@@ -1,4 +1,4 @@
-/** What is another after a change than before it: field by field, down to the ones that differ. */
+/** Compares a document before and after a change, field by field. */
 
 import { isMapping } from '../../parts/forms/documents.ts';
 

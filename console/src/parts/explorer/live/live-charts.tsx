@@ -1,4 +1,4 @@
-/** The last five minutes, drawn: who was answered how, how long it took, tokens and cost. */
+/** Charts of the last five minutes: outcomes, durations, tokens and cost. */
 
 import { Group, SimpleGrid } from '@mantine/core';
 import type { LiveSample } from '../../../../../src/admin/contract.ts';

@@ -1,6 +1,6 @@
 /**
- * Follows what happens at the gateway: five minutes of samples, one more each second. Nothing is followed while the page is
- * hidden or nobody looks; a lost connection is made again, each time after a longer wait.
+ * Streams samples of the gateway, one per second, and keeps five minutes. It pauses while the page is hidden or nobody subscribes, and reconnects
+ * with growing delays.
  */
 
 import type { LiveEvent, LiveSample, LiveUpstream } from '../../../../../src/admin/contract.ts';

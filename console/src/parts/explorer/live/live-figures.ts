@@ -1,4 +1,4 @@
-/** From samples to what is shown: rates of the last moments, and points of five seconds each for charts. */
+/** Computes displayed figures from samples: current rates, and chart points of five seconds. */
 
 import type { LiveSample } from '../../../../../src/admin/contract.ts';
 import { shownMs } from './live-feed.ts';

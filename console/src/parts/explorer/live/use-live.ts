@@ -1,4 +1,4 @@
-/** The one live feed of the console, as the parts of the page see it. */
+/** React hook for the console's single live feed. */
 
 import { useSyncExternalStore } from 'react';
 import { expired, send } from '../../api/client.ts';
