@@ -1,4 +1,4 @@
-/** Adds models from what an upstream lists, several at once, or by names that are written. */
+/** Adds models from an upstream's model list, several at once, or by typed names. */
 
 import { Anchor, Button, Modal, Select, Stack } from '@mantine/core';
 import { useState } from 'react';

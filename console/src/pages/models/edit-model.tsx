@@ -1,4 +1,4 @@
-/** Changing a model, also while someone else does. */
+/** The form to change a model, with conflict handling if someone else changed it meanwhile. */
 
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** What narrows the list of models down. It stands in the address bar, so that a look can be shared. */
+/** Filters of the model list, kept in the URL so that a view can be shared. */
 
 import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

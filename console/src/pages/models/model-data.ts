@@ -1,4 +1,4 @@
-/** What the page asks the gateway about models, and what it tells it. */
+/** Queries and changes of the Models page. */
 
 import {
   type InfiniteData,

@@ -1,4 +1,4 @@
-/** One model, opened: its facts, a try, its form, and taking it out. */
+/** The details of one model: facts, a test call, its form, and deletion. */
 
 import { Alert, Anchor, Card, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

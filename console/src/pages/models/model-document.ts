@@ -1,4 +1,4 @@
-/** A model as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
+/** Converts a model between its form and the configuration document. Fields that the form lacks are kept. */
 
 import { type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import {

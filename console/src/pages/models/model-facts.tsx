@@ -1,4 +1,4 @@
-/** What is known of a model: its names, what it serves, and each target with its price and its health. */
+/** The facts of a model: names, operations, and each target with price and health. */
 
 import { Box, Card, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** Fields of a model and of its targets: how they are called, what is done with lists, and how much they take and give. */
+/** Form fields of a model and its targets: names, list handling, and limits. */
 
 import type { FormField, FieldRow as Row } from '../../parts/forms/form-fields.tsx';
 import { laneField, shapeField } from '../../parts/words/operations.ts';

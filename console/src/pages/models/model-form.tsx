@@ -1,4 +1,4 @@
-/** The form of a model: its names and targets at once, the rest where it is looked for. */
+/** The form of a model: names and targets first, the rest in collapsed sections. */
 
 import {
   Accordion,

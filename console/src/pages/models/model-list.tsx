@@ -1,4 +1,4 @@
-/** The list itself: a table where there is room, cards on a phone. */
+/** The list of models: a table, or cards on a phone. */
 
 import { Anchor, Button, Card, Center, Checkbox, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';

@@ -1,4 +1,4 @@
-/** What is set of a model's lists, and whether it is what it was: canaries, and its agreement with another model. */
+/** List settings of a model, and the results of its canaries and shadow. */
 
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { ModelDetail } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** What the page calls things. */
+/** Labels of the Models page. */
 
 import type { Model, ModelTarget, Operation } from '../../../../src/admin/contract.ts';
 import { shownState } from '../../parts/marks/shown-state.ts';

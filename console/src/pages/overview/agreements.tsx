@@ -1,4 +1,4 @@
-/** Whether models are what they were, and agree with their shadows. */
+/** Shows whether models have changed (canaries), and how far they agree with their shadows. */
 
 import { Badge, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';

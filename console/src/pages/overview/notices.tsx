@@ -1,4 +1,4 @@
-/** What an operator may want to look at, each with the way to where one can act on it. */
+/** Notices for the operator, each with a link to where it can be resolved. */
 
 import { Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

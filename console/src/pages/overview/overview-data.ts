@@ -1,4 +1,4 @@
-/** What the overview asks for, and how often. Nothing is asked for while the page is hidden. */
+/** Queries of the overview, and their intervals. Nothing is fetched while the page is hidden. */
 
 import { useQuery } from '@tanstack/react-query';
 import type { FirstSteps } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** The page Overview: how the gateway does now. Open alerts with their cause, upstreams with their state, rates, spend, budgets. */
+/** The Overview page: open alerts with cause, upstream states, rates, spending and budgets. */
 
 import './overview.css';
 import { Button, Grid, Group, Paper, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** What narrows a list down. It stands in the address bar, so that a look can be kept and shared. */
+/** Filters of a list, kept in the URL so that a view can be saved and shared. */
 
 import { Select, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';

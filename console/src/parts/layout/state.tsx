@@ -1,4 +1,4 @@
-/** What stands where data will be: while it loads, where it could not be had, and where there is none yet. */
+/** Placeholders for data: loading, failed, or empty. */
 
 import { Alert, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** Tables: of things with the same columns, and of the facts of one thing. Cells take a key, as in any list. */
+/** Tables: rows with the same columns, or facts of one thing. Cells take a key, as in any list. */
 
 import { type MantineStyleProps, Table, type TableProps, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** Texts and marks that every page has, each with one look. */
+/** Texts and marks used on every page. */
 
 import { Badge, type BadgeProps, Text, type TextProps, Title, type TitleProps } from '@mantine/core';
 import type { HTMLAttributes, ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** What traffic says of a target comes before what its circuit says: it may be closed while every fourth call fails. */
+/** The displayed state of a target: recent failures take precedence over its circuit, which may be closed while every fourth call fails. */
 
 interface Calls {
   /** Of the last five minutes. */

@@ -1,4 +1,4 @@
-/** How something is, as an icon and a word: never by colour alone. */
+/** A status as icon and word, never by colour alone. */
 
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { Tag } from '../layout/text.tsx';
