@@ -1,4 +1,4 @@
-/** How a call went: status, times, tokens, cost, and where it stands in the ledger. */
+/** The facts of a call: status, times, tokens, cost, and a link to its ledger row. */
 
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';

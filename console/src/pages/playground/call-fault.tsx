@@ -1,4 +1,4 @@
-/** Why a call came to nothing, and what to do next. */
+/** Explains why a call failed, and what to do next. */
 
 import { Alert, Anchor, Code, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';

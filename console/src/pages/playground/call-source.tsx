@@ -1,4 +1,4 @@
-/** What goes over the wire: the curl line that does the same, and both bodies as they are. */
+/** The source of a call: the equivalent curl command, and both raw bodies. */
 
 import { Group, Paper, Tabs, Text } from '@mantine/core';
 import { memo, useMemo } from 'react';

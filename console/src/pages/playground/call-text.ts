@@ -1,4 +1,4 @@
-/** A call as text: the command line that does the same, with the secret in a variable, and JSON as people can look at it. */
+/** A call as text: the curl command with the secret in a variable, and formatted JSON. */
 
 import { type GatewayRoute, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';

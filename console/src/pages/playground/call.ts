@@ -1,4 +1,4 @@
-/** One call of the gateway from this page: what was sent, what came back and when, whether it ended well, was cut, or was stopped. */
+/** Sends one call to the gateway and records request, response, times, and whether it completed, broke or was stopped. */
 
 import { type GatewayRoute, hasModelInPath, operationRows } from '../../../../src/admin/contract.ts';
 import { ApiError, send } from '../../parts/api/client.ts';

@@ -1,4 +1,4 @@
-/** The fields of a form, each made from its description: what is typed, what of it is sent, and what is still missing. */
+/** Form fields made from a description: input, what is sent, and what is missing. */
 
 import {
   Autocomplete,

@@ -1,4 +1,4 @@
-/** Files on their way in and out. */
+/** File inputs and downloads. */
 
 import { ActionIcon, Button, FileButton, Group, Stack, Text } from '@mantine/core';
 import { useId } from 'react';

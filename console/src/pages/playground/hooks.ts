@@ -1,4 +1,4 @@
-/** What several tabs need to remember, to take, and to show. */
+/** Hooks shared by playground tabs. */
 
 import { type DragEvent, useCallback, useEffect, useState } from 'react';
 import { readDraft, writeDraft } from '../../parts/forms/draft.ts';

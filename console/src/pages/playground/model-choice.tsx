@@ -1,4 +1,4 @@
-/** The models that a tab can try: which there are, what is to be said of each, and how one or two are chosen. */
+/** Chooses one or two models for a tab, with remarks on each. */
 
 import { Anchor, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** The tab of an operation, made from its description: a form, one answer or two side by side, and the call as text. */
+/** A playground tab made from an operation's description: form, one or two responses, and the call as text. */
 
 import { SegmentedControl, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';

@@ -1,4 +1,4 @@
-/** The page on which every route of the gateway can be tried, and its answer looked at. */
+/** The Playground page, where every route of the gateway can be tried. */
 
 import './playground.css';
 import { Button, Group, PasswordInput, Popover, Skeleton, Stack, Tabs, Text } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** What came back: how each call went, and below it what the tab makes of the answers. */
+/** The results of calls: the facts of each, and the tab's own view. */
 
 import { SimpleGrid, Stack, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** How every tab is laid out: what goes in on one side, what comes out on the other, the call as text below. */
+/** The layout of a tab: input on one side, output on the other, the call as text below. */
 
 import { Grid, Group, Kbd, Menu, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Fields with more than a text in them: several texts, or JSON. */
+/** Fields that hold several texts or JSON. */
 
 import { isMapping } from '../../parts/forms/documents.ts';
 

@@ -1,4 +1,4 @@
-/** A call as a part of the page sees it: running, answered, failed; stopped when asked to, or when the reader leaves. */
+/** React hook for a call: running, answered or failed; stopped on request or when the page is left. */
 
 import { createContext, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { type Answer, type Call, callGateway, isStopped } from './call.ts';

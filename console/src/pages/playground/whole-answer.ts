@@ -1,4 +1,4 @@
-/** For tests: an answer of the gateway as it is here once it is whole. */
+/** For tests: a complete response of the gateway. */
 
 import type { Answer } from './call.ts';
 

@@ -1,4 +1,4 @@
-/** Oneself: name, password, passkeys, and where one is signed in. */
+/** The signed-in member's own settings: name, password, passkeys and sessions. */
 
 import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** Webhooks that alerts are posted to, and how long rows are kept. */
+/** Settings of alert webhooks, and of how long rows are kept. */
 
 import { Button, Group, NumberInput, PasswordInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Setting } from '../../../../src/admin/contract.ts';

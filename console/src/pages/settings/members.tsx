@@ -1,4 +1,4 @@
-/** Who may come in, as what; invitations that wait; and how people sign in. */
+/** Members, open invitations and sign-in methods. */
 
 import {
   Button,

@@ -1,4 +1,4 @@
-/** A part of the page: what it is about, in a heading and a sentence, and what can be done. */
+/** A section of the settings: heading, one sentence, and its actions. */
 
 import { Alert, Box, Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** The page "Settings": oneself, who else may come in, programs, whom to tell, what is kept, and what this is. */
+/** The Settings page: account, members, API tokens, alerts, retention and version. */
 
 import './settings.css';
 import { Alert, List, Tabs, Text } from '@mantine/core';

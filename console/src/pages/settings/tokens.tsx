@@ -1,4 +1,4 @@
-/** API tokens: how programs use the admin API. */
+/** API tokens for programs that use the admin API. */
 
 import { Button, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

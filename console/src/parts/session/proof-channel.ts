@@ -1,4 +1,4 @@
-/** How the window that comes back from the identity provider tells the page which asked for proof. */
+/** Lets the window that returns from the identity provider tell the waiting page that re-authentication is done. */
 
 import { toAddress } from '../api/asking.ts';
 

@@ -1,4 +1,4 @@
-/** The dialog for fresh proof: the member's password, a passkey, or a new sign-in at the identity provider. */
+/** The re-authentication dialog: password, passkey, or a new sign-in at the identity provider. */
 
 import { Button, Divider, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

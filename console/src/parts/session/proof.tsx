@@ -1,4 +1,4 @@
-/** Asks who is signed in for fresh proof where something takes it, above whatever is open; what was asked for is then sent again. */
+/** Asks the member to re-authenticate when an action needs it, on top of any dialog, then repeats the request. */
 
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { whenProofNeeded } from '../api/client.ts';

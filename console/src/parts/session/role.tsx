@@ -1,4 +1,4 @@
-/** What the signed-in member may do, and what stands where that is not enough. */
+/** What the signed-in member's role permits, and a message where it is not enough. */
 
 import { Box, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';

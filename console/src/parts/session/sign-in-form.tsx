@@ -1,4 +1,4 @@
-/** The ways to sign in: by password, by passkey, through the team's own identity provider. */
+/** Sign-in methods: password, passkey, or the team's identity provider. */
 
 import { Button, Divider, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

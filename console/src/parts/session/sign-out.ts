@@ -1,4 +1,4 @@
-/** Ends the session, here and on the server, and takes everything of it out of this tab. */
+/** Ends the session in this tab and on the server, and clears all its data from the tab. */
 
 import { ask } from '../api/client.ts';
 import { notifyFailed } from '../dialogs/undo.tsx';

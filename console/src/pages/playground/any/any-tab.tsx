@@ -1,4 +1,4 @@
-/** Any route that takes JSON: a body as it is written, and the answer as it comes. */
+/** Playground tab for any JSON route: a raw body, and the raw response. */
 
 import { Select, Stack } from '@mantine/core';
 import { useCallback, useMemo } from 'react';

@@ -1,4 +1,4 @@
-/** What was heard in a recording, in whichever of its forms the answer has it. */
+/** Reads the text of a transcription from each response format. */
 
 import { type Answer, read, readList } from '../call.ts';
 

@@ -1,4 +1,4 @@
-/** Where a recording comes from: a file that is picked or dropped, or the microphone. It can be heard before it is sent. */
+/** Input for a recording: a chosen or dropped file, or the microphone, with playback. */
 
 import { Group, Stack, Text } from '@mantine/core';
 import { useCallback, useEffect, useRef, useState } from 'react';

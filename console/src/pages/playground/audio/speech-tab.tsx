@@ -1,4 +1,4 @@
-/** Speech: a text, read aloud by one model, or by two to be compared. */
+/** Playground tab for speech: a text read aloud by one model, or two to compare. */
 
 import './audio.css';
 import type { Answer } from '../call.ts';

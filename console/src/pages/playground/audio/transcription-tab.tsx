@@ -1,4 +1,4 @@
-/** Transcription and translation: what is said in a recording, written down by one model, or by two to be compared. */
+/** Playground tab for transcription and translation of a recording, by one model, or two to compare. */
 
 import './audio.css';
 import { Group, Stack, Text } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** What goes along with every question: models, wires, the system prompt, tools and parameters. */
+/** The settings of a chat: models, API, system prompt, tools and parameters. */
 
 import { Select, Stack } from '@mantine/core';
 import { useCallback } from 'react';

@@ -1,4 +1,4 @@
-/** Chat: a talk with a model, or with two side by side, over whichever of the routes for it they have. */
+/** Playground tab for chat with one model, or two side by side, over any of their chat APIs. */
 
 import './chat.css';
 import { Group, SimpleGrid, Stack } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** Where the next question is written: Enter sends it, Shift+Enter begins a line; pictures are picked, dropped or pasted. */
+/** The chat input: Enter sends, Shift+Enter starts a line; images are chosen, dropped or pasted. */
 
 import { ActionIcon, Button, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';

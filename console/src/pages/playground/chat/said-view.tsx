@@ -1,4 +1,4 @@
-/** What a model said: its words as text, its thoughts folded away, and the calls of tools that it made. */
+/** Shows a model's answer: text, collapsed reasoning, and tool calls. */
 
 import { Alert, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** A talk with a model, whatever the wire that it goes over: what was asked, what was said, and what tools answered. */
+/** A chat conversation independent of the API: questions, answers and tool results. */
 
 import { read } from '../call.ts';
 

@@ -1,4 +1,4 @@
-/** A talk as it is seen: turn by turn, the newest in view, with what each answer took. */
+/** Shows a conversation turn by turn, newest in view, with the cost of each answer. */
 
 import { Button, Group, Stack, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';

@@ -1,4 +1,4 @@
-/** A talk as a part of the page holds it: its turns, what is being said just now, and the ways to go on, back and anew. */
+/** React state of a conversation: its turns, the streaming answer, and actions to continue, edit and restart. */
 
 import { useCallback, useState } from 'react';
 import type { Answer, Call } from '../call.ts';

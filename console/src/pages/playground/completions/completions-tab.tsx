@@ -1,4 +1,4 @@
-/** Completions: where a text ends, how it goes on, word by word as it is written. */
+/** Playground tab for completions: continues a text, streamed. */
 
 import './completions.css';
 import { Group, Paper } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** What completions wrote, put together from the pieces of a stream or from a whole answer. */
+/** Joins the text of completions, streamed or plain. */
 
 import { read, readList } from '../call.ts';
 

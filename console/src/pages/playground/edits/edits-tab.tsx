@@ -1,4 +1,4 @@
-/** Edits: a text, an instruction, and every word that went or came. */
+/** Playground tab for edits: a text, an instruction, and the word differences. */
 
 import './edits.css';
 import { Group, Paper, SegmentedControl, Stack } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** What became of a text, word by word: what stayed, what went, what came. */
+/** Compares two texts word by word: kept, removed and added words. */
 
 export interface DiffPart {
   readonly kind: 'same' | 'removed' | 'added';

@@ -1,4 +1,4 @@
-/** The colours of the heat map: light to dark with the value, and text on them that can be read. */
+/** Colours of the heat map, darker for higher values, with legible text. */
 
 type Rgb = readonly [number, number, number];
 

@@ -1,4 +1,4 @@
-/** What an answer on embeddings holds: each text with its vector, and how alike two of them are. */
+/** Reads an embeddings response: each text's vector, and the similarity of two. */
 
 import { type Answer, read, readList } from '../call.ts';
 import { toShownText } from '../texts.ts';

@@ -1,4 +1,4 @@
-/** Embeddings: texts, how alike they are, and where they stand; two models side by side. On the legacy path as well. */
+/** Playground tab for embeddings: similarities and a map of texts, for one or two models, also on the legacy path. */
 
 import './embeddings.css';
 import { SimpleGrid } from '@mantine/core';

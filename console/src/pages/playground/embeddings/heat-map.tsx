@@ -1,4 +1,4 @@
-/** How alike the texts are, as a table whose cells are coloured: the eye sees a heat map, a screen reader a table. */
+/** The similarities of texts as a table with coloured cells, so that screen readers can read it. */
 
 import { Text, VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Vectors on a plane: what is far apart stays so as well as two directions can show it (principal components), and each point can be seen. */
+/** Projects vectors to a plane by principal components, keeping every point visible. */
 
 import type { Vector } from './embedded.ts';
 

@@ -1,4 +1,4 @@
-/** One model's view of the texts: how alike they are, and where they stand. */
+/** One model's embeddings of the texts: similarities and map. */
 
 import { Group, Paper, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';

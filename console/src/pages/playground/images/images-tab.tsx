@@ -1,4 +1,4 @@
-/** Images: made from words, changed, or made like another; by one model, or by two side by side. */
+/** Playground tab for images: generate, edit or vary, with one model or two side by side. */
 
 import './images.css';
 import { Anchor, Group, SimpleGrid, Text } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** Moderation: texts, pictures where the model takes them, and what was found in each. */
+/** Playground tab for moderation of texts and images. */
 
 import './moderations.css';
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** What an answer on moderations says of each input: flagged or not, and how strongly each category speaks. */
+/** Reads a moderation response: flagged or not, with category scores, per input. */
 
 import { type Answer, read, readList } from '../call.ts';
 

@@ -1,4 +1,4 @@
-/** Documents in their order: one list, or those of two models side by side, with lines from where one puts a document to where the other does. */
+/** Ranked documents of one model, or of two side by side with lines between the ranks. */
 
 import { Text, VisuallyHidden } from '@mantine/core';
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Documents in the order of an answer: where each stood, where it stands, and how well it scored. */
+/** Orders documents by a rerank response: old and new rank, and score. */
 
 import { type Answer, read, readList } from '../call.ts';
 import { toShownText } from '../texts.ts';

@@ -1,4 +1,4 @@
-/** Rerank: a question, documents, and how they move into the order of their answers. */
+/** Playground tab for rerank: a query, documents, and their ranking. */
 
 import './rerank.css';
 import { readList } from '../call.ts';

@@ -1,4 +1,4 @@
-/** Chat completions: messages with roles; pieces of the answer in `choices[0].delta`. */
+/** The chat completions API: messages with roles, and stream pieces in `choices[0].delta`. */
 
 import { read, readList } from '../../call.ts';
 import {

@@ -1,4 +1,4 @@
-/** The wires that a talk can go over, in the order in which they are offered. */
+/** The chat APIs of the playground, in the order in which they are offered. */
 
 import type { Operation } from '../../../../../../src/admin/contract.ts';
 import type { Wire } from '../talk.ts';

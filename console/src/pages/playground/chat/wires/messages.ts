@@ -1,4 +1,4 @@
-/** Messages, as Anthropic has them: blocks in, blocks out; an answer goes back as the blocks that it came in. */
+/** Anthropic's messages API: content blocks in both directions; answers are sent back as the received blocks. */
 
 import { read, readList } from '../../call.ts';
 import {

@@ -1,4 +1,4 @@
-/** Responses: items in, items out; nothing is kept upstream, each turn brings all of them. */
+/** The responses API: items in both directions; nothing is stored upstream, so that each turn sends all of them. */
 
 import { read, readList } from '../../call.ts';
 import {
