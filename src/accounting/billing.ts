@@ -1,4 +1,4 @@
-/** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
+/** Computes the cost of a request: the worst case before it is sent, and the final bill from the upstream's usage. All in whole nano-dollars. */
 
 import {
   type Bill,

@@ -1,4 +1,4 @@
-/** Which holders of an exchange (its key, project, model) have limits or budgets. Looked up once for each pair of key and model. */
+/** Finds which of a request's key, project and model have limits or budgets. Looked up once per pair of key and model. */
 
 import type { Caps, Holder, HolderKind } from '../core/caps.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Works out what quantities cost at a price. Whole nano-dollars, rounded once, half up. */
+/** Multiplies quantities by a price. Whole nano-dollars, rounded once, half up. */
 
 import { oneFactor, type Price } from '../core/accounting/price.ts';
 import { mostNanos } from '../lib/money.ts';

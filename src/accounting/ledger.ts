@@ -1,4 +1,4 @@
-/** The ledger as the pipeline sees it: intents and settlements for the journal, with what is captured of bodies. */
+/** The ledger's interface for the pipeline: writes start records and settlements to the journal. */
 
 import type { Buffer } from 'node:buffer';
 import { type Captured, mostKeptBytes } from '../core/accounting/captured.ts';

@@ -1,4 +1,4 @@
-/** By what a service multiplies its prices for tokens: how soon it answers, how fast, and where; and what calls of tools cost. */
+/** Price factors of a service for its tokens: service tier, speed and region. */
 
 import {
   type HostedTools,

@@ -1,4 +1,4 @@
-/** Takes out of a text what must not be kept: credentials, e-mail addresses and numbers as long as those of cards. Every pattern runs in linear time. */
+/** Redacts a text: credentials, e-mail addresses, and numbers as long as card numbers. Every pattern runs in linear time. */
 
 import { awsKeyId, knownPrefix, wordStart } from '../lib/secrets/secret-shapes.ts';
 

@@ -1,4 +1,4 @@
-/** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
+/** What one request has reserved: for its key, project and model before it began, and for each upstream called. */
 
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';

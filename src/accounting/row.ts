@@ -1,4 +1,4 @@
-/** Encodes the intents and settlements of exchanges as items of the journal, twice for each request. */
+/** Encodes the start and settlement of a request as journal records, one each. */
 
 import { Buffer } from 'node:buffer';
 import type { Capture, RowOutcome } from '../core/accounting/ledger-row.ts';

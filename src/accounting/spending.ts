@@ -1,4 +1,4 @@
-/** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
+/** Limits and budgets of one request: reserved beforehand under all that apply, and settled once with actual usage. */
 
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';

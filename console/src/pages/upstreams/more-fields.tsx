@@ -1,4 +1,4 @@
-/** What few upstreams need: patience, limits, headers, encryption, a health check. */
+/** Rarely used fields of an upstream: timeouts, limits, headers, TLS, health check. */
 
 import {
   Accordion,

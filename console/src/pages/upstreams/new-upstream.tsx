@@ -1,4 +1,4 @@
-/** Adding an upstream: first what kind of service it is, then where it is and who we are there. */
+/** Adding an upstream: first the type of service, then address and credential. */
 
 import { Alert, Anchor, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

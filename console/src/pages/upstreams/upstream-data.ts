@@ -1,4 +1,4 @@
-/** What the page asks the gateway about upstreams, and what it tells it. */
+/** Queries and changes of the Upstreams page. */
 
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query';
 import type { Upstream, UpstreamDetail, UpstreamTest, Written } from '../../../../src/admin/contract.ts';

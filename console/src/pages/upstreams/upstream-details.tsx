@@ -1,4 +1,4 @@
-/** One upstream at the side: how it is, who uses it, its credentials by name, a test, and the ways to change it. */
+/** The drawer of one upstream: health, its users, credentials by name, a test, and actions. */
 
 import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

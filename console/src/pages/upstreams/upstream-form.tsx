@@ -1,4 +1,4 @@
-/** The form of an upstream, drawn from its family's facts; the connection can be tested before anything is saved. */
+/** The form of an upstream, made from its family's description; the connection can be tested before saving. */
 
 import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';

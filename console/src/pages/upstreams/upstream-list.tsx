@@ -1,4 +1,4 @@
-/** All upstreams, each with how it is just now: a table where there is room, cards on a phone. */
+/** The list of upstreams with current health: a table, or cards on a phone. */
 
 import {
   Anchor,

@@ -1,4 +1,4 @@
-/** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
+/** Converts an upstream between its form and the configuration document. Fields that the form lacks are kept. */
 
 import { type FamilyFacts, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import {

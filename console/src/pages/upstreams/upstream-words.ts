@@ -1,4 +1,4 @@
-/** How the page calls things. */
+/** Labels of the Upstreams page. */
 
 import type { FamilyFacts, Upstream } from '../../../../src/admin/contract.ts';
 import { shownState } from '../../parts/marks/shown-state.ts';

@@ -1,4 +1,4 @@
-/** The page Upstreams: which services calls go to, how they are just now, and the way to add another one. */
+/** The Upstreams page: services with their current health, and a form to add one. */
 
 import './upstreams.css';
 import { Redirect, useLocation, useSearchParams } from 'wouter';

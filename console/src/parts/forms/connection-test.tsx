@@ -1,4 +1,4 @@
-/** A test of a connection: its steps, what each found, and what to do where one failed. */
+/** A connection test: its steps, their results, and advice after a failure. */
 
 import './connection-test.css';
 import { Alert, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** Light or dark colours, or as the system is set. */
 
 import {
   ActionIcon,

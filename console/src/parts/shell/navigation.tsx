@@ -1,4 +1,4 @@
-/** The ways to each page. */
+/** The navigation to all pages. */
 
 import { NavLink } from '@mantine/core';
 import type { ComponentType } from 'react';

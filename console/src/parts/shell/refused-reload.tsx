@@ -1,4 +1,4 @@
-/** On every page, while the configuration file as it is now is refused: file, line and words of each fault. */
+/** Shown on every page while the current configuration file is refused: file, line and reason of each fault. */
 
 import { Alert, List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

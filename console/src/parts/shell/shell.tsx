@@ -1,4 +1,4 @@
-/** What stands around every page: the head, the ways to each page, and what may come above them. */
+/** The frame of every page: header, navigation, and overlays. */
 
 import {
   ActionIcon,

@@ -1,4 +1,4 @@
-/** Keys without a modifier: to pages, to the search, along a list, and the help that lists them. */
+/** Single-key shortcuts: to pages, to search, along a list, and a help that lists them. */
 
 import { Group, Kbd, Modal, Stack, Text, Title } from '@mantine/core';
 import { createSpotlight } from '@mantine/spotlight';

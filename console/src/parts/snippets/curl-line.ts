@@ -1,4 +1,4 @@
-/** A call of the gateway as a command line: for curl, in a POSIX shell. Pure text. */
+/** A gateway call as a curl command for a POSIX shell. Pure text. */
 
 interface CurlFacts {
   /** What clients put before `/v1/...`; of a gateway that listens on a socket alone, `unix:`, its path, a colon and the base path. */

@@ -1,4 +1,4 @@
-/** A call of the gateway as code over plain HTTP, for Python (requests) and JavaScript (fetch): any body, also forms and streams. Pure text. */
+/** A gateway call as code over plain HTTP, for Python (requests) and JavaScript (fetch), with any body, form or stream. Pure text. */
 
 export interface HttpCall {
   /** What clients put before `/v1/...`. */

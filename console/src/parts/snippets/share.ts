@@ -1,4 +1,4 @@
-/** A form of the playground as a part of an address, so that a link to it shows the same. */
+/** Encodes a playground form in a URL, so that a link shows the same. */
 
 /** What the form holds. */
 export type Values = Readonly<Record<string, string | boolean>>;

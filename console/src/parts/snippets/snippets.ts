@@ -1,4 +1,4 @@
-/** Calls of the gateway, ready to be pasted: for curl and for the libraries that people use. Pure text. */
+/** Gateway calls to paste: for curl and common client libraries. Pure text. */
 
 import { bodyOf, type Operation, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';

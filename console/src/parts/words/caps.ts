@@ -1,4 +1,4 @@
-/** What people call the caps that a key, a project and a model can have. */
+/** Labels for the limits and budgets of a key, project or model. */
 
 import type { BudgetPeriod, LimitName } from '../../../../src/admin/contract.ts';
 

@@ -1,4 +1,4 @@
-/** Numbers, money and times as the reader's own locale writes them. */
+/** Formats numbers, money and times in the reader's locale. */
 
 const locale = undefined;
 

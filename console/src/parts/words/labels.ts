@@ -1,4 +1,4 @@
-/** Labels of the field, each written once: results, percentiles, states, dimensions. `npm run check` refuses words that only this project used. */
+/** Labels used everywhere, each defined once: results, percentiles, states, dimensions. `npm run check` refuses other words for them. */
 
 import type {
   AlertRule,

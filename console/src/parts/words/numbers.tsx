@@ -1,4 +1,4 @@
-/** Numbers, money, sizes and times on a page: each in one way everywhere, and a dash where there is none. */
+/** Numbers, money, sizes and times in one format everywhere, with a dash for unknown values. */
 
 import { Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useSyncExternalStore } from 'react';

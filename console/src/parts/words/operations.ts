@@ -1,4 +1,4 @@
-/** What people call the operations, and what they have to know of each. */
+/** Labels of the operations, with remarks. */
 
 import { byOperation, canBeShown, type Operation, operationRows, operations } from '../../../../src/admin/contract.ts';
 

@@ -1,4 +1,4 @@
-/** Where in the console something is: its own page, and the Explorer narrowed to it. */
+/** Links to a thing's own page, and to the Explorer filtered by it. */
 
 type SubjectKind = 'gateway' | 'upstream' | 'model' | 'key' | 'project' | 'configuration' | 'settings';
 
