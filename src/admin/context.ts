@@ -1,4 +1,4 @@
-/** What the endpoints work with. `serve/admin.ts` fills it; a test brings its own. */
+/** Everything the admin endpoints depend on. `serve/admin.ts` creates it; tests create their own. */
 
 import type { Family, ListedModel } from '../core/family.ts';
 import type { KeyJudge } from '../core/key-judge.ts';

@@ -1,7 +1,6 @@
 /**
- * What the console may import from the server: the types of all that can be asked and of what comes back, and plain data, such as
- * lists of words; nothing that runs. Types cannot be read from a folder, so each file of a feature's `contract/` that has
- * endpoints stands here.
+ * What the console may import from the server: types of all requests and responses, and plain data such as lists of words, but no code that runs.
+ * Each file of a feature's `contract/` with endpoints is listed here, because types cannot be read from a folder.
  */
 
 import type * as z from 'zod';

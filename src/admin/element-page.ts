@@ -1,4 +1,4 @@
-/** A page of configured elements, by ID, made in slices: elements are chosen first, and only those of the page become views. */
+/** Pages of configured elements by ID, made in slices: only the elements of the page become views. */
 
 import type { ConfiguredElement } from '../core/resource-editor.ts';
 import { timeSliced } from '../lib/time-slices.ts';

@@ -1,4 +1,4 @@
-/** Every endpoint: the files in the folders `endpoints/` of the features export them, and the rest derives from the list. */
+/** All admin endpoints, collected from the features' `endpoints/` folders. */
 
 import { readdir } from 'node:fs/promises';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** How a target is, as people are told: healthy is only what was called or looked at, and how often its calls succeed stands beside. */
+/** A target's displayed state: healthy only after a call or health check, with its success rate. */
 
 import type { TargetState } from '../core/target-state.ts';
 

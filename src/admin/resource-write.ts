@@ -1,4 +1,4 @@
-/** Endpoints that change an upstream, a model or a project: which version the caller saw, and what to answer to each outcome. */
+/** Shared by endpoints that change an upstream, model or project: the expected version, and the response to each outcome. */
 
 import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../core/resource-editor.ts';
 import type { ResourceKind } from '../core/store/resources.ts';

@@ -1,4 +1,4 @@
-/** Indexes for lists of models and upstreams: the targets of a configuration, and the reports of the nodes on them. Each is built once, in slices. */
+/** Indexes for lists of models and upstreams: the configured targets, and the nodes' reports on them. Each is built once, in slices. */
 
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';

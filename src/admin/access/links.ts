@@ -1,4 +1,4 @@
-/** Links that are handed to people: the secret stands behind the `#`, so that no server and no log ever sees it. */
+/** One-time links: the secret is in the URL fragment, which no server or log sees. */
 
 import { randomBytes } from 'node:crypto';
 import type { Role } from '../../core/role.ts';

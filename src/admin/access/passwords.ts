@@ -1,4 +1,4 @@
-/** Passwords: what one has to be, and how scrypt keeps them: salted one by one, off the event loop and one at a time. */
+/** Password rules, and hashing with scrypt: individually salted, off the event loop, one at a time. */
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { invalidField, Problem } from '../problem.ts';

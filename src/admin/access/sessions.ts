@@ -1,4 +1,4 @@
-/** Sessions: opened with a new secret at each sign-in, found by their cookie, and over when they are not used or too old. */
+/** Sessions: each sign-in gets a new secret in a cookie; they expire when idle or too old. */
 
 import { hash, randomBytes } from 'node:crypto';
 import type { SessionMethod, StoredMember, StoredSession } from '../../core/store/members.ts';

@@ -1,4 +1,4 @@
-/** The rules of alerts: what each finds now, with a sentence of cause. */
+/** Alert rules: the subjects each one finds now, with a sentence of cause. */
 
 import { X509Certificate } from 'node:crypto';
 import type { AlertFacts, AlertRule } from '../../core/store/alerts.ts';

@@ -1,6 +1,6 @@
 /**
- * Watches the rules of alerts for all nodes: one of them at a time, by a lease in the store. An alert is written down with who is to be
- * told before anybody is, and crossed out after: each is told at least once, and repetitions have its ID.
+ * Evaluates alert rules on one node at a time, by a lease in the store. An alert is stored with its pending notifications, and each is removed
+ * once sent: every channel gets it at least once, and repeats have the same ID.
  */
 
 import type { AlertMail, AlertWebhook } from '../../core/snapshot.ts';

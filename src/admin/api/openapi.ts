@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the admin API, drawn from the endpoints' own shapes. */
+/** Builds the OpenAPI 3.1 document of the admin API from the endpoints' schemas. */
 
 import * as z from 'zod';
 import { atOnce } from '../../lib/time-slices.ts';

@@ -1,4 +1,4 @@
-/** What is true of keys wherever they are shown: the states that they pass through, and where they can be declared. */
+/** States of a key, and where it can be declared. */
 
 export const keyStates = ['active', 'expired', 'revoked'] as const;
 

@@ -1,4 +1,4 @@
-/** Keys as the admin API shows them: those of the store and those of the file alike. */
+/** Keys as the admin API shows them, of the store and of the file. */
 
 import type * as z from 'zod';
 import type { KeyRecord } from '../../core/key.ts';

@@ -1,4 +1,4 @@
-/** How far the budgets of a key or a project have come, what was spent on each day, and where that leads. */
+/** Budget use of a key or project, its spending per day, and a forecast. */
 
 import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';

@@ -1,4 +1,4 @@
-/** From a query to rows of the ledger: pages by filter, or by how an ID begins; and a row as it goes over the wire. */
+/** Queries ledger rows by filter or ID prefix, in pages, and formats a row for the API. */
 
 import type * as z from 'zod';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';

@@ -1,4 +1,4 @@
-/** Hands on the ledger's new rows as they are imported: one look at the store a second however many watch, and none while nobody does. */
+/** Sends new ledger rows to live readers as they are imported: one store query a second for all readers, and none without readers. */
 
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { Log } from '../../core/log.ts';

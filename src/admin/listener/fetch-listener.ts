@@ -1,4 +1,4 @@
-/** Adapter from Node's HTTP server to `Request` and `Response`: streams bodies both ways and cancels work when the client leaves. */
+/** Adapts Node's HTTP server to `Request` and `Response`: streams bodies both ways, and cancels work when the client disconnects. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

@@ -1,4 +1,4 @@
-/** The admin listener: plain HTTP on an address of its own, apart from that of the clients. */
+/** The admin listener: plain HTTP on its own address, separate from the clients' listener. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';

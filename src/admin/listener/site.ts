@@ -1,4 +1,4 @@
-/** The console's own files, as they were built: compressed beforehand, cached for good where their name says what is in them. */
+/** Serves the console's built files, precompressed, and cached for good if their name has a hash. */
 
 import { hash, randomBytes } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';

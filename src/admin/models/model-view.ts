@@ -1,4 +1,4 @@
-/** A model as operators see it: what is written of it, what holds, and how its targets are. */
+/** A model in the admin API: its document, the effective settings, and target health. */
 
 import type { Price } from '../../core/accounting/price.ts';
 import { type Operation, operations } from '../../core/operations/index.ts';

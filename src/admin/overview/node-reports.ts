@@ -1,4 +1,4 @@
-/** What nodes reported of their targets, as one picture: for each target the worst that any of them sees. */
+/** Merges the nodes' reports on targets: each target with the worst state that any node sees. */
 
 import type * as z from 'zod';
 import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';

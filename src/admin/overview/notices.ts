@@ -1,4 +1,4 @@
-/** What an operator may want to look at, each with the place to act on it, the worst first. */
+/** Notices for the operator, each with a link to resolve it, worst first. */
 
 import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';

@@ -1,4 +1,4 @@
-/** Answers what happened in a stretch of time, from the sums of the ledger, and from its rows where the stretch is short. */
+/** Activity over a time range, from the ledger's sums, and from its rows for short ranges. */
 
 import type * as z from 'zod';
 import { type LedgerRow, type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';

@@ -1,4 +1,4 @@
-/** How targets and upstreams do, from what came of their calls: by model and upstream, each with its evidence in numbers. */
+/** Derives the state of targets and upstreams from their recent calls, with the numbers as evidence. */
 
 import type * as z from 'zod';
 import type { Snapshot } from '../../core/snapshot.ts';

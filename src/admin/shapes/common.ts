@@ -1,4 +1,4 @@
-/** Shapes that many endpoints share. */
+/** Schemas shared by many endpoints. */
 
 import * as z from 'zod';
 import { managers } from '../../core/resource-editor.ts';

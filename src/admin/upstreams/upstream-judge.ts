@@ -1,4 +1,4 @@
-/** Checks of an upstream that the console sends, beyond the schema: where credentials may go, and which files of this machine it may name. */
+/** Checks of an upstream sent by the console, beyond the schema: where credentials may go, and which files of this machine it may name. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldFault } from '../../core/field-fault.ts';

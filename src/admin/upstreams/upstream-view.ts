@@ -1,4 +1,4 @@
-/** An upstream as operators see it: what is written of it, what holds, and how its targets are on all nodes together. */
+/** An upstream in the admin API: its document, the effective settings, and target health over all nodes. */
 
 import type { Family } from '../../core/family.ts';
 import type { Lane } from '../../core/lane.ts';

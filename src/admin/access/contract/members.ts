@@ -1,4 +1,4 @@
-/** Members and those who are invited, what members change about themselves, and API tokens. */
+/** Contract: members, invitations, a member's own settings, and API tokens. */
 
 import * as z from 'zod';
 import { memberMeans, sessionMethods } from '../../../core/store/members.ts';

@@ -1,4 +1,4 @@
-/** Signing in and proving who one is: by password, passkey, link or identity provider. */
+/** Contract: sign-in and re-authentication by password, passkey, link or identity provider. */
 
 import type {
   PublicKeyCredentialCreationOptionsJSON,

@@ -1,4 +1,4 @@
-/** Members and their roles, what members do about themselves, and API tokens. */
+/** Endpoints: members and roles, a member's own settings, and API tokens. */
 
 import type { StoredToken } from '../../../core/store/members.ts';
 import { createSecretWith, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';

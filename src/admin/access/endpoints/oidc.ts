@@ -1,4 +1,7 @@
-/** Signing in through the identity provider: there, and back. A browser is led, so what goes wrong ends on the console's own page. */
+/**
+ * Endpoints: sign-in through the identity provider, with redirect and callback. Errors end on a page of the console, because a browser follows
+ * them.
+ */
 
 import * as z from 'zod';
 import type { Caller } from '../../caller.ts';

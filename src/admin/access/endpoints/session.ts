@@ -1,4 +1,4 @@
-/** Signing in and out: with a password, a link or a passkey; and proving that it is oneself before what gives lasting power. */
+/** Endpoints: sign-in and sign-out by password, link or passkey, and re-authentication before sensitive actions. */
 
 import type { StoredMember } from '../../../core/store/members.ts';
 import { digestOf } from '../../../lib/secrets/key-secret.ts';

@@ -1,4 +1,4 @@
-/** Alerts: what is open, what was, how operators are told, and what is silenced. */
+/** Contract: open and past alerts, channels, and silences. */
 
 import * as z from 'zod';
 import { alertRules, alertSubjects } from '../../../core/store/alerts.ts';

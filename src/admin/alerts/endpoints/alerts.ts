@@ -1,4 +1,4 @@
-/** Alerts for people: what is open and what was, rules and channels, tests, and silence. */
+/** Endpoints: open and past alerts, rules and channels, tests, and silences. */
 
 import type * as z from 'zod';
 import { alertRules, type StoredAlert } from '../../../core/store/alerts.ts';

@@ -1,4 +1,4 @@
-/** Keys, projects, and what they spend. */
+/** Contract: keys, projects and their spending. */
 
 import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';

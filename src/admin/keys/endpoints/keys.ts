@@ -1,4 +1,4 @@
-/** Keys, projects, and what they spend. */
+/** Endpoints: keys, projects and their spending. */
 
 import type * as z from 'zod';
 import type { BudgetPeriod, Holder } from '../../../core/caps.ts';

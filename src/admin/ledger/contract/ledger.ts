@@ -1,4 +1,4 @@
-/** Who used what, and what was asked: the ledger, its rows as a file and as they come, and the audit log. */
+/** Contract: ledger rows, their export and live tail, and the audit log. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';

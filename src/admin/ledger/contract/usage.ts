@@ -1,4 +1,4 @@
-/** The shape of usage reports: sums of the ledger. */
+/** Contract: usage reports from the ledger's sums. */
 
 import * as z from 'zod';
 import { priceSources } from '../../../core/accounting/price.ts';

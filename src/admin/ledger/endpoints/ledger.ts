@@ -1,4 +1,4 @@
-/** The ledger: requests by filter, one of them with its calls, what was kept of its bodies, as a file, and as they come; and the audit log. */
+/** Endpoints: ledger rows by filter, one row with its calls and captured bodies, exports, a live tail; and the audit log. */
 
 import type * as z from 'zod';
 import type { AuditEntry } from '../../../core/store/store.ts';

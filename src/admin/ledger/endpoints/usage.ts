@@ -1,4 +1,4 @@
-/** Who used what, and what it cost, from the sums of the ledger. */
+/** Endpoints: usage and cost by group, from the ledger's sums. */
 
 import type * as z from 'zod';
 import { countToolCalls, summedNames } from '../../../core/accounting/units.ts';

@@ -1,4 +1,4 @@
-/** Models as operators see them: who serves them, at which price, in which health. */
+/** Contract: models with targets, price and health. */
 
 import * as z from 'zod';
 import { priceSources } from '../../../core/accounting/price.ts';

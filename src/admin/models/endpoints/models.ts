@@ -1,4 +1,4 @@
-/** Models: shown, put in, changed, hidden, taken out, and tried. */
+/** Endpoints: list, create, change, hide, delete and test models. */
 
 import { randomBytes } from 'node:crypto';
 import { acceptAsItIs } from '../../../core/drift.ts';

@@ -1,4 +1,4 @@
-/** How the gateway is, what it did over a span of time, and what happens just now. */
+/** Contract: the gateway's state, its activity over a time range, and live samples. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';

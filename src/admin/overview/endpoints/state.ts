@@ -1,4 +1,4 @@
-/** How the gateway is, what it did over a span of time, what happens just now, and what an operator may want to look at. */
+/** Endpoints: the gateway's state, its activity over a time range, live samples, and notices. */
 
 import type * as z from 'zod';
 import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** What happened between two readings of the metrics, as far as the console shows it. */
+/** Differences between two readings of the metrics, for the console's live view. */
 
 import { type RowOutcome, rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { type TargetState, targetStates } from '../../../core/target-state.ts';

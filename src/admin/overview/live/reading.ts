@@ -1,4 +1,4 @@
-/** What a process, or several together, have counted so far, as it arrives here: metrics by name, each by its labels. */
+/** A snapshot of metrics from one or several processes, by name and labels. */
 
 /** By labels as they are written, such as `{model="m"}`. A histogram is its counts, one a bucket, and the sum behind them. */
 export type Series = Readonly<Record<string, number | readonly number[]>>;

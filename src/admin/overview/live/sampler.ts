@@ -1,6 +1,6 @@
 /**
- * Looks at the metrics once a second while somebody watches, and keeps the last five minutes for all of them. What it costs does
- * not depend on how many watch, and it costs nothing while nobody does.
+ * Reads the metrics once a second while somebody watches, and keeps five minutes for all watchers. The cost does not grow with watchers, and is
+ * zero without any.
  */
 
 import type * as z from 'zod';

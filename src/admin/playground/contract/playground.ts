@@ -1,4 +1,4 @@
-/** What can be tried in the playground, and what the ledger says of a try. */
+/** Contract: models to try in the playground, and the ledger's view of a try. */
 
 import * as z from 'zod';
 import { hasModelInPath, operationRows, operations, pathOf } from '../../../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** Trying things out: what there is to try, a call as a client would make it, and what the ledger says of it. */
+/** Endpoints: models to try, a call as a client would make it, and its ledger row. */
 
 import { randomBytes } from 'node:crypto';
 import type { Model } from '../../../core/snapshot.ts';

@@ -1,4 +1,4 @@
-/** Queries over the series of the ledger: counts, rates, percentiles and cost over time, and the state of targets that follows from them. */
+/** Contract: counts, rates, percentiles and cost over time from the ledger, and target states derived from them. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';

@@ -1,4 +1,4 @@
-/** Answers questions about series, as charts and lists take them. */
+/** Endpoints: time series for charts and lists. */
 
 import type * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';

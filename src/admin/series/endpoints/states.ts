@@ -1,4 +1,4 @@
-/** How the gateway does now: states of targets and upstreams, rates, spend, budgets and open alerts. */
+/** Endpoints: current target and upstream states, rates, spending, budgets and open alerts. */
 
 import { wholeStretch } from '../../../core/store/series.ts';
 import { toDollars } from '../../../lib/money.ts';

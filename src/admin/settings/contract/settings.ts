@@ -1,4 +1,4 @@
-/** Settings of the gateway that the console may change where the file leaves them open. */
+/** Contract: gateway settings that the console may change if the file leaves them open. */
 
 import * as z from 'zod';
 import { managers } from '../../../core/resource-editor.ts';

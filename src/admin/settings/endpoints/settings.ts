@@ -1,4 +1,4 @@
-/** What the console may change of the gateway's own settings: who is told of budgets, how long rows are kept, what is withheld. */
+/** Endpoints: gateway settings of the console: budget webhooks, retention, and withheld fields. */
 
 import type * as z from 'zod';
 import type { Snapshot } from '../../../core/snapshot.ts';

@@ -1,4 +1,4 @@
-/** Upstreams as operators see them: where they are, how they are, who uses them. Never a credential. */
+/** Contract: upstreams with address, health and the models that use them. Never a credential. */
 
 import * as z from 'zod';
 import { labels } from '../../../core/label.ts';

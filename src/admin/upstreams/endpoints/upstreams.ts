@@ -1,4 +1,4 @@
-/** Upstreams and the families that they are of. */
+/** Endpoints: upstreams and their families. */
 
 import { type Family, isMadeHere, type Offer, offersOf, standardOptions } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
