@@ -1,4 +1,4 @@
-/** Embeddings in AWS Bedrock's client API: one method, with the fields of each model maker. */
+/** Embeddings in AWS Bedrock's client API: one method, with the fields of each model vendor. */
 
 import { type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** What client APIs read of reranked documents: each score in the upstream's own digits, by the place of its document. */
+/** A rerank response as client APIs need it: scores in the upstream's digits, by document index. */
 
 import { Unfit } from '../core/translation.ts';
 import { at, countIn, listIn } from '../families/wire-formats/reading.ts';

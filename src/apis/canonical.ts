@@ -1,4 +1,4 @@
-/** What client APIs read of an answer to embeddings: vectors in the order of the texts, in the upstream's own digits, and what was counted. */
+/** An embeddings response as client APIs need it: vectors in input order, in the upstream's digits, with usage. */
 
 import { Unfit } from '../core/translation.ts';
 import { inFormat, widthOf } from '../families/wire-formats/embeddings/vectors.ts';

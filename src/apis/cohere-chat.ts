@@ -1,4 +1,4 @@
-/** Cohere's chat, in both of its versions: bytes pass, streams too, to upstreams that are Cohere. */
+/** Cohere's chat, versions 1 and 2: passes bytes and streams to Cohere upstreams. */
 
 import type { ApiMapping } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** The models as Cohere's clients list them: by endpoint, in pages. */
+/** Lists models for Cohere's clients, by endpoint and page. */
 
 import type { EndpointView, FixedEndpoint, SeenModel } from '../core/client-api.ts';
 import { type Operation, operationRows, operations } from '../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** Cohere's `tokenize` and `detokenize`, for models whose vocabulary is one of OpenAI's; those of others are at hand nowhere. */
+/** Cohere's `tokenize` and `detokenize`, for models with one of OpenAI's vocabularies; no others are available. */
 
 import type { EndpointView, FixedEndpoint } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

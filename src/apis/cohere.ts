@@ -1,4 +1,4 @@
-/** Cohere's clients: `embed` and `chat` in both of their versions. What they send to rerank is our own form already. */
+/** Client API of Cohere: `embed` and `chat`, versions 1 and 2. Its rerank is the gateway's own format already. */
 
 import { defineClientApi } from '../core/client-api.ts';
 import { chatV1, chatV2 } from './cohere-chat.ts';

@@ -1,4 +1,4 @@
-/** The models as clients of the Gemini API list them. */
+/** Lists models for clients of the Gemini API. */
 
 import type { FixedEndpoint, SeenModel } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';

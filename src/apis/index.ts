@@ -1,4 +1,4 @@
-/** Every client API; only the list of routes and the app import this. */
+/** Lists every client API; only the route list and the app import it. */
 
 import type { ClientApi } from '../core/client-api.ts';
 import azure from './azure.ts';

@@ -1,4 +1,4 @@
-/** Jina AI's clients: embeddings; and `classify`, which passes to upstreams that have it. */
+/** Client API of Jina AI: embeddings, and `classify`, which passes to upstreams that have it. */
 
 import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

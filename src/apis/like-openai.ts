@@ -1,4 +1,4 @@
-/** Embeddings of client APIs that are OpenAI's with a few fields of their own. */
+/** Embeddings of client APIs that are OpenAI's with a few extra fields. */
 
 import { Buffer } from 'node:buffer';
 import { type Demand, type Entrance, refusedField } from '../core/client-api.ts';

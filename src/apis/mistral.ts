@@ -1,4 +1,7 @@
-/** Mistral's clients: embeddings; moderations of a conversation and text between two others, which pass to Mistral; of one message, and whole, every family makes them. */
+/**
+ * Client API of Mistral: embeddings of every family; moderation of one message by every family, of conversations by Mistral; fill-in-the-middle
+ * by Mistral.
+ */
 
 import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** NVIDIA's clients: `ranking`, where a passage has a logit. */
+/** Client API of NVIDIA: `ranking`, which scores passages by logits. */
 
 import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

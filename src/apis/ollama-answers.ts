@@ -1,4 +1,4 @@
-/** Writes what chat completions and completions answer as Ollama's clients read it: one object, or lines. */
+/** Converts chat and text completions to Ollama's responses: one object, or lines. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

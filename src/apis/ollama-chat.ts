@@ -1,4 +1,4 @@
-/** Ollama's `chat`: bytes pass to upstreams that speak it; for all others it is translated to chat completions, or to completions. */
+/** Ollama's `chat`: bytes pass to upstreams with that API; for others it becomes chat or text completions. */
 
 import { type ApiMapping, type AskedModel, type Entrance, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

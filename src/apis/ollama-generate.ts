@@ -1,4 +1,4 @@
-/** Ollama's `generate`: as it comes where all upstreams of a model speak it, else over chat completions, or over completions where a model only completes. */
+/** Ollama's `generate`: passes unchanged if all upstreams of a model have it, else becomes chat or text completions. */
 
 import type { ApiMapping, Entrance } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** Ollama's clients: embeddings in both of its forms, and what they look at before. */
+/** Client API of Ollama: embeddings in both versions, and the endpoints that its clients check first. */
 
 import { createHash } from 'node:crypto';
 import { type ApiMapping, type Demand, defineClientApi, type Entrance, type SeenModel } from '../core/client-api.ts';

@@ -1,4 +1,4 @@
-/** Lists of client APIs in pages with a token for the next page. */
+/** Paged lists of client APIs, with a token for the next page. */
 
 import { Buffer } from 'node:buffer';
 import type { EndpointView, SeenModel } from '../core/client-api.ts';

@@ -1,4 +1,4 @@
-/** Text Embeddings Inference's `predict` over moderations: each category is a label, its score that of the label. */
+/** Text Embeddings Inference's `predict` over moderations: each category is a label with its score. */
 
 import { type ApiMapping, refusedField } from '../core/client-api.ts';
 import { Unfit } from '../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Clients of Text Embeddings Inference: a server of theirs has one model, so that ours stands in the path, or is the standard one. */
+/** Client API of Text Embeddings Inference. Its servers have one model, so here the model is in the path, or the default one. */
 
 import { type ApiMapping, defineClientApi, type EndpointView, type SeenModel } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

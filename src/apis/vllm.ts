@@ -1,4 +1,4 @@
-/** vLLM's clients: `score`, which is rerank in the order of the texts; what it says of pooling models passes to its servers alone. */
+/** Client API of vLLM: `score`, which is rerank in input order; its pooling endpoints pass to vLLM servers only. */
 
 import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';

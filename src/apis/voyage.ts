@@ -1,4 +1,4 @@
-/** Voyage AI's clients: embeddings, also of chunks in their context, and of texts with pictures, which pass to upstreams that have them; of plain texts every family makes them. */
+/** Client API of Voyage AI: embeddings of plain texts by every family; contextualized and multimodal ones pass to upstreams that have them. */
 
 import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';

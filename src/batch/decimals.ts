@@ -1,4 +1,4 @@
-/** Sums and shares of numbers as they are written in JSON, without a digit lost. */
+/** Sums and shares of JSON decimals without losing a digit. */
 
 interface Decimal {
   readonly units: bigint;

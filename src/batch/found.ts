@@ -1,4 +1,4 @@
-/** What is known of one item, and of the answer that it came in. */
+/** One item's known result, with facts of its response. */
 
 import type { ReadPart } from '../core/lists.ts';
 import { headerValue } from '../lib/raw-headers.ts';

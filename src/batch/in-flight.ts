@@ -1,4 +1,4 @@
-/** Items that somebody is asking for at this moment: whoever wants the same waits for that, but no interactive request waits for a bulk one. */
+/** Items of calls in flight: requests for the same item wait for that call, except interactive requests for a bulk one. */
 
 import type { Lane } from '../core/lane.ts';
 import type { Found } from './found.ts';

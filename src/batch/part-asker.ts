@@ -1,4 +1,4 @@
-/** Sends items in calls that fit the maxima of the targets, several at a time; a failed part is retried alone. */
+/** Sends items in calls that fit the targets' limits, several at a time; a failed part is retried alone. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

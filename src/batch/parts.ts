@@ -1,4 +1,4 @@
-/** Takes a list of items apart into calls that a target can take. */
+/** Splits a list of items into calls that a target accepts. */
 
 import type { Buffer } from 'node:buffer';
 import type { ListLimits } from '../core/list-limits.ts';

@@ -1,4 +1,4 @@
-/** A list request, and requests for a part of its items. */
+/** A list request, and derived requests for a part of its items. */
 
 import { Buffer } from 'node:buffer';
 import type { JsonSpan } from '../lib/json/json-elements.ts';

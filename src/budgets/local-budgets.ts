@@ -1,4 +1,4 @@
-/** Budgets at one node: takes from every one that applies, all or nothing, mostly from what was drawn before. */
+/** Budgets at one node: takes from every applicable one or from none, mostly from amounts drawn before. */
 
 import { toAccount } from '../core/accounting/budget-account.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../core/caps.ts';

@@ -1,4 +1,4 @@
-/** How much money at hand was not needed over the last seconds, and so may go back; and what the dearest of the last requests can cost. */
+/** Computes how much of a node's drawn money was unused lately and can be returned, and the worst cost of recent requests. */
 
 /** What was at hand all the while over such a span was not needed. */
 const windowMs = 2_000;

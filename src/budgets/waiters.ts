@@ -1,4 +1,4 @@
-/** Requests that wait for money of one account, in order; those refused because others hold it try again. */
+/** Requests that wait for one account's money, in order; those refused because of other reservations are retried. */
 
 import type { Clock } from '../lib/clock.ts';
 

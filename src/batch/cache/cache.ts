@@ -1,4 +1,4 @@
-/** Cache of results per item: in memory with a byte budget per model, and in Redis where one is configured. */
+/** Cache of results per item: in memory with a byte limit per model, and in Redis if configured. */
 
 import type { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';

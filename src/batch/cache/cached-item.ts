@@ -1,4 +1,4 @@
-/** One item's result as it is cached: the upstream's own bytes, in a copy that holds nothing else alive. */
+/** A cached result of one item: a copy of the upstream's bytes that keeps no larger buffer alive. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The cache that all nodes share, in Redis: read once a request, with a short time limit. */
+/** The cache shared by all nodes in Redis: read once per request, with a short timeout. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** Coalescing: joins small requests of several clients, which wait a moment, into one upstream call. */
+/** Coalescing: joins small requests of several clients, after a short wait, into one upstream call. */
 
 import { performance } from 'node:perf_hooks';
 import type { CoalesceSettings } from '../../core/snapshot.ts';

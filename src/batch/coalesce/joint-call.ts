@@ -1,4 +1,4 @@
-/** One call for the items of several requests: each gets its own results, and its share of what was counted. */
+/** One call for the items of several requests: each gets its own results and its share of the usage. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** Where the items stand in a request and the results in an answer, as slices of their bytes. */
+/** Locates the items of a request and the results of a response as byte slices. */
 
 import type { Buffer } from 'node:buffer';
 import { elementsOf, type JsonSpan } from '../../lib/json/json-elements.ts';

@@ -1,4 +1,4 @@
-/** Reads an answer around its results: an object with a list in it, or the bare list. */
+/** Parses a response around its results: an object with a list, or the bare list. */
 
 import type { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';

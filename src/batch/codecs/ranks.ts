@@ -1,4 +1,4 @@
-/** Reranking: documents under one query to scores, the best first. */
+/** Rerank codec: documents under one query to scores, best first. */
 
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';

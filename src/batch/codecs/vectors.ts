@@ -1,4 +1,4 @@
-/** Embeddings: inputs to vectors, one for each, of one width. */
+/** Embeddings codec: one vector per input, all of the same width. */
 
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Moderations: texts to verdicts, by their place. */
+/** Moderation codec: texts to verdicts, by index. */
 
 import { Unfit } from '../../core/translation.ts';
 import { type Codec, holdsOnly, type Result } from './codec.ts';

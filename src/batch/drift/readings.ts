@@ -1,4 +1,4 @@
-/** Reads what is compared out of answers: vectors, scores, verdicts; and how far two models agree in them. Whatever is none of these is undefined. */
+/** Reads comparable values from responses: vectors, scores, verdicts. Anything else is undefined. */
 
 import { Buffer } from 'node:buffer';
 import type { AskForOurselves } from '../../core/drift.ts';

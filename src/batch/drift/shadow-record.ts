@@ -1,4 +1,4 @@
-/** What was compared of a model and its shadow, so far: means, and the items that neighbours are looked for among. */
+/** Running comparison of a model and its shadow: means, and the items among which neighbours are searched. */
 
 import type { Buffer } from 'node:buffer';
 import type { ShadowAgreement } from '../../core/drift.ts';
