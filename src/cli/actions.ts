@@ -1,4 +1,4 @@
-/** Commands that have several actions on the store: `postern keys list`, `postern resources apply`. */
+/** Commands with several actions on the store: `postern keys list`, `postern resources apply`. */
 
 import type { FaultyConfiguration } from '../config/load.ts';
 import type { Fault } from '../config/read/faults.ts';

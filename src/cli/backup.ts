@@ -1,4 +1,4 @@
-/** `postern backup`: copies the store into a file, also while a gateway runs on it. */
+/** `postern backup`: copies the store to a file, even while a gateway uses it. */
 
 import { loadConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';

@@ -1,4 +1,4 @@
-/** `postern cache`: what is remembered of items of lists, forgotten on every node. */
+/** `postern cache`: clears the item cache on every node. */
 
 import { forgetItemsOf } from '../core/lists.ts';
 import type { Model } from '../core/snapshot.ts';

@@ -1,4 +1,4 @@
-/** The shape of a command: what it is called, which options it takes, what it is given and what it gives back. */
+/** The type of a command: name, options, input and output. */
 
 import type { ParseArgsConfig } from 'node:util';
 import type { ExitCode } from '../core/exit-code.ts';

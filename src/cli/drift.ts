@@ -1,4 +1,4 @@
-/** `postern drift`: whether models are what they were, and agree with their shadows, as the nodes say that run. */
+/** `postern drift`: shows whether models changed and agree with their shadows, as reported by the running nodes. */
 
 import { acceptAsItIs, type CanaryState, type ShadowAgreement } from '../core/drift.ts';
 import { reportMaxAgeMs } from '../core/store/health.ts';

@@ -1,4 +1,4 @@
-/** Prints what speaks against a configuration: a line a fault, with the place where it stands. */
+/** Prints the faults of a configuration, one line each with its location. */
 
 interface Faulty {
   readonly file: string | undefined;

@@ -1,4 +1,4 @@
-/** What `postern COMMAND --help` says, and what is said of options that a command does not know. */
+/** Prints `postern COMMAND --help`, and messages about unknown options. */
 
 import { nearestName } from '../lib/nearest-name.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';

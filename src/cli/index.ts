@@ -1,4 +1,4 @@
-/** Every command, loaded when it is called: a list of all of them, or one of them, needs little of what the others do. */
+/** All commands, each loaded only when called. */
 
 import type { Command } from './command.ts';
 import { words } from './words.ts';

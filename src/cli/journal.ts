@@ -1,4 +1,4 @@
-/** `postern journal show`: prints the records of journals as lines of JSON, also those that are in the store already. */
+/** `postern journal show`: prints journal records as lines of JSON, including those already in the store. */
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';

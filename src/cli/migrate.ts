@@ -1,4 +1,4 @@
-/** `postern migrate`: brings the store's tables up to date by hand; `serve` does the same at its start. */
+/** `postern migrate`: runs store migrations by hand; `serve` does the same at its start. */
 
 import { join, resolve } from 'node:path';
 import { loadConfiguration } from '../config/load.ts';

@@ -1,4 +1,4 @@
-/** `postern models`: what is served, by whom, visible or not, healthy or not. */
+/** `postern models`: lists models with targets, visibility and health. */
 
 import type { Target } from '../core/snapshot.ts';
 import { reportMaxAgeMs } from '../core/store/health.ts';

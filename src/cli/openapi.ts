@@ -1,4 +1,4 @@
-/** `postern openapi`: the OpenAPI 3.1 document of the gateway, drawn from the route table and the table of errors; or that of the admin API. */
+/** `postern openapi`: prints the OpenAPI 3.1 document of the gateway, built from routes and errors, or that of the admin API. */
 
 import { toAdminDocument } from '../admin/api/openapi.ts';
 import { endpoints } from '../admin/endpoints.ts';

@@ -1,4 +1,4 @@
-/** `postern serve`: runs the gateway until it is told to stop. */
+/** `postern serve`: runs the gateway until it is stopped. */
 
 import { type OpenConfiguration, openConfiguration } from '../serve/configuration.ts';
 import { openStoreToServe } from '../serve/gateway.ts';

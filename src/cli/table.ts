@@ -1,4 +1,4 @@
-/** Lines up columns for people to read. */
+/** Formats aligned columns. */
 
 const between = '  ';
 /** A column is not made narrower than this. */

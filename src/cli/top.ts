@@ -1,4 +1,4 @@
-/** `postern top`: upstreams, their lanes, and who waits, as the metrics of a running gateway have it, each second. */
+/** `postern top`: shows upstreams, their lanes and waiting keys of a running gateway, each second. */
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** What each command is called, takes and does: all that the list of commands needs, without loading one of them. */
+/** Names, options and descriptions of all commands, so that help needs to load none of them. */
 
 import { UserFault } from '../core/user-fault.ts';
 import { toMilliseconds } from '../lib/quantities.ts';

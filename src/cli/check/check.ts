@@ -1,4 +1,4 @@
-/** `postern check`: every fault of a configuration at once, or what it comes to. */
+/** `postern check`: reports all faults of a configuration, or the resulting plan. */
 
 import { isAbsolute, relative } from 'node:path';
 import { loadConfiguration } from '../../config/load.ts';

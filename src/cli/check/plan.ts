@@ -1,4 +1,4 @@
-/** What a configuration comes to, as `postern check` shows it: everything but the secrets. */
+/** The effective configuration as `postern check` shows it, without secrets. */
 
 import { describeCaps } from '../../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../../config/load.ts';

@@ -1,4 +1,4 @@
-/** Bifrost's config.json: providers with their keys, and its virtual keys. */
+/** Imports Bifrost's config.json: providers with keys, and virtual keys. */
 
 import { hash } from 'node:crypto';
 import type { ForeignRow } from '../../store/foreign-tables.ts';

@@ -1,4 +1,4 @@
-/** The channels of one-api and new-api, as their admin API lists or exports them; the two number their types differently. */
+/** Imports channels of one-api and new-api, as their admin API lists or exports them. The two number their types differently. */
 
 import { hash } from 'node:crypto';
 import { UserFault } from '../../core/user-fault.ts';

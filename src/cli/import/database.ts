@@ -1,4 +1,4 @@
-/** The tables of another gateway's database, as a document like those of its files. */
+/** Reads the tables of another gateway's database as a document like its files. */
 
 import { Buffer } from 'node:buffer';
 import { open } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The configuration that comes of it: upstreams that are the same are one, and no credential is written out. */
+/** The resulting configuration of an import: equal upstreams are merged, and no credential is written out. */
 
 import { stringify } from 'yaml';
 import { type Family, type Options, offersOf, standardOptions } from '../../core/family.ts';

@@ -1,4 +1,4 @@
-/** `postern import`: another gateway's configuration in our words, and what of it has none. */
+/** `postern import`: converts another gateway's configuration, and reports what has no equivalent. */
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

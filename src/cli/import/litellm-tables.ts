@@ -1,4 +1,4 @@
-/** LiteLLM's database: models, teams and keys, of which it has the digests alone, as we do. */
+/** Imports LiteLLM's database: models, teams and keys. Keys keep their digests. */
 
 import { Buffer } from 'node:buffer';
 import { createDecipheriv, hash, hkdfSync } from 'node:crypto';

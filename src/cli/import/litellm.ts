@@ -1,4 +1,4 @@
-/** LiteLLM's config.yaml: its list of models, and what of its router there is here as well. */
+/** Imports LiteLLM's config.yaml: its model list, and supported router settings. */
 
 import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
 import type { Draft, NewTarget } from './draft.ts';

@@ -1,4 +1,4 @@
-/** A mapping of another gateway's file: what is taken of it, and what is left over, with lines. */
+/** A mapping in another gateway's file that records which entries were used, and which are left, with lines. */
 
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { UserFault } from '../../core/user-fault.ts';

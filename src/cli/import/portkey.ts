@@ -1,4 +1,4 @@
-/** A config of Portkey's: its targets become those of one model, as such a config names none. */
+/** Imports a Portkey config: its targets become those of one model, because such a config names none. */
 
 import { UserFault } from '../../core/user-fault.ts';
 import type { Draft } from './draft.ts';

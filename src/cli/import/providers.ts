@@ -1,4 +1,4 @@
-/** Services by the names that other gateways have for them, and where they are where those say nothing. */
+/** Maps service names of other gateways to families, with default addresses. */
 
 export interface Provider {
   /** What its upstream is called. */

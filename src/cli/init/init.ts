@@ -1,4 +1,4 @@
-/** `postern init`: a configuration to start from, written for the provider keys that the environment holds. */
+/** `postern init`: writes a starting configuration for the provider keys found in the environment. */
 
 import { writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';

@@ -1,4 +1,4 @@
-/** Reads what `postern keys` is told about a key into the words of the file, and has it judged. */
+/** Converts the options of `postern keys` to the file's settings, and validates them. */
 
 import { parseKeyChange, parseNewKeyTerms, parseOverlap } from '../../config/elements/key/judge.ts';
 import { describeKeyTerms, type KeyTermName, keyOptions } from '../../config/elements/key/terms.ts';

@@ -1,4 +1,4 @@
-/** A key as people and scripts see it. */
+/** Formats a key for people and scripts. */
 
 import { describeKeyTerms } from '../../config/elements/key/terms.ts';
 import type { KeyRecord, KeyTermsDocument } from '../../core/key.ts';

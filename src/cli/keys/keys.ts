@@ -1,4 +1,4 @@
-/** `postern keys`: makes, shows, changes, rotates and revokes the virtual keys of the store. */
+/** `postern keys`: creates, shows, changes, rotates and revokes virtual keys in the store. */
 
 import { modelWarnings, nameWarnings } from '../../config/elements/key/warnings.ts';
 import { misplacedWarnings } from '../../config/elements/misplaced-secrets.ts';

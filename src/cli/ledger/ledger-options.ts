@@ -1,4 +1,4 @@
-/** Reads which part of the ledger a command is about: a span of time, and who. Says what is wrong with it. */
+/** Parses which part of the ledger a command concerns: time span and filters. */
 
 import { rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import { operations } from '../../core/operations/index.ts';

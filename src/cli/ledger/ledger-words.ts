@@ -1,4 +1,4 @@
-/** Rows of the ledger as text. */
+/** Formats ledger rows as text. */
 
 import type { Capture, LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { Units } from '../../core/accounting/units.ts';

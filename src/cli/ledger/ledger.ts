@@ -1,4 +1,4 @@
-/** `postern ledger`: follows the rows of the ledger, shows one, and compares rows with sums. */
+/** `postern ledger`: follows rows, shows one, and verifies rows against sums. */
 
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** `postern usage`: who used what, and what it cost, from the sums of the ledger. */
+/** `postern usage`: usage and cost by group, from the ledger's sums. */
 
 import { resolve } from 'node:path';
 import { countToolCalls, summedNames, type UnitSums } from '../../core/accounting/units.ts';

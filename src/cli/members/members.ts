@@ -1,4 +1,4 @@
-/** `postern members`: who uses the console, and who may; for an owner who cannot sign in any more, and for scripts. */
+/** `postern members`: manages console members, for an owner who is locked out, and for scripts. */
 
 import { createLinks, type MadeLink } from '../../admin/access/links.ts';
 import { type Role, reaches, roles } from '../../core/role.ts';

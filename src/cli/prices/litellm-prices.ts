@@ -1,4 +1,4 @@
-/** Reads LiteLLM's price file: dollars for each token, second or query, by model. */
+/** Parses LiteLLM's price file: dollars per token, second or query, by model. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { nanosPerDollar } from '../../lib/money.ts';

@@ -1,4 +1,4 @@
-/** `postern prices`: imports a price list into the store, in place of the former one. */
+/** `postern prices`: imports a price list into the store, replacing the old one. */
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';

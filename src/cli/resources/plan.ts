@@ -1,4 +1,4 @@
-/** What is to be done for the store to hold what a file says: judged as a whole before anything is written. */
+/** Plans the changes that make the store match a file, validated as a whole before anything is written. */
 
 import { describeKeyTerms, toChange } from '../../config/elements/key/terms.ts';
 import { keyWarnings } from '../../config/elements/key/warnings.ts';

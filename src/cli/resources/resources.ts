@@ -1,4 +1,4 @@
-/** `postern resources`: what is configured in the store, shown, put in and taken out. */
+/** `postern resources`: shows, applies and deletes the configuration in the store. */
 
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';

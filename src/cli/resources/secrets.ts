@@ -1,4 +1,4 @@
-/** `postern secrets`: under which key the secrets in the store are sealed, and sealing them anew under another one. */
+/** `postern secrets`: shows which key encrypts the stored secrets, and re-encrypts them under another. */
 
 import { toPathText } from '../../config/read/faults.ts';
 import { lackOf } from '../../config/store/resource-changes.ts';
