@@ -1,4 +1,4 @@
-/** From nothing to a snapshot: find the file, read it, put in the environment, judge it, read what it names, compile it. */
+/** Loads a configuration: finds the file, parses it, substitutes the environment, validates, reads named files, and compiles a snapshot. */
 
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** The reference of configuration keys in docs/reference/configuration.md, written from the schema. */
+/** Generates docs/reference/configuration.md from the schema. */
 
 import * as z from 'zod';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../core/family.ts';

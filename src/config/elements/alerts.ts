@@ -1,4 +1,4 @@
-/** The section `alerts`: which rules there are beside budgets, and who is told. */
+/** The `alerts` section: rules other than budgets, and channels. */
 
 import type * as z from 'zod';
 import { type AlertSettings, alertFormats } from '../../core/snapshot.ts';

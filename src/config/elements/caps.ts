@@ -1,4 +1,4 @@
-/** Limits and budgets as operators write them, in the file, on the command line and over the admin API. */
+/** Limits and budgets as operators write them in the file, on the command line and in the admin API. */
 
 import type * as z from 'zod';
 import {

@@ -1,4 +1,4 @@
-/** What every step of the compilation is given: the families, what was read from files, where to put what it finds, and words for it. */
+/** Shared input of every compilation step: families, file contents, and functions to report faults and warnings. */
 
 import type { Family } from '../../core/family.ts';
 import { mayBeMatched } from '../../core/model-name.ts';

@@ -1,4 +1,4 @@
-/** The section `default_model`: which model is meant where a client names none. */
+/** The `default_model` section: the model used when a client names none. */
 
 import type * as z from 'zod';
 import { byOperation, type Operation, operations } from '../../core/operations/index.ts';

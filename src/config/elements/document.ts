@@ -1,4 +1,4 @@
-/** A configuration that fits the schema, or as much of it as does: the settings, and each list's elements with their places. */
+/** A configuration that fits the schema, or the valid part of it: settings, and the elements of each list with their positions. */
 
 import type * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';

@@ -1,4 +1,4 @@
-/** The kinds of value that the configuration file holds. The error of each says what is wanted there. */
+/** Value types of the configuration file. Each error says what is expected. */
 
 import * as z from 'zod';
 import { lanes } from '../../core/lane.ts';

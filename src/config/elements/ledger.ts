@@ -1,4 +1,4 @@
-/** The section `ledger`: what is kept of requests, where, and for how long. */
+/** The `ledger` section: what is recorded of requests, where, and for how long. */
 
 import { dirname, join } from 'node:path';
 import type * as z from 'zod';

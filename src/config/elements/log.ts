@@ -1,4 +1,4 @@
-/** The sections `log`, `metrics` and `otel`: what is written to the log, of whom it is counted, and where traces and metrics go. */
+/** The sections `log`, `metrics` and `otel`: log output, metric labels, and export of traces and metrics. */
 
 import * as z from 'zod';
 import {

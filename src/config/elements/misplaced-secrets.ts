@@ -1,4 +1,4 @@
-/** Warns of secrets of well-known services that stand where no secret belongs: in IDs, names, notes, parameters and hosts. They are masked wherever they are shown. */
+/** Warns of well-known services' secrets in wrong locations: IDs, names, notes, parameters and hosts. They are masked in all output. */
 
 import * as z from 'zod';
 import { isMapping } from '../../lib/is-mapping.ts';

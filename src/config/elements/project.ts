@@ -1,4 +1,4 @@
-/** The section `projects`: what several keys have in common. */
+/** The `projects` section: shared settings of several keys. */
 
 import type * as z from 'zod';
 import type { Project } from '../../core/key.ts';

@@ -1,4 +1,4 @@
-/** The section `routes`: paths of the operator's own. */
+/** The `routes` section: custom routes. */
 
 import type * as z from 'zod';
 import type { CustomModelSource, CustomRoute } from '../../core/custom-route.ts';

@@ -1,4 +1,4 @@
-/** Asks the schema what it says about a place in the file. */
+/** Looks up the schema of a path in the configuration. */
 
 import * as z from 'zod';
 import type { Path } from '../read/faults.ts';

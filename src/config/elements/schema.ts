@@ -1,4 +1,4 @@
-/** The configuration file, key by key: validation, JSON Schema and the reference in the documents all derive from this. */
+/** The schema of the configuration file. Validation, JSON Schema and the reference in the docs derive from it. */
 
 import * as z from 'zod';
 import { alertsSchema } from './alerts.ts';

@@ -1,4 +1,4 @@
-/** Secrets that stand in files of their own: `token_file` in place of `token`. Once read they are as good as written. */
+/** Secrets in files of their own: `token_file` instead of `token`. Once read they are treated like written ones. */
 
 import * as z from 'zod';
 import { isMapping } from '../../lib/is-mapping.ts';

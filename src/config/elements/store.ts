@@ -1,4 +1,4 @@
-/** `store`, `redis` and `redis_deadline`: where things are kept, and where they are counted. */
+/** `store`, `redis` and `redis_deadline`: where data is stored, and shared limits counted. */
 
 import type { CompileContext } from './context.ts';
 import { atStart, duration, secretFile, text } from './fields.ts';

@@ -1,4 +1,4 @@
-/** The running configuration: follows the file, what it names, and the store, and puts each change in force whole or not at all. */
+/** The running configuration: follows the file, files it names, and the store, and applies each change completely or not at all. */
 
 import * as z from 'zod';
 import type { Log } from '../../core/log.ts';

@@ -1,4 +1,4 @@
-/** Notices changes of files by looking at them from time to time, which survives renames, links and network mounts. */
+/** Detects file changes by polling, which works with renames, links and network mounts. */
 
 import { stat } from 'node:fs/promises';
 import { codeOf } from '../../lib/thrown.ts';

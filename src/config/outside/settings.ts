@@ -1,4 +1,4 @@
-/** Settings from outside of the file: `POSTERN_SERVER_PORT` in the environment, and `--set server.port=8080`, which goes before it. */
+/** Settings from the environment (`POSTERN_SERVER_PORT`) and from `--set server.port=8080`, which has precedence. */
 
 import * as z from 'zod';
 import { nearestName } from '../../lib/nearest-name.ts';

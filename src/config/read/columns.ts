@@ -1,4 +1,4 @@
-/** The values of a configuration text and their places, as columns of numbers: small in memory, and cheap to hand from thread to thread. */
+/** The values of a configuration text and their positions, as number columns: small in memory, and cheap to pass between threads. */
 
 import type { Path, Position } from './faults.ts';
 

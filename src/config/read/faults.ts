@@ -1,4 +1,4 @@
-/** What is wrong with a configuration: where it stands, and what to write instead. */
+/** A fault of a configuration: its location, and what to write instead. */
 
 import type { FieldFault } from '../../core/field-fault.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';

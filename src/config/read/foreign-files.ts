@@ -1,4 +1,4 @@
-/** Files that are no configuration of this gateway: those of other gateways, and those with variables that nobody put in. */
+/** Recognises files of other gateways, and files with unsubstituted variables. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { FaultList, Path } from './faults.ts';

@@ -1,4 +1,4 @@
-/** Further files that a configuration file takes in: `include: [conf.d/*.yaml]`. Their lists go on its lists, and each section stands in one file. */
+/** Included configuration files: `include: [conf.d/*.yaml]`. Lists are concatenated, and each other section may be in one file only. */
 
 import { glob } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** A configuration that stands in several places: which of them a value is from, and what is wrong in each. */
+/** A configuration from several sources: which one each value is from, and the faults of each. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { emptyMapping } from './columns.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads what most configuration files are written in: JSON, and YAML of mappings, lists and values of one line each. A text with
- * anything else in it, or with a fault, is not for here: who reads all of YAML reads it then, and finds the same in what is read here.
+ * A fast parser for common configuration files: JSON, and YAML of mappings, lists and one-line values. Any other text, or one with a fault, is
+ * left to the complete YAML parser, which gives the same result for what is parsed here.
  */
 
 import { type Columns, ColumnWriter, type Scalar } from './columns.ts';

@@ -1,4 +1,4 @@
-/** The files that a configuration names: key files and certificates. They are read before it is compiled. */
+/** Reads the files that a configuration names, such as keys and certificates, before compilation. */
 
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** Reads a configuration file: a small one at once, a large one beside the event loop, which requests need. */
+/** Reads a configuration file: a small one directly, a large one in a thread so that requests are not blocked. */
 
 import { stat } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';

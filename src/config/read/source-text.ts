@@ -1,4 +1,4 @@
-/** What reading a configuration's text comes to: its values in columns, or what is wrong with it. Plain data, whichever thread read it. */
+/** The result of parsing a configuration text: its values in columns, or its faults. Plain data that threads can exchange. */
 
 import type { Columns } from './columns.ts';
 import type { Path, Position } from './faults.ts';

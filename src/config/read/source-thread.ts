@@ -1,4 +1,4 @@
-/** A thread that reads one large file and ends: what reading takes of time and memory is not the gateway's. */
+/** A thread that parses one large file and ends, keeping the time and memory out of the gateway's thread. */
 
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Places } from './columns.ts';

@@ -1,4 +1,4 @@
-/** The text of a configuration file as plain values, each with its place: YAML or JSON, bounded in depth and in size. */
+/** Parses the text of a configuration file, YAML or JSON, into plain values with positions. Depth and size are limited. */
 
 import { atOnce } from '../../lib/time-slices.ts';
 import { type Columns, type Places, positionIn, toTree } from './columns.ts';

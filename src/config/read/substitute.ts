@@ -1,4 +1,4 @@
-/** Puts the environment into a configuration: `${NAME}` and `${NAME:-default}` in values, never in keys. */
+/** Substitutes environment variables in a configuration: `${NAME}` and `${NAME:-default}` in values, never in keys. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { atOnce } from '../../lib/time-slices.ts';

@@ -1,4 +1,4 @@
-/** Reads all of YAML, and says what is wrong with a text that is none. Bounded in depth and in size. */
+/** Parses any YAML, and reports syntax faults. Depth and size are limited. */
 
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';

@@ -1,4 +1,4 @@
-/** What a configuration file declares, element by element: where it stands, and how it is written there. */
+/** The elements that a configuration file declares: their positions, and their text. */
 
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';

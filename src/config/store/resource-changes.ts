@@ -1,4 +1,4 @@
-/** A change of what is in the store, before it is written: sealed, held against the whole, and compared with what is there. */
+/** A change to the store before it is written: encrypted, validated with the whole configuration, and compared with the stored version. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type HealthStore, type ReportingNode, reportMaxAgeMs } from '../../core/store/health.ts';

@@ -1,4 +1,4 @@
-/** Puts together what it takes to change upstreams, models and projects in the store: the file, what is there, the rules, and the key for secrets. */
+/** Creates the editor for upstreams, models and projects in the store from file, store contents, rules and secret key. */
 
 import type { FieldFault } from '../../core/field-fault.ts';
 import type { Log } from '../../core/log.ts';

@@ -1,4 +1,4 @@
-/** A file of what is to be put into the store: lists of upstreams, models, projects and keys, as in the configuration file. */
+/** A file for `postern resources apply`: upstreams, models, projects and keys, as in the configuration file. */
 
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';

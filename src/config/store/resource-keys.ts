@@ -1,4 +1,4 @@
-/** The keys of a file of resources, judged: by the schema, among each other, and against what there is. */
+/** Validates the keys of a resource file: by schema, among each other, and against existing keys. */
 
 import { dirname, resolve } from 'node:path';
 import type { KeyTerms } from '../../core/key.ts';

@@ -1,4 +1,4 @@
-/** What the store holds is of the same shape as the elements of the file's lists. */
+/** Schemas of stored resources, the same as those of the file's list elements. */
 
 import type * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';

@@ -1,4 +1,4 @@
-/** The `keys` section as admission uses it: by digest, the secrets themselves forgotten. */
+/** Compiles the `keys` section for admission: keys by digest, without their secrets. */
 
 import type { KeyRecord } from '../../../core/key.ts';
 import type { ModelIndex, Upstream } from '../../../core/snapshot.ts';

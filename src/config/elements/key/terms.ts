@@ -1,4 +1,4 @@
-/** The terms of a key, each with its schema, its option on the command line, and what it is in a record and in words. */
+/** The settings of a key, each with schema, command-line option, stored form and text. */
 
 import * as z from 'zod';
 import type { Caps } from '../../../core/caps.ts';

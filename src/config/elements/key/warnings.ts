@@ -1,4 +1,4 @@
-/** What is legal in the terms of a key, and yet most often a slip; and the project that is not there, in the words for everyone. */
+/** Warns of key settings that are valid but usually a mistake, and reports an unknown project. */
 
 import type { KeyRecord } from '../../../core/key.ts';
 import type { Model, ModelIndex, Snapshot } from '../../../core/snapshot.ts';

@@ -1,4 +1,4 @@
-/** How the calls for a model are shared among its targets, repeated, and hedged. */
+/** How a model's calls are balanced over targets, retried, and hedged. */
 
 import { listOperations } from '../../../core/lists.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';

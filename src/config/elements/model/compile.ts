@@ -1,4 +1,4 @@
-/** The `models` section as the pipeline uses it, and the models that come with a family. */
+/** Compiles the `models` section for the pipeline, together with the families' built-in models. */
 
 import { noCaps } from '../../../core/caps.ts';
 import { mayBeMatched, upstreamNameOf } from '../../../core/model-name.ts';

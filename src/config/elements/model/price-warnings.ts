@@ -1,4 +1,4 @@
-/** Warns of prices that would let money go uncounted: those that nobody knows where there are budgets, and those that name no unit that is billed. */
+/** Warns of prices that would leave cost uncounted: unknown ones under a budget, and those without a billed unit. */
 
 import { type Caps, noCaps } from '../../../core/caps.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** Prices as operators write them, and which one holds for a target: its own, its model's, the table's, or none. */
+/** Prices in the configuration, and which one applies to a target: its own, its model's, the built-in table's, or none. */
 
 import * as z from 'zod';
 import type { Factors, Price } from '../../../core/accounting/price.ts';

@@ -1,4 +1,4 @@
-/** What is known of a model's answers: on which scale its scores are, and in which space its vectors. */
+/** The scale of a model's scores, and the space of its vectors. */
 
 import type { Operation } from '../../../core/operations/index.ts';
 import type { ScoreScale } from '../../../core/scores.ts';

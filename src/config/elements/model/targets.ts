@@ -1,4 +1,4 @@
-/** Targets of a model: their upstreams, and their lines in the file. */
+/** The targets of a model, with upstreams and positions in the file. */
 
 import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';

@@ -1,4 +1,4 @@
-/** The `server` section as the gateway uses it. */
+/** Compiles the `server` section. */
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

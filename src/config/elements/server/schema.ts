@@ -1,4 +1,4 @@
-/** The section `server`, key by key. */
+/** The schema of the `server` section. */
 
 import * as z from 'zod';
 import {

@@ -1,4 +1,4 @@
-/** The section `upstream_addresses`, and what of an address can be judged before anyone connects to it. */
+/** The `upstream_addresses` section, and checks of an address before anyone connects to it. */
 
 import { isIP } from 'node:net';
 import type * as z from 'zod';

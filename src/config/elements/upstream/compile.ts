@@ -1,4 +1,4 @@
-/** The `upstreams` section as the pipeline uses it: addresses resolved, credentials read, headers ready to send. */
+/** Compiles the `upstreams` section for the pipeline: addresses resolved, credentials read, headers ready to send. */
 
 import {
   type Auth,

@@ -1,4 +1,4 @@
-/** The keys to an upstream's account: read from the file or from files of their own, and made ready to send. */
+/** Credentials of an upstream, read from the configuration or from files, ready to send. */
 
 import { createHash } from 'node:crypto';
 import type { Auth, Family, Signer } from '../../../core/family.ts';

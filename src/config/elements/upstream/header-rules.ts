@@ -1,4 +1,4 @@
-/** Which headers an operator may add to upstream calls, and which ones of clients and of answers may be let through. */
+/** Which headers an operator may add to upstream calls, and which client and response headers may be forwarded. */
 
 import { type HeaderList, toHeaderList, whyWithheld } from '../../../core/answer-headers.ts';
 import type { Auth } from '../../../core/family.ts';

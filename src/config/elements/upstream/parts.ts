@@ -1,4 +1,4 @@
-/** What an upstream sets beside its addresses and credentials: limits, health checks, screening, and the options and paths of its family. */
+/** Settings of an upstream besides address and credentials: limits, health checks, credential screening, family options and paths. */
 
 import {
   type Family,

@@ -1,4 +1,4 @@
-/** The settings of an upstream that are what they say: each with its schema, and what it is to whoever goes by it. */
+/** Simple settings of an upstream, each with its schema and compiled value. */
 
 import type * as z from 'zod';
 import type { UpstreamSettings } from '../../../core/snapshot.ts';

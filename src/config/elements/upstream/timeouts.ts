@@ -1,4 +1,4 @@
-/** How patient Postern is with an upstream, by operation. */
+/** Timeouts of an upstream by operation. */
 
 import { byOperation, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import type { Timeouts } from '../../../core/snapshot.ts';

@@ -1,4 +1,4 @@
-/** The certificates and the key with which an upstream is spoken to: read, and checked to be what they should be. */
+/** TLS certificates and key for an upstream: reads and validates them. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
