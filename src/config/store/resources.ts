@@ -1,4 +1,4 @@
-/** What is configured in the store, beside the file: elements of the same lists, each with a place of its own. */
+/** The configuration in the store: elements of the same lists as in the file, each with its own location. */
 
 import type { Resource } from '../../core/store/resources.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';

@@ -1,4 +1,4 @@
-/** The secrets in a document for the store: which values they are, how they are sealed, opened and hidden. */
+/** Finds the secrets in a document for the store, and encrypts, decrypts and masks them. */
 
 import * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';

@@ -1,4 +1,4 @@
-/** The key that seals what is secret in the store: from the environment, from a file that it names, or from one beside the database. */
+/** The key that encrypts secrets in the store: from the environment, from a file named there, or from one beside the database. */
 
 import { hash, randomBytes } from 'node:crypto';
 import { link, open, readFile, stat, unlink } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Settings that the store may hold: what the file leaves open of `alerts` and `ledger`, and an imported price list. */
+/** Settings that the store may hold: parts of `alerts` and `ledger` that the file leaves open, and an imported price list. */
 
 import type * as z from 'zod';
 import { webhooksField } from '../elements/alerts.ts';

@@ -1,4 +1,4 @@
-/** The settings that the store holds, put where the file leaves them open: what the file says is the file's. */
+/** Merges stored settings where the file leaves them open; the file has precedence. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type ImportedPrices, toImportedPrices } from '../../prices/imported.ts';
