@@ -1,4 +1,4 @@
-/** Which headers of an upstream's answer may reach a client: those that never do, by class, with the reason; and what an operator lists. */
+/** Which headers of an upstream's response may reach a client: blocked ones by class with the reason, and those the operator lists. */
 
 interface HeaderClass {
   /** Goes on after the name: "refresh tells a browser what to do". */

@@ -1,4 +1,4 @@
-/** Which of an upstream's counts are plausible, held against our own estimate: a lower one may be right, an impossible one is dropped. */
+/** Checks an upstream's usage against the gateway's estimate: a lower count may be right, an impossible one is dropped. */
 
 import type { Usage } from './accounting/usage.ts';
 import type { Exchange } from './exchange.ts';

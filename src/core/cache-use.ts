@@ -1,4 +1,4 @@
-/** How much of a list was remembered. */
+/** How many items of a list came from the cache. */
 
 /** Different items, and how many of these were remembered. */
 export interface CacheUse {

@@ -1,4 +1,4 @@
-/** The body of a call: bytes in one piece where they are few, and else whatever pieces they were put together of, without a copy. */
+/** The body of a call: one buffer if small, else the pieces it was assembled from, without a copy. */
 
 import { Buffer } from 'node:buffer';
 import type { StoredBytes } from '../lib/file-bytes.ts';

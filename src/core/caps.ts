@@ -1,4 +1,4 @@
-/** Caps of a holder (key, project, model, upstream): rates, concurrency and budgets. */
+/** Limits and budgets of a holder (key, project, model, upstream): rates, concurrency and budgets. */
 
 /** What is counted: requests, tokens (in and out), and items of a list (inputs, documents). */
 export const measures = ['requests', 'tokens', 'items'] as const;

@@ -1,4 +1,4 @@
-/** A route of the operator's own: where its calls come in and go, and what is known of them. */
+/** A custom route: its path, its upstream path, and its settings. */
 
 import type { Lane } from './lane.ts';
 import type { QueryGrammar } from './query.ts';

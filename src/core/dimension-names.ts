@@ -1,4 +1,4 @@
-/** What clients call the width of the vectors that they want: OpenAI's name first, then those of Cohere and Voyage, and of Google. */
+/** The request fields for embedding dimensions: OpenAI's name first, then those of Cohere, Voyage and Google. */
 
 export const dimensionNames = [
   'dimensions',

@@ -1,4 +1,4 @@
-/** Port between the pipeline and load balancing: choice of the next target, and feedback on how its call went. */
+/** Interface between pipeline and load balancing: choosing the next target, and reporting how its call went. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

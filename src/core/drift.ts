@@ -1,4 +1,4 @@
-/** Whether models are still what they were, and whether another one agrees with them: what is known, and the ports to find out. */
+/** Types and interfaces of drift checks: whether models changed, and whether another one agrees with them. */
 
 import type { Buffer } from 'node:buffer';
 import type { Exchange } from './exchange.ts';

@@ -1,4 +1,4 @@
-/** What clients that were written for another service read of an error, beside the one that every client gets. */
+/** Additional error fields for clients of other services' APIs. */
 
 import type { RerankShape } from './translation.ts';
 

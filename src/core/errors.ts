@@ -1,4 +1,4 @@
-/** Every error that Postern itself answers with: a row each. Status, type and what to do next live here, once. */
+/** Every error that Postern answers with, one row each: status, type and advice. */
 
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 

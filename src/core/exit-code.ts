@@ -1,2 +1,2 @@
-/** How the process ends. 0: fine. 1: the user's fault, said in one line. 2: ours. */
+/** Exit codes: 0 success, 1 a user error reported in one line, 2 an internal error. */
 export type ExitCode = 0 | 1 | 2;

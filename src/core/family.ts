@@ -1,4 +1,4 @@
-/** A kind of upstream: facts and small functions. What it offers, under which label, at which path. */
+/** An upstream family as data and small functions: its operations, their labels and paths. */
 
 import type { Buffer } from 'node:buffer';
 import type { AddressRule } from '../lib/addresses/address-rule.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with one field: `path` as the document writes it, such as `targets[0].upstream`. */
+/** A fault in one field, with its `path` in the document, such as `targets[0].upstream`. */
 export interface FieldFault {
   readonly path: string;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** What whoever changes keys asks of the configuration: what a key may be told, by the rules and in the words of its file. */
+/** Interface to validate key settings against the configuration, for everything that changes keys. */
 
 import type { Caps } from './caps.ts';
 import type { FieldFault } from './field-fault.ts';

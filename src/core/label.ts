@@ -1,4 +1,4 @@
-/** The provider-family labels by which routes are dispatched. */
+/** Provider-family labels, by which routes choose targets. */
 
 export const labels = [
   'openai',

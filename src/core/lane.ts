@@ -1,4 +1,4 @@
-/** Traffic classes: at an upstream that is busy, interactive calls go first and bulk calls take what is left. */
+/** Traffic classes: at a busy upstream interactive calls go first, and bulk calls use what is left. */
 
 import { GatewayError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-/** How long the lists may be that one call holds. */
+/** Limits of the list sizes in one call. */
 
 import type { Options } from './options.ts';
 

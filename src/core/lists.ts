@@ -1,4 +1,4 @@
-/** Port between the pipeline and the list engine: operations that map over a list, and the maxima of one call. */
+/** Interface between pipeline and list engine: operations that map over a list, and the limits of one call. */
 
 import type { Buffer } from 'node:buffer';
 import { isMapping } from '../lib/is-mapping.ts';

@@ -1,4 +1,4 @@
-/** Where a module logs what happened, for the operators; the process decides where it is written. */
+/** Interface for log events; the process decides where they are written. */
 
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;

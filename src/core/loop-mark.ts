@@ -1,4 +1,4 @@
-/** The mark by which a request says which installations it has come through, so that none of them is gone through twice. */
+/** The loop mark: a header that lists the installations a request passed, so that none is passed twice. */
 
 import { GatewayError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-/** Memory for bodies in flight: the port between what reads bodies and the budget that all bodies share. */
+/** Memory for bodies in flight: the interface between body readers and the shared memory limit. */
 
 import type { Buffer } from 'node:buffer';
 import type { GatewayError } from './errors.ts';

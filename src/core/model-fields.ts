@@ -1,6 +1,6 @@
 /**
- * The fields and headers of a request, beside the one that names its model, by which an upstream can be told a model. They are judged at
- * every upstream, whatever its family is: behind any address may be a gateway that passes them on.
+ * Request fields and headers, besides the model field, that can name a model to an upstream. They are checked for every family, because any
+ * address may be a gateway that passes them on.
  */
 
 interface ModelField {

@@ -1,4 +1,4 @@
-/** What a model's name may be, so that it is a name wherever it is written, and never a way to somewhere else; and how a pattern makes one. */
+/** Valid model names, which can never act as a path, and names made by patterns. */
 
 /** Control characters, halves of a pair, and what begins another part of a URL. */
 const commanding = /[\p{Cc}\p{Cs}?#\\]/u;

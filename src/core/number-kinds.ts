@@ -1,4 +1,4 @@
-/** How many numbers a vector has, where it is written in less than one element or four bytes for each. */
+/** The number of elements of a vector in packed formats, with less than one element or four bytes per number. */
 
 /** Bits of one number, by what clients call the kind. */
 const bitsPerNumber: ReadonlyMap<string, number> = new Map([

@@ -1,4 +1,4 @@
-/** A path with the ID of what an upstream keeps in it, and what is asked of that. */
+/** Routes with the ID of a stored object in the path, and their methods. */
 
 import type { ObjectRecords } from './operations/row.ts';
 import type { QueryGrammar } from './query.ts';

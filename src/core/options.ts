@@ -1,2 +1,2 @@
-/** What an operator has set of a family's own, by name, defaults included; `base64` is the upstream's setting of that name. */
+/** An upstream's family options by name, defaults included; `base64` is the upstream's setting of that name. */
 export type Options = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** One call to one target, and the ways it can end. */
+/** A call to one target, and its possible outcomes. */
 
 import type { Buffer } from 'node:buffer';
 import type { Usage } from './accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** When budgets begin anew, in UTC, and what the account of one period is called. */
+/** Budget periods in UTC, and the account name of a period. */
 
 import type { Budget, BudgetPeriod, Holder } from '../caps.ts';
 import type { BudgetAccount } from '../store/budgets.ts';

@@ -1,4 +1,4 @@
-/** Captures the beginnings of request and response bodies, for keys that have this switched on. */
+/** Captures the beginnings of request and response bodies, for keys with capture enabled. */
 
 import { Buffer } from 'node:buffer';
 

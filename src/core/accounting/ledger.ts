@@ -1,4 +1,4 @@
-/** The ledger: for each exchange an intent before anything is sent, and a settlement before the client sees the end. */
+/** Interface of the ledger: a start record before a request is sent, and a settlement before the client sees the end. */
 
 import type { Exchange } from '../exchange.ts';
 import type { Reservation } from './spending.ts';

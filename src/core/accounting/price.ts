@@ -1,4 +1,4 @@
-/** What a target costs. Money is whole nano-dollars; what is not known is undefined, and not zero. A million tokens or characters, or one of whatever else, costs as much. */
+/** The price of a target in whole nano-dollars per million tokens or characters, or per single other unit. Unknown is undefined, never zero. */
 
 import type { Units } from './units.ts';
 

@@ -1,4 +1,4 @@
-/** Port between the pipeline and accounting: reserves what an exchange may use, and settles it once. */
+/** Interface between pipeline and accounting: reserves what a request may use, and settles it once. */
 
 import type { RoutePlan } from '../dispatch.ts';
 import type { GatewayError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** What a request counted beside its tokens, search units and items, and what its price hung on: enough to work its bill out anew. */
+/** Billed units of a request besides tokens, search units and items, and what its price depended on: enough to recompute the bill. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 

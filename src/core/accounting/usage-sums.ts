@@ -1,4 +1,4 @@
-/** The sum of several usages. */
+/** Sums several usage records. */
 
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { LedgerFilter, LedgerStore, UsageGroup, UsageLine, UsageSums } from '../store/ledger.ts';

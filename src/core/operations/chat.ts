@@ -1,4 +1,4 @@
-/** Conversations: messages in, the next one out. */
+/** Operation `chat`: messages in, the next message out. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Text that goes on where a prompt ends. */
+/** Operation `completions`: continues a prompt. */
 
 import { defineOperation } from './row.ts';
 

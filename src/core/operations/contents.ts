@@ -1,4 +1,4 @@
-/** What Google's services are sent: contents of parts, in both spellings that their JSON has for every name. */
+/** Reads the contents and parts of Google's APIs, in both spellings of their field names. */
 
 import type { OperationRow } from './row.ts';
 

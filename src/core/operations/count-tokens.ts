@@ -1,4 +1,4 @@
-/** How many tokens a message would have, without asking for the next one. */
+/** Operation `count_tokens`: counts the tokens of messages without answering them. */
 
 import { storedByMessages } from './messages.ts';
 import { defineOperation } from './row.ts';

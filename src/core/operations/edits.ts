@@ -1,4 +1,4 @@
-/** A text, changed as an instruction says. */
+/** Operation `edits`: changes a text by an instruction. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Vectors for texts or lists of tokens. */
+/** Operation `embeddings`: vectors for texts or token lists. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Conversations as Google has them: contents in, candidates out. */
+/** Operation `generate`: Google's chat, contents in and candidates out. */
 
 import { contents } from './contents.ts';
 import { defineOperation } from './row.ts';

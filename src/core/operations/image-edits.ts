@@ -1,4 +1,4 @@
-/** Pictures, changed as a prompt says. */
+/** Operation `image_edits`: changes images by a prompt. */
 
 import { defineOperation } from './row.ts';
 

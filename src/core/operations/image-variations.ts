@@ -1,4 +1,4 @@
-/** Pictures like one that is given. */
+/** Operation `image_variations`: images similar to a given one. */
 
 import { defineOperation } from './row.ts';
 

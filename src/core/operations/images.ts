@@ -1,4 +1,4 @@
-/** Pictures, made from what a prompt says. */
+/** Operation `images`: images from a prompt. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Every operation that clients can ask for, in the order in which lists have them. */
+/** All operations, in the order used by lists. */
 
 import { chat } from './chat.ts';
 import { completions } from './completions.ts';

@@ -1,4 +1,4 @@
-/** Conversations as Anthropic has them: messages in, the next one out. */
+/** Operation `messages`: Anthropic's chat, messages in and the next one out. */
 
 import { defineOperation, type ObjectNames } from './row.ts';
 

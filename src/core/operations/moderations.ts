@@ -1,4 +1,4 @@
-/** Texts and images, judged by category. */
+/** Operation `moderations`: texts and images judged by category. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** What the operator's custom routes ask for: bytes go, bytes come, and nobody here knows what they mean. */
+/** Operation `own`: custom routes, whose bytes pass without being understood. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Documents in the order of their relevance to a query. */
+/** Operation `rerank`: documents ordered by relevance to a query. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Turns of a conversation as OpenAI's newer clients have them: items in, items out. */
+/** Operation `responses`: OpenAI's newer chat, items in and items out. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** What an operation is: a row of data, from which all that is said, counted and offered of it derives. */
+/** The type of an operation: a row of data from which its docs, metrics and checks derive. */
 
 import type { StoredKind } from '../store/stored-objects.ts';
 

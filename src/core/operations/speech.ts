@@ -1,4 +1,4 @@
-/** A text, read aloud. */
+/** Operation `speech`: a text read aloud. */
 
 import { defineOperation } from './row.ts';
 

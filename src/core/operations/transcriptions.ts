@@ -1,4 +1,4 @@
-/** What is said in a recording, as text. */
+/** Operation `transcriptions`: the speech in a recording as text. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** What is said in a recording, as English text. */
+/** Operation `translations`: the speech in a recording as English text. */
 
 import { defineOperation } from './row.ts';
 
