@@ -1,4 +1,4 @@
-/** Paths as routes have them, spelled out or with the name of a model or an ID in the middle; and paths that are no routes. */
+/** Path templates of routes: literal, or with a model name or ID inside. */
 
 /** `{model}`; or with what belongs to the name already, `{model=tunedModels/*}`. */
 const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;

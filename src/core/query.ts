@@ -1,4 +1,4 @@
-/** The query parameters that a row knows, each with its grammar. They are read, and written anew; any other goes nowhere, not even into a log. */
+/** The query parameters of a route with their grammar. Known ones are parsed and rewritten; all others are dropped and never logged. */
 
 import { GatewayError } from './errors.ts';
 

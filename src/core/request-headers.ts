@@ -1,4 +1,4 @@
-/** The headers of a client's request, as whoever reads some of them sees them. */
+/** Read access to a client request's headers. */
 export interface RequestHeaders {
   /** Of one that stands several times all values, as in a list. `name` in lower case. */
   get(name: string): string | undefined;

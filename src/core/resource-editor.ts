@@ -1,4 +1,4 @@
-/** Upstreams, models and projects as the admin API edits them: shows them, checks a change, writes it to the store. */
+/** Interface of the admin API for editing upstreams, models and projects: shows them, checks a change, writes it to the store. */
 
 import type { FieldFault } from './field-fault.ts';
 import type { Snapshot } from './snapshot.ts';

@@ -1,4 +1,4 @@
-/** What a member of the console may do: roles in rising order, each with everything that those before it may. */
+/** Roles of console members in rising order, each including those before it. */
 
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];

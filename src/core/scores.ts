@@ -1,4 +1,4 @@
-/** On which scale a reranker's scores are: what one model answers with must never be of two of them. */
+/** The scales of rerank scores: one model never answers with two of them. */
 
 /** Numbers without bounds, as a reranker computes them, or the same between 0 and 1: `1 / (1 + e^-x)`. */
 export const scoreScales = ['raw', 'sigmoid'] as const;

@@ -1,4 +1,4 @@
-/** What processes that share the slots at an upstream say to whoever shares them out. */
+/** Messages between processes that share an upstream's slots and the process that assigns them. */
 
 /** `held` never grows by itself: what a process holds beyond what it uses it lowers first, and then says so. */
 export interface SlotClaim {

@@ -1,4 +1,4 @@
-/** How a target is at a moment, for people and for other nodes. */
+/** A target's current state, for display and for other nodes. */
 
 import type { DriftState } from './drift.ts';
 import type { Lane } from './lane.ts';

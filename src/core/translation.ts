@@ -1,4 +1,4 @@
-/** What lies between a client's wire format and an upstream's: how a request is asked there, and how its answer is read. */
+/** Translation between a client's wire format and an upstream's: builds the call's request, and reads its response. */
 
 import type { Buffer } from 'node:buffer';
 import type { JsonFields } from '../lib/json/json-scan.ts';

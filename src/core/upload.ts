@@ -1,4 +1,4 @@
-/** A form that a client has sent: its parts, and its bytes as they came, in memory or in a file. */
+/** An uploaded form: its parts, and its bytes as received, in memory or in a file. */
 
 import type { Buffer } from 'node:buffer';
 import type { CallBody } from './call-body.ts';

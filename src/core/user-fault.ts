@@ -1,4 +1,4 @@
-/** What the user has to change, in one sentence: ends a command with exit code 1. */
+/** An error that the user has to fix, in one sentence: ends a command with exit code 1. */
 export class UserFault extends Error {
   override readonly name: string = 'UserFault';
 }

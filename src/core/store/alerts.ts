@@ -1,4 +1,4 @@
-/** Alerts as the store keeps them, who watches for all nodes, and their port. */
+/** Alerts in the store, the lease of the evaluating node, and the store interface. */
 
 export const alertRules = [
   'error_rate',

@@ -1,4 +1,4 @@
-/** Answers that upstreams make in the background, until what they cost is known, and the port of the store. */
+/** Background responses and batches until their cost is known, and the store interface. */
 
 import type { RequestEstimate } from '../accounting/price.ts';
 import type { Usage, Written } from '../accounting/usage.ts';

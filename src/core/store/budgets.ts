@@ -1,4 +1,4 @@
-/** Budgets' money, spent and drawn, and the account store that all nodes share. */
+/** Budget accounts with spent and drawn money, shared by all nodes. */
 
 import type { HolderKind } from '../caps.ts';
 

@@ -1,4 +1,4 @@
-/** What nodes say of their targets, and the port through which they hear of each other. */
+/** Health reports of nodes on their targets, and the interface to exchange them. */
 
 import type { DriftState } from '../drift.ts';
 import type { HealthReport, TargetState } from '../target-state.ts';

@@ -1,4 +1,4 @@
-/** Keys of clients, and the port behind which the store keeps them. */
+/** Client keys, and the store interface. */
 
 import type { KeyRecord, KeyTerms } from '../key.ts';
 

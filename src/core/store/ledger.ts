@@ -1,4 +1,4 @@
-/** The ledger in the store: what is asked of it, what it answers, and its port. */
+/** The ledger in the store: queries, results, and the interface. */
 
 import type { Capture, LedgerRow, RowOutcome } from '../accounting/ledger-row.ts';
 import type { UnitSums } from '../accounting/units.ts';

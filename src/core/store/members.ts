@@ -1,4 +1,4 @@
-/** People who use the console, and all that proves who they are, as the store keeps it. Of secrets only digests come here. */
+/** Console members and their credentials in the store. Of secrets only digests are passed here. */
 
 import type { Role } from '../role.ts';
 

@@ -1,4 +1,4 @@
-/** What is configured in the store instead of the file, and its port. */
+/** Configuration elements in the store, and the interface. */
 
 /** A setting is a section of the file, of which the store may hold what the file leaves open. */
 export const resourceKinds = ['upstream', 'model', 'project', 'setting'] as const;

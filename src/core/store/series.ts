@@ -1,4 +1,4 @@
-/** Series of the ledger over time: what can be asked of them, what comes back, and their port. */
+/** Time series of the ledger in the store: queries, results, and the interface. */
 
 import type { RowOutcome } from '../accounting/ledger-row.ts';
 

@@ -1,4 +1,4 @@
-/** All ports of a store in one, and two small ones: audit log and changes. Which database answers is the store's own business. */
+/** All store interfaces in one; the database behind is not visible. */
 
 import type { AlertStore } from './alerts.ts';
 import type { BackgroundStore } from './background-answers.ts';

@@ -1,4 +1,4 @@
-/** Stored objects (files, batches, answers at upstreams) by ID: their owner and location, and the port of the store. */
+/** Stored objects (files, batches, responses at upstreams) by ID: owner and location, and the store interface. */
 
 import type { BatchSize, RequestEstimate } from '../accounting/price.ts';
 
