@@ -1,4 +1,4 @@
-/** Azure AI Content Safety: texts judged one by one, in four categories with a severity each. */
+/** Azure AI Content Safety: moderates one text per call, in four categories with severities. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';

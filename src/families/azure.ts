@@ -1,4 +1,4 @@
-/** Azure OpenAI: OpenAI's shapes, where the model is a deployment and the path depends on the version. */
+/** Azure OpenAI: OpenAI's format, where the model is a deployment and the path depends on the API version. */
 
 import { bearer, type Options } from '../core/family.ts';
 import type { Json } from '../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** AWS Bedrock: one method for every model, in the words of whoever made it. */
+/** AWS Bedrock: one method for all models, each in its vendor's format. */
 
 import { defineFamily, type Options, type Signer } from '../core/family.ts';
 import type { Asked, Conversation, Translation } from '../core/translation.ts';

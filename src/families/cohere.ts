@@ -1,4 +1,4 @@
-/** Cohere: embeddings in its own shape, reranking in the one that clients use. */
+/** Cohere: embeddings in its own format, rerank in the gateway's. */
 
 import { bearer, defineFamily, type Offer } from '../core/family.ts';
 import { type Asked, vectorKinds } from '../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Alibaba's DashScope: OpenAI's shapes in its compatible mode, and reranking in its own. */
+/** Alibaba's DashScope: OpenAI's format in its compatible mode, rerank in its own. */
 
 import type { Json } from '../lib/json/json-text.ts';
 import { byModel } from './wire-formats/by-model.ts';

@@ -1,4 +1,4 @@
-/** DeepSeek, as a row of facts: completions of text around a gap, which only its beta speaks. */
+/** DeepSeek: fill-in-the-middle completions, available in its beta only. */
 
 import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';

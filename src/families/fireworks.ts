@@ -1,4 +1,4 @@
-/** Fireworks AI, as a row of facts. */
+/** Fireworks AI: OpenAI's format. */
 
 import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';

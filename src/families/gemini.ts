@@ -1,4 +1,4 @@
-/** Google's Gemini API: one input by one method, several by another, and no count of tokens. */
+/** Google's Gemini API: one method for a single input, another for several, and no token usage. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';

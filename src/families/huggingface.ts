@@ -1,4 +1,4 @@
-/** Hugging Face's own inference behind its router: features of texts as embeddings, classified texts as moderations. */
+/** Hugging Face inference behind its router: text features as embeddings, text classification as moderations. */
 
 import { GatewayError } from '../core/errors.ts';
 import { bearer, defineFamily } from '../core/family.ts';

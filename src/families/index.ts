@@ -1,4 +1,4 @@
-/** Every family there is: a file beside this one is a family, and the rest derives from the list. */
+/** All families: each file beside this one is a family. */
 
 import { readdir } from 'node:fs/promises';
 import { defineFamily, type Family, type Offer, type Offers, offersOf } from '../core/family.ts';

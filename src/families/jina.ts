@@ -1,4 +1,4 @@
-/** Jina AI: OpenAI's shapes with a few names of its own. */
+/** Jina AI: OpenAI's format with a few fields of its own. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Asked, VectorKind } from '../core/translation.ts';

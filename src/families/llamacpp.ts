@@ -1,4 +1,4 @@
-/** The server of llama.cpp: OpenAI's shapes, and a reranker in that of Jina. */
+/** llama.cpp's server: OpenAI's format, and a reranker in Jina's. */
 
 import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';

@@ -1,4 +1,4 @@
-/** Models that answer inside this process: no network, no key, the same bytes for the same request. */
+/** Local models that answer inside this process: no network, no key, identical output for identical requests. */
 
 import { defineFamily } from '../core/family.ts';
 import { rerankByBm25 } from './local/bm25.ts';

@@ -1,4 +1,4 @@
-/** Mistral: embeddings nearly as OpenAI has them, and completions that fill a gap, which answer as chat does. */
+/** Mistral: embeddings close to OpenAI's, and fill-in-the-middle completions that answer in chat's format. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Operation } from '../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** NVIDIA NIM: OpenAI's embeddings with the side of a search that a text is on, and ranking in its own shape. */
+/** NVIDIA NIM: OpenAI's embeddings with an input type, and ranking in its own format. */
 
 import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';

@@ -1,4 +1,4 @@
-/** Ollama: OpenAI's shapes, or for embeddings its own, which knows what the other cannot say. */
+/** Ollama: OpenAI's format, or its own for embeddings, which has more options. */
 
 import type { Offer } from '../core/family.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';

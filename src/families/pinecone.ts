@@ -1,4 +1,4 @@
-/** Pinecone: reranking by the models that it hosts. */
+/** Pinecone: rerank with its hosted models. */
 
 import { defineFamily } from '../core/family.ts';
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';

@@ -1,4 +1,4 @@
-/** SiliconFlow, as a row of facts; abroad it is at api.siliconflow.com. */
+/** SiliconFlow: OpenAI's format; outside China it is at api.siliconflow.com. */
 
 import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';

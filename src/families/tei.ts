@@ -1,4 +1,4 @@
-/** Hugging Face Text Embeddings Inference: OpenAI's embeddings, and rerank and classifiers in its own shape. */
+/** Hugging Face Text Embeddings Inference: OpenAI's embeddings, and rerank and classifiers in its own format. */
 
 import { bearer, defineFamily, type ModelList, type Offer, type Options } from '../core/family.ts';
 import { isMapping } from '../lib/is-mapping.ts';

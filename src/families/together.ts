@@ -1,4 +1,4 @@
-/** Together AI, as a row of facts. */
+/** Together AI: OpenAI's format. */
 
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';

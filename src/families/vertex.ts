@@ -1,4 +1,4 @@
-/** Google's Vertex AI: embeddings by one method of prediction, and by another one for newer models. */
+/** Google's Vertex AI: embeddings by one prediction method, and another for newer models. */
 
 import { defineFamily, type Options } from '../core/family.ts';
 import { googleSigner } from './signing/google.ts';

@@ -1,4 +1,4 @@
-/** vLLM: OpenAI's shapes with the model's own token IDs, and a reranker that always gives its documents back. */
+/** vLLM: OpenAI's format with the model's own token IDs, and a reranker that always returns its documents. */
 
 import type { Asked, Translation } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Voyage AI: OpenAI's embeddings and Cohere's reranking, under other names. */
+/** Voyage AI: OpenAI's embeddings and Cohere's rerank with other field names. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { type Glance, vectorKinds } from '../core/translation.ts';

@@ -1,4 +1,4 @@
-/** What goes to chat beside the messages: parameters as they are, under another name, or not at all. */
+/** Converts request parameters for chat: unchanged, renamed or dropped. */
 
 import type { Asked } from '../../core/translation.ts';
 import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Edits by way of chat: the model is told to answer with the edited text and nothing else. */
+/** Bridge for edits over chat: instructs the model to return only the edited text. */
 
 import { type Asked, type Reply, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
 import { isJsonObject, type JsonObject, numberOf } from '../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Moderations by way of a guard model that speaks chat: `safe`, or `unsafe` and the codes of what it found. */
+/** Bridge for moderations over a guard model's chat, which answers `safe`, or `unsafe` with category codes. */
 
 import type { Offers } from '../../core/family.ts';
 import { Unfit } from '../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Serving other operations by way of chat: what each bridge offers, over a family's path for chat. */
+/** Bridges: other operations over a family's chat path. */
 
 import type { Offers } from '../../core/family.ts';
 import type { Asked, Translation } from '../../core/translation.ts';

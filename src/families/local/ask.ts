@@ -1,4 +1,4 @@
-/** Asks a built-in model as the pipeline does; for the tests beside. */
+/** Test helper: calls a local model as the pipeline does. */
 
 import { createHash } from 'node:crypto';
 import type { MadeAnswer, Maker } from '../../core/family.ts';

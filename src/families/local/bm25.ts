@@ -1,4 +1,4 @@
-/** `local/bm25`: documents in the order of BM25 over the words they share with the query; letters in common break ties. */
+/** `local/bm25`: ranks documents by BM25 over words shared with the query; common letters break ties. */
 
 import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';

@@ -1,4 +1,4 @@
-/** Cuts text into words: what the built-in models compare, and what they count as tokens. */
+/** Splits text into words, which local models compare and count as tokens. */
 
 /** Longer texts are read in stretches; cut at white space where there is some. */
 const stretchCharacters = 8_192;

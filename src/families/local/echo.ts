@@ -1,4 +1,4 @@
-/** `local/echo`: completions and chat that say what was sent again, and edits that follow a few plain instructions. */
+/** `local/echo`: completions and chat that repeat the input, and edits that follow a few simple instructions. */
 
 import type { MadeAnswer } from '../../core/family.ts';
 import { isJsonList, isJsonObject, type Json } from '../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** The instructions that `local/echo` follows on `/v1/edits`: how each may be worded, and what it does to a text. */
+/** The instructions of `local/echo` on `/v1/edits`: accepted wordings, and their effect. */
 
 import { Refusal } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-/** `local/hash-embed`: texts as unit vectors of hashed words, word pairs and character n-grams. Alike in letters is near. */
+/** `local/hash-embed`: unit vectors of hashed words, word pairs and character n-grams. Texts with similar letters are near. */
 
 import { dimensionNames } from '../../core/dimension-names.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** What every built-in model does around its own work: reads the body, turns refusals into answers, writes JSON. */
+/** Shared wrapper of local models: parses the body, converts refusals to error responses, writes JSON. */
 
 import { createHash } from 'node:crypto';
 import type { MadeAnswer, Maker } from '../../core/family.ts';

@@ -1,4 +1,4 @@
-/** Shares the event loop: long work is done in turns, and ends when nobody waits for it any more. */
+/** Yields to the event loop during long work, and stops it when the client is gone. */
 
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 

@@ -1,4 +1,4 @@
-/** What a built-in model cannot do, in OpenAI's words: status 400, or 413 for what is too long, the field, and what to do next. */
+/** Errors of local models in OpenAI's format: status 400, or 413 for too long input, with the field and advice. */
 
 export type RefusalCode =
   | 'invalid_json'

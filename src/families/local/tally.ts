@@ -1,4 +1,4 @@
-/** Adds up by 32-bit keys in flat memory of a fixed size: a hash table that is emptied, never grown. */
+/** A fixed-size hash table that sums by 32-bit keys; it can be emptied, but does not grow. */
 
 export interface Tally {
   /** How many different keys it holds. */

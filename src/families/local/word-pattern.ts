@@ -1,5 +1,5 @@
 /**
- * Patterns of words, such as `i am|m going|gonna to? ..2 leave !for|to`, and a search for many of them at once.
+ * Word patterns, such as `i am|m going|gonna to? ..2 leave !for|to`, and a search for many of them at once.
  *
  * Between two spaces stands what one place of the text may hold: words to choose from (`a|b`, or `{name}` for a list of the
  * vocabulary), with `?` behind them if they may be missing; `..n` for up to n words of any kind; `!a|b` where none of these

@@ -1,4 +1,4 @@
-/** The rules of `local/wordlist`: which words, in which order, speak for which category, and how strongly. English only. */
+/** The rules of `local/wordlist`: word patterns with category and weight. English only. */
 
 import type { OpenaiCategory } from '../wire-formats/moderations/moderation-categories.ts';
 

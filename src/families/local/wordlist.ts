@@ -1,4 +1,4 @@
-/** `local/wordlist`: texts judged by a list of rules that anyone can read, in the shape of OpenAI's moderations. */
+/** `local/wordlist`: moderates texts by a readable rule list, in OpenAI's response shape. */
 
 import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from '../wire-formats/moderations/moderation-categories.ts';

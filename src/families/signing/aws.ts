@@ -1,4 +1,4 @@
-/** AWS's Signature Version 4: the headers that prove who calls. The library that makes them is loaded for the first call. */
+/** AWS Signature Version 4. The signing library is loaded at the first call. */
 
 import { createHash } from 'node:crypto';
 import type { Signer } from '../../core/family.ts';

@@ -1,4 +1,4 @@
-/** Google's access tokens: one that is ready, or those that a service account's key is exchanged for. */
+/** Google access tokens: a given one, or those obtained with a service account's key. */
 
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import * as z from 'zod';

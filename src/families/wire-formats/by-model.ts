@@ -1,4 +1,4 @@
-/** For services that are spoken to in several ways: whose a model is shows in its name. */
+/** Chooses a wire format by the model's vendor, for services with several. */
 
 import { limitsFor } from '../../core/list-limits.ts';
 import type { Translation } from '../../core/translation.ts';

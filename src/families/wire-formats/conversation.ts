@@ -1,4 +1,4 @@
-/** One question to an upstream, and what is made of its answer. */
+/** One translated call: the request to an upstream, and the reader of its response. */
 
 import type { Conversation, Reply, WireAnswer, WireRequest } from '../../core/translation.ts';
 

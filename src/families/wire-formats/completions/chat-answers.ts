@@ -1,4 +1,4 @@
-/** Reads what chat answers: the text of each choice, why it ended, and how likely its tokens were. */
+/** Parses chat responses: text, finish reason and logprobs of each choice. */
 
 import { Unfit } from '../../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Completions of what chat answers, whole or as a stream of chunks. */
+/** Converts chat responses to text completions, plain or streamed. */
 
 import type { Usage } from '../../../core/accounting/usage.ts';
 import type { Asked, StreamReader, WireAnswer } from '../../../core/translation.ts';

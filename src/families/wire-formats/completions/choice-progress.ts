@@ -1,4 +1,4 @@
-/** Which choices of a stream have begun and which have ended, to number new ones and to tell a whole stream from one that was cut. */
+/** Tracks which choices of a stream have begun and ended, to number new ones and to detect a truncated stream. */
 
 import { Unfit } from '../../../core/translation.ts';
 import type { Json } from '../../../lib/json/json-text.ts';

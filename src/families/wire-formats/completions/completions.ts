@@ -1,4 +1,4 @@
-/** Completions between OpenAI's shape and any other: prompts to calls, and the choices of all calls in one list. */
+/** Translates completions between OpenAI's and other formats: one call per prompt, and all choices in one list. */
 
 import {
   type Asked,

@@ -1,4 +1,4 @@
-/** Completions in OpenAI's own shape, for upstreams that lack a part of it. What they can do passes as it came. */
+/** Completions in OpenAI's format for upstreams that support only a part of it. Supported requests pass unchanged. */
 
 import type { Usage } from '../../../core/accounting/usage.ts';
 import { type StreamReader, type Translation, Unfit } from '../../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** How each maker's models embed on AWS Bedrock: whose they are shows in the name, wherever a region or a profile stands before it. */
+/** Embeddings of each vendor's models on AWS Bedrock. The vendor is part of the model name, also behind a region or profile. */
 
 import type { ListLimits } from '../../../core/list-limits.ts';
 import type { Asked } from '../../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Cohere's words for what texts are embedded for, wherever its models are. */
+/** Cohere's input types for embeddings, on any service. */
 
 import type { EmbeddingWireFormat } from './embeddings.ts';
 

@@ -1,4 +1,4 @@
-/** Embeddings between OpenAI's shape and any other: inputs to texts, calls of a size that fits, vectors in the format that was asked for. */
+/** Translates embeddings between OpenAI's and other formats: inputs to texts, calls of a fitting size, vectors in the requested format. */
 
 import { countsCharacters } from '../../../core/believable.ts';
 import { dimensionNames } from '../../../core/dimension-names.ts';

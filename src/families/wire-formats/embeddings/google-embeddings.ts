@@ -1,4 +1,4 @@
-/** What Google's two services of embeddings share: what a text is for, one text a call, and vectors of unit length. */
+/** Shared by Google's two embedding services: task types, one text per call, and unit vectors. */
 
 import type { Asked } from '../../../core/translation.ts';
 import type { Json, JsonObject } from '../../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Embeddings in OpenAI's own shape, for upstreams that lack a part of it. What they can do passes as it came. */
+/** Embeddings in OpenAI's format for upstreams that support only a part of it. Supported requests pass unchanged. */
 
 import type { Options } from '../../../core/family.ts';
 import { type Glance, type Translation, Unfit, type WireAnswer } from '../../../core/translation.ts';
