@@ -1,4 +1,4 @@
-/** Tells a client's address: the peer's, or what proxies that the operator named say it is. */
+/** Determines a client's address: the peer's, or the one reported by trusted proxies. */
 
 import { type BlockList, isIP } from 'node:net';
 import { includesAddress } from '../lib/addresses/address-range.ts';

@@ -1,4 +1,4 @@
-/** Reads a request body once, whole, under a limit and in the memory that it has; undoes its compression, under the same limit. */
+/** Reads a request body completely, decompressed, within a size limit and its memory lease. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Undoes the compression of a request body while it comes, and no faster than it is undone. */
+/** Decompresses a request body as it arrives, with back-pressure. */
 
 import { Buffer } from 'node:buffer';
 import type { Transform } from 'node:stream';

@@ -1,4 +1,4 @@
-/** How many connections clients may hold: in all, where idle ones are closed for new ones, and from one address. */
+/** Limits client connections: in total, where idle ones are closed for new ones, and per address. */
 
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** Cross-origin access for browsers, where the operator names the origins; off otherwise. */
+/** CORS for browsers, if the operator lists origins; off by default. */
 
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';

@@ -1,4 +1,4 @@
-/** Where requests come in: judges framing, route and method, answers what needs no upstream, and turns every error into an answer. */
+/** Entry point of client requests: checks framing, route and method, answers what needs no upstream, and turns every error into a response. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it; or as those of a client API read it. */
+/** Writes an error in the gateway's common shape, with additional fields for other services' clients, or in a client API's own shape. */
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';

@@ -1,4 +1,4 @@
-/** What the client is told of a request that cannot be read: the fault that was found on the wire, as one of our errors. */
+/** Error responses for requests that cannot be parsed. */
 
 import { type ErrorCode, GatewayError } from '../core/errors.ts';
 import type { WireFault } from '../wire/fault.ts';

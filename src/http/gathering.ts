@@ -1,4 +1,4 @@
-/** Puts the pieces of a body together, in memory that was asked for before it is used, and given back as soon as it is not. */
+/** Assembles a body from its pieces, in memory reserved beforehand and released at once. */
 
 import { Buffer } from 'node:buffer';
 import type { MemoryLease } from '../core/memory-lease.ts';

@@ -1,4 +1,4 @@
-/** Says whether a Content-Type announces JSON in UTF-8, the only body that the routes take. */
+/** Checks whether a Content-Type is JSON in UTF-8. */
 
 /** `application/json`, any `+json`, or nothing; a charset other than UTF-8 would let the upstream read another text. */
 export function isJsonMediaType(contentType: string | undefined): boolean {

@@ -1,4 +1,4 @@
-/** The message of a 404: the nearest path that is served, and the paths that take the request's method. */
+/** The message of a 404: the nearest existing path, and the paths for the request's method. */
 
 import { nearestName } from '../lib/nearest-name.ts';
 

@@ -1,4 +1,4 @@
-/** Finds what a request path means: one of the client routes, the model list, a fixed endpoint of a client API, or a health check. */
+/** Resolves a request path: a client route, the model list, a fixed endpoint of a client API, or a health check. */
 
 import { type ClientApi, type FixedEndpoint, pathsUnder } from '../core/client-api.ts';
 import { mayStandInPath } from '../core/model-name.ts';

@@ -1,4 +1,4 @@
-/** The file of the socket that clients are served at: who stands in its way, and whom it belongs to. */
+/** The socket file of the clients' listener: removes stale ones, and sets owner and mode. */
 
 import { chmod, lchown, lstat, readFile, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';

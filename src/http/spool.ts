@@ -1,4 +1,4 @@
-/** Files that hold what is too long for memory: seen by nobody else, and gone with the process, however that ends. */
+/** Temporary files for large data, unlinked at once so that they end with the process. */
 
 import type { Buffer } from 'node:buffer';
 import { constants, type Dirent, readdirSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Reads a form once, whole, under a limit: in memory while it is short, and else in a file, so that it can be sent more than once. */
+/** Reads a form completely within a limit: small ones in memory, others in a file, so that it can be sent more than once. */
 
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** How much of the journal is kept free, so that every exchange that was opened can end. */
+/** Computes the journal space to keep free so that every open request can end. */
 
 /** What most ends need twice over. */
 const usualBytes = 2_048;

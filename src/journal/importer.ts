@@ -1,4 +1,4 @@
-/** Brings what stands in journals into the store: the own one as it grows, and those of processes that are gone. */
+/** Imports journals into the store: this process's as it grows, and those of dead processes. */
 
 import type { Log } from '../core/log.ts';
 import type { BudgetAccountStore } from '../core/store/budgets.ts';

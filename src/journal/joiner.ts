@@ -1,4 +1,4 @@
-/** Joins intents with settlements, in the order of the journal, and makes rows of those that never met. */
+/** Joins start records with settlements in journal order, and makes rows of unfinished requests too. */
 
 import type { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow } from '../core/accounting/ledger-row.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with the journal: a sentence for the operator, and an answer for clients. */
+/** A journal failure: one sentence for the operator, and an error response for clients. */
 
 import { GatewayError } from '../core/errors.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';

@@ -1,4 +1,4 @@
-/** What the journal asks of the file system, in one place, so that a test can let every single step fail. */
+/** The journal's file operations in one place, so that tests can make each fail. */
 
 import type { Buffer } from 'node:buffer';
 import {

@@ -1,4 +1,4 @@
-/** A frame: what was written in one turn of the event loop, with a head by which a reader knows that it is whole. */
+/** A journal frame: the records of one event-loop turn, with a checksummed head. */
 
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** The binary items of a journal frame: names, intents, settlements, and the journal's own records as JSON. */
+/** The binary records of a journal frame: names, start records, settlements, and the journal's own records as JSON. */
 
 import { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow, RowOutcome, SettlementRecord } from '../core/accounting/ledger-row.ts';

@@ -1,4 +1,4 @@
-/** What the journal has to write, and who waits for it. */
+/** A pending journal write, and its waiters. */
 
 import { Buffer } from 'node:buffer';
 import type { LedgerWaiter } from '../core/accounting/ledger.ts';

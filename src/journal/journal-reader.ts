@@ -1,4 +1,4 @@
-/** Reads a journal for the import: joins intents with settlements, and says what became of those that have none. */
+/** Reads a journal for the import: joins start records with settlements, and reports the outcome of unfinished ones. */
 
 import type { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';

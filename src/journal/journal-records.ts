@@ -1,4 +1,4 @@
-/** The records by which the journal speaks of itself, and the lines of JSON in which version 0.1.0 wrote all records. */
+/** The journal's records about itself, and the JSON lines that version 0.1.0 wrote. */
 
 import { Buffer } from 'node:buffer';
 import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';

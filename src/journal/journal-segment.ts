@@ -1,4 +1,4 @@
-/** A segment: a file of fixed size, filled with zeros beforehand, in which frames follow one another. */
+/** A journal segment: a preallocated file of fixed size that holds frames. */
 
 import { Buffer } from 'node:buffer';
 import { join } from 'node:path';

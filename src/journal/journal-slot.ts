@@ -1,4 +1,4 @@
-/** The places in the journal's directory: one for each process that runs, locked as long as it does. */
+/** Slots in the journal's directory: each running process locks one. */
 
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The journal of one process: what is appended within one turn of the event loop is one frame, written at once. */
+/** The journal of one process: records of one event-loop turn are written as one frame. */
 
 import type { Buffer } from 'node:buffer';
 import type { LedgerWaiter } from '../core/accounting/ledger.ts';

@@ -1,4 +1,4 @@
-/** A journal in memory, for stores in memory: what is lost with the process is lost together. */
+/** An in-memory journal for in-memory stores, which end with the process as well. */
 
 import type { Buffer } from 'node:buffer';
 import type { LedgerWaiter } from '../core/accounting/ledger.ts';

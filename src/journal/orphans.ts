@@ -1,4 +1,4 @@
-/** Finds the journals of processes that ended before all of it was in the store. */
+/** Finds journals of dead processes that are not completely imported. */
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Counts the rows that stand in a journal and are not in the store yet, reading each frame once however often it is asked. */
+/** Counts journal rows that are not in the store yet, reading each frame once. */
 
 import { Buffer } from 'node:buffer';
 import type { JournalPosition } from '../core/store/ledger.ts';

@@ -1,4 +1,4 @@
-/** Keeps segments at hand: the one that is written, and enough made beforehand that a full disk shows before it hurts. */
+/** Prepares journal segments ahead, so that a full disk is noticed early. */
 
 import type { Log } from '../core/log.ts';
 import { codeOrReasonOf } from './journal-error.ts';

@@ -1,4 +1,4 @@
-/** Says what stands in journals and is not in the store yet, without taking anything. */
+/** Lists what waits in journals, without importing it. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

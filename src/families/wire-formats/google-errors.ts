@@ -1,4 +1,4 @@
-/** How Google's services speak of errors: details by kind, beside what others say. */
+/** Parses Google's errors, which have typed details. */
 
 import type { ErrorWireFormat } from '../../core/translation.ts';
 import { isJsonList, type Json } from '../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Hints: parameters that change nothing of what an answer means, so that it is good without them. Some clients send them always. */
+/** Hints: optional parameters that do not change the meaning of a response, and can be dropped. Some clients always send them. */
 
 export const hints: ReadonlySet<string> = new Set([
   // Who asks, how soon it is wanted, and what is to be noted down.

@@ -1,4 +1,4 @@
-/** The lists in which upstreams name their models, as those who choose from them read them. */
+/** Parses the model lists of upstreams. */
 
 import type { ListedModel, ModelList } from '../../core/family.ts';
 import type { Operation } from '../../core/operations/index.ts';

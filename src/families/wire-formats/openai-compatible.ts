@@ -1,4 +1,4 @@
-/** Families that speak OpenAI's wire format, or nearly: a row of facts each, and what follows from them. */
+/** Families with OpenAI's wire format, or nearly: one row of facts each, from which the rest derives. */
 
 import { bearer, defineFamily, type Family, type Offer, type Offers, type Options } from '../../core/family.ts';
 import type { Operation } from '../../core/operations/index.ts';

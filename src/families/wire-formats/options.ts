@@ -1,4 +1,4 @@
-/** Options that several families have. */
+/** Family options shared by several families. */
 
 import type { FamilyOption } from '../../core/family.ts';
 

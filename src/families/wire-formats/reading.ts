@@ -1,4 +1,4 @@
-/** Takes what an answer must hold out of it, or says what is missing. */
+/** Reads mandatory fields of a response, or reports what is missing. */
 
 import { Unfit, type WireAnswer } from '../../core/translation.ts';
 import {

@@ -1,4 +1,4 @@
-/** What clients may send as text: a string, several, or token IDs in place of either. */
+/** Reads text inputs: a string, several, or token IDs. */
 
 import type { Asked } from '../../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';

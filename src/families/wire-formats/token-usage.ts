@@ -1,4 +1,4 @@
-/** Token counts as upstreams say them: which are to be believed, and what they come to over several calls. */
+/** Reads token usage: plausible counts only, summed over calls. */
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import {

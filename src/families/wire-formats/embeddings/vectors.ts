@@ -1,4 +1,4 @@
-/** One vector, however it is written: whether it is one at all, and the same in the format that a client wants. */
+/** Validates one vector in any notation, and converts it to the requested format. */
 
 import { Unfit } from '../../../core/translation.ts';
 import { floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';

@@ -1,4 +1,4 @@
-/** Moderations by classifiers, whose verdict is a list of labels with scores: what the labels mean, and from which score on they count. */
+/** Moderation by classifiers that return labels with scores: the categories of labels, and the score threshold. */
 
 import type { FamilyOption, Options } from '../../../core/family.ts';
 import { Unfit } from '../../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Mistral's moderations: categories and scores of its own, and nothing that says whether a text is flagged. */
+/** Mistral's moderations: its own categories and scores, without a flagged field. */
 
 import type { FamilyOption } from '../../../core/family.ts';
 import { Unfit } from '../../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** What each maker's moderation categories are called at OpenAI. The one table: docs/reference/moderations.md is compared with it. */
+/** Maps each vendor's moderation categories to OpenAI's. A test compares docs/reference/moderations.md with this table. */
 
 /** In the order in which answers have them. */
 export const openaiCategories = [

@@ -1,4 +1,4 @@
-/** Moderations between OpenAI's shape and any other: inputs to texts, calls of a size that fits, verdicts under OpenAI's categories. */
+/** Translates moderations between OpenAI's and other formats: inputs to texts, calls of a fitting size, verdicts in OpenAI's categories. */
 
 import { countsCharacters } from '../../../core/believable.ts';
 import { type KnownLimits, limitsFor } from '../../../core/list-limits.ts';

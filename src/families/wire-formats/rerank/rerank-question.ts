@@ -1,4 +1,4 @@
-/** What a client wants of a reranker, read as the clients of several services say it. */
+/** Parses a rerank request in the variants of several client APIs. */
 
 import { type Scoring, scoringOf } from '../../../core/scores.ts';
 import type { Asked, RerankShape } from '../../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Reranked documents in one answer for every client, and beside it what a client of another service looks for. */
+/** Writes a rerank response with the common fields, and those of another service's clients beside them. */
 
 import type { RerankShape } from '../../../core/translation.ts';
 import { isJsonObject, type Json, type JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Reranking between the shape that Cohere and Jina share and any other: documents, calls of a size that fits, results in order. */
+/** Translates rerank between the format of Cohere and Jina and others: documents, calls of a fitting size, ranked results. */
 
 import type { Usage } from '../../../core/accounting/usage.ts';
 import { countsCharacters } from '../../../core/believable.ts';

@@ -1,4 +1,4 @@
-/** Reranking in the shape that clients use, for upstreams that lack a part of it. What they can do passes as it came. */
+/** Rerank in the clients' format for upstreams that support only a part of it. Supported requests pass unchanged. */
 
 import type { Glance, RerankShape, Translation } from '../../../core/translation.ts';
 import { kindBits } from '../../../lib/json/json-scan.ts';
