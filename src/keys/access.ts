@@ -1,4 +1,4 @@
-/** What a key may do: pure checks, each of which throws the error that its client gets. */
+/** Permission checks of a key; each throws the error for its client. */
 
 import type { BlockList } from 'node:net';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** `GET /v1/models` as Anthropic's clients read it: the models that the caller's key may ask for messages. */
+/** `GET /v1/models` in Anthropic's format: the models that the caller's key may use for messages. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';

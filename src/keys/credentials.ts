@@ -1,4 +1,4 @@
-/** Finds the API key that a request carries. */
+/** Reads the API key from a request's headers. */
 
 import { Buffer } from 'node:buffer';
 import type { RequestHeaders } from '../core/request-headers.ts';

@@ -1,4 +1,4 @@
-/** What a fixed endpoint of a client API is made from: the models that its caller may see, and what the request says. */
+/** The input of a fixed client-API endpoint: the models visible to its caller, and the request. */
 
 import type { Buffer } from 'node:buffer';
 import { type EndpointView, resolveAt, type SeenModel } from '../core/client-api.ts';

@@ -1,4 +1,4 @@
-/** Sees to it that a fresh installation has a key: one made here, or the one that the environment sets. */
+/** Ensures that a new installation has a key: a generated one, or the one from the environment. */
 
 import type { KeyStore, NewKey } from '../core/store/keys.ts';
 import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';

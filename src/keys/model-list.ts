@@ -1,4 +1,4 @@
-/** The models as the caller of `GET /v1/models` may see them. */
+/** The model list for the caller of `GET /v1/models`. */
 
 import type { PriceUnit } from '../core/accounting/price.ts';
 import { GatewayError } from '../core/errors.ts';

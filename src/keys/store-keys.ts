@@ -1,7 +1,4 @@
-/**
- * The keys of the store as requests ask for them: remembered as long as the store says that nothing changed, for a moment where
- * it does not say, and for longer while it is out.
- */
+/** Cached look-up of stored keys: valid while the store confirms that nothing changed, briefly without confirmation, longer during an outage. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
