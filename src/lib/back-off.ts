@@ -1,4 +1,4 @@
-/** How long to wait before a call is made again, so that those who failed together do not come back together. */
+/** Retry delays with jitter, so that calls that failed together are not repeated together. */
 
 const firstMs = 50;
 const longestMs = 1_000;

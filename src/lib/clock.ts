@@ -1,4 +1,4 @@
-/** The two clocks: one that tells the time of day and may jump, one that only ever goes forward. */
+/** Two clocks: wall-clock time, which may jump, and monotonic time. */
 
 import { performance } from 'node:perf_hooks';
 

@@ -1,4 +1,4 @@
-/** Text as a cell of CSV. */
+/** Quotes text as a CSV cell. */
 
 /** As RFC 4180 has it; and what a spreadsheet would take for a formula begins with an apostrophe. */
 export function toCsvText(text: string): string {

@@ -1,4 +1,4 @@
-/** An answer that is waited for no longer than a time. */
+/** Waits for a promise up to a time limit. */
 
 /** Where it does not come in time the wait ends with the error, and whoever works on it goes on. */
 export async function beforeDeadline<T>(answer: Promise<T>, timeoutMs: number, toError: () => Error): Promise<T> {

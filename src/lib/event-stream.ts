@@ -1,4 +1,4 @@
-/** Server-sent events out of bytes that come in any pieces. */
+/** Parses server-sent events from chunks of bytes. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
 

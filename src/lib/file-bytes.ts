@@ -1,4 +1,4 @@
-/** Bytes that lie in a file, as a body is made of: told apart from those in memory, and read when their turn comes. */
+/** A part of a body that is in a file, read when it is sent. */
 
 import { Buffer } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Numbers as base64 of little-endian 32-bit floats, and back. */
+/** Converts numbers to base64 of little-endian 32-bit floats and back. */
 
 import { Buffer } from 'node:buffer';
 import { endianness } from 'node:os';

@@ -1,4 +1,4 @@
-/** IDs that sort by the time they were made and cannot be guessed: 12 hex digits of milliseconds, 20 of chance. */
+/** Random IDs that sort by creation time: 12 hex digits of milliseconds, 20 random ones. */
 
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Tells a mapping of keys to values from all else that a document may hold. */
+/** Checks whether a value is a plain mapping. */
 
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-/** Lines in bytes that come in pieces, of which no more is held than one line. */
+/** Splits chunks of bytes into lines, holding at most one line. */
 
 import { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** Makes a directory, and the directories above it that are missing. */
+/** Creates a directory with missing parents. */
 
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** Money as whole nano-dollars, and as people write it: decimal US dollars. */
+/** Money as whole nano-dollars, and its parsing and formatting as decimal US dollars. */
 
 export const nanosPerDollar = 1_000_000_000;
 

@@ -1,4 +1,4 @@
-/** Finds the known name that a mistyped one most likely stands for. */
+/** Finds the known name nearest to a mistyped one. */
 
 /** Undefined where nothing is near, and where looking for names has taken more than hints are worth. */
 export type NearestName = (name: string) => string | undefined;

@@ -1,4 +1,4 @@
-/** Bytes that lie in a file, with other texts in the place of some spans: a hundred thousand of these take no more than their places. */
+/** Reads a file with some spans replaced by other texts; a hundred thousand replacements take no memory beyond their positions. */
 
 import { Buffer } from 'node:buffer';
 import type { StoredBytes } from './file-bytes.ts';

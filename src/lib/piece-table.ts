@@ -1,4 +1,4 @@
-/** The pieces of a token vocabulary in a few arrays: one thread makes them, another takes them over without reading them. */
+/** A token vocabulary in a few arrays, which threads can transfer without copying. */
 
 import { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** Finds keys that are called `__proto__`. What copies a mapping mostly loses them without a word; who judges one looks for them first. */
+/** Finds keys named `__proto__`, which most copying code loses silently, before a document is validated. */
 
 type Path = readonly (string | number)[];
 

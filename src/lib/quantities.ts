@@ -1,4 +1,4 @@
-/** Reads and writes times and sizes as people spell them: `30s`, `500ms`, `32MiB`. */
+/** Parses and formats durations and sizes: `30s`, `500ms`, `32MiB`. */
 
 const millisecondsPer = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 const bytesPer = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024, B: 1 } as const;

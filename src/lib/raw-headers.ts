@@ -1,4 +1,4 @@
-/** Headers as they came over the wire: names and values in turn. */
+/** Raw headers: names and values in turn, as received. */
 
 /** The first value of a name, which is given in lower case. */
 export function headerValue(raw: readonly string[], wanted: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Reads `Retry-After`: seconds, or a date in one of the three forms that HTTP knows. */
+/** Parses `Retry-After`: seconds, or an HTTP date in any of its three forms. */
 
 const secondsPattern = /^\d+(\.\d+)?$/;
 

@@ -1,6 +1,6 @@
 /**
- * A sketch of durations: counts in buckets that grow by 2 %, so that a percentile is within 1 % of the true one, and two sketches add up
- * by adding their counts (DDSketch, Masson, Rim and Lee 2019).
+ * A duration sketch: counts in buckets growing by 2 %, so that percentiles are within 1 %, and sketches add up (DDSketch, Masson, Rim and Lee
+ * 2019).
  */
 
 const accuracy = 0.01;

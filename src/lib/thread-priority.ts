@@ -1,4 +1,4 @@
-/** Lets the other threads of the process, and of the machine, go before this one. */
+/** Lowers the priority of the current thread. */
 
 import { readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';

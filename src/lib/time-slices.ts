@@ -1,4 +1,4 @@
-/** Time slicing: all long work together gets one slice of each turn of the event loop, so that other work goes on meanwhile. */
+/** Time slicing: all long work together gets one slice per event-loop turn, so that other work proceeds. */
 
 import { performance } from 'node:perf_hooks';
 

@@ -1,4 +1,4 @@
-/** The tokens of a text in one of OpenAI's vocabularies, and how many there are: byte pairs, merged by rank. */
+/** Tokenizes text with OpenAI's vocabularies: byte pair encoding, merged by rank. */
 
 import { Buffer } from 'node:buffer';
 import type { PieceTable } from './piece-table.ts';

@@ -1,4 +1,4 @@
-/** Text from lists of token IDs. The vocabularies are large, and loaded when the first one is asked for. */
+/** Decodes lists of token IDs to text. Vocabularies are large, and loaded on first use. */
 
 import { Buffer } from 'node:buffer';
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** Vectors are compared by their direction; many a store takes them for of unit length. */
+/** Scales a vector to unit length. */
 
 /** Undefined where it has no direction. */
 export function toUnitLength(values: readonly number[]): readonly number[] | undefined {

@@ -1,4 +1,4 @@
-/** A thread that reads one token vocabulary and ends: parsing and indexing it take longer than requests may wait. */
+/** A thread that loads one token vocabulary and ends, because parsing it would block requests. */
 
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';

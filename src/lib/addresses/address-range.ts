@@ -1,4 +1,4 @@
-/** Reads IP addresses and CIDR ranges, and gathers them into lists that can be asked. */
+/** Parses IP addresses and CIDR ranges, and builds lists to search. */
 
 import { BlockList, isIP } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** Which IP addresses may be connected to, where the destination was written by someone who may not decide that alone. */
+/** Which IP addresses may be connected to when someone untrusted chose the destination (SSRF protection). */
 
 import { isIP } from 'node:net';
 import { toAddressRange } from './address-range.ts';

@@ -1,4 +1,4 @@
-/** The network that an address belongs to where many addresses of one client count together: for IPv6 its /64. */
+/** The network by which a client's addresses are counted together: /64 for IPv6. */
 
 /** Whoever has one IPv6 address has the rest of its /64 too. */
 export function toNetwork(address: string): string {

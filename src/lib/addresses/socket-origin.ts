@@ -1,4 +1,4 @@
-/** Sockets of this machine in the place of an origin: `unix:/run/x.sock:`, before which nothing and behind which a path stands. */
+/** Unix sockets written as an origin: `unix:/run/x.sock:`, followed by a path. */
 
 import { Buffer } from 'node:buffer';
 

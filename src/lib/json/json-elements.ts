@@ -1,4 +1,4 @@
-/** Where the elements of a list and the members of an object in a JSON body stand, on its bytes. The body was scanned and is valid. */
+/** Finds list elements and object members in the bytes of a JSON body that was validated before. */
 
 import type { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** Which top-level keys of a JSON object are watched, and whether a key in a body is one of them. */
+/** The watched top-level keys of a JSON object, and the test for a key in a body. */
 
 import { Buffer } from 'node:buffer';
 import { BACKSLASH, LOWER_U, longestEscapeBytes } from './json-tokens.ts';

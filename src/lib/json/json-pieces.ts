@@ -1,4 +1,4 @@
-/** Pieces of JSON lines that are written by hand, for every request: JSON.stringify of an object takes several times as long. */
+/** Hand-written pieces of JSON lines for the request path, several times as fast as JSON.stringify. */
 
 /** Kept texts; names beyond that push the others out. */
 const mostTexts = 4_096;

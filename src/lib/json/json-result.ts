@@ -1,4 +1,4 @@
-/** What a scan says of a JSON body. */
+/** The result of scanning a JSON body. */
 
 /** Kinds as numbers, in the order of `kinds`: what the scanner works with. */
 export const STRING = 0;

@@ -1,4 +1,4 @@
-/** Scans a JSON body on its bytes: is it valid, and where are the top-level fields that matter. No objects are built. */
+/** Validates a JSON body in its bytes and finds its watched top-level fields, without building objects. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { sliceIfOver } from '../time-slices.ts';

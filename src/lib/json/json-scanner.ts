@@ -1,4 +1,4 @@
-/** The state machine that walks over one JSON document and notes the top-level fields that are watched. */
+/** State machine that scans one JSON document and records watched top-level fields. */
 
 import { Buffer } from 'node:buffer';
 import { matchKey, UNWATCHED, type WatchedKeys } from './json-keys.ts';

@@ -1,4 +1,4 @@
-/** Reads one JSON text, value by value; it can stop after any of them and go on later. */
+/** Parses one JSON text value by value; it can pause after any of them. */
 
 import { type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
 

@@ -1,4 +1,4 @@
-/** Reads and writes JSON as values whose numbers keep every digit; long texts time-sliced. */
+/** Parses and writes JSON with numbers that keep every digit; long texts in time slices. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { atOnce, timeSliced } from '../time-slices.ts';

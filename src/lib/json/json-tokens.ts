@@ -1,5 +1,5 @@
 /**
- * Where JSON's tokens end, on bytes: the inner loops of the scanner.
+ * Finds the ends of JSON tokens in bytes: the inner loops of the scanner.
  *
  * Every function reads from `at` on and returns the offset of the first byte it did not take. One that can find a fault
  * returns the complement (`~`) of the offset of the first byte that cannot stand there. `limit` is where a long token

@@ -1,4 +1,4 @@
-/** JSON as values whose numbers stay as they were written. */
+/** JSON values whose numbers keep their digits. */
 
 export type Json = null | boolean | number | string | JsonNumber | JsonNumbers | readonly Json[] | JsonObject;
 

@@ -1,4 +1,4 @@
-/** Walks over a JSON document in its bytes: validates them and reports where values are. */
+/** Walks a JSON document in its bytes: validates it and reports the positions of values. */
 
 import type { Buffer } from 'node:buffer';
 import type { JsonSpan } from './json-elements.ts';

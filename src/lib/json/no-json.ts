@@ -1,4 +1,4 @@
-/** Describes what bytes are that should be JSON and are not. */
+/** Describes bytes that should be JSON but are not. */
 
 import type { Buffer } from 'node:buffer';
 

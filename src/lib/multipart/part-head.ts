@@ -1,4 +1,4 @@
-/** The head of one part: its fields as strictly as those of a message, and what they say of it; parameters are read by the grammar, so that nobody can read them otherwise. */
+/** Parses the head of one form part, as strictly as a message head. */
 
 import type { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** Reads multipart/form-data (RFC 7578) as it comes, without keeping it; what two readers might read differently is refused. */
+/** Streams multipart/form-data (RFC 7578) without keeping it; ambiguous input is refused. */
 
 import { Buffer } from 'node:buffer';
 import { type PartHead, readPartHead } from './part-head.ts';

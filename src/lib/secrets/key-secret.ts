@@ -1,4 +1,4 @@
-/** The secret of a virtual key or of an API token: how one is made, recognised, and told apart without being kept. */
+/** Secrets of virtual keys and API tokens: generation, checksum, and digest. */
 
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';

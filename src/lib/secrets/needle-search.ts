@@ -1,7 +1,4 @@
-/**
- * Looks for many texts at once in bytes that come in pieces. Of what is looked through, four bytes are read at every step: an
- * occurrence of even the shortest text cannot lie between two steps.
- */
+/** Searches chunks of bytes for many texts at once. It reads every fourth byte, because even the shortest text cannot lie between two steps. */
 
 import { Buffer } from 'node:buffer';
 

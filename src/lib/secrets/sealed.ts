@@ -1,4 +1,4 @@
-/** Texts sealed under a key that is kept elsewhere: AES-256-GCM, each bound to the place that it was sealed for. */
+/** Encrypts texts with AES-256-GCM under a key stored elsewhere, each bound to its location. */
 
 import { Buffer } from 'node:buffer';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Opens what NaCl's secretbox (XSalsa20 and Poly1305) closed: 24 bytes that are used once, 16 that prove the rest, the rest. */
+/** Opens NaCl secretboxes (XSalsa20-Poly1305): 24 bytes nonce, 16 bytes tag, ciphertext. */
 
 import { Buffer } from 'node:buffer';
 import { timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Recognises secrets of well-known services by their shape, and masks them where they stand in a text. Every pattern runs in linear time. */
+/** Recognises secrets of well-known services by their format, and masks them in text. Every pattern runs in linear time. */
 
 import { hash } from 'node:crypto';
 

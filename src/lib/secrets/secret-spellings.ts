@@ -1,4 +1,4 @@
-/** How a secret may look when an upstream repeats it in an answer, and which secrets are worth looking for. */
+/** The encodings in which an upstream may repeat a secret, and which secrets are worth searching for. */
 
 import { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** Undoes what serialisers escape: in JSON, in URLs, in HTML, and in the strings of programming languages. */
+/** Undoes escaping of JSON, URLs, HTML and programming languages' strings. */
 
 import { Buffer } from 'node:buffer';
 
