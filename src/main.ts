@@ -1,4 +1,4 @@
-/** The composition root: reads the environment, finds the command, and turns its end into an exit code. */
+/** Entry point: reads the environment, runs the command, and sets the exit code. */
 
 import { registerHooks } from 'node:module';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Counts limits, and slots at upstreams, for all workers of one machine, in their parent process. */
+/** Counts limits and upstream slots for all workers of one machine, in their parent process. */
 
 import type { Holder } from '../core/caps.ts';
 import { type SlotClaim, type SlotGrant, waitsForMs } from '../core/slots.ts';

@@ -1,4 +1,4 @@
-/** Limits in words, which one is reached and what to do about it; and in the `x-ratelimit-*` headers. */
+/** Error texts of limits: which one is reached, and what to do. */
 
 import { type Holder, measures, type Rate, rateWindowMs } from '../core/caps.ts';
 import type { PlannedRate } from './counters.ts';

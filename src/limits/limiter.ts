@@ -1,4 +1,4 @@
-/** Port of limiters: take from the limits of several holders at once, or be refused. */
+/** Interface of limiters: reserve from the limits of several holders at once, or get refused. */
 
 import type { Holder, HolderKind, Measure } from '../core/caps.ts';
 

@@ -1,4 +1,4 @@
-/** How many processes serve, by what they say of themselves in the store: for as long as Redis cannot tell. */
+/** Estimates the number of serving nodes from the store while Redis cannot tell. */
 
 import type { Log } from '../core/log.ts';
 import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';

@@ -1,7 +1,4 @@
-/**
- * Whether an answer is late, measured on the socket: from when the question has left to when all that had arrived by then was read. What
- * this process does meanwhile, for however long, makes nobody late.
- */
+/** Decides whether an answer is late by when it arrived at the socket, so that delays of this process itself do not count. */
 
 import { performance } from 'node:perf_hooks';
 

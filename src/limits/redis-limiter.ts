@@ -1,4 +1,4 @@
-/** Limits counted in Redis, for all nodes together; and here as well, so that each node can go on with its share when Redis is away. */
+/** Limits counted in Redis for all nodes, and locally too, so that a node continues with its share when Redis is unreachable. */
 
 import type { Holder } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';

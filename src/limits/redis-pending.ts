@@ -1,4 +1,4 @@
-/** A question that is on its way to Redis: decided once, by the answer, or here where none comes in time. */
+/** A request in flight to Redis: decided once, by its answer, or locally if none arrives in time. */
 
 import type { Plan } from './counters.ts';
 import { type Obstacle, type RateState, toRateHeaders } from './limit-words.ts';

@@ -1,4 +1,4 @@
-/** What runs inside Redis, each as one step that nothing comes between. Time is that of Redis; nodes' clocks do not matter. */
+/** The scripts that run atomically in Redis. Time is Redis's own, so that the nodes' clocks do not matter. */
 
 import { createHash } from 'node:crypto';
 import { waitsForMs } from '../core/slots.ts';

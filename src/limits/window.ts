@@ -1,4 +1,4 @@
-/** How much was taken within a sliding span of time: 60 buckets behind the present one, and their sum. */
+/** A sliding window: 60 buckets behind the current one, and their sum. */
 
 const bucketsPerWindow = 60;
 /** The present bucket is only partly over, so that the oldest one must still count. */

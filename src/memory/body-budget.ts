@@ -1,7 +1,4 @@
-/**
- * How much memory bodies in flight may hold: all together, and each key of it. Nobody waits here while it holds something, so
- * nobody can be waited for in a circle. Knows nothing of how bodies come.
- */
+/** Limits the memory of bodies in flight, in total and per key. A waiter never holds memory, so that no deadlock is possible. */
 
 import type { MemoryLease } from '../core/memory-lease.ts';
 import { LeaseQueue, type Obstacle } from './lease-queue.ts';

@@ -1,4 +1,4 @@
-/** Whether the process has too much to do to take on more: how late its timers fire, and how much memory it holds. */
+/** Detects overload of the process by late timers and memory use. */
 
 import type { Clock } from '../lib/clock.ts';
 

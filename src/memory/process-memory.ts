@@ -1,4 +1,4 @@
-/** How much memory the process holds that it could not give back: what counts when it decides to take no more work. */
+/** Measures process memory that cannot be released, for overload detection. */
 
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
