@@ -1,6 +1,6 @@
 /**
- * The path of a plain request: bytes pass, and nothing has to be waited for but the network and the journal. It goes from callback to
- * callback, and hands over to the pipeline where anything is asked for beyond that. What it writes down is the same.
+ * The fast path of a plain request: bytes pass unchanged, by callbacks instead of promises. It hands over to the pipeline when more is needed,
+ * and writes the same ledger row.
  */
 
 import type { Buffer } from 'node:buffer';

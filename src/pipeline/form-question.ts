@@ -1,4 +1,4 @@
-/** Reads a form request as one JSON object like other requests, and where the name of the model is in it. */
+/** Reads a form as a request object, and finds the model's part. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Halves of surrogate pairs: JSON can write them (`\ud800`), and some upstreams' parsers fail on them. */
+/** Finds lone surrogates: JSON can contain them (`\ud800`), and some upstreams' parsers fail on them. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';

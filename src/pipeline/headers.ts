@@ -1,4 +1,4 @@
-/** Which headers pass, both ways: upstream by allow-list, to the client all but what frames, reveals or commands. */
+/** Header rules: an allow-list towards the upstream; towards the client all but framing, revealing and commanding headers. */
 
 import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Looks for names of fields in the bytes of JSON, without reading what lies between. */
+/** Searches JSON bytes for field names, without parsing. */
 
 import { Buffer } from 'node:buffer';
 

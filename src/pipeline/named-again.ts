@@ -1,4 +1,4 @@
-/** Where the path has the model, the body may name it once more: that must be the same one, and is written as the upstream calls it. */
+/** If the path has the model, a model in the body must be the same, and is renamed for the upstream. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** The memory that answers hold while they are read to be translated, and what is made of them until the client has it. */
+/** Memory reserved for responses while they are translated, and until the client has them. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** A stream of events that becomes something else for the client, event by event as it comes. */
+/** Transforms an event stream for the client, event by event. */
 
 import { Buffer } from 'node:buffer';
 import type { Answer, Failure } from '../../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** An answer of which nothing is handed on before its beginning was looked at. */
+/** Holds back a response until its beginning was checked. */
 
 import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../../core/outcome.ts';

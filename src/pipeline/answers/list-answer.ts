@@ -1,4 +1,4 @@
-/** A stream of events for a client that reads a list: what each event holds is an element of it, as it comes and byte for byte. */
+/** Converts an event stream to a list for the client: each event's data becomes an element, byte for byte. */
 
 import { Buffer } from 'node:buffer';
 import type { ApiStream } from '../../core/client-api.ts';

@@ -1,4 +1,4 @@
-/** An answer whose whole body was made here, in the shape of any other answer. */
+/** A response whose body was made by the gateway. */
 
 import type { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

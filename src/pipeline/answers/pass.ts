@@ -1,4 +1,4 @@
-/** Makes the answer that was chosen fit to pass: searched for what no client may see, an error in our words. */
+/** Prepares the chosen response for the client: searched for credentials, errors in the gateway's format. */
 
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Exchange } from '../../core/exchange.ts';

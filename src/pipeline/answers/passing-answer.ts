@@ -1,4 +1,4 @@
-/** An answer that is looked at as it passes: what it does not change of the one within, and how that one is read. */
+/** Base class of responses that are inspected as they pass. */
 
 import type { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../../core/outcome.ts';

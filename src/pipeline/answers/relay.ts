@@ -1,4 +1,4 @@
-/** Passes an answer on as it comes: head, chunks under back-pressure, trailers. What breaks stays visibly broken. */
+/** Relays a response: head, chunks with back-pressure, trailers. A broken response stays visibly broken. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Sees to it that no answer passes that repeats the upstream's credential: an error is held back, a success is watched as it passes. */
+/** Prevents responses from repeating the upstream's credential: errors are withheld, successes watched as they pass. */
 
 import type { Buffer } from 'node:buffer';
 import type { TargetLease } from '../../core/dispatch.ts';

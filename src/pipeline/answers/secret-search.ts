@@ -1,4 +1,4 @@
-/** The search for credentials of an upstream in its answers, made ready once for each credential. */
+/** The search for an upstream's credentials, prepared once per credential. */
 
 import { Buffer } from 'node:buffer';
 import { setImmediate as nextSlice } from 'node:timers/promises';

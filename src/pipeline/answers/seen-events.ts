@@ -1,4 +1,4 @@
-/** A stream of events that becomes something else for the client, and is counted as it came. */
+/** Transforms an event stream for the client, and counts usage from the original. */
 
 import type { Buffer } from 'node:buffer';
 import type { Answer, Failure } from '../../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** Judges the answer to a list where bytes pass: whether there is a result for each item, and how wide the first vector is. */
+/** Checks the response to a list on the untranslated path: one result per item, and the width of the first vector. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** A stream of events in the client's shape, made event by event of the upstream's as it comes. */
+/** Converts an upstream's event stream to the client's format, event by event. */
 
 import { Buffer } from 'node:buffer';
 import type { Answer, Failure } from '../../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** Judges how many numbers the first vector of an answer has, against what the client asks for and what the operator declares. */
+/** Checks the width of a response's first vector against the request and the declared width. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** An answer that is searched chunk by chunk as it passes, and is cut where something begins that no client may see. */
+/** Searches a response chunk by chunk as it passes, and truncates it where a secret begins. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** Reads an answer to its end, decoded, as far as it may be long. */
+/** Reads a response to its end, decompressed, within a size limit. */
 
 import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../../core/outcome.ts';

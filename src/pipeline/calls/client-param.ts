@@ -1,4 +1,4 @@
-/** Which field of the client's request an upstream speaks of, in whatever words and however deep. */
+/** Maps an upstream's name for a request field to the client's. */
 
 import type { Buffer } from 'node:buffer';
 import type { Candidate } from '../../core/dispatch.ts';

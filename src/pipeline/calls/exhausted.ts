@@ -1,4 +1,4 @@
-/** Finds in an error of a client's kind that the account of a credential is exhausted, which some services say with 400. */
+/** Recognises a client error that really means an exhausted account, as some services send with 400. */
 
 import { Buffer } from 'node:buffer';
 import type { TargetLease } from '../../core/dispatch.ts';

@@ -1,4 +1,4 @@
-/** Fault attribution: the targets that failed on one request, until it is known whether the fault is theirs or the request's. */
+/** Fault attribution: the targets that failed on one request, until it is known whether they or the request caused it. */
 
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** An upstream's error in our words, with its own beside them. */
+/** Rewrites an upstream's error in the gateway's format, with the original beside it. */
 
 import { Buffer } from 'node:buffer';
 import type { Candidate } from '../../core/dispatch.ts';

@@ -1,4 +1,4 @@
-/** Two calls for one question: the first answer that is good for the client wins, and the other call ends. */
+/** Hedging: two calls for one request; the first good response wins, and the other call is cancelled. */
 
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer, ClientWork, Listening } from '../../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** A wait that ends when the client leaves. */
+/** A delay that ends when the client disconnects. */
 
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 

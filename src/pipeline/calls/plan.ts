@@ -1,4 +1,4 @@
-/** Lists the targets that may serve an exchange, and writes the call to each. Pure: no clock, no I/O. */
+/** Lists the targets that may serve a request, and writes the call to each. Pure: no clock, no I/O. */
 
 import { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';

@@ -1,4 +1,4 @@
-/** The waits of one exchange for rate limits of upstreams, where they are configured to pace calls instead of refusing them. */
+/** A request's waits for upstream rate limits, if configured to pace calls instead of refusing them. */
 
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';

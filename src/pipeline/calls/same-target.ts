@@ -1,4 +1,4 @@
-/** Decides whether a failed call is made again at the same target, and after which pause. One for each request that had a failed call. */
+/** Decides whether a failed call is repeated at the same target, and after which delay. One per request with a failed call. */
 
 import type { TargetLease } from '../../core/dispatch.ts';
 import { Exchange } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** One of the calls of a request that takes several: it can be left alone, and its end is the turn's only where it is handed on. */
+/** One of several calls of a request: it can be cancelled alone, and ends the target lease only if it is the last. */
 
 import type { CallEnd, Failure, Listening } from '../../core/outcome.ts';
 

@@ -1,4 +1,4 @@
-/** Puts a client's question into the words of an upstream that has a wire format of its own. */
+/** Translates a request into an upstream's own wire format. */
 
 import type { Buffer } from 'node:buffer';
 import type { TargetLease } from '../../core/dispatch.ts';

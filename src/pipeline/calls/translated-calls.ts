@@ -1,4 +1,4 @@
-/** Translated calls: writes an upstream's own wire format, in as many calls as it takes, and makes one response of theirs. */
+/** Translated calls: sends an upstream's own wire format in as many calls as needed, and merges their responses. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** What may go wrong where an answer is translated, in the words of a failure. */
+/** Failures of translating a response. */
 
 import { type Failure, misfit } from '../../core/outcome.ts';
 import type { Unfit } from '../../core/translation.ts';

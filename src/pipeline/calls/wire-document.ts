@@ -1,4 +1,4 @@
-/** Parses an upstream's answer in its own wire format as one JSON document. */
+/** Parses a response in an upstream's own wire format as one JSON document. */
 
 import type { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';

@@ -1,4 +1,4 @@
-/** Decides whether a list goes to its upstream as it is, and makes one answer of several where it does not. */
+/** Decides whether a list passes to its upstream unchanged, and merges the responses if not. */
 
 import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';

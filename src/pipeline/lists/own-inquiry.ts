@@ -1,4 +1,4 @@
-/** Requests of the gateway's own (canary, drift): with attempts, limits of upstreams and a row in the ledger. */
+/** The gateway's own requests (canary, drift): with retries, upstream limits and a ledger row. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

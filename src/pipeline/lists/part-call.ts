@@ -1,4 +1,4 @@
-/** A part of a list's items as a request of its own: with its own attempts, and a response that is read whole. */
+/** A part of a list as a request of its own, with its own retries and a response read completely. */
 
 import type { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';

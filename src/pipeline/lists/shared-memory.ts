@@ -1,4 +1,4 @@
-/** Several conversations draw from one memory lease for answers, which is their exchange's: none waits while another holds some. */
+/** A memory lease shared by the conversations of a request, so that none waits while another holds memory. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';

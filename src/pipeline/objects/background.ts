@@ -1,4 +1,4 @@
-/** Answers that upstreams make in the background: polled until their end was read, and billed by that. */
+/** Background responses: polled until they end, then billed by their usage. */
 
 import type { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';

@@ -1,4 +1,4 @@
-/** Counts what a batch has come to, line by line of the files that it ends in: each is billed as an answer of its own, and the batch by their sum. */
+/** Sums the usage of a batch from its output files: each line is billed like a response, and the batch by their sum. */
 
 import type { Buffer } from 'node:buffer';
 import type { Bill, HostedTools, RequestEstimate } from '../../core/accounting/price.ts';

@@ -1,6 +1,6 @@
 /**
- * Judges a file of requests before it is sent: each line as a call would be, by the same readers. One that is refused refuses the
- * file. What the lines ask for together is what a batch of them will be reserved by.
+ * Validates a batch file before it is sent: each line like a direct call, where one fault refuses the file. The sum of its lines is what a batch
+ * reserves.
  */
 
 import { Buffer } from 'node:buffer';

@@ -1,4 +1,4 @@
-/** Batches of requests: polled until they have ended, and billed by what their files hold then. */
+/** Batches: polled until they end, then billed by their output files. */
 
 import type { Bill } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** A request about one stored object, sent to the upstream that has it. It costs nothing. */
+/** A request about one stored object, sent to the upstream that has it. It is free. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

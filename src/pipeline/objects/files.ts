@@ -1,4 +1,4 @@
-/** Files, which the upstream keeps that the operator names for a project: made, listed, fetched and deleted. They cost nothing. */
+/** Files at the upstream that the operator names for a project: upload, list, download and delete. They are free. */
 
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Reads an object in which nothing may stand but fields that are known here: what nobody judges goes nowhere. */
+/** Reads an object that may have known fields only, so that nothing unchecked is forwarded. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Objects that an upstream keeps, such as files and earlier answers, lie in the operator's account, where those of every client
- * are: whoever knows a name there could use it. This finds what a request names so; whose that is, `object-location.ts` finds out.
+ * Finds the stored objects, such as files and earlier responses, that a request names. They are in the operator's account with those of all
+ * clients, so that ownership must be checked (by `object-location.ts`).
  */
 
 import type { Buffer } from 'node:buffer';

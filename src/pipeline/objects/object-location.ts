@@ -1,4 +1,4 @@
-/** Where what a request names lies: at one upstream, in the account of one credential. The request goes there and nowhere else. */
+/** Locates the stored objects that a request names: one upstream and the account of one credential, where the request must go. */
 
 import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';

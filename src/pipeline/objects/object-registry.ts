@@ -1,6 +1,6 @@
 /**
- * Stored objects, as requests name them. What was found is remembered in this process; what was not is asked for
- * each time, so that every node knows at once what another one has written.
+ * Looks up stored objects by ID. Found ones are cached in this process; unknown ones are queried each time, so that new ones of other nodes are
+ * seen at once.
  */
 
 import { GatewayError } from '../../core/errors.ts';

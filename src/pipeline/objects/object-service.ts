@@ -1,4 +1,4 @@
-/** The service that the operator names for a project: where files and batches lie, and what lists of them are made of. */
+/** The upstream that the operator names for a project's files and batches, and their lists. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

@@ -1,6 +1,6 @@
 /**
- * Polls what upstreams make after they have promised it: what it may cost at most stays reserved until its end was read, which this
- * does, whoever else looks. Each is in the hands of one node; where that is gone, another one takes it.
+ * Polls background responses and batches at upstreams. Their worst case stays reserved until the end is read. One node polls each, and another
+ * takes over if that node dies.
  */
 
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** An answer of which no piece is handed on before the IDs in it are written down. Its bytes stay as they are. */
+/** Holds back each piece of a response until the IDs in it are recorded. Its bytes do not change. */
 
 import type { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** Writes down what an upstream keeps of a request, before its client gets to see the ID. */
+/** Records the IDs of objects that an upstream stores for a request, before the client sees them. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Answer } from '../../core/outcome.ts';

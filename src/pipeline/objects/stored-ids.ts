@@ -1,4 +1,4 @@
-/** Finds in an answer, as it passes, the IDs of what its upstream keeps: in a JSON document, or in the events of a stream. */
+/** Finds IDs of stored objects in a passing response, JSON or event stream. */
 
 import { Buffer } from 'node:buffer';
 import type { ObjectRecords } from '../../core/operations/row.ts';
