@@ -1,4 +1,4 @@
-/** Models whose vectors have one width: leaves another width out of what is sent, or refuses it where the operator wants that. */
+/** Models with fixed-width vectors: removes other dimensions from a request, or refuses them if configured. */
 
 import { Buffer } from 'node:buffer';
 import type { RoutePlan } from '../core/dispatch.ts';

@@ -1,6 +1,6 @@
 /**
- * Models that a request names beside the one that it is for, at any place where an upstream could be told one. Each is judged as a
- * model of its own and goes upstream by the name that it has there; anything else that stands at such a place is refused.
+ * Models that a request names besides its own, anywhere an upstream could read one. Each is authorised as a model and renamed for the upstream;
+ * anything else in such a place is refused.
  */
 
 import { Buffer } from 'node:buffer';

@@ -1,4 +1,4 @@
-/** The headers that Postern adds to an answer of its own accord. */
+/** Response headers that Postern adds. */
 
 import { performance } from 'node:perf_hooks';
 import type { Reservation } from '../core/accounting/spending.ts';

@@ -1,4 +1,4 @@
-/** Memory for what is read of a body, beside the body: many small values take far more memory than their text. */
+/** Memory for parsed body contents: many small values take far more memory than their text. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { MemoryLease } from '../core/memory-lease.ts';

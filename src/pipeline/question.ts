@@ -1,4 +1,4 @@
-/** Reads a request from the bytes of its body: required fields and their types, and the model's name. */
+/** Parses a request body: mandatory fields with types, and the model name. */
 
 import type { Buffer } from 'node:buffer';
 import type { CallBody } from '../core/call-body.ts';

@@ -1,4 +1,4 @@
-/** TextRole prefixes: models such as E5 want "query: " or "passage: " before each text, and their upstreams do not add it. */
+/** Role prefixes: models such as E5 need "query: " or "passage: " before each text, which their upstreams do not add. */
 
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Price lists that operators import: their form as CSV, and prices by service and model. */
+/** Imported price lists: their CSV format, and prices by service and model. */
 
 import type { Price } from '../core/accounting/price.ts';
 import { nanosPerDollar, parseDollars, toDollars } from '../lib/money.ts';

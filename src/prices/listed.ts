@@ -1,4 +1,4 @@
-/** Looks prices up in imported lists and in the table that comes with Postern, and knows from which of them a price is. */
+/** Looks up prices in imported lists and the built-in table, with their source. */
 
 import type { Price, priceSources } from '../core/accounting/price.ts';
 import type { Family } from '../core/family.ts';

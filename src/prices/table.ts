@@ -1,4 +1,4 @@
-/** What well-known models cost at their makers' own services, as their public pages said on a day. Data alone. */
+/** Built-in prices of well-known models at their vendors' own services, with the date of their public pages. Data only. */
 
 /** In US dollars, as text: for a million tokens, for a search unit. */
 export interface WrittenPrice {

@@ -1,4 +1,4 @@
-/** The next message of a conversation, plain or streamed. */
+/** Route: the next message of a chat, plain or streamed. */
 
 import { defineRoute } from '../core/route.ts';
 

@@ -1,4 +1,4 @@
-/** Legacy text completion, plain or streamed. */
+/** Route: legacy text completions, plain or streamed. */
 
 import { defineRoute } from '../core/route.ts';
 

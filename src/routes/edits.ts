@@ -1,4 +1,4 @@
-/** Legacy edits: a text and what to do with it. */
+/** Route: legacy edits of a text by an instruction. */
 
 import { defineRoute } from '../core/route.ts';
 

@@ -1,4 +1,4 @@
-/** Vectors for texts or token lists. */
+/** Route: embeddings of texts or token lists. */
 
 import { defineRoute } from '../core/route.ts';
 

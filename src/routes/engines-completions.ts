@@ -1,4 +1,4 @@
-/** Text completion on the legacy path that carries the model in its URL. */
+/** Route: text completions on the legacy path with the model in the URL. */
 
 import { defineRoute } from '../core/route.ts';
 import completions from './completions.ts';

@@ -1,4 +1,4 @@
-/** Edits on the legacy path that carries the model in its URL. */
+/** Route: edits on the legacy path with the model in the URL. */
 
 import { defineRoute } from '../core/route.ts';
 import edits from './edits.ts';

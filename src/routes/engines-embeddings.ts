@@ -1,4 +1,4 @@
-/** The legacy embeddings path, which carries the model in its URL. */
+/** Route: embeddings on the legacy path with the model in the URL. */
 
 import { defineRoute } from '../core/route.ts';
 

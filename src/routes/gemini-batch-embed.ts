@@ -1,4 +1,4 @@
-/** The vectors of several contents as Google has them, each asked for with the model. */
+/** Route: embeddings of several contents in Google's format, each with the model. */
 
 import { contents } from '../core/operations/contents.ts';
 import { defineRoute } from '../core/route.ts';

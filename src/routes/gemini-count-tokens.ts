@@ -1,4 +1,4 @@
-/** Counts the tokens of a conversation as Google has it. */
+/** Route: counts the tokens of a chat in Google's format. */
 
 import { defineRoute } from '../core/route.ts';
 

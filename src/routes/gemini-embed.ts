@@ -1,4 +1,4 @@
-/** The vector of one content as Google has it. */
+/** Route: the embedding of one content in Google's format. */
 
 import { contents } from '../core/operations/contents.ts';
 import { defineRoute } from '../core/route.ts';

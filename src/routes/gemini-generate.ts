@@ -1,4 +1,4 @@
-/** The next content of a conversation as Google has it. */
+/** Route: the next content of a chat in Google's format. */
 
 import { defineRoute } from '../core/route.ts';
 

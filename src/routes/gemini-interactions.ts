@@ -1,4 +1,4 @@
-/** The next turn of a conversation as Google's newer clients have it, plain or streamed. Google keeps it unless it is told not to. */
+/** Route: Google's interactions API, plain or streamed. Google stores them by default. */
 
 import { bothOf, outsideGoogle } from '../core/operations/contents.ts';
 import { defineRoute } from '../core/route.ts';

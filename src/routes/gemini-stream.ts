@@ -1,4 +1,4 @@
-/** The same as a stream: events for those who ask for them, else a list that comes element by element. */
+/** Route: Google's streamed chat, as events or as a list sent element by element. */
 
 import { defineRoute } from '../core/route.ts';
 

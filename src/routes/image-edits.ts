@@ -1,4 +1,4 @@
-/** Pictures, changed as a prompt says: as a form with the pictures in it, or as JSON that says where they are. */
+/** Route: image edits, as a form with images, or as JSON with references. */
 
 import { defineRoute } from '../core/route.ts';
 

@@ -1,4 +1,4 @@
-/** Pictures like one that comes in a form. */
+/** Route: variations of an image in a form. */
 
 import { defineRoute } from '../core/route.ts';
 

@@ -1,4 +1,4 @@
-/** Pictures from a prompt, at once or as they become. */
+/** Route: images from a prompt, plain or streamed. */
 
 import { defineRoute } from '../core/route.ts';
 

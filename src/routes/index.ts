@@ -1,4 +1,4 @@
-/** Every client route, those of client APIs among them; only the app imports this. */
+/** All client routes, including client APIs; only the app imports this. */
 
 import { clientApis } from '../apis/index.ts';
 import { pathsUnder } from '../core/client-api.ts';

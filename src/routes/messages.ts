@@ -1,4 +1,4 @@
-/** The next message of a conversation as Anthropic has it, plain or streamed. */
+/** Route: the next message of a chat in Anthropic's format, plain or streamed. */
 
 import { defineRoute } from '../core/route.ts';
 

@@ -1,4 +1,4 @@
-/** Texts (and images) judged by category. */
+/** Route: moderation of texts and images by category. */
 
 import { defineRoute } from '../core/route.ts';
 

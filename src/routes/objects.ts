@@ -1,4 +1,4 @@
-/** What can be asked of an answer that an upstream keeps, by its ID. */
+/** Routes of stored responses by ID. */
 
 import { defineObjectRoute, type ObjectRoute, recordsNothing, routeBehind } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';

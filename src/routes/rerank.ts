@@ -1,4 +1,4 @@
-/** Documents in the order of their relevance to a query. */
+/** Route: documents ranked by relevance to a query. */
 
 import { defineRoute } from '../core/route.ts';
 

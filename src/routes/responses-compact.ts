@@ -1,4 +1,4 @@
-/** A long conversation of OpenAI's newer clients, made shorter by the model. */
+/** Route: compacts a long conversation of the responses API. */
 
 import { defineRoute } from '../core/route.ts';
 

@@ -1,4 +1,4 @@
-/** Counts the tokens of a turn as OpenAI's newer clients have it. */
+/** Route: counts the input tokens of the responses API. */
 
 import { defineRoute } from '../core/route.ts';
 

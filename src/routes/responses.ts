@@ -1,4 +1,4 @@
-/** The next turn of a conversation as OpenAI's newer clients have it, plain or streamed. */
+/** Route: OpenAI's responses API, plain or streamed. */
 
 import { defineRoute } from '../core/route.ts';
 

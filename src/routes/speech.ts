@@ -1,4 +1,4 @@
-/** A text, read aloud; the answer is sound, or events that hold it. */
+/** Route: text to speech; the response is audio, or events with audio. */
 
 import { defineRoute } from '../core/route.ts';
 

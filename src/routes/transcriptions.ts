@@ -1,4 +1,4 @@
-/** What is said in a recording, as text. */
+/** Route: the speech in a recording as text. */
 
 import { defineRoute } from '../core/route.ts';
 

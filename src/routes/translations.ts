@@ -1,4 +1,4 @@
-/** What is said in a recording, as English text. */
+/** Route: the speech in a recording as English text. */
 
 import { defineRoute } from '../core/route.ts';
 

@@ -1,4 +1,4 @@
-/** What Google's services are asked for, as far as the body tells beforehand: in either spelling that their JSON has for a name. */
+/** Estimates a request of Google's APIs from its body, in either spelling of field names. */
 
 import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';

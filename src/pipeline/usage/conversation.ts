@@ -1,4 +1,4 @@
-/** What a conversation refers to that is not in its body, or counts otherwise than as text; looked for in its bytes, without reading what lies between. */
+/** Finds what a chat refers to outside its body, or that is not billed as text, without parsing the rest. */
 
 import { Buffer } from 'node:buffer';
 import type { HostedTools } from '../../core/accounting/price.ts';

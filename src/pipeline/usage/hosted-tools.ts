@@ -1,4 +1,4 @@
-/** What tools that a service runs itself make of what a request can count: what they bring in is read anew with each call. */
+/** Worst-case usage with tools that the service runs: their results are read again as input with each call. */
 
 import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';

@@ -1,4 +1,4 @@
-/** What pictures and sound that are asked for can count. See docs/reference/prices.md. */
+/** Worst-case usage of image and audio requests. See docs/reference/prices.md. */
 
 import type { Buffer } from 'node:buffer';
 import {

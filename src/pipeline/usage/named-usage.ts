@@ -1,4 +1,4 @@
-/** Reads what an answer counts at the places that the operator has named. */
+/** Reads usage from the response fields that the operator configured. */
 
 import type { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** Reads a number or a flag of a body, only where no other spelling of the field is there. */
+/** Reads a number or flag of a body, if the field has only one spelling there. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { textOf } from '../../lib/json/json-scan.ts';

@@ -1,4 +1,4 @@
-/** Counts the pictures of an answer while it passes, and finds what the service says of them: how large, and how good. */
+/** Counts the images of a passing response, and reads their size and quality. */
 
 import type { Buffer } from 'node:buffer';
 import type { Pictures, Written } from '../../core/accounting/usage.ts';

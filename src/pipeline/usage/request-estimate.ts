@@ -1,4 +1,4 @@
-/** Estimate of a request from its body: items, tokens, and the worst case that is reserved. See docs/reference/prices.md. */
+/** Estimates a request from its body: items, tokens, and the worst case to reserve. See docs/reference/prices.md. */
 
 import { Buffer } from 'node:buffer';
 import type { PriceUnit, RequestEstimate } from '../../core/accounting/price.ts';

@@ -1,4 +1,4 @@
-/** Service terms of a request and of its response: tier, speed and region, in the words of the service. */
+/** Service tier, speed and region of a request and its response. */
 
 import { Buffer } from 'node:buffer';
 import type { Terms } from '../../core/accounting/price.ts';

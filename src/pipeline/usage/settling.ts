@@ -1,4 +1,4 @@
-/** The end of an exchange: what it used is settled and written down, once, before its client sees the end. */
+/** Ends a request: settles its usage and records it, once, before the client sees the end. */
 
 import { Buffer } from 'node:buffer';
 import type { Ledger, LedgerWaiter } from '../../core/accounting/ledger.ts';

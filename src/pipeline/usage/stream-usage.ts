@@ -1,4 +1,4 @@
-/** Asks an upstream to count a stream where its client did not: `stream_options.include_usage`, set in the bytes of the call. */
+/** Requests usage in a stream if the client did not: inserts `stream_options.include_usage` in the call's bytes. */
 
 import { performance } from 'node:perf_hooks';
 import { type CallBody, inOnePiece, lengthOf, withSpan } from '../../core/call-body.ts';

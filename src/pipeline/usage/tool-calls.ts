@@ -1,4 +1,4 @@
-/** Counts in an answer, while it passes, what the service had its own tools do. */
+/** Counts tool calls run by the service in a passing response. */
 
 import type { Buffer } from 'node:buffer';
 import type { OperationRow } from '../../core/operations/row.ts';

@@ -1,4 +1,4 @@
-/** Finds an upstream's own count in what is kept of an answer, without reading what lies between. */
+/** Finds the upstream's usage in the kept parts of a response, without parsing the rest. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';

@@ -1,4 +1,4 @@
-/** Looks at what is written while it passes, whole or in events, without reading what stands around it. */
+/** Counts generated text in a passing response, plain or streamed, without parsing the rest. */
 
 import { Buffer } from 'node:buffer';
 import type { Pictures, Written } from '../../core/accounting/usage.ts';
