@@ -1,4 +1,4 @@
-/** Puts together what counts and writes down: journal and import, limits, budgets, bills. One for each process that serves. */
+/** Creates the accounting of a serving process: journal and import, limits, budgets, bills. */
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** Opens the admin listener, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
+/** Opens the admin listener; if its default port is occupied, the gateway runs without. */
 
 import type { RefusedConfiguration } from '../admin/context.ts';
 import {

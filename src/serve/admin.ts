@@ -1,4 +1,4 @@
-/** Composes the admin listener: API, authentication and the pages of the console. */
+/** Composes the admin listener: API, authentication and console files. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';

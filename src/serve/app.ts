@@ -1,4 +1,4 @@
-/** Composes the gateway: routes, edge, pipeline, upstreams, keys. What the command line starts, and tests start too. */
+/** Composes the gateway: routes, listener, pipeline, upstreams, keys. Used by the command line and by tests. */
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';

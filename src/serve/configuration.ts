@@ -1,4 +1,4 @@
-/** What commands start from: the file and what the store holds, as one configuration. */
+/** Loads the configuration of a command: file and store combined. */
 
 import type { RunningConfiguration } from '../config/live/live.ts';
 import {

@@ -1,4 +1,4 @@
-/** Opens what one serving process needs, and closes it again where something of it cannot be had. */
+/** Opens everything a serving process needs, and closes it again if a part fails. */
 
 import { hostname } from 'node:os';
 import { bill } from '../accounting/billing.ts';

@@ -1,4 +1,4 @@
-/** What to change where an address cannot be listened on. */
+/** Error messages for addresses that cannot be listened on. */
 
 import { UserFault } from '../core/user-fault.ts';
 import { clearSocketFile, SocketFileError } from '../http/socket-file.ts';

@@ -1,4 +1,4 @@
-/** What became of changes of the configuration file: how the file is refused as it is now, and an entry of the audit log for each change in force. */
+/** Keeps the faults of a refused configuration file, and writes an audit log entry for each applied change. */
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';

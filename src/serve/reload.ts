@@ -1,4 +1,4 @@
-/** Puts a changed configuration in force while running, whole or not at all. */
+/** Applies a changed configuration while running, completely or not at all. */
 
 import { type ConfigurationFeed, createConfigurationFeed, needsRestart } from '../config/live/live.ts';
 import type { LoadedConfiguration } from '../config/load.ts';

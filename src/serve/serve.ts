@@ -1,4 +1,4 @@
-/** Serves until it is told to stop: alone, as one of several workers, or as the process that watches over those. */
+/** Serves until stopped: alone, as one of several workers, or as their parent. */
 
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';

@@ -1,4 +1,4 @@
-/** The URL of an address that is listened on. */
+/** The URL of a listen address. */
 
 import type { AddressInfo } from 'node:net';
 import type { Snapshot } from '../core/snapshot.ts';

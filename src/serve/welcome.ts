@@ -1,4 +1,4 @@
-/** The lines for people at a first start: the first key, a line to paste for each route, and the set-up link of the console. */
+/** Printed at the first start: the first key, an example command per route, and the console's set-up link. */
 
 import { bodyOf, canBeShown, type Operation, operationRows, operations, pathOf } from '../core/operations/index.ts';
 import type { Snapshot } from '../core/snapshot.ts';

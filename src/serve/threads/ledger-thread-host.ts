@@ -1,4 +1,4 @@
-/** The main thread's side of the import: starts the thread, hears from it, and starts it again should it die. */
+/** Main-thread side of the import: starts the thread, receives its messages, and restarts it if it dies. */
 
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';

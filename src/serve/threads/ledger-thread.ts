@@ -1,4 +1,4 @@
-/** The thread that brings the journal into the store: opens the store anew, imports, and tells the main thread how far it is. */
+/** The thread that imports the journal into the store, and reports its progress to the main thread. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** Asks the thread that answers questions about series. It is started with the first question, and ends when nobody asks for a while. */
+/** Main-thread side of series queries: starts the query thread on demand, and ends it when idle. */
 
 import { Worker } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesLine, SeriesQuery, SeriesStore } from '../../core/store/series.ts';

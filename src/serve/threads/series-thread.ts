@@ -1,4 +1,4 @@
-/** The thread that answers questions about series: reading and adding up blocks of a month takes longer than a client may wait. */
+/** The thread that answers series queries, because reading a month of data would block requests. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesQuery } from '../../core/store/series.ts';

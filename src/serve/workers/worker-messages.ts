@@ -1,4 +1,4 @@
-/** What the process that watches over the workers and a worker tell each other. */
+/** Messages between a worker and its parent process. */
 
 import type { Listening } from '../../http/listener.ts';
 import type { ParentAnswer, WorkerQuestion } from '../../limits/limit-server.ts';

@@ -1,4 +1,4 @@
-/** One of several processes that serve: started, told and watched by the one in workers.ts. */
+/** A worker process, started and supervised by workers.ts. */
 
 import cluster from 'node:cluster';
 import type { ExitCode } from '../../core/exit-code.ts';

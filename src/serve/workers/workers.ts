@@ -1,4 +1,4 @@
-/** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
+/** `postern serve` with several workers: starts and supervises them, and combines their metrics. */
 
 import type { ExitCode } from '../../core/exit-code.ts';
 import { systemClock } from '../../lib/clock.ts';
