@@ -1,4 +1,4 @@
-/** Alerts in a database, and the lease of the node that watches for all. */
+/** Alerts in the database, and the lease of the evaluating node. */
 
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { type AlertStore, alertRules, alertSubjects, type StoredAlert } from '../core/store/alerts.ts';

@@ -1,4 +1,4 @@
-/** Answers that upstreams make in the background, in a database: each in the hands of one node, for as long as that is heard of. */
+/** Background responses in the database: each is polled by one node while that is alive. */
 
 import type { Kysely, Selectable } from 'kysely';
 import type { RequestEstimate } from '../core/accounting/price.ts';

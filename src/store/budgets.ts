@@ -1,4 +1,4 @@
-/** The money of budgets in a database. */
+/** Budget accounts in the database. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import {

@@ -1,4 +1,4 @@
-/** Tables of another program's database: a SQLite file or a PostgreSQL, read and never written. */
+/** Reads tables of another program's database, SQLite or PostgreSQL, read-only. */
 
 import { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';

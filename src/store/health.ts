@@ -1,4 +1,4 @@
-/** Reports of the nodes on their targets, in a database. A report is read once, however often it is asked for, and long ones in slices. */
+/** Nodes' health reports on their targets in the database. Each report is parsed once, and long ones in slices. */
 
 import type { Kysely } from 'kysely';
 import type { DriftState } from '../core/drift.ts';

@@ -1,4 +1,4 @@
-/** The columns of what a key may do: what each holds, how it is written and read, and the migration that brought it. */
+/** Database columns of key settings: how each is written and read, and its migration. */
 
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';

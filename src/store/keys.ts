@@ -1,4 +1,4 @@
-/** Virtual keys in a database. The secret never comes here: a key is found by its digest alone. */
+/** Virtual keys in the database, found by digest; secrets are never stored. */
 
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';

@@ -1,4 +1,4 @@
-/** Brings a database up to the schema that this version knows. The caller makes sure that nobody else does so meanwhile. */
+/** Migrates a database to this version's schema. The caller holds the lock. */
 
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';

@@ -1,4 +1,4 @@
-/** Opens the store that a URL names. */
+/** Opens the store of a URL. */
 
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';

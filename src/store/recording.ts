@@ -1,4 +1,4 @@
-/** What is written down with a change: the entry of the audit log, and its place in the feed for all nodes. */
+/** Records a change: its audit log entry, and its number in the change feed of all nodes. */
 
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { AuditEntry, AuditStore, Change, ChangeFeed } from '../core/store/store.ts';

@@ -1,4 +1,4 @@
-/** What is configured in the store, as the file would have it. */
+/** Configuration elements in the database. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';

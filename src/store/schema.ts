@@ -1,4 +1,4 @@
-/** The tables as the code sees them; `migrations/` is how they came to be. */
+/** The current tables for queries; `migrations/` creates them. */
 
 import type { Generated } from 'kysely';
 import type { StoredKind } from '../core/store/stored-objects.ts';

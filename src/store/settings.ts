@@ -1,4 +1,4 @@
-/** Settings that are kept in the store: a name and any JSON value each. */
+/** Settings in the database: a name and any JSON value each. */
 
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';

@@ -1,4 +1,4 @@
-/** What went wrong with the store, as one sentence for the operator: what it is and what to do. */
+/** A store failure as one sentence for the operator, with advice. */
 
 import { UserFault } from '../core/user-fault.ts';
 

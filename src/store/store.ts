@@ -1,4 +1,4 @@
-/** The store over whichever database: what both of them share. */
+/** The store, as shared by both databases. */
 
 import type { Kysely } from 'kysely';
 import type { Store } from '../core/store/store.ts';

@@ -1,4 +1,4 @@
-/** Reads what stands as JSON in a column. Another version of Postern may have written it: what is unknown is left out, and nothing breaks. */
+/** Reads JSON from a column. Another version may have written it: unknown parts are ignored. */
 
 import { type Budget, budgetPeriods, type Caps, measures, noCaps, type Rate, rateWindows } from '../core/caps.ts';
 import { isMapping } from '../lib/is-mapping.ts';

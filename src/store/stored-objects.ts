@@ -1,4 +1,4 @@
-/** Stored objects in a database: one row an object, found by its ID. */
+/** Stored objects in the database: one row each, found by ID. */
 
 import type { Kysely, Selectable } from 'kysely';
 import {

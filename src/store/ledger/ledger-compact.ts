@@ -1,7 +1,4 @@
-/**
- * In SQLite, rows of the ledger as numbers, in the order of their time. A row that has no place there is in `ledger`, as are all that
- * other versions wrote; both tables are read.
- */
+/** SQLite: ledger rows as compact numbers in time order. Rows that do not fit are in `ledger`, like those of older versions; both are read. */
 
 import type { SQLInputValue } from 'node:sqlite';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';

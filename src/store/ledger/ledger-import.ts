@@ -1,4 +1,4 @@
-/** Takes rows of a journal into the ledger, with their sums and what they cost the budgets, all or nothing. */
+/** Imports journal rows into the ledger with their sums and budget charges, in one transaction. */
 
 import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
 import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';

@@ -1,4 +1,4 @@
-/** Statements that insert many rows at once, each made once: to make one takes longer than to run it. */
+/** Multi-row insert statements, prepared once because preparing takes longer than running. */
 
 import type { SQLInputValue } from 'node:sqlite';
 import { type CompiledQuery, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely';

@@ -1,4 +1,4 @@
-/** Pages of the ledger, the newest row first. A page begins where the one before ended, so the thousandth costs what the first does. */
+/** Pages of the ledger, newest row first. A page begins where the previous ended, so that every page costs the same. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, LedgerPage } from '../../core/store/ledger.ts';

@@ -1,4 +1,4 @@
-/** What many rows of the ledger have in common, by number: their names, and how they ended. In SQLite alone. */
+/** SQLite: values shared by many ledger rows, by number: names and outcomes. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerPlaceTable, LedgerTable, Schema } from '../schema.ts';

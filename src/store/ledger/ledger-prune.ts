@@ -1,4 +1,4 @@
-/** Takes out of the ledger what is kept no longer: a few thousand rows at a time, so that nobody waits long for the lock. Sums stay. */
+/** Deletes expired ledger rows, a few thousand at a time to keep locks short. Sums stay. */
 
 import type { Kysely, Transaction } from 'kysely';
 import { isMapping } from '../../lib/is-mapping.ts';

@@ -1,6 +1,6 @@
 /**
- * In SQLite, adds hours that are over to the sums by day. An import writes sums by hour alone; to write those by day each time as well
- * took a quarter of its time. Views such as `usage_all_days` have what is rolled up and what is not yet.
+ * SQLite: adds past hours to the daily sums. Imports write hourly sums only, which saves a quarter of their time. Views such as `usage_all_days`
+ * combine both.
  */
 
 import { type Kysely, sql } from 'kysely';

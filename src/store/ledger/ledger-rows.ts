@@ -1,4 +1,4 @@
-/** Rows of the ledger as the table has them, and as everyone else does; and what an ID says of the time. */
+/** Converts ledger rows between table and code, and reads the time in an ID. */
 
 import type { SQLInputValue } from 'node:sqlite';
 import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/ledger-row.ts';

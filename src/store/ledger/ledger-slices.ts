@@ -1,6 +1,6 @@
 /**
- * In SQLite: in which slices of time the ledger has rows of a key, of a model and so on. It stands in place of an index for each: of
- * those every row changes pages all over the file, of this the first of a slice does.
+ * SQLite: records in which time slices the ledger has rows of each key, model and so on. It replaces indexes, which would change pages all over
+ * the file for every row.
  */
 
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';

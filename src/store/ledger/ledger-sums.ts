@@ -1,4 +1,4 @@
-/** Adds the rows of an import up: by hour, by day, and by the day of each key. */
+/** Sums the rows of an import by hour, by day, and by day and key. */
 
 import { type RawBuilder, sql } from 'kysely';
 import { readUnits, toolPrefix, type Units } from '../../core/accounting/units.ts';

@@ -1,4 +1,4 @@
-/** What was used, added up from the sums by day and, where days are too coarse, by hour. */
+/** Usage from the daily sums, and hourly ones where needed. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { addUnits, toUnitSums } from '../../core/accounting/units.ts';

@@ -1,4 +1,4 @@
-/** Compares the rows of the ledger with its sums by hour, those with the sums by day, and those with the sums of each key alone. */
+/** Verifies the ledger: rows against hourly sums, those against daily sums and sums per key. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { toolPrefix } from '../../core/accounting/units.ts';

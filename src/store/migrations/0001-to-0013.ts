@@ -1,4 +1,4 @@
-/** The steps of the schema that version 0.1.0 knows. A step that was released is never edited. */
+/** Schema migrations up to version 0.1.0. Released ones never change. */
 
 import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';

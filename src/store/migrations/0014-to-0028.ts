@@ -1,4 +1,4 @@
-/** The steps of the schema since version 0.1.0. A step that was released is never edited. */
+/** Schema migrations since version 0.1.0. Released ones never change. */
 
 import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';

@@ -1,4 +1,4 @@
-/** Every migration by its name, which sorts in the order in which they run. One that was released is never edited. */
+/** All migrations by name, in the order in which they run. Released ones never change. */
 
 import type { Migration } from 'kysely/migration';
 import { released } from './0001-to-0013.ts';

@@ -1,4 +1,4 @@
-/** Links that make somebody a member or give another password, in a database: each good for once, and found by its digest alone. */
+/** Invitations and password reset links in the database: valid once, found by digest. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import {

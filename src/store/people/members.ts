@@ -1,4 +1,4 @@
-/** Members of the console in a database. */
+/** Console members in the database. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Role, roles } from '../../core/role.ts';

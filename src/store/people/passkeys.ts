@@ -1,4 +1,4 @@
-/** Passkeys and API tokens in a database. */
+/** Passkeys and API tokens in the database. */
 
 import type { Kysely, Selectable } from 'kysely';
 import type { PasskeyStore, StoredPasskey, StoredToken, TokenStore } from '../../core/store/members.ts';

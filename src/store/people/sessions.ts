@@ -1,4 +1,4 @@
-/** Sessions in a database, and attempts to sign in that failed. */
+/** Sessions and failed sign-in attempts in the database. */
 
 import type { Kysely, Selectable } from 'kysely';
 import { type AttemptStore, type SessionStore, type StoredSession, sessionMethods } from '../../core/store/members.ts';

@@ -1,4 +1,4 @@
-/** Turns what PostgreSQL, its client and the network throw into sentences for the operator. */
+/** Converts errors of PostgreSQL, its client and the network to messages for the operator. */
 
 import { StoreError } from '../store-error.ts';
 

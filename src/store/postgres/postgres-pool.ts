@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL: how many, how long anything may take, and how values come back. */
+/** PostgreSQL connections: pool size, timeouts, and value types. */
 
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg';

@@ -1,4 +1,4 @@
-/** Opens a PostgreSQL database as a store: checks that it will do, and brings its schema up to date. */
+/** Opens a PostgreSQL database as a store: checks that it is suitable, and migrates it. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {

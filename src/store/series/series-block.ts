@@ -1,7 +1,4 @@
-/**
- * A block of series: what happened in a minute, an hour or a day, as cells of counts and sketches by their names. Blocks of one time
- * add up: a cell that is in two of them is the sum of both.
- */
+/** A series block: a minute, hour or day as cells of counts and sketches by name. Blocks of the same time add up cell by cell. */
 
 import { Buffer } from 'node:buffer';
 import { seriesAmounts } from '../../core/store/series.ts';

@@ -1,7 +1,6 @@
 /**
- * Blocks of series in a database. An import adds a block for each minute that its rows are of; what is over is rolled up: into one block a
- * minute, an hour, a day. A block says whether it is in one of a longer time, so a row that comes late is a block of its own, and is rolled up like
- * any other.
+ * Series blocks in the database. An import adds blocks per minute, which are later rolled up to one per minute, hour and day. A late row becomes
+ * a block of its own and is rolled up the same way.
  */
 
 import { type Kysely, sql, type Transaction } from 'kysely';

@@ -1,4 +1,4 @@
-/** Makes cells of series: of rows as they are imported, and of other cells for what is looked at without all of their names. */
+/** Makes series cells from imported rows, and merges cells over names. */
 
 import { readUnits } from '../../core/accounting/units.ts';
 import { isMapping } from '../../lib/is-mapping.ts';

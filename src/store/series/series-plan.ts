@@ -1,4 +1,4 @@
-/** Which blocks answer a question: of what length, from when to when, and with which names. */
+/** Chooses the blocks for a query: their length, range and names. */
 
 import type { SeriesQuery } from '../../core/store/series.ts';
 import { dayMs, hourMs } from '../ledger/ledger-rows.ts';

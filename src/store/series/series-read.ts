@@ -1,4 +1,4 @@
-/** Answers a question about a stretch of time from its blocks: which lines there are, and then their points and percentiles. */
+/** Answers a series query from blocks: first the lines, then their points and percentiles. */
 
 import { rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import {

@@ -1,4 +1,4 @@
-/** The cells of a block that fit a question. */
+/** Selects the cells of a block that match a query. */
 
 import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import { resultOf, type SeriesCount, type SeriesQuery, seriesCounts } from '../../core/store/series.ts';

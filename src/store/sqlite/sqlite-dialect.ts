@@ -1,4 +1,4 @@
-/** Lets Kysely run on Node's own SQLite. */
+/** Kysely dialect for Node's built-in SQLite. */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {

@@ -1,4 +1,4 @@
-/** Runs statements on a SQLite file for many callers at once: reads go ahead, writes that wait together share one commit. */
+/** Runs statements on a SQLite file for many callers: reads run at once, waiting writes share one commit. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';

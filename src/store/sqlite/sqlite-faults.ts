@@ -1,4 +1,4 @@
-/** Turns what SQLite and the file system throw into sentences for the operator. */
+/** Converts errors of SQLite and the file system to messages for the operator. */
 
 import { StoreError } from '../store-error.ts';
 

@@ -1,4 +1,4 @@
-/** Connections to a SQLite file: makes the file for its owner alone, and sets each connection up for what it is for. */
+/** SQLite connections: creates the file with owner-only access, and configures each connection for its purpose. */
 
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

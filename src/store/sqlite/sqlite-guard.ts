@@ -1,4 +1,4 @@
-/** Notices that files of an open SQLite database were deleted or replaced, refuses writes from then on, and saves what the connection still sees. */
+/** Detects that files of an open SQLite database were deleted or replaced, refuses writes from then on, and saves the visible data. */
 
 import {
   closeSync,

@@ -1,4 +1,4 @@
-/** Prepared statements of one SQLite connection, and values as they go in and come out. */
+/** Prepared statements of one SQLite connection, and value conversion. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery } from 'kysely';

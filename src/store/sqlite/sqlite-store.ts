@@ -1,4 +1,4 @@
-/** Opens a SQLite file (or memory) as a store: makes the file, sets it up for durability, brings its schema up to date. */
+/** Opens a SQLite file or memory database as a store: creates it, sets durability, and migrates it. */
 
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';

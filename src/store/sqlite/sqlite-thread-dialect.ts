@@ -1,4 +1,4 @@
-/** Lets Kysely run on a SQLite file that is in a thread of its own. */
+/** Kysely dialect for a SQLite file in a separate thread. */
 
 import { Worker } from 'node:worker_threads';
 import {

@@ -1,4 +1,4 @@
-/** The thread in which a SQLite file is read and written, so that whoever asks goes on meanwhile. */
+/** The thread that reads and writes a SQLite file, so that callers are not blocked. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSqliteEngine, type SqliteAnswer, type SqliteCall } from './sqlite-engine.ts';
