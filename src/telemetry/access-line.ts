@@ -1,4 +1,7 @@
-/** The access line of a request, from an allow-list of fields: nothing of its text, headers, query or credential can be in it. A service's secret in a name is masked. */
+/**
+ * The access log line of a request, from an allow-list of fields without content, headers, query or credential. A service's secret in a name is
+ * masked.
+ */
 
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Usage } from '../core/accounting/usage.ts';

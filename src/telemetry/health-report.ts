@@ -1,4 +1,4 @@
-/** Writes the health of the targets to the store from time to time, and soon after a change. */
+/** Writes the targets' health to the store regularly, and soon after a change. */
 
 import type { DriftState } from '../core/drift.ts';
 import type { Log } from '../core/log.ts';

@@ -1,4 +1,4 @@
-/** What a line of the log looks like, where it is not as it is written: the names of Elastic's schema or of Google Cloud's, or plain text. */
+/** Log formats other than the own one: Elastic Common Schema, Google Cloud, and plain text. */
 
 import type { LogSettings } from '../core/snapshot.ts';
 import { isMapping } from '../lib/is-mapping.ts';

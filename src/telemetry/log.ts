@@ -1,4 +1,4 @@
-/** The structured log: JSON lines, and one line for each request. */
+/** The structured log: JSON lines, with one access line per request. */
 
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';

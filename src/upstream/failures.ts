@@ -1,4 +1,4 @@
-/** What a connection's error means for the client: which row of the error table, and what to say. */
+/** Maps connection errors to errors for the client. */
 
 import type { Failure } from '../core/outcome.ts';
 import { reasonOf } from '../lib/thrown.ts';

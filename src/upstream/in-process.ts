@@ -1,4 +1,4 @@
-/** Answers a call in this process, for families that need no network, in the shape of any other answer. */
+/** Answers a call inside this process, for families without a network. */
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';

@@ -1,4 +1,4 @@
-/** A small request of our own, such as for a token: one try, a few seconds, a short answer. */
+/** A small request of the gateway itself, such as for a token: one attempt, a few seconds, a short response. */
 
 import { Buffer } from 'node:buffer';
 import type { SigningTools } from '../core/family.ts';

@@ -1,4 +1,4 @@
-/** Lease of a target for one call: its slot at the upstream, and what its outcome says about target and credential. */
+/** Lease of a target for one call: its slot at the upstream, and the effect of its outcome on target and credential. */
 
 import { performance } from 'node:perf_hooks';
 import {

@@ -1,4 +1,4 @@
-/** Every metric: its name, what it says, its labels, and what several processes come to together. docs/reference/metrics.md says the same. */
+/** Every metric: name, description, labels, and how several processes are merged. docs/reference/metrics.md has the same. */
 
 export interface Definition {
   readonly type: 'counter' | 'gauge' | 'histogram';

@@ -1,4 +1,4 @@
-/** One request of each bucket of a histogram, by its trace: who sees a slow bucket finds what was slow. */
+/** Exemplars: one traced request per histogram bucket, to find what was slow. */
 
 import type { Exchange } from '../../core/exchange.ts';
 import type { MetricName } from './definitions.ts';

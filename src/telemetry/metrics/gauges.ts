@@ -1,4 +1,4 @@
-/** Gauges: what others say of their state at the moment when somebody looks. */
+/** Gauges: current values, read when the metrics are scraped. */
 
 import type { DriftState } from '../../core/drift.ts';
 import { lanes } from '../../core/lane.ts';

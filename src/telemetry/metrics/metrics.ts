@@ -1,7 +1,4 @@
-/**
- * The metrics of a process. Labels are made when a configuration is put in force, and never from what a client sent; per
- * request there are only additions on what is at hand.
- */
+/** The metrics of a process. Labels come from the configuration, never from clients; a request only increments existing counters. */
 
 import { performance } from 'node:perf_hooks';
 import {

@@ -1,4 +1,4 @@
-/** What the process says of itself: processor, memory, how late its timers fire, garbage collection. */
+/** Metrics of the process: CPU, memory, event-loop delay, garbage collection. */
 
 import { readdirSync } from 'node:fs';
 import { constants, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';

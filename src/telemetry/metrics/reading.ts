@@ -1,4 +1,4 @@
-/** What the metrics of a process say at a moment, what several processes come to, and how it is written for Prometheus. */
+/** A snapshot of the metrics of one or several processes, and its Prometheus text. */
 
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { atOnce } from '../../lib/time-slices.ts';

@@ -1,4 +1,4 @@
-/** Counters and histograms, each under its labels. A child is looked up once and kept by whoever counts. */
+/** Counters and histograms by labels. A child is looked up once and kept by its user. */
 
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import type { Exemplar, Exemplars, TraceAt } from './exemplars.ts';

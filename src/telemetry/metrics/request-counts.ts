@@ -1,4 +1,4 @@
-/** What is counted of requests on one route to one model. Every label comes from the configuration or from a table of ours. */
+/** Request metrics of one route and model. All labels come from the configuration or fixed tables. */
 
 import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import type { ErrorCode } from '../../core/errors.ts';

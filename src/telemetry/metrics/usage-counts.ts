@@ -1,4 +1,4 @@
-/** What is counted of the usage that one upstream was billed for one model. */
+/** Usage metrics of one upstream and model. */
 
 import type { Bill } from '../../core/accounting/price.ts';
 import { countToolCalls, type UnitName, type Units } from '../../core/accounting/units.ts';

@@ -1,4 +1,4 @@
-/** The metrics of a process, as OTLP has them: those of docs/reference/metrics.md, counters without `_total`, which whoever reads them adds. */
+/** Converts the metrics to OTLP: those of docs/reference/metrics.md, counters without `_total`, which receivers add. */
 
 import type { Attributes, HrTime, ValueType } from '@opentelemetry/api';
 import type { InstrumentationScope } from '@opentelemetry/core';

@@ -1,4 +1,4 @@
-/** The trace of an exchange: its ID, whether it is sampled, and a span for each upstream call. */
+/** The trace of a request: its ID, sampling, and a span per upstream call. */
 
 import { performance } from 'node:perf_hooks';
 import type { CallTrace, Exchange, ExchangeTrace } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** What is exported, and how: by the section `otel` and the standard variables, of which the exporters read most themselves. */
+/** Export settings from the `otel` section and the standard variables, most of which the exporters read themselves. */
 
 import type { OtelSettings } from '../../core/snapshot.ts';
 import { UserFault } from '../../core/user-fault.ts';

@@ -1,4 +1,4 @@
-/** The spans of an exchange: one for it, one for each call. From an allow-list: nothing of its text, headers or query is in them. */
+/** The spans of a request: one for it and one per call, from an allow-list without content, headers or query. */
 
 import type { Attributes, HrTime, Link, SpanContext, SpanStatus } from '@opentelemetry/api';
 import type { InstrumentationScope } from '@opentelemetry/core';

@@ -1,4 +1,4 @@
-/** The trace that a request belongs to, as its headers say (W3C Trace Context), and IDs of our own. */
+/** Trace context of a request from its headers (W3C), and generated IDs. */
 
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** How a connection to an upstream is opened: directly, through a proxy, or only where a rule permits it. */
+/** Opens a connection to an upstream: directly, through a proxy, or restricted by the address policy. */
 
 import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';

@@ -1,4 +1,4 @@
-/** Where the connections to an origin lead, and what the service there is called. */
+/** The destination of an origin's connections, and its TLS server name. */
 
 import { socketHost, socketOf } from '../../lib/addresses/socket-origin.ts';
 import { type Place, toPlace } from '../../wire/connect.ts';

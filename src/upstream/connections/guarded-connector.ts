@@ -1,4 +1,4 @@
-/** Opens connections where a rule permits them alone: the address is looked at, whatever name led to it, each time anew. */
+/** Opens connections only to permitted addresses: checks the resolved address each time (SSRF protection). */
 
 import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';

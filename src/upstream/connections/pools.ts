@@ -1,4 +1,4 @@
-/** One connection pool an origin; pools outlive configuration swaps. */
+/** One connection pool per origin; pools survive configuration reloads. */
 
 import { createHash } from 'node:crypto';
 import type { EndpointSettings, Upstream } from '../../core/snapshot.ts';

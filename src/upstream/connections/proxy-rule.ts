@@ -1,4 +1,4 @@
-/** Which proxy leads to an origin, as the environment says: HTTPS_PROXY, http_proxy and NO_PROXY. */
+/** Chooses the proxy for an origin from HTTPS_PROXY, http_proxy and NO_PROXY. */
 
 import { Buffer } from 'node:buffer';
 import { type BlockList, isIP } from 'node:net';

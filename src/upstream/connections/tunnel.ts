@@ -1,4 +1,4 @@
-/** Opens connections through an HTTP proxy, which is asked once (CONNECT) and then only passes bytes on. */
+/** Opens connections through an HTTP proxy with CONNECT. */
 
 import { Buffer } from 'node:buffer';
 import { isIP, connect as openTcp, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** One call through the endpoints of an upstream: another endpoint is asked where one cannot be reached, and each learns from how its call ends. */
+/** One call through the endpoints of an upstream: tries another if one is unreachable, and updates their health. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** The endpoints of one upstream: for each its connections, health and cooldown, and the choice of the one to call. */
+/** The endpoints of one upstream: connections, health and cooldown of each, and the choice for a call. */
 
 import type { BlockList } from 'node:net';
 import type { EndpointState } from '../../core/target-state.ts';

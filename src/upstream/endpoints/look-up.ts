@@ -1,4 +1,4 @@
-/** Looks up, again and again, at which addresses an upstream is: by name as the system does, by SRV records, or a list that stands. */
+/** Resolves the endpoints of an upstream repeatedly: by DNS name, SRV records, or a fixed list. */
 
 import { promises as dns, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';

@@ -1,4 +1,4 @@
-/** How long a target has taken lately: a moving time to compare targets by, and the time of its slowest twentieth. */
+/** A target's recent latency: a moving average for comparison, and its 95th percentile. */
 
 /** After this long without a call, about a third of the moving time is left. */
 const timeConstantMs = 10_000;

@@ -1,4 +1,4 @@
-/** Calls of the last five minutes and how many of them failed, for people: what rests and what is called is decided elsewhere. */
+/** Counts calls and failures of the last five minutes for display; routing does not use them. */
 
 const slotMs = 10_000;
 const slots = 30;

@@ -1,4 +1,4 @@
-/** How often calls to one upstream may be repeated: a share of the requests, so that repeating cannot bury it. */
+/** Retry budget of an upstream: limits retries to a share of its requests, so that they cannot overload it. */
 
 // In thousandths of a repetition: whole numbers add up exactly.
 const repetition = 1_000;

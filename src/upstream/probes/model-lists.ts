@@ -1,4 +1,4 @@
-/** Reads the lists of models that upstreams have, rarely and never for a request, to know which targets are missing from them. */
+/** Reads the model lists of upstreams occasionally, to detect targets missing from them. */
 
 import type { ListedModel } from '../../core/family.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';

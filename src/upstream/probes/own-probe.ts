@@ -1,4 +1,4 @@
-/** Tries an upstream from where the gateway runs, with what it takes for that: the proxies of the environment, and requests for tokens. */
+/** Tests an upstream from the gateway's own position, with its proxies and token requests. */
 
 import type { Clock } from '../../lib/clock.ts';
 import { createProxyRule, type ProxyRule } from '../connections/proxy-rule.ts';

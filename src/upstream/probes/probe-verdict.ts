@@ -1,4 +1,4 @@
-/** What a test of an upstream comes to, in words: what is wrong, and what to do next. Pure. */
+/** The result of an upstream test in words: what is wrong, and what to do. Pure. */
 
 export type ProbeStepName = 'look-up' | 'connect' | 'secure' | 'ask';
 

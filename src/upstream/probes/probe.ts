@@ -1,4 +1,4 @@
-/** Tests an upstream on a connection of its own, step by step, and asks it which models it has. Nothing of it is kept. */
+/** Tests an upstream step by step on a separate connection, and reads its models. Nothing is stored. */
 
 import { Buffer } from 'node:buffer';
 import { isIP, type LookupFunction } from 'node:net';

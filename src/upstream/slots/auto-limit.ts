@@ -1,6 +1,6 @@
 /**
- * Learns how many calls an upstream bears at a time, from its latency and its refusals. A gradient limiter: the latency under load is
- * compared with the latency at fewer calls, which short probes measure again and again.
+ * Learns an upstream's best concurrency from its latency and refusals. A gradient limiter: compares latency under load with latency at fewer
+ * calls, which short probes measure repeatedly.
  */
 
 /** The limit changes once in so long at most, and not before calls that began under it have been answered. */

@@ -1,6 +1,6 @@
 /**
- * Keeps a promise on the latency of interactive calls: bulk calls get as many slots as leave nineteen of twenty interactive calls under it.
- * Each call that took longer lowers the number, each other one raises it a little.
+ * Protects the latency target of interactive calls: bulk gets as many slots as let 95 % of interactive calls meet it. Each slow call lowers the
+ * number, each other one raises it a little.
  */
 
 /** Some 34 small steps up are one step down: of twenty calls one may take longer, and two of them most often do so together. */

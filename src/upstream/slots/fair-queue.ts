@@ -1,6 +1,6 @@
 /**
- * A queue that shares an upstream fairly: by project, then by key, over the estimated work of their calls. Start-time fair
- * queueing: each flow has a virtual time that advances by the work it was given, and the flow that is furthest behind goes next.
+ * A queue that shares an upstream fairly, by project, then by key, weighted by estimated work. Start-time fair queueing: each flow's virtual time
+ * advances by the work it received, and the one furthest behind is next.
  */
 
 import type { WaitingCall } from '../../core/dispatch.ts';

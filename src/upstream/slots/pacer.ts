@@ -1,6 +1,6 @@
 /**
- * Calls that only a rate limit of an upstream keeps waiting. When its moment has come the first of them tries again, alone: where
- * it passes, the next one tries at once; where it does not, all wait on.
+ * Calls that wait only for an upstream's rate limit. At the reset the first one tries alone: if it passes the next follows, else all keep
+ * waiting.
  */
 
 import { performance } from 'node:perf_hooks';

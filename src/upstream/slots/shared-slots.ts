@@ -1,4 +1,4 @@
-/** This process's part of the slots at every upstream, where processes share them: asked for as they are needed, and lowered when they are not. */
+/** This process's share of each upstream's slots, if processes share them: requested on demand, and returned when unused. */
 
 import { performance } from 'node:perf_hooks';
 import type { SlotArbiter, SlotClaim } from '../../core/slots.ts';

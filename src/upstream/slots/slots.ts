@@ -1,6 +1,6 @@
 /**
- * Which calls to an upstream may run now, and which wait: a limit on concurrent calls, and a bounded queue for each lane.
- * Interactive calls go first. Bulk calls take what is left, and never less than their share.
+ * Limits concurrent calls to an upstream, with a bounded queue per lane. Interactive calls go first; bulk calls take the rest, and never less
+ * than their share.
  */
 
 import type { WaitingCall } from '../../core/dispatch.ts';
