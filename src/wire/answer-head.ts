@@ -1,4 +1,4 @@
-/** Reads the head of an answer: its status, its fields, and how its body is framed. What could be read in two ways is refused. */
+/** Parses a response head: status, fields and framing. Ambiguous framing is refused. */
 
 import type { Buffer } from 'node:buffer';
 import { cr, inValue, lf, space } from './characters.ts';

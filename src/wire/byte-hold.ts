@@ -1,4 +1,4 @@
-/** Keeps bytes that come in pieces of any size, each copied once or twice however small they are. */
+/** Collects bytes that arrive in pieces of any size, copying each at most twice. */
 
 import { Buffer } from 'node:buffer';
 

@@ -1,4 +1,4 @@
-/** Calls that wait for a connection, in the order in which they came. */
+/** Calls that wait for a connection, in order. */
 
 import type { ClientCall } from './client-call.ts';
 

@@ -1,4 +1,4 @@
-/** Which bytes may stand where in a message head: the character classes of RFC 9110, as tables. */
+/** Allowed characters of message heads: the classes of RFC 9110, as tables. */
 
 export const cr = 0x0d;
 export const lf = 0x0a;

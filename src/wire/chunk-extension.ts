@@ -1,4 +1,4 @@
-/** The grammar of what may stand behind the size of a chunk: `;name`, `;name=value` and `;name="value"`, any number of them. */
+/** The grammar of chunk extensions: `;name`, `;name=value` and `;name="value"`, repeated. */
 
 import { inToken, inValue, semicolon, space, tab } from './characters.ts';
 

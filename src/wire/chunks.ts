@@ -1,4 +1,4 @@
-/** Reads a body in chunks: the data as it stands in the segments that came, and the trailers at its end. */
+/** Parses a chunked body: the data within the received segments, and the trailers. */
 
 import { Buffer } from 'node:buffer';
 import { cr, hexValues, lf, semicolon } from './characters.ts';

@@ -1,4 +1,4 @@
-/** One request with its answer, from the side of whoever asks. */
+/** One request with its response, from the client's side. */
 
 import { Buffer } from 'node:buffer';
 import { inToken } from './characters.ts';

@@ -1,4 +1,4 @@
-/** One connection to a server, and the one call at a time that is made on it. */
+/** Client side of one HTTP/1.1 connection, with one call at a time. */
 
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';

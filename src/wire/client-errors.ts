@@ -1,4 +1,4 @@
-/** What can go wrong on the way to a server, and with what that one answers. */
+/** Errors of calls to a server. */
 
 /** No connection came about in the time for one. */
 export class ConnectTimeoutError extends Error {

@@ -1,4 +1,4 @@
-/** Connections to one server: kept for the next call, newest first, as many as are allowed, none older than it may be. */
+/** Client connections to one server: reused newest first, limited in number and age. */
 
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';

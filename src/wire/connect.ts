@@ -1,4 +1,4 @@
-/** Opens connections: TCP or a socket of this machine, and TLS on either, within a time. */
+/** Opens connections: TCP or Unix socket, optionally with TLS, within a timeout. */
 
 import { Buffer } from 'node:buffer';
 import { isIP, type LookupFunction, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** A small request of our own: one try, a limit of time and of bytes, and the answer in one piece. */
+/** A small request of the gateway itself: one attempt, limited in time and size, with the complete response. */
 
 import { Buffer } from 'node:buffer';
 import type { AnswerHandler, ClientCall, ClientRequest } from './client-call.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with a message, in words for whoever sent it. */
+/** A protocol error in a message, as text for its sender. */
 
 export interface WireFault {
   /** `malformed` is no HTTP; `ambiguous` could be read in two ways, or asks for what nobody here does. */

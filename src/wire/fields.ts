@@ -1,4 +1,4 @@
-/** The fields of a message as spans in the text of its head: names are compared where they stand, text is made of what is asked for. */
+/** The fields of a message as spans in its head: names are compared in place, and text is made on demand. */
 
 import { colon, cr, inToken, inValue, lf, space, tab } from './characters.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';

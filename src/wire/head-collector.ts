@@ -1,4 +1,4 @@
-/** Collects the bytes of a message head, however they are cut into segments, and finds its end. */
+/** Collects the bytes of a message head across segments, and finds its end. */
 
 import { Buffer } from 'node:buffer';
 import { ByteHold } from './byte-hold.ts';

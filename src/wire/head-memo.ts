@@ -1,6 +1,6 @@
 /**
- * Heads that were read before: clients send the same one with every request, but for the digits of its Content-Length. Connections
- * share those that were let in; each is as old as the connection that brought it at most, so no secret in it lives longer.
+ * Caches parsed heads: a client sends the same one each time except for Content-Length. Connections share admitted heads, for at most the life of
+ * the first, so that no secret is kept longer.
  */
 
 import { Buffer } from 'node:buffer';

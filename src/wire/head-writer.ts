@@ -1,4 +1,4 @@
-/** Writes message heads as text, each character a byte. */
+/** Writes message heads as Latin-1 text. */
 
 /** What no field may hold: it would end the line, or be no character of Latin-1. */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;

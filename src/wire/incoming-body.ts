@@ -1,4 +1,4 @@
-/** The body of one request as it comes: for whoever reads it, and thrown away where nobody wants it any more. */
+/** The body of one request as it arrives, passed to its reader or discarded. */
 
 import type { Buffer } from 'node:buffer';
 import { ChunkReader } from './chunks.ts';

@@ -1,4 +1,4 @@
-/** Pools for requests of our own, one for each origin that is asked, made where the first one goes there. */
+/** Pools for the gateway's own requests, one per origin, created on first use. */
 
 import { ClientPool } from './client-pool.ts';
 import { type Connector, toPlace } from './connect.ts';

@@ -1,4 +1,4 @@
-/** Reads the head of a request: what it asks for, its fields, and how its body is framed. What could be read in two ways is refused. */
+/** Parses a request head: method, target, fields and framing. Ambiguous framing is refused. */
 
 import type { Buffer } from 'node:buffer';
 import { cr, inTarget, inToken, lf, space } from './characters.ts';

@@ -1,4 +1,4 @@
-/** What is answered to one request: head, body, trailers. Head and what comes with it leave in one write. */
+/** The response to one request: head, body, trailers. The head and the first data are sent in one write. */
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';

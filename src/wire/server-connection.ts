@@ -1,4 +1,4 @@
-/** One connection of a client: its requests, one at a time, the time that each part may take, and its orderly end. */
+/** Server side of one HTTP/1.1 connection: reads requests, writes responses, enforces timeouts, and closes in order. */
 
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** A request as it came: its head at once, its body to whoever wants to read it. */
+/** A received request: its head at once, its body on demand. */
 
 import type { Buffer } from 'node:buffer';
 import type { WireFault } from './fault.ts';

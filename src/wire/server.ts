@@ -1,4 +1,4 @@
-/** A listening HTTP/1.1 server, with or without TLS: its connections, and their orderly end. */
+/** An HTTP/1.1 server, with or without TLS: its connections, and their orderly shutdown. */
 
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** Sends one mail by SMTP (RFC 5321): with TLS from the start or by STARTTLS, and AUTH PLAIN or LOGIN. A password is sent over TLS alone. */
+/** Sends one mail by SMTP (RFC 5321), with TLS or STARTTLS, and AUTH PLAIN or LOGIN. Passwords are sent over TLS only. */
 
 import { Buffer } from 'node:buffer';
 import { connect as openTcp, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** One clock for all that may take too long: it looks often enough, and costs a number where a time is only moved. */
+/** A timer wheel for all timeouts: checked often enough, and postponing one costs a single assignment. */
 
 import { performance } from 'node:perf_hooks';
 
