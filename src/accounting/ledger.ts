@@ -1,4 +1,4 @@
-/** The ledger's interface for the pipeline: writes start records and settlements to the journal. */
+/** The ledger's interface for the pipeline: writes start records, settlements and captured bodies to the journal. */
 
 import type { Buffer } from 'node:buffer';
 import { type Captured, mostKeptBytes } from '../core/accounting/captured.ts';

@@ -1,4 +1,4 @@
-/** Price factors of a service for its tokens: service tier, speed and region. */
+/** Price factors of a service for its tokens (service tier, speed, region), and the cost of tool calls. */
 
 import {
   type HostedTools,

@@ -1,4 +1,4 @@
-/** Path templates of routes: literal, or with a model name or ID inside. */
+/** Path templates of routes, with a model name or ID inside; and paths that are no routes. */
 
 /** `{model}`; or with what belongs to the name already, `{model=tunedModels/*}`. */
 const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;

@@ -1,4 +1,4 @@
-/** Error texts of limits: which one is reached, and what to do. */
+/** Texts of limits: error messages with advice, and the `x-ratelimit-*` headers. */
 
 import { type Holder, measures, type Rate, rateWindowMs } from '../core/caps.ts';
 import type { PlannedRate } from './counters.ts';

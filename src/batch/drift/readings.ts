@@ -1,4 +1,4 @@
-/** Reads comparable values from responses: vectors, scores, verdicts. Anything else is undefined. */
+/** Reads comparable values (vectors, scores, verdicts) from responses, and measures how far two models agree. Anything else is undefined. */
 
 import { Buffer } from 'node:buffer';
 import type { AskForOurselves } from '../../core/drift.ts';

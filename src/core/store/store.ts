@@ -1,4 +1,4 @@
-/** All store interfaces in one; the database behind is not visible. */
+/** All store interfaces in one, with two small ones: audit log and changes. The database behind is not visible. */
 
 import type { AlertStore } from './alerts.ts';
 import type { BackgroundStore } from './background-answers.ts';

@@ -1,4 +1,4 @@
-/** Parses the head of one form part, as strictly as a message head. */
+/** Parses the head of one form part, as strictly as a message head, and parameters by the grammar so that no other reader differs. */
 
 import type { Buffer } from 'node:buffer';
 
