@@ -1,4 +1,4 @@
-/** The table of docs/reference/admin-api.md, from the endpoints themselves. */
+/** Generates the table of docs/reference/admin-api.md from the endpoints. */
 
 import { toTemplate } from '../src/admin/api/openapi.ts';
 import type { Endpoint } from '../src/admin/endpoint.ts';

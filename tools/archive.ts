@@ -1,7 +1,6 @@
 /**
- * `npm run archive -- [PLATFORM...] [--out FOLDER] [--package FILE]`: the package with all that it needs and the runtime of a platform, in one file each, for machines without
- * Node and without a registry. It is unpacked anywhere and run as `./postern`.
- * `--package`: what was packed already.
+ * `npm run archive -- [PLATFORM...] [--out FOLDER] [--package FILE]`: packs the package, its dependencies and a platform's runtime into one file,
+ * for machines without Node or a registry. It is unpacked anywhere and run as `./postern`. `--package` uses an existing package.
  */
 
 import { execFileSync } from 'node:child_process';

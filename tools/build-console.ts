@@ -1,4 +1,7 @@
-/** Builds the console where its sources changed: bundled, compressed beforehand, and put in place at once. `--or-without`: that it cannot be built is told, and no failure. */
+/**
+ * Builds the console if its sources changed: bundled, precompressed, and replaced atomically. With `--or-without`, a failed build is only a
+ * warning.
+ */
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The figures of a chaos run for people: a table on the terminal, and the one in docs/reference/reliability-figures.md. */
+/** Prints the figures of a chaos run as a table, and writes docs/reference/reliability-figures.md. */
 
 import { styleText } from 'node:util';
 import type { Figure, Scale } from '../test/chaos/promise.ts';

@@ -1,4 +1,4 @@
-/** `npm run chaos`: shows each promise under faults and attack, each in a process of its own, and prints its figures beside their bars. */
+/** `npm run chaos`: tests each promise under faults and attacks, each in its own process, and prints its figures beside their targets. */
 
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** `npm run check`: everything that can be said about the code without running it. Each tool's words show only where it fails. */
+/** `npm run check`: all static checks. A tool's output is shown only if it fails. */
 
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';

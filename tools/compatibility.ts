@@ -1,4 +1,4 @@
-/** `npm run compatibility`: installs the clients, tries each at each family, and writes docs/reference/compatibility.md. */
+/** `npm run compatibility`: installs the clients, runs each against each family, and writes docs/reference/compatibility.md. */
 
 import { writeFileSync } from 'node:fs';
 import { type Cell, render } from '../test/matrix/document.ts';

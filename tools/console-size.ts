@@ -1,4 +1,4 @@
-/** What a browser loads for the console's first page, compressed; fails where that is more than it may be. */
+/** Measures the compressed download of the console's first page, and fails above its limit. */
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

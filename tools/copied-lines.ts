@@ -1,4 +1,4 @@
-/** Pairs of places that have the same lines in the same order. */
+/** Finds pairs of locations with the same lines in the same order. */
 
 export interface Place {
   readonly path: string;

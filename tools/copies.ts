@@ -1,4 +1,4 @@
-/** What is written twice: each pair of places with the same lines is told, and has to become one. */
+/** Finds duplicated code: each pair of locations with the same lines is reported, and has to be merged. */
 
 import { globSync, readFileSync } from 'node:fs';
 import { findCopies } from './copied-lines.ts';

@@ -1,4 +1,4 @@
-/** Which places of the source a run came to, as the engine counts them (`NODE_V8_COVERAGE`). */
+/** Reads which source locations a run covered (`NODE_V8_COVERAGE`). */
 
 import { globSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** `npm run docs:site [FOLDER]`: the site of the docs, into `dist-docs` where no folder is named. Any server of files serves it. */
+/** `npm run docs:site [FOLDER]`: builds the docs site, into `dist-docs` by default, for any static file server. */
 
 import { buildSite } from './site/build.ts';
 

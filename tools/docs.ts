@@ -1,4 +1,4 @@
-/** Compares the documents with the code: error codes, routes, commands and their options, metrics, log events, both ways. */
+/** Compares the docs with the code: error codes, routes, commands and options, metrics, log events, both ways. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';

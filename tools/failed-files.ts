@@ -1,4 +1,4 @@
-/** A reporter for `node --test`: the file of each test that fails, one a line, as soon as it does. */
+/** A reporter for `node --test` that prints the file of each failing test at once. */
 
 import type { TestEvent } from 'node:test/reporters';
 

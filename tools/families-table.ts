@@ -1,4 +1,4 @@
-/** The tables of docs/reference/families.md, from the families themselves. */
+/** Generates the tables of docs/reference/families.md from the families. */
 
 import { type Family, type Offer, offersOf, standardOptions } from '../src/core/family.ts';
 import { operations } from '../src/core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** `npm run generate`: writes what derives from the code. With `--check`: fails where the files differ from it. */
+/** `npm run generate`: writes all generated files. With `--check` it fails if they differ. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '../src/admin/endpoints.ts';

@@ -1,4 +1,4 @@
-/** The options of `postern keys` in docs/reference/command-line.md, written from the terms of a key. */
+/** Generates the options of `postern keys` in docs/reference/command-line.md from the key settings. */
 
 import { takingOptions } from '../src/cli/keys/key-options.ts';
 import { keyOptions } from '../src/config/elements/key/terms.ts';

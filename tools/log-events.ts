@@ -1,4 +1,4 @@
-/** The events that `src` writes to the log: level, name and the fields that stand in the call. */
+/** Finds the log events in `src`: level, name and fields of each call. */
 
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';

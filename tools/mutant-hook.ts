@@ -1,4 +1,4 @@
-/** Loaded before a test run (`--import`): one place of one source file reads otherwise, as `POSTERN_MUTANT` says. Nothing on the disk changes. */
+/** Preloaded into a test run (`--import`): changes one place of one source file in memory, as `POSTERN_MUTANT` says. */
 
 import { registerHooks } from 'node:module';
 import { env } from 'node:process';

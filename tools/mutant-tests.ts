@@ -1,4 +1,4 @@
-/** Runs tests with one place of the source changed, and tells whether they notice it. What fails by itself notices nothing. */
+/** Runs tests with one place of the source changed, and reports whether they fail. Tests that fail without the change do not count. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Every small change of a source file that a test should notice: a comparison the other way, a call left out, a condition that always holds. */
+/** Makes mutants of a source file, which tests should detect: an inverted comparison, an omitted call, a constant condition. */
 
 import ts from 'typescript';
 import type { Mutant } from './mutant-hook.ts';

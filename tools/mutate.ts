@@ -1,8 +1,8 @@
 /**
- * `npm run mutate`: which lines no test watches. Changes one place of the source at a time, in memory, and runs the tests near it, then
- * those of its module, then those of the whole gateway that run in one process; what they do not notice is printed.
- * `--count 300`, `--seed 1`, `--modules accounting,keys`, `--only src/x.ts`, `--stages near,module,wide`, `--at-once 4`, `--json F`;
- * `--again F` judges only what an earlier run did not notice.
+ * `npm run mutate`: finds lines that no test checks. Changes one place of the source at a time, in memory, and runs the tests near it, then those
+ * of its module, then those of the whole gateway in one process; undetected changes are printed. `--count 300`, `--seed 1`, `--modules
+ * accounting,keys`, `--only src/x.ts`, `--stages near,module,wide`, `--at-once 4`, `--json F`; `--again F` runs only those that an earlier run
+ * did not detect.
  */
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** `npm run new:family NAME [-- --root DIR]`: writes the two files of a family that has OpenAI's embeddings, as a start: its facts and its fixture. */
+/** `npm run new:family NAME [-- --root DIR]`: writes the family file and fixture of a new OpenAI-compatible family. */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

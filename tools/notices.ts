@@ -1,6 +1,6 @@
 /**
- * What the published package owes to others: `THIRD_PARTY_NOTICES.md`, with the licence of every package that it needs or that the console's
- * bundle holds, and `sbom.cdx.json`, the same list for machines (CycloneDX). Written at `prepack`; neither is kept in the repository.
+ * Writes the licence files of the published package: `THIRD_PARTY_NOTICES.md` with the licence of every dependency or bundled package, and
+ * `sbom.cdx.json` (CycloneDX). Runs at `prepack`; neither file is in the repository.
  */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

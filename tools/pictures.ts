@@ -1,6 +1,6 @@
 /**
- * `npm run pictures`: makes the two pictures of the README from a real run. docs/images/console.png is the console over a day of
- * made-up rows; docs/images/terminal.svg plays commands with what they printed. Needs Chromium, and ports 4000 and 4001.
+ * `npm run pictures`: makes the README's two pictures from a real run. docs/images/console.png shows the console with a day of generated rows;
+ * docs/images/terminal.svg plays commands with their output. Needs Chromium, and ports 4000 and 4001.
  */
 
 import { execFile, spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** The table of docs/reference/prices.md, from the prices that come with Postern. */
+/** Generates the table of docs/reference/prices.md from the built-in prices. */
 
 import { type PriceList, priceTable, type WrittenPrice } from '../src/prices/table.ts';
 

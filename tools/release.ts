@@ -1,6 +1,6 @@
 /**
- * `npm run release`: makes a version of the waiting changesets; `CHANGELOG.md` gets their words, the chart the version, and they are gone. `--check` only says
- * which version they would make, and fails where one of them cannot be read.
+ * `npm run release`: turns the pending changesets into a version: updates `CHANGELOG.md` and the chart, and deletes them. `--check` only prints
+ * the version, and fails on an unreadable changeset.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The runtime that comes with the install, held to the checksums of `runtime.json`: every binary that is here is the one that was written
- * down. `--published` compares those checksums with the archives that nodejs.org publishes, for who has a way there (some 200 MB).
+ * Verifies the installed Node runtimes against the checksums of `runtime.json`. `--published` compares those with the archives on nodejs.org
+ * (some 200 MB).
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * `npm run sample-words [-- --seed 1]`: draws openers of files, names of tests, events of the log and paragraphs of the docs, and prints
- * them, for somebody who does not know the project and says what each means. At most one in thirty may fail.
+ * `npm run sample-words [-- --seed 1]`: prints a random sample of file openers, test names, log events and docs paragraphs, for a reader who does
+ * not know the project and explains each. At most one in thirty may fail.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * `npm run shape`: how large the code is and how it is cut, and how much there is to read. `--check` fails where `src` or the console has
- * more lines or files than tools/shape.json allows: a change that needs room finds it, or says in an ADR why the figure rises.
+ * `npm run shape`: measures the size of code and docs. `--check` fails if `src` or the console has more lines or files than tools/shape.json
+ * allows: a change that needs more removes something else, or raises the figure with a reason in an ADR.
  */
 
 import { globSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * `npm run test:servers -- --tei.rerank=http://127.0.0.1:3001`: tries real servers behind the gateway, and says which are missing.
- * Each flag is an environment variable as well: `--tei.rerank` is TEST_SERVER_TEI_RERANK, `--tei.rerank.model` the same with _MODEL.
+ * `npm run test:servers -- --tei.rerank=http://127.0.0.1:3001`: tests real servers behind the gateway, and reports which are missing. Each flag
+ * is also an environment variable: `--tei.rerank` is TEST_SERVER_TEI_RERANK, `--tei.rerank.model` the same with _MODEL.
  */
 
 import { spawnSync } from 'node:child_process';

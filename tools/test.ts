@@ -1,6 +1,6 @@
 /**
- * `npm test` and `npm run test:full`: runs the test files with the runtime of this install; `full` runs those that need more than npm.
- * Behind the mode, files or patterns run those alone.
+ * `npm test` and `npm run test:full`: runs the test files with the installed runtime; `full` includes those that need more than npm. Files or
+ * patterns after the mode restrict the run.
  */
 
 import { spawn } from 'node:child_process';

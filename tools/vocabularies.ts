@@ -1,6 +1,6 @@
 /**
- * Writes the token vocabularies of `src/lib/vocabularies/` from the package `js-tiktoken`, which brings ten times as much: after a new
- * version of it. A test compares them.
+ * Writes the token vocabularies of `src/lib/vocabularies/` from the package `js-tiktoken`, which is ten times as large. A test compares them
+ * after each new version.
  */
 
 import { writeFileSync } from 'node:fs';

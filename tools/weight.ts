@@ -1,6 +1,6 @@
 /**
- * `npm run weight`: what each runtime dependency costs in an install: megabytes, alone and with what it brings along, and milliseconds to
- * load. `--check` holds the megabytes to `weight.json`, which a heavier one has to raise; times are for people.
+ * `npm run weight`: measures what each runtime dependency adds to an install, in megabytes and load time. `--check` compares the megabytes with
+ * `weight.json`; times are informational.
  */
 
 import { execFileSync } from 'node:child_process';

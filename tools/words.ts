@@ -1,6 +1,6 @@
 /**
- * Words that only this project used for something that the field has a name for. They are refused in identifiers, in names of files and
- * folders, and in `docs/` (decisions apart: they are history). Files of the same name in two modules are refused as well.
+ * Refuses words that only this project used for things with an established name: in identifiers, file names, and `docs/` (except decisions).
+ * Files of the same name in two modules are refused as well.
  */
 
 import { globSync, readFileSync } from 'node:fs';

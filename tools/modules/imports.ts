@@ -1,4 +1,4 @@
-/** Imports between modules, read from the code, and violations of their layers. */
+/** Reads the imports between modules, and finds violations of their layers. */
 
 import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';

@@ -1,4 +1,4 @@
-/** The modules: in which layer each is, what it owns, and the file to read first. */
+/** The list of modules: layer, responsibility, and the file to read first. */
 
 export interface Module {
   readonly name: string;

@@ -1,7 +1,6 @@
 /**
- * The path of a plain request in steps: which module and file does what, by which functions. The picture and the table of
- * docs/explanations/architecture.md show it; a test holds the files and functions to the code. After a change of the path, edit this list
- * and run `npm run generate`.
+ * The steps of a plain request: module, file and functions of each. They are shown in docs/explanations/architecture.md, and a test compares them
+ * with the code. After changing the path, edit this list and run `npm run generate`.
  */
 
 export interface PathStep {

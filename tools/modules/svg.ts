@@ -1,4 +1,4 @@
-/** Pieces of a drawing as text: elements, and words broken into lines. */
+/** SVG helpers: elements, and text broken into lines. */
 
 type Attributes = Readonly<Record<string, string | number>>;
 

@@ -1,4 +1,4 @@
-/** The tables of docs/explanations/architecture.md: the steps of a request, and the modules. */
+/** Generates the tables of docs/explanations/architecture.md: the steps of a request, and the modules. */
 
 import { firstFileOf, type Module, modules } from './modules.ts';
 import { type PathStep, requestPath } from './request-path.ts';

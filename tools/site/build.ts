@@ -1,4 +1,4 @@
-/** Makes the site of the docs: pages, a search, and nothing that is asked of another server. */
+/** Builds the docs site: pages and a search, without requests to other servers. */
 
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';

@@ -1,4 +1,4 @@
-/** A page's text as HTML, with the names by which its heads are linked to, and its sections for the search. */
+/** Converts a page to HTML with heading anchors, and splits it into sections for the search. */
 
 import { Marked, type Token } from 'marked';
 import type { Section } from './search.ts';

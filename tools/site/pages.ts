@@ -1,4 +1,4 @@
-/** Which files become pages, and under which heads they are listed. */
+/** Lists the pages of the docs site, and their groups in the menu. */
 
 import { globSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-/** Finds sections by words; it runs in the reader's browser, with its types taken off. */
+/** Finds sections by words; runs in the reader's browser with its types stripped. */
 
 export interface Section {
   readonly page: string;
