@@ -1,4 +1,4 @@
-/** kill -9 at any moment, under load, again and again: the ledger has every call that the upstream saw, once. */
+/** Promise 1: kill -9 at any moment under load, repeatedly: the ledger has every call that the upstream saw, exactly once. */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A disk that is full, fails or is taken away: nothing counts as done without its row, what runs ends, and service comes back by itself. */
+/**
+ * Promise 2: with a disk that is full, failing or removed, nothing counts as done without its row, running requests end, and service recovers by
+ * itself.
+ */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

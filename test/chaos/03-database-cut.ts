@@ -1,4 +1,7 @@
-/** The database file and its log are cut and overwritten anywhere: what was in the log is in the journal still, and other damage is said. */
+/**
+ * Promise 3: with the database file and its log truncated or overwritten anywhere, the log's rows are still in the journal, and other damage is
+ * reported.
+ */
 
 import { existsSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

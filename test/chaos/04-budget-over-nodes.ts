@@ -1,4 +1,4 @@
-/** A key worth ten requests, and hundreds that ask at the same time at several nodes: what the upstream saw never exceeds the budget. */
+/** Promise 4: a key worth ten requests, and hundreds of simultaneous ones on several nodes: the upstream never sees more than the budget. */
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

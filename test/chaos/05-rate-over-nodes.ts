@@ -1,4 +1,4 @@
-/** Four nodes whose clocks are seconds apart, one Redis: no window ever holds more than the limit, of requests, tokens and items. */
+/** Promise 5: four nodes with clocks seconds apart and one Redis: no window ever exceeds the limit of requests, tokens or items. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';

@@ -1,4 +1,4 @@
-/** Reserve, settle, void, expire, restart and die in any order: no balance is ever anything else than credit less settled less reserved. */
+/** Promise 6: in any order of reserve, settle, void, expiry, restart and death, a balance is credit less settled less reserved. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

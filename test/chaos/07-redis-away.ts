@@ -1,4 +1,7 @@
-/** Redis hung, loading, killed and back under steady load: every decision comes at once, rates fall to each node's share, and money does not notice. */
+/**
+ * Promise 7: with Redis hanging, loading or killed under load, every decision is immediate, rates fall to each node's share, and budgets are
+ * unaffected.
+ */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

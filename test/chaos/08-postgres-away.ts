@@ -1,4 +1,7 @@
-/** PostgreSQL killed, hung, out of connections and cut off: known keys go on, no valid key is ever refused as such, and nothing is lost. */
+/**
+ * Promise 8: with PostgreSQL killed, hanging, out of connections or cut off, known keys work, no valid key is refused as invalid, and nothing is
+ * lost.
+ */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Promise 9: an answer that ends, is reset or falls silent at any byte arrives as what it is, the beginning of an answer. */
+/** Promise 9: a response that ends, is reset or stalls at any byte arrives visibly incomplete. */
 
 import type { TestContext } from 'node:test';
 import { type AnswerBeginning, readBeginning } from '../support/clients/answer-beginning.ts';

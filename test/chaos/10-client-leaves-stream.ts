@@ -1,4 +1,4 @@
-/** Promise 10: a client that leaves its stream takes the call to the upstream with it, at once, and the log says that it left. */
+/** Promise 10: a client that leaves its stream ends the upstream call at once, and the log records it. */
 
 import type { Reply } from '../support/upstreams/fake-reply.ts';
 import { atMost, definePromise, within } from './promise.ts';

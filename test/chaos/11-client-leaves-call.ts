@@ -1,4 +1,4 @@
-/** Promise 11: a client that leaves before its answer is whole ends the call to the upstream as well, and the log tells. */
+/** Promise 11: a client that leaves before its response is complete ends the upstream call, and the log records it. */
 
 import type { HeaderField } from '../support/clients/http-message.ts';
 import { atMost, definePromise } from './promise.ts';

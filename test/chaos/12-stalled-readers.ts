@@ -1,4 +1,4 @@
-/** Promise 12: readers that stop reading large answers do not fill the gateway's memory, and get the whole answer once they go on. */
+/** Promise 12: readers that stop within large responses do not fill the gateway's memory, and get the complete response when they resume. */
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

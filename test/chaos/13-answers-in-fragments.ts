@@ -1,4 +1,4 @@
-/** Promise 13: wherever the network splits an answer, the client gets the same bytes and the gateway observes the same usage. */
+/** Promise 13: wherever the network splits a response, the client gets the same bytes and the gateway the same usage. */
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';

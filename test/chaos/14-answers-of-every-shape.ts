@@ -1,4 +1,4 @@
-/** Promise 14: whatever shape an answer has (coded, empty, with trailers, after 1xx), its bytes arrive, and only the documented headers differ. */
+/** Promise 14: responses of every form (compressed, empty, with trailers, after 1xx) arrive unchanged, and only documented headers differ. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';

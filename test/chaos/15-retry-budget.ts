@@ -1,4 +1,4 @@
-/** Upstreams that fail every call: repeating stays within the budget, and what may not be sent twice is not. */
+/** Promise 15: with upstreams that fail every call, retries stay within the budget, and unsafe calls are not repeated. */
 
 import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';

@@ -1,4 +1,4 @@
-/** One of two targets goes down for a while and comes back: it is asked now and then, and not overrun when it works again. */
+/** Promise 16: of two targets one fails for a while: it is probed occasionally, and not overloaded when it recovers. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../support/clients/http-message.ts';

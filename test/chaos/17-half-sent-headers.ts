@@ -1,4 +1,4 @@
-/** Promise 17: clients that begin a request and never finish its head are let go in time, and others hardly notice. */
+/** Promise 17: clients that never finish a request head are disconnected in time, and others hardly notice. */
 
 import { execFileSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';

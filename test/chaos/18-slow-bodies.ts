@@ -1,4 +1,4 @@
-/** Promise 18: clients that send their body a byte at a time are let go at the request timeout, and cost next to no memory. */
+/** Promise 18: clients that send a body byte by byte are disconnected at the request timeout, and cost little memory. */
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Promise 19: whatever is wrong with a request, it is refused, nothing of it goes further, and service goes on. */
+/** Promise 19: every malformed request is refused, none of it is forwarded, and service continues. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { send } from '../support/clients/raw-client.ts';

@@ -1,4 +1,4 @@
-/** Promise 20: whoever stands in front of the gateway or behind it, all count the same requests and see the same boundaries. */
+/** Promise 20: with any proxy before or behind the gateway, all see the same requests with the same boundaries. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Promise 21: no value that is forwarded, however spelled, becomes a header of its own upstream. */
+/** Promise 21: no forwarded value, in any spelling, becomes a header upstream. */
 
 import type { TestContext } from 'node:test';
 import { headerValue } from '../support/clients/http-message.ts';

@@ -1,4 +1,4 @@
-/** Promise 22: the model in the legacy path is one exact look-up or a refusal, and never another path upstream. */
+/** Promise 22: the model in the legacy path is an exact look-up or refused, and never another upstream path. */
 
 import { z } from 'zod';
 import { send } from '../support/clients/raw-client.ts';

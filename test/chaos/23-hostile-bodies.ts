@@ -1,4 +1,4 @@
-/** Promise 23: no body holds up the event loop, and each gets the answer that the contract says. */
+/** Promise 23: no body blocks the event loop, and each gets the documented response. */
 
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';

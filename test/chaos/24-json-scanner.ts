@@ -1,4 +1,4 @@
-/** Random, broken and long documents: the scanner of request bodies says of each what `JSON.parse` says, and comes to an end. */
+/** Promise 24: for random, broken and long documents, the request scanner agrees with `JSON.parse` and terminates. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';

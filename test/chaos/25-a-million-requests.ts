@@ -1,4 +1,7 @@
-/** A long steady load of which a tenth leaves early: memory stays level, and every handle, socket, thread and segment is given back. */
+/**
+ * Promise 25: under a long steady load of which a tenth leaves early, memory stays level, and handles, sockets, threads and segments are
+ * released.
+ */
 
 import { readdir, readlink } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';

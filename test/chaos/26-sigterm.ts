@@ -1,4 +1,4 @@
-/** The orderly end under load: nobody is turned away in mid-sentence, and what cannot end is cut at the deadline, visibly. */
+/** Promise 26: a shutdown under load breaks no response, except what is unfinished at the deadline, visibly. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../../src/lib/thrown.ts';

@@ -1,4 +1,4 @@
-/** New configurations under load: each is taken whole or not at all, says why not, and no request notices. */
+/** Promise 27: each new configuration under load is applied completely or not at all, with reasons, and no request notices. */
 
 import { rename, writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';

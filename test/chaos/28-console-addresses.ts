@@ -1,4 +1,4 @@
-/** Promise 28: what someone writes in the console leads nowhere inwards, whatever it is called and however often it changes. */
+/** Promise 28: addresses entered in the console never reach internal networks, by any name, even if DNS changes. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';

@@ -1,4 +1,4 @@
-/** Secrets and texts that are known, in every place where one can stand: none of them is found anywhere else, in no disguise. */
+/** Promise 29: known secrets and texts, placed everywhere they can be, appear nowhere else in any encoding. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Whoever steals the database has no key and no credential: only digests of pure chance, and texts sealed under a key that is not there. */
+/** Promise 30: a stolen database contains no usable key or credential: only digests of random secrets, and encrypted texts. */
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

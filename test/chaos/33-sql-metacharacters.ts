@@ -1,4 +1,4 @@
-/** Whatever breaks a statement or a pattern, put into every input there is: it is kept, matched and refused as the text that it is. */
+/** Promise 33: SQL and pattern metacharacters in every input are stored, matched and refused as plain text. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

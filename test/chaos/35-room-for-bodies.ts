@@ -1,4 +1,4 @@
-/** Promise 35: bodies that are a thousand times longer than what was sent fill no memory, and nobody else's requests wait for them. */
+/** Promise 35: bodies that decompress to a thousand times their size do not fill memory, and do not delay other requests. */
 
 import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** Promise 36: whatever a request has a family translate, count or compute, nobody else waits for it, and what it takes is bounded. */
+/** Promise 36: translation, counting and local models never delay other requests, and are bounded. */
 
 import type { TestContext } from 'node:test';
 import { ZodError } from 'zod';

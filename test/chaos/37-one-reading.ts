@@ -1,4 +1,4 @@
-/** Promise 37: whatever our reader accepts, `node:http`, nginx and HAProxy understand alike, however the bytes are cut. */
+/** Promise 37: whatever the gateway's parser accepts, `node:http`, nginx and HAProxy parse identically, at any split. */
 
 import type { TestContext } from 'node:test';
 import { startNginx } from '../support/servers/nginx.ts';

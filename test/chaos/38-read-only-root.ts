@@ -1,4 +1,4 @@
-/** A root that is read-only, another user, one folder to write to, and bursts: every row is imported, and readiness says when it is not. */
+/** Promise 38: with a read-only root, another user, one writable folder and bursts, every row is imported, and readiness reports if not. */
 
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

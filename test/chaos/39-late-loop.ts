@@ -1,4 +1,4 @@
-/** A Redis that is well while the event loops of the nodes are late: not one decision is made without it, and every limit is exact. */
+/** Promise 39: with Redis healthy and the nodes' event loops late, every decision uses Redis, and every limit is exact. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';

@@ -1,4 +1,4 @@
-/** A store that is slow, and then away: nobody whose budget is nearly untouched is refused for its sake, and no budget is overdrawn. */
+/** Promise 40: with a store that is slow, then unreachable, no request with budget left is refused for it, and no budget is overdrawn. */
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

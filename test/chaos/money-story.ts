@@ -1,4 +1,6 @@
-/** The books of two nodes: keys with limits, a project with a budget, a node that is killed and comes back; in the end the sums agree to the last request. */
+/**
+ * A demonstration of accounting on two nodes: limits, a project budget, a node that is killed and returns; the sums agree to the last request.
+ */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A promise of this gateway under faults and attack, and the rig's way to show it: counts and bytes are asserted, times are printed. */
+/** A promise of the gateway under faults and attacks, and its test setup: counts and bytes are asserted, times are printed. */
 
 import type { TestContext } from 'node:test';
 

@@ -1,4 +1,4 @@
-/** A day in half a minute: three upstreams fail in three ways at once and come back, under load, and no client notices. */
+/** A demonstration of failover: three upstreams fail in three ways at once and recover under load, and no client notices. */
 
 import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';

@@ -1,4 +1,4 @@
-/** Runs commands as `bin/postern` does, without a process for each: there are hundreds of them. */
+/** Runs commands like `bin/postern` without a process for each, because there are hundreds. */
 
 import { parseArgs } from 'node:util';
 import { backup } from '../../../src/cli/backup.ts';

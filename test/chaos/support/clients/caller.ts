@@ -1,4 +1,4 @@
-/** Single requests of clients, each with its answer as the client saw it: for promises where every one of them counts. */
+/** Sends single client requests and keeps each response, for promises where every one counts. */
 
 import { Agent, request as ask, type IncomingMessage } from 'node:http';
 import { measures } from '../../../../src/core/caps.ts';

@@ -1,4 +1,4 @@
-/** Clients that leave while their answer is being made: when the upstream noticed, and what the log says of them. */
+/** Clients that disconnect during their response: when the upstream noticed, and what the log says. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../../../support/clients/http-message.ts';

@@ -1,4 +1,4 @@
-/** Streams that go on until they are let go, and what their clients saw of them. */
+/** Streams that continue until released, and what their clients received. */
 
 import { toRequestBytes } from '../../../support/clients/raw-client.ts';
 import { connect } from '../../../support/clients/raw-connection.ts';

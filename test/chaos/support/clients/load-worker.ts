@@ -1,4 +1,4 @@
-/** The thread that sends the load: raw kept connections, each with one request at a time. */
+/** The thread that sends the load on raw reused connections, one request at a time each. */
 
 import { connect, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** Bounded load for a gateway, sent from a thread of its own: a closed loop over kept connections, or an open one at a fixed rate. */
+/** Limited load on a gateway from a separate thread: a closed loop over reused connections, or an open one at a fixed rate. */
 
 import { Worker } from 'node:worker_threads';
 import type { Latency } from '../readings/latency.ts';

@@ -1,4 +1,4 @@
-/** Clients who ask on all routes, one request after another, and remember every answer that they saw to its end. */
+/** Clients that call all routes in sequence, and keep every complete response. */
 
 import { randomUUID } from 'node:crypto';
 import { Agent, request as ask, type IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-/** Loaded into a process before anything else: both of its clocks are ahead by POSTERN_TEST_AHEAD_MS, as those of a machine of its own may be. */
+/** Preloaded into a process: both clocks are ahead by POSTERN_TEST_AHEAD_MS, as on another machine. */
 
 const aheadMs = Number(process.env.POSTERN_TEST_AHEAD_MS ?? 0);
 const { now } = Date;

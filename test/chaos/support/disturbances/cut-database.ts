@@ -1,4 +1,4 @@
-/** A SQLite file with its log and a journal, as a killed gateway left them: copies to damage, and ways to damage them. */
+/** A SQLite file with its log and journal as a killed gateway left them, and ways to damage copies. */
 
 import {
   closeSync,

@@ -1,4 +1,4 @@
-/** A gateway in this process whose journal lies on a disk that fails in one way or another while clients ask. */
+/** A gateway in this process whose journal is on a disk that fails in various ways under requests. */
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

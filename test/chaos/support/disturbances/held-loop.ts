@@ -1,7 +1,4 @@
-/**
- * Loaded into a process before anything else: SIGUSR2 holds its event loop up for POSTERN_TEST_HOLD_MS, as a large piece of work in one turn
- * would; in each part of a turn by turns.
- */
+/** Preloaded into a process: SIGUSR2 blocks its event loop for POSTERN_TEST_HOLD_MS, alternating between the phases of a turn. */
 
 import { isMainThread } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-/** Ways in which a PostgreSQL is away from those who need it, and comes back. */
+/** Ways to make PostgreSQL unreachable, and to restore it. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';

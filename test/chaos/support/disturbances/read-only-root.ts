@@ -1,4 +1,4 @@
-/** A command as another user, in a world where nothing can be written but one folder. */
+/** Runs a command as another user with a single writable folder. */
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What can happen to a Redis: it is killed, hangs or loads, and comes back with all, some or nothing of what it held. */
+/** Redis faults: killed, hanging or loading, and back with all, some or none of its data. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { OwnRedisServer } from '../../../support/servers/redis.ts';

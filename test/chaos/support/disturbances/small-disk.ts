@@ -1,4 +1,4 @@
-/** A disk of its own that is soon full: a file system in memory, mounted for as long as a promise is measured. */
+/** A small in-memory file system, mounted as a disk that is soon full. */
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, fstatSync, ftruncateSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Gateways whose PostgreSQL is away: one that is started then, and those that ran before. */
+/** Gateways with PostgreSQL unreachable: one started meanwhile, and those running before. */
 
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

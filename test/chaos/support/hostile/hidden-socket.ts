@@ -1,4 +1,4 @@
-/** A service behind a socket of this machine, and the ways in which somebody might try to get there. */
+/** A service behind a Unix socket, and the ways an attacker might try to reach it. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

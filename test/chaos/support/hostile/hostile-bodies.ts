@@ -1,4 +1,4 @@
-/** Bodies made to hold up whoever reads them: as long, as deep, as twisted and as cut up as may be, and what must come of each. */
+/** Bodies that try to block their reader: long, deep, ambiguous and fragmented, each with the expected response. */
 
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 

@@ -1,4 +1,4 @@
-/** Every place where a text comes in over the wire or on the command line, with a hostile one in it. */
+/** Every input over the network or command line, filled with a hostile text. */
 
 import { toRequestBytes } from '../../../support/clients/raw-client.ts';
 

@@ -1,4 +1,4 @@
-/** Calls of the store itself, with a hostile text in every place that takes one. */
+/** Calls of the store itself with a hostile text in every parameter. */
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
