@@ -1,4 +1,4 @@
-/** Where the process of one promise begins: runs it as a test, so that what it starts ends with it, and reports on its channel. */
+/** Entry point of a promise's process: runs it as a test, so that everything it starts is cleaned up, and reports on its channel. */
 
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';

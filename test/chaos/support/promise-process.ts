@@ -1,4 +1,4 @@
-/** Runs one promise in a process of its own, within a time limit, and gives back what it measured. */
+/** Runs one promise in a process of its own, within a time limit, and returns its measurements. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Randomness that a seed repeats: mulberry32, spread evenly enough for tests, and nothing that guards a secret. */
+/** Seeded random numbers (mulberry32), for tests only, not for secrets. */
 
 /** Numbers in [0, 1); the same seed gives the same ones in the same order. */
 export function createRandom(seed: number): () => number {

@@ -1,4 +1,4 @@
-/** Addresses that lead where no upstream of the console may be, in every spelling that some parser understands. */
+/** Addresses of internal networks, in every spelling that some parser accepts. */
 
 import { pick, type Random } from './request-draft.ts';
 

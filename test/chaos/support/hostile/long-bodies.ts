@@ -1,4 +1,4 @@
-/** Bodies made to be worked on for long by whoever reads, counts, translates or embeds them, for each operation. */
+/** Bodies that take long to read, count, translate or embed, for each operation. */
 
 import type { Operation } from '../../../../src/core/operations/index.ts';
 import { filled } from './hostile-bodies.ts';

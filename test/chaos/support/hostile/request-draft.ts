@@ -1,4 +1,4 @@
-/** Well-formed requests made up at random, in parts, so that one part can be spoiled. All text is Latin-1: a character is a byte. */
+/** Random well-formed requests in parts, so that one part can be corrupted. All text is Latin-1: a character is a byte. */
 
 import { testKey } from '../../../support/gateways/rig.ts';
 

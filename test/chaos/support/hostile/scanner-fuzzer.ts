@@ -1,4 +1,4 @@
-/** A thread that judges documents until it has seen enough of them; what it is at can be read from outside, also when it hangs. */
+/** A thread that scans random documents; its current one can be read from outside, even if it hangs. */
 
 import { AssertionError } from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** Requests that two servers might read as two different numbers of requests, or with two different boundaries. */
+/** Requests that two servers might parse as different numbers of requests, or with different boundaries. */
 
 import { testKey } from '../../../support/gateways/rig.ts';
 import { pick, type Random } from './request-draft.ts';

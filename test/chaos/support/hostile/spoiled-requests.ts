@@ -1,4 +1,4 @@
-/** Makes up requests that are malformed for certain: well-formed ones with one thing wrong, somewhere. */
+/** Makes malformed requests: well-formed ones with exactly one fault. */
 
 import { type MalformedRequest, malformedRequests } from '../../../support/clients/malformed-requests.ts';
 import {

@@ -1,4 +1,4 @@
-/** The ledger and the budgets of a store, joined with what an upstream and its clients know. */
+/** The ledger and budgets of a store, joined with what an upstream and its clients saw. */
 
 import type { LedgerRow, RowOutcome } from '../../../../src/core/accounting/ledger-row.ts';
 import type { AccountState } from '../../../../src/core/store/budgets.ts';

@@ -1,4 +1,4 @@
-/** Loaded into a gateway before its own code: measures how late its event loop runs, and writes that down when asked by a signal. */
+/** Preloaded into a gateway: measures event-loop delay, and writes it to a file on a signal. */
 
 import { appendFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** Measures the event-loop delay of a gateway process from inside of it. */
+/** Measures the event-loop delay of a gateway process from inside. */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

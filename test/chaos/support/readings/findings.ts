@@ -1,4 +1,4 @@
-/** Figures whose bar is 0 and that tell, where they are missed, what was found first. */
+/** Figures with target 0 that report the first violation. */
 
 import type { Figure } from '../../promise.ts';
 

@@ -1,4 +1,4 @@
-/** What each hop of a way saw of the requests, and whether they all saw the same ones with the same boundaries. */
+/** What each hop of a chain saw of the requests, and whether all agree. */
 
 import type { Exchange } from '../../../../src/core/exchange.ts';
 import type { RawResponse } from '../../../support/clients/raw-client.ts';

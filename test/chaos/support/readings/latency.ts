@@ -1,4 +1,4 @@
-/** What many times together say: the ones below which half, nine in ten, and so on of them lie. */
+/** Percentiles of many durations. */
 
 export interface Latency {
   readonly p50Ms: number;

@@ -1,4 +1,4 @@
-/** What a running gateway's `/metrics` says. */
+/** Reads a running gateway's `/metrics`. */
 
 import type { GatewayProcess } from '../../../support/gateways/gateway-process.ts';
 

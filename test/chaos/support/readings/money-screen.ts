@@ -1,4 +1,4 @@
-/** Draws the story of the books as it goes: requests a second by node, what the budget has spent, what was refused. */
+/** Draws the accounting demonstration: requests per second by node, spent budget, and refusals. */
 
 import type { Answer } from '../clients/spenders.ts';
 import { type ChartMark, type ChartRow, createCanvas, drawChart, fitColumns } from './chart.ts';

@@ -1,4 +1,4 @@
-/** What a proxy makes of the bytes of a client, as the server behind it reads them. */
+/** What a proxy forwards of a client's bytes, as parsed by the server behind it. */
 
 import { createServer, type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** Draws the story as it goes: what each target served, what clients saw, and what happened when. */
+/** Draws the failover demonstration: what each target served, what clients saw, and events. */
 
 import type { LoadWindow } from '../clients/load.ts';
 import type { Actor } from '../upstreams/actor.ts';

@@ -1,4 +1,4 @@
-/** Texts that must stand nowhere but where they were put, and the search for them in whatever disguise they stand. */
+/** Canary texts that must not appear outside their place, and the search for them in any encoding. */
 
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';

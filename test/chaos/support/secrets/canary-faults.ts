@@ -1,4 +1,4 @@
-/** What goes wrong around a gateway that holds secrets: faulty configurations, a faulty element in the store, and a store and a Redis that are away. */
+/** Faults around a gateway with secrets: invalid configurations, an invalid stored element, and an unreachable store or Redis. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A gateway's whole surroundings with a canary in every place where a secret can stand. */
+/** A complete gateway environment with a canary wherever a secret can be. */
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Requests of every kind, with a canary in every part of them, and upstreams that answer with more of them. */
+/** Requests of every type with canaries in every part, and upstreams that answer with more. */
 
 import { gzipSync } from 'node:zlib';
 import type { HeaderField } from '../../../support/clients/http-message.ts';

@@ -1,4 +1,4 @@
-/** Sealed texts as someone sees them who has the database: opened by hand with the key, and forged without it. */
+/** Encrypted texts from an attacker's view: decrypted with the key, and forged without it. */
 
 import { createDecipheriv, createHash, randomBytes } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-/** What a gateway leaves behind outside of itself, byte for byte: database, journal, Redis. */
+/** What a gateway leaves outside its process, byte for byte: database, journal, Redis. */
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A store of each kind, as the promises about what stands in it need them: how it is reached, read as a thief would, and written by hand. */
+/** Stores of each type for promises about stored data: their addresses, raw content, and manual writes. */
 
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';

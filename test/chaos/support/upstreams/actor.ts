@@ -1,4 +1,4 @@
-/** An upstream with moods: well, slow, or limiting; it can be killed and started again, and remembers all its lives. */
+/** An upstream that can be healthy, slow or rate-limited; it can be killed and restarted, and keeps its history. */
 
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../../../support/upstreams/fake-upstream.ts';
 

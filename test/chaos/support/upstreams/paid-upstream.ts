@@ -1,4 +1,4 @@
-/** An upstream that charges: it answers on all routes, says what it counted, and remembers for each exchange what that comes to. */
+/** An upstream that bills: it answers all routes, reports usage, and records the cost of each request. */
 
 import type { Reply } from '../../../support/upstreams/fake-reply.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../../../support/upstreams/fake-upstream.ts';
