@@ -1,4 +1,4 @@
-/** Anthropic's messages, as its clients and its documents of 2026 have them. */
+/** Fixture of Anthropic's messages, by its clients and docs of 2026. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

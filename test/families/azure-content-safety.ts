@@ -1,4 +1,4 @@
-/** Azure AI Content Safety, as its REST API of 2024-09-01 is described. */
+/** Fixture of Azure AI Content Safety, by its REST API of 2024-09-01. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

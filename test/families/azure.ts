@@ -1,4 +1,4 @@
-/** Azure OpenAI: the v1 surface, and the one of deployments with a dated version. */
+/** Fixture of Azure OpenAI: the v1 API, and deployments with a dated version. */
 
 import * as z from 'zod';
 import { toForm } from '../support/clients/forms.ts';

@@ -1,4 +1,4 @@
-/** Bedrock's InvokeModel, for the models whose bodies public clients show. */
+/** Fixture of Bedrock's InvokeModel, for models whose bodies public clients show. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

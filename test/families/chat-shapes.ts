@@ -1,4 +1,4 @@
-/** What services answer that speak chat: each choice says to the last message what `wire.ts` has a model say. */
+/** Responses of chat services: each choice answers the last message as `wire.ts` defines. */
 
 import * as z from 'zod';
 import type { WireReply } from './fixture.ts';

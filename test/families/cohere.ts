@@ -1,4 +1,4 @@
-/** Cohere, as its published OpenAPI document has it: version 2, and 1 where the operator says so. */
+/** Fixture of Cohere, by its OpenAPI document: version 2, and 1 if configured. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

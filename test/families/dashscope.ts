@@ -1,4 +1,4 @@
-/** Alibaba's DashScope, as public gateways speak with it and its reference has it. */
+/** Fixture of Alibaba's DashScope, by public gateways and its reference. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** DeepSeek's completions, which its beta alone has: one prompt, and what comes after the gap. */
+/** Fixture of DeepSeek's beta completions: one prompt, and the text after the gap. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** A gateway before one pretended service, as a family's fixture describes it. */
+/** A gateway in front of one fake service, as a family's fixture describes it. */
 
 import { createServer } from 'node:http';
 import { ZodError } from 'zod';

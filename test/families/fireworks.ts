@@ -1,4 +1,4 @@
-/** Fireworks AI: OpenAI's shapes, and reranked documents in a list of another name. */
+/** Fixture of Fireworks AI: OpenAI's format, and rerank results under another name. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

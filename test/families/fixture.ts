@@ -1,4 +1,4 @@
-/** What a family's fixture says: recorded pairs of requests and answers, and a service that answers as the real one does. */
+/** The type of a family's fixture: recorded pairs of requests and responses, and a service that answers like the real one. */
 
 import type { Operation } from '../../src/core/operations/index.ts';
 

@@ -1,4 +1,4 @@
-/** The Gemini API's embeddings, as Google's own SDK calls them and recorded answers show them. */
+/** Fixture of the Gemini API's embeddings, by Google's own SDK and recorded responses. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

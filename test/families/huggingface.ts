@@ -1,4 +1,4 @@
-/** Hugging Face's own inference behind its router, as its client for JavaScript asks it and reads it. */
+/** Fixture of Hugging Face inference behind its router, by its JavaScript client. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

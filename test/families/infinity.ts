@@ -1,4 +1,4 @@
-/** Infinity, as `infinity_server.py` and the schemas of its versions 0.0.77 and 0.0.78 have it. */
+/** Fixture of Infinity, by `infinity_server.py` and the schemas of versions 0.0.77 and 0.0.78. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

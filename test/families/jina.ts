@@ -1,4 +1,4 @@
-/** Jina AI, as its own digest of its API has it. */
+/** Fixture of Jina AI, by its own summary of its API. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** The server of llama.cpp, as its README and builds up to b10603 have it. */
+/** Fixture of llama.cpp's server, by its README and builds up to b10603. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

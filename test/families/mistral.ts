@@ -1,4 +1,4 @@
-/** Mistral, as its `openapi.yaml` of 2026 and its pages on errors and embeddings have it. */
+/** Fixture of Mistral, by its `openapi.yaml` of 2026 and its pages on errors and embeddings. */
 
 import * as z from 'zod';
 import { chatOf, messages } from './chat-shapes.ts';

@@ -1,4 +1,4 @@
-/** Mixedbread, as public clients of it have it; what is not known of it is not enforced. */
+/** Fixture of Mixedbread, by public clients; unknown behaviour is not enforced. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

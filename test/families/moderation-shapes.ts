@@ -1,4 +1,4 @@
-/** Moderations as a client gets them, byte for byte, from what is not the same in all of them. */
+/** Moderation responses for clients, byte for byte, built from the parts that differ. */
 
 import {
   type OpenaiCategory,

@@ -1,4 +1,4 @@
-/** NVIDIA NIM, by the published schema of its embeddings, completions and ranking. */
+/** Fixture of NVIDIA NIM, by the published schemas of embeddings, completions and ranking. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

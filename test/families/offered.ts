@@ -1,4 +1,4 @@
-/** What a family offers, under whichever label. */
+/** A family's offers under any label. */
 
 import type { Offers } from '../../src/core/family.ts';
 import { labels } from '../../src/core/label.ts';

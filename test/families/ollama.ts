@@ -1,4 +1,4 @@
-/** Ollama, as `server/routes.go`, `openai/openai.go` and `middleware/openai.go` of August 2026 have it. */
+/** Fixture of Ollama, by `server/routes.go`, `openai/openai.go` and `middleware/openai.go` of August 2026. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** What services answer that speak as OpenAI does: vectors, completions and ranks, made of what they were sent. */
+/** Responses of OpenAI-compatible services: vectors, completions and ranks computed from the request. */
 
 import * as z from 'zod';
 import type { WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** OpenAI: completions, moderations and embeddings as its OpenAPI document of August 2026 has them, and edits of March 2023. */
+/** Fixture of OpenAI: completions, moderations and embeddings by its OpenAPI document of August 2026, edits of March 2023. */
 
 import * as z from 'zod';
 import { toForm } from '../support/clients/forms.ts';

@@ -1,4 +1,4 @@
-/** Pinecone, as its OpenAPI document of 2025-10 has it; the limit of documents is not in it. */
+/** Fixture of Pinecone, by its OpenAPI document of 2025-10, which lacks the document limit. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** SiliconFlow: OpenAI's shapes with limits of its own, and reranking that counts in `meta.tokens`. */
+/** Fixture of SiliconFlow: OpenAI's format with its own limits, and rerank usage in `meta.tokens`. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** Text Embeddings Inference, as `router/src/http/server.rs` of its version 1.9 has it. */
+/** Fixture of Text Embeddings Inference, by `router/src/http/server.rs` of version 1.9. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** Together AI, as its clients in public gateways and kits speak with it. */
+/** Fixture of Together AI, by its clients in public gateways and SDKs. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** Vertex AI's embeddings, as its documents describe them and the SDKs call them. */
+/** Fixture of Vertex AI's embeddings, by its docs and SDKs. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

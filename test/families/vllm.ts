@@ -1,4 +1,4 @@
-/** vLLM, as `vllm/entrypoints/openai` and `vllm/entrypoints/pooling` of 2026 have it. */
+/** Fixture of vLLM, by `vllm/entrypoints/openai` and `vllm/entrypoints/pooling` of 2026. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

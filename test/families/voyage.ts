@@ -1,4 +1,4 @@
-/** Voyage AI, as its documents and its Python client have it. */
+/** Fixture of Voyage AI, by its docs and its Python client. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** What every pretended service computes: vectors, scores and texts that follow from what it was sent, and from nothing else. */
+/** What every fake service computes: vectors, scores and texts that depend only on the request. */
 
 import { createHash } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-/** Services that speak chat, for what a family serves by way of a bridge. */
+/** Chat services for what a family serves over a bridge. */
 
 import * as z from 'zod';
 import { chatOf, messages } from '../families/chat-shapes.ts';

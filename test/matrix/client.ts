@@ -1,4 +1,4 @@
-/** A client of the matrix: a package from npm, and which calls of its own do what Postern offers. */
+/** A client of the compatibility matrix: an npm package, and its calls for each operation. */
 
 import type { ErrorCode } from '../../src/core/errors.ts';
 

@@ -1,4 +1,7 @@
-/** Services that converse: by chat and responses as OpenAI has them, messages as Anthropic has them, contents as Google has them, and Ollama's chat. Each says to the last message what `wire.ts` has a model say. */
+/**
+ * Fake chat services: OpenAI's chat and responses, Anthropic's messages, Google's contents, and Ollama's chat. Each answers the last message as
+ * `wire.ts` defines.
+ */
 
 import * as z from 'zod';
 import type { Operation } from '../../src/core/operations/index.ts';

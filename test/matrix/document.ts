@@ -1,4 +1,4 @@
-/** docs/reference/compatibility.md: what a run gave, as tables of families and clients for each task; and those tables read back. */
+/** docs/reference/compatibility.md: writes the results of a run as tables by task, and reads them back. */
 
 import { type KnownClient, type Language, languages, type Task } from './client.ts';
 import { allTasks, type Trial, tasksOf } from './fixtures.ts';

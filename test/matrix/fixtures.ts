@@ -1,4 +1,4 @@
-/** The families that can be tried: those with a fixture beside the common cases, by themselves and over each of their bridges. */
+/** The families of the matrix: those with a fixture beside the common cases, directly and over each bridge. */
 
 import { readdir } from 'node:fs/promises';
 import { type Family, type Offers, offersOf, standardOptions } from '../../src/core/family.ts';

@@ -1,4 +1,4 @@
-/** Clients in other languages: a program says which it knows, and makes their calls. A line of JSON goes in for each, and one comes out. */
+/** Clients in other languages: a program lists its clients and makes their calls, with one line of JSON in and out per call. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

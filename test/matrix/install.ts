@@ -1,6 +1,6 @@
 /**
- * Installs the clients of test/clients from their locks, unless what is there came from the very same locks: packages from npm; and for those in
- * other languages a virtual environment for each set of Python packages, and a program in Go.
+ * Installs the clients of test/clients from their lock files, unless already installed from the same: npm packages, Python virtual environments,
+ * and a Go program.
  */
 
 import { execFile, spawn } from 'node:child_process';

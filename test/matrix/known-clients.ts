@@ -1,4 +1,4 @@
-/** The clients there are: a file in a directory is a client. Those beside this one come with the checkout, the others with an install of their own. */
+/** All clients of the matrix: each file in a directory is one. Those beside this file come with the checkout, others are installed separately. */
 
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

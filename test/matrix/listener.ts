@@ -1,4 +1,4 @@
-/** Stands between a client and the gateway, changes nothing, and remembers what was answered. */
+/** A recording proxy between a client and the gateway. */
 
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';

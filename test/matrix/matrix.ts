@@ -1,4 +1,4 @@
-/** All clients at one family: gateways before its service, and every call that the family offers. */
+/** Runs all clients against one family: gateways in front of its service, and every call that the family offers. */
 
 import type { Exchange } from '../../src/core/exchange.ts';
 import type { Operation } from '../../src/core/operations/index.ts';

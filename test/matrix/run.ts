@@ -1,4 +1,4 @@
-/** Tries one client's call at a gateway before a pretended service, and says what came of it. */
+/** Runs one client's call on a gateway in front of a fake service, and returns the result. */
 
 import assert from 'node:assert/strict';
 import { beforeDeadline } from '../../src/lib/deadline.ts';

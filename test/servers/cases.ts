@@ -1,4 +1,4 @@
-/** What holds of every real server behind the gateway, whatever its model is. */
+/** Test cases of every real server behind the gateway, with any model. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';

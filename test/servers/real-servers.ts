@@ -1,4 +1,4 @@
-/** Real servers to be tried: which addresses are given, by family and operation, and which are missing. */
+/** The real servers to test: configured addresses by family and operation, and which are missing. */
 
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
 import { type Operation, operations } from '../../src/core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** A gateway before one real server. */
+/** A gateway in front of one real server. */
 
 import { type Offer, offersOf, standardOptions } from '../../src/core/family.ts';
 import { toEntry, toJson } from '../families/family-setup.ts';

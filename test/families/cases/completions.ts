@@ -1,4 +1,4 @@
-/** What holds for completions whoever the upstream is. */
+/** Test cases of completions at any upstream. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** What holds for edits whoever the upstream is. */
+/** Test cases of edits at any upstream. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';

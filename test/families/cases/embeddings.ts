@@ -1,4 +1,4 @@
-/** What holds for embeddings whoever the upstream is. */
+/** Test cases of embeddings at any upstream. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** What holds for errors and for answers that do not fit, whoever the upstream is and whatever was asked. */
+/** Test cases of errors and mismatched responses, for any upstream and operation. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** What holds for forms whoever the upstream is: bytes pass but for the model's name, wherever that stands. */
+/** Test cases of forms at any upstream: bytes pass except for the model's name, wherever it is. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** What holds for hints of other services on every route: they are served, or left out and listed. */
+/** Test cases of optional hints of other services on every route: served, or dropped and reported. */
 
 import assert from 'node:assert/strict';
 import type { Setup } from '../family-setup.ts';

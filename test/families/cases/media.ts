@@ -1,4 +1,4 @@
-/** What holds for pictures and sound whoever the upstream is: bytes pass, both ways. */
+/** Test cases of images and audio at any upstream: bytes pass, both ways. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** What holds for moderations whoever the upstream is. */
+/** Test cases of moderations at any upstream. */
 
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';

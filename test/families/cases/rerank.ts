@@ -1,4 +1,4 @@
-/** What holds for reranking whoever the upstream is. */
+/** Test cases of rerank at any upstream. */
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
