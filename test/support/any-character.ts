@@ -1,4 +1,4 @@
-/** Characters for property tests. fast-check's own units of a string keep an index of all of Unicode, at a second and 100 MB a process. */
+/** Characters for property tests. fast-check's own string units index all of Unicode, at a second and 100 MB per process. */
 
 import fc from 'fast-check';
 

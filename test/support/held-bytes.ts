@@ -1,4 +1,4 @@
-/** What is held of memory outside the heap once all garbage is gone. */
+/** Measures memory held outside the heap after garbage collection. */
 
 import v8 from 'node:v8';
 import vm from 'node:vm';

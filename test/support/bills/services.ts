@@ -1,4 +1,4 @@
-/** Pretended services that count honestly: each takes a request, and gives the bytes of an answer beside a journal of what it counted. */
+/** Fake services with exact usage: each answers a request, and records what it counted. */
 
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What a cluster takes: JSON schemas of each kind, made of what Kubernetes, Gateway API and Prometheus' operator publish in their Go modules. */
+/** JSON schemas of Kubernetes objects, generated from the Go modules of Kubernetes, Gateway API and Prometheus' operator. */
 
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What a careful reader makes of the beginning of an answer. */
+/** Parses the beginning of a response strictly. */
 
 import { createMessageReader, parseFraming } from './http-message.ts';
 

@@ -1,4 +1,4 @@
-/** Clients on kept connections, each of which asks again as soon as it is answered: for changes that nobody may notice. */
+/** Clients on reused connections that send the next request after each response, for changes that no client may notice. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect } from './raw-connection.ts';

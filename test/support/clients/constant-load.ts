@@ -1,4 +1,4 @@
-/** A few clients that ask again and again, and remember each request that did not go well. */
+/** A few clients that send requests continuously, and record each failure. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 

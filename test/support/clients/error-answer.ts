@@ -1,4 +1,4 @@
-/** What the contract says of every error, and how an error answer of the gateway must look on the wire. */
+/** Checks an error response of the gateway against the documented error shape. */
 
 import assert from 'node:assert/strict';
 import type { ErrorCode } from '../../../src/core/errors.ts';

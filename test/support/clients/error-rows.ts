@@ -1,4 +1,4 @@
-/** What provokes each error that Postern answers with: a row each, with the request and the setting that it takes. */
+/** Provokes each error of the gateway: one row each, with request and settings. */
 
 import type { TestContext } from 'node:test';
 import type { ErrorCode } from '../../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-/** Reads the text that metrics are written in (format 0.0.4), and accepts nothing that is not exactly so. */
+/** A strict parser of the Prometheus text format (0.0.4). */
 
 import assert from 'node:assert/strict';
 

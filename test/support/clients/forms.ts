@@ -1,4 +1,4 @@
-/** Forms as clients write them: multipart/form-data, byte by byte. */
+/** Builds multipart/form-data byte by byte. */
 
 export interface Part {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Errors as google.rpc.Status has them. */
+/** Errors in google.rpc.Status format. */
 
 import * as z from 'zod';
 import type { RawResponse } from './raw-client.ts';

@@ -1,4 +1,4 @@
-/** Takes HTTP/1.1 messages off a byte stream, strictly, and keeps head, body and framing exactly as they came. */
+/** A strict parser of HTTP/1.1 messages that keeps head, body and framing unchanged. */
 
 export type HeaderField = readonly [name: string, value: string];
 

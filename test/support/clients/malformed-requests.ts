@@ -1,4 +1,4 @@
-/** Requests that no honest client sends: broken, or readable in two ways. Each is whole and authorised but for its one oddity. */
+/** Malformed or ambiguous requests, each complete and authorised except for its one fault. */
 
 import { testKey } from '../gateways/rig.ts';
 

@@ -1,4 +1,4 @@
-/** Reads OpenMetrics 1.0 as its specification has it, and accepts nothing that is not exactly so. */
+/** A strict parser of OpenMetrics 1.0. */
 
 import assert from 'node:assert/strict';
 import { type Exposition, parseExposition } from './exposition.ts';

@@ -1,4 +1,4 @@
-/** A client that sends any bytes at all, or an ordinary request, and gives back the answer with everything that it said. */
+/** A client that sends any bytes or an ordinary request, and returns the complete response. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type HeaderField, headerValue, toHead } from './http-message.ts';

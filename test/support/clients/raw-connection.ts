@@ -1,4 +1,4 @@
-/** One connection of a raw client: what is written goes out as it is, what arrives is kept byte for byte and read as responses. */
+/** One connection of a raw client: bytes are sent unchanged, and received ones kept and parsed as responses. */
 
 import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

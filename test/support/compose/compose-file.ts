@@ -1,4 +1,4 @@
-/** A file of Docker Compose, as far as ours goes: a key that is not known here is a fault, so that none passes without being tried. */
+/** Parses the Docker Compose file; an unknown key is a fault, so that none goes untested. */
 
 import { parse } from 'yaml';
 import * as z from 'zod';

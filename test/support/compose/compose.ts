@@ -1,4 +1,4 @@
-/** `docker compose up` without Docker: each service as a process, in the order that they need one another. */
+/** `docker compose up` without Docker: each service as a process, in dependency order. */
 
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

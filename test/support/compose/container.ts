@@ -1,4 +1,4 @@
-/** One service as a process: in a network namespace, on a root of its own that is laid over this machine's, with its volumes. */
+/** One Compose service as a process: in a network namespace, on an overlay root file system, with its volumes. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** What the last stage of our Dockerfile says of a container: who runs what, where, with which environment. */
+/** Reads the last stage of the Dockerfile: user, command, working directory and environment. */
 
 import * as z from 'zod';
 

@@ -1,4 +1,4 @@
-/** What stands here in place of an image: programs of Debian, or of this checkout, started as the image starts its own. */
+/** Replacements of Docker images: programs of Debian or of this checkout, started as the image starts its own. */
 
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';

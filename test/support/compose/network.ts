@@ -1,4 +1,4 @@
-/** A network of namespaces on this machine, with a server of names: to a process in it, it is as one of Docker's. */
+/** A network of Linux namespaces with a DNS server, like one of Docker's. */
 
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,4 +1,4 @@
-/** The admin API on a store and a configuration of its own, asked as a signed-in member or as nobody. */
+/** The admin API on its own store and configuration, called as a signed-in member or anonymously. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

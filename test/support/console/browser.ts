@@ -1,4 +1,4 @@
-/** The console in a real browser over a real gateway: who is signed in, what must not happen on any page, and pictures of it. */
+/** The console in a real browser over a real gateway: sign-in, checks for errors on every page, and screenshots. */
 
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';

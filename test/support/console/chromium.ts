@@ -1,4 +1,4 @@
-/** The system's Chromium, one for each file of tests, started when the first page is asked for. */
+/** The system's Chromium, one per test file, started for the first page. */
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

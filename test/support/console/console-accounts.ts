@@ -1,4 +1,4 @@
-/** Members of a console under test, signed in. They are written into its store; the ways in by link and by form have tests of their own. */
+/** Signed-in members of a console under test, written to its store; sign-in by link and form has its own tests. */
 
 import { createPasswords } from '../../../src/admin/access/passwords.ts';
 import { createSessions } from '../../../src/admin/access/sessions.ts';

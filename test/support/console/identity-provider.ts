@@ -1,4 +1,4 @@
-/** An identity provider on this machine: discovery, keys, the code flow with PKCE, and whoever a test says is there. */
+/** An identity provider on this machine: discovery, keys, the code flow with PKCE, and configurable users. */
 
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** What tests of the playground do on every tab of it. */
+/** Shared steps of the playground tests on every tab. */
 
 import type { Locator, Page } from 'playwright-core';
 import type { Visitor } from './browser.ts';

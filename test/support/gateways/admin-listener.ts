@@ -1,4 +1,4 @@
-/** What the admin listener says of a gateway in a process of its own. */
+/** Reads the admin listener of a gateway process. */
 
 import assert from 'node:assert/strict';
 import { type Exposition, parseExposition } from '../clients/exposition.ts';

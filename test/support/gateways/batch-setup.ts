@@ -1,4 +1,4 @@
-/** A gateway before a pretended service that works off batches, with two accounts; and keys of two projects and of none. */
+/** A gateway in front of a fake batch service with two accounts, with keys of two projects and of none. */
 
 import type { TestContext } from 'node:test';
 import { bill } from '../../../src/accounting/billing.ts';

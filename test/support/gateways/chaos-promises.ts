@@ -1,4 +1,4 @@
-/** Promises in their short form: what is broken fails, and the figures are told. */
+/** Short versions of the promises: violations fail, and figures are printed. */
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

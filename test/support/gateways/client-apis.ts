@@ -1,4 +1,4 @@
-/** A gateway whose models are served the direct way and by translation, for clients of other APIs. */
+/** A gateway whose models are served directly and by translation, for clients of other APIs. */
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** A command of several actions, on a configuration and a store of its own. */
+/** Runs a command with several actions on its own configuration and store. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

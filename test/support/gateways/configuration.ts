@@ -1,4 +1,4 @@
-/** Loads configurations from text, with a few families that are facts only. */
+/** Loads configurations from text, with a few minimal families. */
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

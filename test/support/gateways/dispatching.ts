@@ -1,4 +1,4 @@
-/** Targets to choose among, and a dispatcher whose clock goes on as the test says. */
+/** Targets to choose from, and a dispatcher with a controlled clock. */
 
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';

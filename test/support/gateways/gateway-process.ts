@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, started as its users start it: for signals, exits, logs and memory. */
+/** A gateway process started as users start it, for signals, exits, logs and memory. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Databases of other gateways, as these lay them out, brought over by `postern import`. */
+/** Databases of other gateways in their own layout, imported by `postern import`. */
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Keys as the gateway knows them, for tests of what asks who calls. */
+/** Key records for tests. */
 
 import { noCaps } from '../../../src/core/caps.ts';
 import type { KeyRecord } from '../../../src/core/key.ts';

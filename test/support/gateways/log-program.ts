@@ -1,4 +1,4 @@
-/** Writes log lines as a worker does, as fast as it can: its number, how many, and how long each is. */
+/** Writes log lines like a worker, as fast as possible: its number, how many, and their length. */
 
 import { createLog } from '../../../src/telemetry/log.ts';
 import { standardLog } from './log-settings.ts';

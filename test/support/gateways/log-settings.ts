@@ -1,4 +1,4 @@
-/** The log as it is where nobody says anything of it. */
+/** The default log settings. */
 
 import type { LogSettings } from '../../../src/core/snapshot.ts';
 

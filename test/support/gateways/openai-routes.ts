@@ -1,4 +1,4 @@
-/** The routes that an upstream of family `openai` serves, and that take JSON. */
+/** The JSON routes that an upstream of family `openai` serves. */
 
 import { isOpenai } from '../../../src/core/label.ts';
 import type { Route } from '../../../src/core/route.ts';

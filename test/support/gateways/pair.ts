@@ -1,4 +1,4 @@
-/** A gateway with one scriptable upstream behind it, whose model `m` serves every operation. */
+/** A gateway with one scriptable upstream, whose model `m` serves every operation. */
 
 import type { TestContext } from 'node:test';
 import type { Exchange } from '../../../src/core/exchange.ts';

@@ -1,4 +1,4 @@
-/** Runs `postern` to its end, as its users do: what it printed, and how it ended. */
+/** Runs `postern` to its end, and returns output and exit code. */
 
 import { spawn } from 'node:child_process';
 import { patientMs } from '../time/patience.ts';

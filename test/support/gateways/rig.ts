@@ -1,4 +1,4 @@
-/** A gateway in this process, on a free port, with a key and whatever configuration a test asks for. */
+/** A gateway in this process on a free port, with a key and any configuration. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A gateway before two pretended services that keep their answers, one of them with two accounts; and keys of two projects and of none. */
+/** A gateway in front of two fake services with stored responses, one with two accounts, and keys of two projects and of none. */
 
 import type { TestContext } from 'node:test';
 import type { RawResponse } from '../clients/raw-client.ts';

@@ -1,4 +1,4 @@
-/** A team of workers that do what their argument says, for the tests of who watches over them: prints what came of it. */
+/** A team of workers that behave as their argument says, for tests of the supervisor; prints the events. */
 
 import cluster from 'node:cluster';
 import { createTeam } from '../../../src/serve/workers/team.ts';

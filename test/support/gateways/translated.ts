@@ -1,4 +1,4 @@
-/** A gateway before a scriptable upstream that has a wire format of its own. */
+/** A gateway in front of a scriptable upstream with its own wire format. */
 
 import type { TestContext } from 'node:test';
 import * as z from 'zod';

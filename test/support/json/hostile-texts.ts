@@ -1,4 +1,4 @@
-/** Text that breaks whatever takes it for something else than text. */
+/** Hostile texts that break code which does not treat them as plain text. */
 
 /** What breaks a statement that was put together from text, or a pattern that was taken for one. */
 export const hostileTexts: readonly string[] = [

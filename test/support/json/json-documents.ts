@@ -1,4 +1,4 @@
-/** JSON documents made at random, ways to break them, and documents that are known to be nasty. */
+/** Random JSON documents, ways to break them, and known tricky documents. */
 
 import fc from 'fast-check';
 

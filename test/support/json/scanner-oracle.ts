@@ -1,4 +1,4 @@
-/** The JSON scanner beside `JSON.parse`: what both must agree on, and the properties that say so of any document. */
+/** Compares the JSON scanner with `JSON.parse`, as properties of any document. */
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

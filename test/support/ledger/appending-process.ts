@@ -1,4 +1,4 @@
-/** A program that appends exchanges to a journal until it is killed, and says on its output what it was promised: `i ID` and `s ID`. */
+/** A program that appends to a journal until it is killed, and prints each confirmed record: `i ID` and `s ID`. */
 
 import { writeSync } from 'node:fs';
 import type { Durability } from '../../../src/core/accounting/ledger-row.ts';

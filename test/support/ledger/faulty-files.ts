@@ -1,4 +1,4 @@
-/** A file system for the journal that fails where a test says so. */
+/** A file system for the journal that fails on request. */
 
 import { type JournalFiles, systemFiles } from '../../../src/journal/journal-files.ts';
 

@@ -1,4 +1,4 @@
-/** Items of a journal as the ledger writes them, for tests of the journal itself, and all that a reader makes of them. */
+/** Journal records as the ledger writes them, and everything a reader returns, for tests of the journal. */
 
 import { RowWriter } from '../../../src/accounting/row.ts';
 import type { IntentRecord, LedgerRow, SettlementRecord } from '../../../src/core/accounting/ledger-row.ts';

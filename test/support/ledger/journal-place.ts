@@ -1,4 +1,4 @@
-/** A journal as a process leaves it that ended before all of it was imported. */
+/** A journal as left by a process that ended before its import. */
 
 import { createJournal } from '../../../src/journal/journal.ts';
 import { claimSlot } from '../../../src/journal/journal-slot.ts';

@@ -1,4 +1,4 @@
-/** Makes rows of the ledger: one by one as a test wants them, or many that are spread as those of a real gateway. */
+/** Makes ledger rows: single ones, or many distributed like a real gateway's. */
 
 import type { LedgerRow } from '../../../src/core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../../../src/core/store/ledger.ts';

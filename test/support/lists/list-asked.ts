@@ -1,4 +1,4 @@
-/** A request for a list as the pipeline hands it over, with an upstream behind it that is late, has few places, and makes mistakes. */
+/** A list request as the pipeline passes it, with an upstream that is late, has few slots, and makes mistakes. */
 
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';

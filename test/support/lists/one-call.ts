@@ -1,4 +1,4 @@
-/** Operations as an upstream answers them that takes lists of any length: in digits that no number keeps, spaced as Python writes. */
+/** Operations of an upstream without list limits: in digits that no number keeps, formatted as in Python. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
