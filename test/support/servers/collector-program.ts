@@ -1,4 +1,4 @@
-/** The collector of test/full/collector, built once for all that ask. */
+/** The collector of test/full/collector, built once for all tests. */
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

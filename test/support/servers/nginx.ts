@@ -1,4 +1,4 @@
-/** A real nginx with one server block, for the time of a test. */
+/** Runs a real nginx with one server block during a test. */
 
 import type { TestContext } from 'node:test';
 import { type ServerProgram, startServerProgram } from './server-program.ts';

@@ -1,4 +1,4 @@
-/** A real PostgreSQL on a free loopback port, for as long as a test or a file of tests runs. */
+/** Runs a real PostgreSQL on a free loopback port during a test or test file. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';

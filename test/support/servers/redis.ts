@@ -1,4 +1,4 @@
-/** A real Redis (or Valkey) for the time of a test: `POSTERN_TEST_REDIS` where it is set, else a server from the path. */
+/** A real Redis (or Valkey) during a test: `POSTERN_TEST_REDIS` if set, else a server from the path. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What every store must do with members, and with all that proves who they are. */
+/** Conformance tests of every store: members and their credentials. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

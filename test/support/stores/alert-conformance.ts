@@ -1,4 +1,4 @@
-/** What the alerts of every store must do, whichever database is behind them. */
+/** Conformance tests of every store: alerts. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What every store must do with answers that are made in the background. */
+/** Conformance tests of every store: background responses. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What every account store of budgets must do, whichever database is behind it. */
+/** Conformance tests of every budget account store. */
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Nodes that keep budgets over one account store, on a clock and timers of a test's own. */
+/** Nodes with budgets on one account store, with controlled clock and timers. */
 
 import type { TestContext } from 'node:test';
 import { type BudgetHold, createLocalBudgets, type LocalBudgets } from '../../../src/budgets/local-budgets.ts';

@@ -1,4 +1,4 @@
-/** Several nodes that spend from the same budgets, in any order of what can happen to them, and what is true whatever the order. */
+/** Several nodes spending from the same budgets in any order of events, and invariants that always hold. */
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** A database of another program, made by statements: a SQLite file, or the database of a PostgreSQL. */
+/** Another program's database, created by statements: a SQLite file, or a PostgreSQL database. */
 
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';

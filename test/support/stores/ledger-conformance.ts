@@ -1,4 +1,4 @@
-/** What the ledger of every store must do, whichever database is behind it. */
+/** Conformance tests of every store: ledger. */
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';

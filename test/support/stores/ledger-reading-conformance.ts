@@ -1,4 +1,4 @@
-/** How the ledger of every store must be read: pages and usage. */
+/** Conformance tests of every store: reading the ledger, pages and usage. */
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';

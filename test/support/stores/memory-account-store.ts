@@ -1,4 +1,4 @@
-/** An account store of budgets in memory: the rules of the real one in their shortest form, with switches for what can go wrong. */
+/** An in-memory budget account store: the same rules in short form, with switchable faults. */
 
 import { type BudgetAccount, type BudgetAccountStore, shareAheadNanos } from '../../../src/core/store/budgets.ts';
 

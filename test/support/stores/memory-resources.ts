@@ -1,4 +1,4 @@
-/** Resources and changes in memory, for tests of those who follow them. */
+/** In-memory resources and changes for tests. */
 
 import type { Resource, ResourceKind, ResourceStore } from '../../../src/core/store/resources.ts';
 import type { Change, ChangeFeed } from '../../../src/core/store/store.ts';

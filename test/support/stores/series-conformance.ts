@@ -1,4 +1,4 @@
-/** What the series of every store must do, whichever database is behind them: they agree with sums over the rows, whatever was rolled up. */
+/** Conformance tests of every store: time series, which agree with sums over rows after any roll-up. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

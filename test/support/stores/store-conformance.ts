@@ -1,4 +1,4 @@
-/** What every store must do, whichever database is behind it. */
+/** Conformance tests of every store: keys, health reports and settings. */
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';

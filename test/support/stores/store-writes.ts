@@ -1,4 +1,4 @@
-/** What every store must do with what is written: changed keys, resources, settings, and the trace that each leaves. */
+/** Conformance tests of every store: changes of keys, resources and settings, and their traces. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

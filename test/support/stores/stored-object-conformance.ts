@@ -1,4 +1,4 @@
-/** What every store must do with stored objects for clients. */
+/** Conformance tests of every store: stored objects. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

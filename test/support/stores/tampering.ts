@@ -1,4 +1,4 @@
-/** Someone with a tool of SQLite at the tables of a store. */
+/** Tampering with a store's tables by a SQLite tool. */
 
 import { DatabaseSync } from 'node:sqlite';
 

@@ -1,4 +1,4 @@
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances on request only. */
 
 import type { Clock } from '../../../src/lib/clock.ts';
 

@@ -1,4 +1,4 @@
-/** How long tests wait for others: everything of that kind is times one factor, so that a busy machine is slow and not wrong. */
+/** Timeouts of tests, all multiplied by one factor, so that a busy machine makes tests slow and not wrong. */
 
 import { availableParallelism, loadavg } from 'node:os';
 import { env } from 'node:process';

@@ -1,4 +1,4 @@
-/** What the collector of young memory has to move to the old: things that should be gone, and are held by something for too long. */
+/** Measures which objects survive young-generation garbage collection, to detect references held too long. */
 
 import v8 from 'node:v8';
 import vm from 'node:vm';

@@ -1,4 +1,4 @@
-/** A clock by which every piece of work takes longer than a turn may: long work stops wherever it can. */
+/** A clock on which every piece of work exceeds its time slice, so that long work yields wherever it can. */
 
 import type { TestContext } from 'node:test';
 import { setImmediate as nextSlice } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** An upstream's answer that comes piece by piece, and a client that takes one. */
+/** An upstream response that arrives in pieces, and a client that reads one. */
 
 import assert from 'node:assert/strict';
 import type { Answer, AnswerSink, Failure } from '../../../src/core/outcome.ts';

@@ -1,4 +1,4 @@
-/** A pretended service that works off batches of requests, in the account of the key that sent their files; it writes down what it counted. */
+/** A fake batch service, with files per account, that records its usage. */
 
 import type { Handler, UpstreamRequest } from './fake-upstream.ts';
 

@@ -1,4 +1,4 @@
-/** What a handler of the fake upstream answers with: well-formed messages, any bytes at all, cuts, resets and silence. */
+/** Responses of the fake upstream's handlers: well-formed messages, any bytes, truncation, resets and silence. */
 
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** A scriptable upstream on a raw socket: every byte both ways is exact, and its journal is the ground truth. */
+/** A scriptable upstream on a raw socket: exact bytes both ways, with a journal of everything received. */
 
 import { createServer, type Socket } from 'node:net';
 import { beforeDeadline } from '../../../src/lib/deadline.ts';

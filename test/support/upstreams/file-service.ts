@@ -1,4 +1,4 @@
-/** A pretended service that keeps files, each in the account of the key that sent it. */
+/** A fake service that stores files per account. */
 
 import type { Handler } from './fake-upstream.ts';
 

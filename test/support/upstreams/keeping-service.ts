@@ -1,4 +1,4 @@
-/** A pretended service of OpenAI's kind that keeps its answers, each in the account of the key that asked for it. */
+/** A fake OpenAI-like service that stores its responses per account. */
 
 import type { Handler } from './fake-upstream.ts';
 

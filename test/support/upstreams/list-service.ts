@@ -1,4 +1,4 @@
-/** An upstream that embeds and ranks: of each text always the same digits, spaced as Python writes them. */
+/** An upstream that embeds and ranks with fixed digits per text, formatted as in Python. */
 
 import type { Handler, UpstreamRequest } from './fake-upstream.ts';
 

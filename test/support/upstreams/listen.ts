@@ -1,4 +1,4 @@
-/** A bare TCP listener, for what no well-behaved upstream would do. */
+/** A bare TCP listener, for misbehaving upstreams. */
 
 import { createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';

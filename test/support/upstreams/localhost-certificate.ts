@@ -1,4 +1,4 @@
-/** Certificates for tests over TLS. They hold from 2020 to 2120 and protect nothing. */
+/** TLS certificates for tests, valid from 2020 to 2120, protecting nothing. */
 
 /** For localhost and 127.0.0.1. It signs itself, and the others below. */
 export const localhostCertificate = `-----BEGIN CERTIFICATE-----

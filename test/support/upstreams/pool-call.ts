@@ -1,4 +1,4 @@
-/** One call through a connection pool, and what the pool told of it. */
+/** One call through a connection pool, and its events. */
 
 import type { ClientPool } from '../../../src/wire/client-pool.ts';
 import type { HeaderField } from '../clients/http-message.ts';

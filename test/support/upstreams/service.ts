@@ -1,4 +1,4 @@
-/** A pretended HTTP service: it sees whole calls, and says whole answers. */
+/** A fake HTTP service with complete requests and responses. */
 
 import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';

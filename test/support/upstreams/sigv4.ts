@@ -1,4 +1,4 @@
-/** AWS's Signature Version 4 from the other side: what a service works out for itself, and compares. */
+/** AWS Signature Version 4 on the server's side: computes and compares signatures. */
 
 import { createHash, createHmac } from 'node:crypto';
 

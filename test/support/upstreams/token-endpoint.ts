@@ -1,4 +1,4 @@
-/** A pretended endpoint of Google's that exchanges what a service account signs for access tokens. */
+/** A fake Google token endpoint that exchanges service-account assertions for access tokens. */
 
 import { generateKeyPairSync, verify } from 'node:crypto';
 import type { TestContext } from 'node:test';

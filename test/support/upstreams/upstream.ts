@@ -1,4 +1,4 @@
-/** An upstream as the configuration would have it, for tests of what connects to one. */
+/** An upstream as configured, for tests of connections. */
 
 import { noCaps } from '../../../src/core/caps.ts';
 import { byOperation } from '../../../src/core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** Compares what the wire's client reads with what that of `node:http` does, and the wire with itself where segments are cut in another way. */
+/** Compares the response parser of `src/wire` with `node:http`, and with itself at other splits. */
 
 import { pick, type Random } from '../../chaos/support/hostile/request-draft.ts';
 import { type AnswerReading, readAnswerAsNodeDoes, readAnswerAsWeDo } from './answer-reading.ts';

@@ -1,4 +1,4 @@
-/** What the wire's client and that of `node:http` make of the bytes of an answer. All text is Latin-1: a character is a byte. */
+/** Results of the response parsers of `src/wire` and `node:http` for given bytes. All text is Latin-1: a character is a byte. */
 
 import { EventEmitter } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';

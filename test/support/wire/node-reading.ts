@@ -1,4 +1,4 @@
-/** What the parser of `node:http` reads from bytes: a server of it, and connections in memory. */
+/** Parses bytes with `node:http`, over in-memory connections. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-/** What the wire's server reads from segments, without a network and in one turn. */
+/** Parses segments with the server of `src/wire`, without a network and synchronously. */
 
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** What a reader makes of the bytes of one connection, so that two readers can be compared. All text is Latin-1: a character is a byte. */
+/** The result of parsing one connection's bytes, for comparing two parsers. All text is Latin-1: a character is a byte. */
 
 export interface ReadRequest {
   readonly method: string;

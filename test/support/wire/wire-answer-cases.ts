@@ -1,4 +1,4 @@
-/** Answers good and bad, row by row of the grammar of RFC 9110 and 9112. All text is Latin-1: a character is a byte. */
+/** Valid and invalid responses, following the grammar of RFC 9110 and 9112. All text is Latin-1: a character is a byte. */
 
 import { table } from './wire-rows.ts';
 

@@ -1,4 +1,4 @@
-/** A connection of the wire's client whose other side is told by hand what to send. */
+/** A client connection of `src/wire` whose server side is scripted. */
 
 import { Socket } from 'node:net';
 import { type AnswerHandler, ClientCall, type ClientRequest } from '../../../src/wire/client-call.ts';

@@ -1,4 +1,4 @@
-/** Compares what the wire reads with what the parser of `node:http` does, and the wire with itself where segments are cut in another way. */
+/** Compares the request parser of `src/wire` with `node:http`, and with itself at other splits. */
 
 import { METHODS } from 'node:http';
 import type { NodeReader } from './node-reading.ts';

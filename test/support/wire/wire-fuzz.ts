@@ -1,4 +1,4 @@
-/** Streams of requests made up at random: of the grammar's parts, some of them odd, and some with a few bytes changed. */
+/** Random request streams made of grammar parts, some unusual, and some with changed bytes. */
 
 import { pick, type Random } from '../../chaos/support/hostile/request-draft.ts';
 

@@ -1,4 +1,4 @@
-/** Requests good and bad, row by row of the grammar of RFC 9110 and 9112. All text is Latin-1: a character is a byte. */
+/** Valid and invalid requests, following the grammar of RFC 9110 and 9112. All text is Latin-1: a character is a byte. */
 
 import { malformedRequests } from '../clients/malformed-requests.ts';
 import { table } from './wire-rows.ts';
