@@ -43,7 +43,7 @@ function AgreementLine({ agreement }: { readonly agreement: Agreement }) {
         <Remark className="breaks">{wordsOf(agreement)}</Remark>
       </div>
       {hasChanged ? (
-        <Badge color="red" variant="light">
+        <Badge color="red" variant="light" miw="max-content">
           Changed
         </Badge>
       ) : (
