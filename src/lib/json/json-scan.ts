@@ -5,6 +5,7 @@ import { sliceIfOver } from '../time-slices.ts';
 import type { WatchedKeys } from './json-keys.ts';
 import type { JsonField, JsonFields, JsonScan } from './json-result.ts';
 import { JsonScanner } from './json-scanner.ts';
+import { characterStart } from './json-tokens.ts';
 
 export { compileWatchedKeys, type WatchedKeys } from './json-keys.ts';
 export {
@@ -94,15 +95,6 @@ function toWords(bytes: Buffer): DataView {
 
 function toObjects(maxDepth: number): Uint8Array {
   return new Uint8Array(maxDepth + 1);
-}
-
-/** Where the character begins that `at` is in; `at` itself where there is none. */
-function characterStart(body: Buffer, at: number): number {
-  if (at >= body.length) return body.length;
-  for (let start = at; start > at - 4; start--) {
-    if (((body[start] ?? 0) & 0xc0) !== 0x80) return start;
-  }
-  return at;
 }
 
 /** The offset of the first character in `[from, to)` that is not well-formed UTF-8; there is one. */

@@ -3,6 +3,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { atOnce, timeSliced } from '../time-slices.ts';
 import { JsonTextError, JsonTextReader, type ReadingLimits } from './json-text-reader.ts';
+import { characterStart } from './json-tokens.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
 
 export { JsonTextError, JsonTooMuch } from './json-text-reader.ts';
@@ -91,7 +92,7 @@ function* read(
 function* decode(bytes: Buffer): Generator<undefined, string, undefined> {
   let text = '';
   for (let from = 0; from < bytes.length; ) {
-    const to = beginningOfCharacter(bytes, from + bytesPerPiece);
+    const to = characterStart(bytes, from + bytesPerPiece);
     text += toText(bytes.subarray(from, to), text.length);
     from = to;
     if (to < bytes.length) yield;
@@ -102,15 +103,6 @@ function* decode(bytes: Buffer): Generator<undefined, string, undefined> {
 function toText(bytes: Buffer, at: number): string {
   if (!isUtf8(bytes)) throw new JsonTextError('ill-formed UTF-8', at);
   return bytes.toString('utf8');
-}
-
-/** Of the character that `at` is in; `at` itself where there is none. */
-function beginningOfCharacter(bytes: Buffer, at: number): number {
-  if (at >= bytes.length) return bytes.length;
-  for (let start = at; start > at - 4; start -= 1) {
-    if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
-  }
-  return at;
 }
 
 class Writer {

@@ -277,3 +277,12 @@ export function endOfLiteral(bytes: Buffer, literal: Buffer, at: number, end: nu
   }
   return at + literal.length;
 }
+
+/** Where the character begins that `at` is in; `at` itself where there is none. */
+export function characterStart(body: Buffer, at: number): number {
+  if (at >= body.length) return body.length;
+  for (let start = at; start > at - 4; start--) {
+    if (((body[start] ?? 0) & 0xc0) !== 0x80) return start;
+  }
+  return at;
+}
