@@ -189,8 +189,8 @@ async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
     limiter,
     slotArbiter: limiter,
     sources: {
-      redisUp: () => toFlag(limiter.isShared),
-      redisFallback: () => toFlag(!limiter.isShared),
+      postern_redis_up: () => limiter.isShared,
+      postern_redis_fallback: () => !limiter.isShared,
       localDecisions: () => limiter.localDecisions,
     },
     close() {
@@ -202,16 +202,14 @@ async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
 
 function sourcesOf({ journal, importer }: Books, clock: Clock): MetricSources {
   return {
-    journalBytes: () => importer.state().bytesBehind,
-    journalRowsWaiting: () => importer.state().rowsBehind,
-    journalRows: () => importer.state().importedRows,
-    journalOldestSeconds() {
+    postern_journal_bytes: () => importer.state().bytesBehind,
+    postern_journal_waiting_rows: () => importer.state().rowsBehind,
+    postern_journal_rows_total: () => importer.state().importedRows,
+    postern_journal_oldest_seconds() {
       const { oldestAtMs } = importer.state();
       return oldestAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestAtMs) / 1_000;
     },
-    journalFailing: () => toFlag(journal.state().failing),
-    storeUp: () => toFlag(importer.state().failure === undefined),
+    postern_journal_failing: () => journal.state().failing,
+    postern_store_up: () => importer.state().failure === undefined,
   };
 }
-
-const toFlag = (is: boolean): number => (is ? 1 : 0);

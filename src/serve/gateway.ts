@@ -132,12 +132,12 @@ async function assemble(
     ...accounting.sources,
     targets: () => app.targets(),
     bodyMemory: () => app.memory(),
-    uploadDiskBytes: () => app.uploadDisk().heldBytes,
-    uploadDiskLimitBytes: () => app.uploadDisk().totalBytes,
-    backgroundAnswers: () => app.background(),
-    batches: () => app.batches(),
-    listCacheItems: () => app.lists.state().items,
-    listCacheBytes: () => app.lists.state().bytes,
+    postern_upload_disk_bytes: () => app.uploadDisk().heldBytes,
+    postern_upload_disk_limit_bytes: () => app.uploadDisk().totalBytes,
+    postern_background_answers: () => app.background(),
+    postern_batches: () => app.batches(),
+    postern_list_cache_items: () => app.lists.state().items,
+    postern_list_cache_bytes: () => app.lists.state().bytes,
     drift: () => app.drift.state(),
   });
   return { app, metrics, accounting, listening };

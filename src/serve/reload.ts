@@ -53,7 +53,7 @@ export function startReloading(
       history?.reloaded(faults);
     },
   });
-  metrics.observe({ configRevision: () => feed.revision });
+  metrics.observe({ postern_config_revision: () => feed.revision });
   return feed;
 }
 

@@ -342,7 +342,7 @@ test('gauges are read when scraped, and left out without a source', async (t) =>
   const read = () => parseExposition(toExposition(metrics.read()));
   assert.equal(read().sum('postern_journal_rows_total'), undefined);
   let rows = 5;
-  metrics.observe({ journalRows: () => rows, storeUp: () => 1 });
+  metrics.observe({ postern_journal_rows_total: () => rows, postern_store_up: () => 1 });
   metrics.observe({
     *targets() {
       yield;

@@ -20,32 +20,11 @@ import { type TraceAt, traceOf } from './exemplars.ts';
 import { type MetricSources, readingSources } from './gauges.ts';
 import { createProcessReadings } from './process-readings.ts';
 import { type Reading, toLabels } from './reading.ts';
-import { type Counter, createRegistry, type Histogram, type Registry } from './registry.ts';
+import { type Counter, type Histogram, Registry } from './registry.ts';
 import { RequestCounts } from './request-counts.ts';
 import { UsageCounts } from './usage-counts.ts';
 
-export interface Metrics {
-  /** A configuration is in force now. What was counted goes on for whoever stays. */
-  adopt(snapshot: Snapshot): void;
-  /** A request on one of the client routes is being served; `settled` follows. */
-  began(exchange: Exchange): void;
-  /** A request has ended, whatever came of it. */
-  settled(exchange: Exchange): void;
-  limitHit(holder: HolderKind, measure: Measure | 'concurrency'): void;
-  budgetHit(holder: HolderKind, period: BudgetPeriod): void;
-  /** A changed configuration was put in force, or refused. */
-  reloaded(isInForce: boolean): void;
-  /** Adds to those who are asked when the metrics are read. */
-  observe(sources: MetricSources): void;
-  /**
-   * All of them; or those that are wanted and what costs nothing beside them, summed as their definitions say. Every `yield` is a place
-   * to stop at.
-   */
-  reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined>;
-  /** The same at once. */
-  read(only?: ReadonlySet<MetricName>): Reading;
-  close(): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 interface MetricsDeps {
   readonly routes: readonly Route[];
@@ -62,8 +41,8 @@ const ownPaths = ['/v1/models', '/v1/models/{id}'];
 /** A model's requests, by route. */
 type ModelCounts = ReadonlyMap<Route, RequestCounts>;
 
-export function createMetrics({ routes, version }: MetricsDeps): Metrics {
-  const registry = createRegistry();
+export function createMetrics({ routes, version }: MetricsDeps) {
+  const registry = new Registry();
   const own = createProcessReadings();
   const models = new WeakMap<Model, ModelCounts>();
   const usage = new WeakMap<Target, UsageCounts>();
@@ -150,6 +129,10 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     return (path === undefined ? undefined : modelless.get(path)) ?? placeless;
   }
 
+  /**
+   * All of them; or those that are wanted and what costs nothing beside them, summed as their definitions say. Every `yield` is a place
+   * to stop at.
+   */
   function* reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined> {
     return {
       ...(yield* registry.reading(only)),
@@ -166,7 +149,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
   }
 
   return {
-    adopt(snapshot) {
+    /** A configuration is in force now. What was counted goes on for whoever stays. */
+    adopt(snapshot: Snapshot): void {
       adopted = snapshot.models.all;
       customRoutes = snapshot.customRoutes.map(routeOfCustom);
       for (const route of customRoutes) showRoute(route);
@@ -185,10 +169,12 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
       projects.adopt(snapshot.metrics.projects);
       configTimestampS = snapshot.createdAtS;
     },
-    began({ route }) {
+    /** A request on one of the client routes is being served; `settled` follows. */
+    began({ route }: Exchange): void {
       if (route !== undefined) inFlight[route.operation] = (inFlight[route.operation] ?? 0) + 1;
     },
-    settled(exchange) {
+    /** A request has ended, whatever came of it. */
+    settled(exchange: Exchange): void {
       const { route, target, bill } = exchange;
       const nowMs = performance.now();
       const trace = traceOf(exchange, nowMs);
@@ -204,17 +190,20 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
         overhead.get(route.operation)?.observe((exchange.sentAtMs - exchange.startedMs) / 1000, trace);
       }
     },
-    limitHit: (holder, measure) => limitHits.get(`${holder} ${measure}`)?.add(1),
-    budgetHit: (holder, period) => budgetHits.get(`${holder} ${period}`)?.add(1),
-    reloaded(isInForce) {
+    limitHit: (holder: HolderKind, measure: Measure | 'concurrency') => limitHits.get(`${holder} ${measure}`)?.add(1),
+    budgetHit: (holder: HolderKind, period: BudgetPeriod) => budgetHits.get(`${holder} ${period}`)?.add(1),
+    /** A changed configuration was put in force, or refused. */
+    reloaded(isInForce: boolean): void {
       reloads[isInForce ? 'applied' : 'refused'].add(1);
       wasReloaded = isInForce;
     },
-    observe(more) {
+    /** Adds to those who are asked when the metrics are read. */
+    observe(more: MetricSources): void {
       sources = { ...sources, ...more };
     },
     reading,
-    read: (only) => atOnce(reading(only)),
+    /** The same at once. */
+    read: (only?: ReadonlySet<MetricName>): Reading => atOnce(reading(only)),
     close: () => own.close(),
   };
 }
@@ -294,36 +283,21 @@ class AttemptCounts {
 
 type NamedKind = 'key' | 'project';
 
-class HolderCounts {
-  readonly #ok: Counter;
-  readonly #failed: Counter;
-  readonly #input: Counter;
-  readonly #output: Counter;
-  readonly #dollars: Counter;
-
-  constructor(registry: Registry, holder: NamedKind, id: string) {
-    this.#ok = registry.counter('postern_holder_requests_total', holder, id, 'ok');
-    this.#failed = registry.counter('postern_holder_requests_total', holder, id, 'failed');
-    this.#input = registry.counter('postern_holder_tokens_total', holder, id, 'input');
-    this.#output = registry.counter('postern_holder_tokens_total', holder, id, 'output');
-    this.#dollars = registry.counter('postern_holder_cost_dollars_total', holder, id);
-  }
-
-  count({ bill, status, errorCode }: Exchange): void {
-    const isOk = errorCode === undefined && status < 400;
-    (isOk ? this.#ok : this.#failed).add(1);
-    if (bill === null) return;
-    this.#input.add(bill.inputTokens);
-    this.#output.add(bill.outputTokens);
-    this.#dollars.add((bill.costNanos ?? 0) / 1e9);
-  }
+function countersOf(registry: Registry, holder: NamedKind, id: string) {
+  return {
+    ok: registry.counter('postern_holder_requests_total', holder, id, 'ok'),
+    failed: registry.counter('postern_holder_requests_total', holder, id, 'failed'),
+    input: registry.counter('postern_holder_tokens_total', holder, id, 'input'),
+    output: registry.counter('postern_holder_tokens_total', holder, id, 'output'),
+    dollars: registry.counter('postern_holder_cost_dollars_total', holder, id),
+  };
 }
 
 /** Those that are named, and no others: what is counted of them goes on over reloads. */
 class NamedHolders {
   readonly #registry: Registry;
   readonly #kind: NamedKind;
-  readonly #known = new Map<string, HolderCounts>();
+  readonly #known = new Map<string, ReturnType<typeof countersOf>>();
   #named: ReadonlySet<string> = new Set();
 
   constructor(registry: Registry, kind: NamedKind) {
@@ -334,15 +308,20 @@ class NamedHolders {
   adopt(ids: ReadonlySet<string>): void {
     this.#named = ids;
     for (const id of ids) {
-      if (!this.#known.has(id)) this.#known.set(id, new HolderCounts(this.#registry, this.#kind, id));
+      if (!this.#known.has(id)) this.#known.set(id, countersOf(this.#registry, this.#kind, id));
     }
   }
 
-  count(id: string | undefined, exchange: Exchange): void {
-    if (id !== undefined && this.#named.has(id)) this.#known.get(id)?.count(exchange);
+  count(id: string | undefined, { bill, status, errorCode }: Exchange): void {
+    const counters = id !== undefined && this.#named.has(id) ? this.#known.get(id) : undefined;
+    if (counters === undefined) return;
+    (errorCode === undefined && status < 400 ? counters.ok : counters.failed).add(1);
+    if (bill === null) return;
+    counters.input.add(bill.inputTokens);
+    counters.output.add(bill.outputTokens);
+    counters.dollars.add((bill.costNanos ?? 0) / 1e9);
   }
 }
-
 /** Models and upstreams that are no longer configured, and which of them metrics forget: the longest gone, once there are too many. */
 export class Gone {
   readonly #kept: number;

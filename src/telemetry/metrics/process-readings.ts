@@ -4,14 +4,9 @@ import { readdirSync } from 'node:fs';
 import { constants, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
 import { codeOf } from '../../lib/thrown.ts';
 import type { MetricName } from './definitions.ts';
-import type { Reading } from './reading.ts';
-import { toLabels } from './reading.ts';
+import { type Reading, toLabels } from './reading.ts';
 
-export interface ProcessReadings {
-  /** All of it, or without what takes its time and is not wanted. */
-  read(only?: ReadonlySet<MetricName>): Reading;
-  close(): void;
-}
+export type ProcessReadings = ReturnType<typeof createProcessReadings>;
 
 const delayResolutionMs = 20;
 const windowMs = 10_000;
@@ -25,7 +20,7 @@ const kinds: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak_callbacks',
 };
 
-export function createProcessReadings(): ProcessReadings {
+export function createProcessReadings() {
   const delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
   delay.enable();
   const delays = new Map<number, number>(percentiles.map((percentile) => [percentile, 0]));
@@ -44,7 +39,8 @@ export function createProcessReadings(): ProcessReadings {
   observer.observe({ entryTypes: ['gc'] });
 
   return {
-    read(only) {
+    /** All of it, or without what takes its time and is not wanted. */
+    read(only?: ReadonlySet<MetricName>): Reading {
       const { user, system } = process.cpuUsage();
       const memory = process.memoryUsage();
       const openFiles = only?.has('process_open_fds') === false ? undefined : countOpenFiles();
@@ -64,7 +60,7 @@ export function createProcessReadings(): ProcessReadings {
         ),
       };
     },
-    close() {
+    close(): void {
       clearInterval(windows);
       delay.disable();
       observer.disconnect();

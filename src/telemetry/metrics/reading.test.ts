@@ -4,18 +4,18 @@ import { parseExposition } from '../../../test/support/clients/exposition.ts';
 import { atOnce } from '../../lib/time-slices.ts';
 import { metricNames } from './definitions.ts';
 import { addReadings, formFor, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
-import { createRegistry } from './registry.ts';
+import { Registry } from './registry.ts';
 
 test('label values with quotes, backslashes and line ends can be read back', () => {
   const id = 'a "quoted"\\name\nwith a line, and {braces}="x"';
-  const registry = createRegistry();
+  const registry = new Registry();
   registry.counter('postern_items_total', id, 'up').add(3);
   const parsed = parseExposition(toExposition(atOnce(registry.reading())));
   assert.equal(parsed.sum('postern_items_total', { model: id, upstream: 'up' }), 3);
 });
 
 test('a histogram counts each value in every bucket wide enough', () => {
-  const registry = createRegistry();
+  const registry = new Registry();
   const histogram = registry.histogram('postern_overhead_seconds', 'rerank');
   for (const value of [0.0001, 0.00011, 0.02, 4, 1_000]) histogram.observe(value);
   const parsed = parseExposition(toExposition(atOnce(registry.reading())));
@@ -27,7 +27,7 @@ test('a histogram counts each value in every bucket wide enough', () => {
 });
 
 test('equal labels share a child, and another type under the same name is a fault', () => {
-  const registry = createRegistry();
+  const registry = new Registry();
   assert.equal(registry.counter('postern_items_total', 'm', 'u'), registry.counter('postern_items_total', 'm', 'u'));
   assert.throws(() => registry.counter('postern_items_total', 'm'), /wanted a value for each of: model, upstream/);
   assert.throws(() => registry.counter('postern_overhead_seconds', 'rerank'), /another type/);
@@ -35,7 +35,7 @@ test('equal labels share a child, and another type under the same name is a faul
 });
 
 test('forgets the given labels, and nothing else', () => {
-  const registry = createRegistry();
+  const registry = new Registry();
   registry.counter('postern_items_total', 'gone', 'up').add(1);
   registry.counter('postern_items_total', 'here', 'up').add(1);
   registry.counter('postern_limit_hits_total', 'model', 'requests').add(1);
@@ -46,7 +46,7 @@ test('forgets the given labels, and nothing else', () => {
 });
 
 test('a name that looks like a label of another is forgotten only as itself', () => {
-  const registry = createRegistry();
+  const registry = new Registry();
   const names = ['a', 'b",model="a', 'b\\', ',model=a'];
   for (const name of names) registry.counter('postern_items_total', name, 'up').add(1);
   registry.forget('model', new Set(['a', 'b\\']));
@@ -107,7 +107,7 @@ test('serves OpenMetrics to scrapers that prefer it, else the plain format', () 
 const slow = { id: '0af7651916cd43dd8448eb211c80319c', atS: 1_790_000_000.25 };
 
 test('OpenMetrics has base family names, float bounds, exemplars and an end marker', () => {
-  const registry = createRegistry();
+  const registry = new Registry();
   registry.counter('postern_items_total', 'm', 'u').add(3);
   const histogram = registry.histogram('postern_request_duration_seconds', '/v1/rerank', 'm');
   histogram.observe(0.9, slow);
@@ -130,19 +130,19 @@ test('OpenMetrics has base family names, float bounds, exemplars and an end mark
 
 test('the newest exemplar of several processes is kept per bucket', () => {
   const of = (atS: number, value: number): Reading => {
-    const registry = createRegistry();
+    const registry = new Registry();
     registry.histogram('postern_overhead_seconds', 'rerank').observe(value, { id: `${atS}`, atS });
     return atOnce(registry.reading());
   };
   const text = toExposition(
-    addReadings([of(3, 1), of(5, 1), of(4, 1), of(1, 4), atOnce(createRegistry().reading())]),
+    addReadings([of(3, 1), of(5, 1), of(4, 1), of(1, 4), atOnce(new Registry().reading())]),
     'openMetrics',
   );
   assert.deepEqual(text.match(/trace_id="\d+"/g), ['trace_id="5"', 'trace_id="1"']);
 });
 
 test('selected metrics are read as sums over all models, without deleted models', () => {
-  const registry = createRegistry();
+  const registry = new Registry();
   for (let at = 0; at < 500; at += 1) {
     registry.counter('postern_requests_total', '/v1/rerank', 'rerank', `m-${at}`, '2xx', 'ok').add(2);
     registry.histogram('postern_request_duration_seconds', '/v1/rerank', `m-${at}`).observe(0.02);

@@ -2,8 +2,7 @@
 
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import type { Exemplar, Exemplars, TraceAt } from './exemplars.ts';
-import type { Reading, Series } from './reading.ts';
-import { toLabels } from './reading.ts';
+import { type Reading, type Series, toLabels } from './reading.ts';
 
 /** Only ever goes up. */
 export class Counter {
@@ -165,44 +164,47 @@ function exemplarsOf(families: Iterable<readonly [MetricName, Family<Histogram>]
   return isEmpty ? undefined : exemplars;
 }
 
-export interface Registry {
-  /** The one under these labels, in the order of the definition; the same every time. */
-  counter(name: MetricName, ...values: string[]): Counter;
-  histogram(name: MetricName, ...values: string[]): Histogram;
-  /** Lets go of every child that has one of these under the label. */
-  forget(label: string, values: ReadonlySet<string>): void;
-  /** All of them, or those that are wanted, summed as their definitions say. Every `yield` is a place to stop at. */
-  reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined>;
-}
+export class Registry {
+  readonly #counters = new Map<MetricName, Family<Counter>>();
+  readonly #histograms = new Map<MetricName, Family<Histogram>>();
 
-export function createRegistry(): Registry {
-  const counters = new Map<MetricName, Family<Counter>>();
-  const histograms = new Map<MetricName, Family<Histogram>>();
-  for (const name of metricNames) {
-    const definition = definitions[name];
-    if (definition.type === 'counter')
-      counters.set(name, new Family(definition, { make: () => new Counter(), sum: Counter.sum }));
-    if (definition.type !== 'histogram') continue;
-    histograms.set(name, new Family(definition, { make: () => new Histogram(definition.buckets), sum: Histogram.sum }));
+  constructor() {
+    for (const name of metricNames) {
+      const definition = definitions[name];
+      const { type, buckets } = definition;
+      if (type === 'counter') {
+        this.#counters.set(name, new Family(definition, { make: () => new Counter(), sum: Counter.sum }));
+      } else if (type === 'histogram') {
+        this.#histograms.set(name, new Family(definition, { make: () => new Histogram(buckets), sum: Histogram.sum }));
+      }
+    }
   }
 
-  return {
-    counter: (name, ...values) => familyOf(counters, name).child(values),
-    histogram: (name, ...values) => familyOf(histograms, name).child(values),
-    forget(label, values) {
-      if (values.size === 0) return;
-      for (const family of [...counters.values(), ...histograms.values()]) family.forget(label, values);
-    },
-    *reading(only) {
-      const reading: Reading = {};
-      for (const [name, family] of [...counters, ...histograms]) {
-        if (only === undefined) reading[name] = yield* family.series();
-        else if (only.has(name)) reading[name] = yield* family.sums();
-      }
-      const exemplars = only === undefined ? exemplarsOf(histograms) : undefined;
-      return exemplars === undefined ? reading : { ...reading, exemplars };
-    },
-  };
+  /** The one under these labels, in the order of the definition; the same every time. */
+  counter(name: MetricName, ...values: string[]): Counter {
+    return familyOf(this.#counters, name).child(values);
+  }
+
+  histogram(name: MetricName, ...values: string[]): Histogram {
+    return familyOf(this.#histograms, name).child(values);
+  }
+
+  /** Lets go of every child that has one of these under the label. */
+  forget(label: string, values: ReadonlySet<string>): void {
+    if (values.size === 0) return;
+    for (const family of [...this.#counters.values(), ...this.#histograms.values()]) family.forget(label, values);
+  }
+
+  /** All of them, or those that are wanted, summed as their definitions say. Every `yield` is a place to stop at. */
+  *reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined> {
+    const reading: Reading = {};
+    for (const [name, family] of [...this.#counters, ...this.#histograms]) {
+      if (only === undefined) reading[name] = yield* family.series();
+      else if (only.has(name)) reading[name] = yield* family.sums();
+    }
+    const exemplars = only === undefined ? exemplarsOf(this.#histograms) : undefined;
+    return exemplars === undefined ? reading : { ...reading, exemplars };
+  }
 }
 
 function familyOf<T>(families: ReadonlyMap<MetricName, T>, name: MetricName): T {

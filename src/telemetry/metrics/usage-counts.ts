@@ -2,6 +2,7 @@
 
 import type { Bill } from '../../core/accounting/price.ts';
 import { countToolCalls, type UnitName, type Units } from '../../core/accounting/units.ts';
+import type { MetricName } from './definitions.ts';
 import type { Counter, Registry } from './registry.ts';
 
 /** Beside tokens and items; those that a row counts in another metric are not here. */
@@ -17,48 +18,40 @@ const unitWords = [
   ['imageOutputTokens', 'image_output_tokens'],
 ] as const satisfies readonly (readonly [UnitName, string])[];
 
+function countersOf(registry: Registry, model: string, upstream: string) {
+  const of = (name: MetricName, ...more: string[]): Counter => registry.counter(name, model, upstream, ...more);
+  return {
+    input: of('postern_tokens_total', 'input'),
+    output: of('postern_tokens_total', 'output'),
+    cached: of('postern_cached_tokens_total'),
+    searchUnits: of('postern_search_units_total'),
+    items: of('postern_items_total'),
+    dollars: of('postern_cost_dollars_total'),
+    savedItems: of('postern_saved_items_total'),
+    savedTokens: of('postern_saved_tokens_total'),
+    savedDollars: of('postern_saved_cost_dollars_total'),
+    unpriced: of('postern_unpriced_requests_total'),
+    estimated: of('postern_estimated_requests_total'),
+    unit: (word: string) => of('postern_units_total', word),
+  };
+}
+
 export class UsageCounts {
-  readonly #registry: Registry;
-  readonly #model: string;
-  readonly #upstream: string;
-  readonly #input: Counter;
-  readonly #output: Counter;
-  readonly #cached: Counter;
-  readonly #searchUnits: Counter;
-  readonly #items: Counter;
-  readonly #dollars: Counter;
-  readonly #savedItems: Counter;
-  readonly #savedTokens: Counter;
-  readonly #savedDollars: Counter;
-  readonly #unpriced: Counter;
-  readonly #estimated: Counter;
+  readonly #of: ReturnType<typeof countersOf>;
 
   constructor(registry: Registry, model: string, upstream: string) {
-    this.#registry = registry;
-    this.#model = model;
-    this.#upstream = upstream;
-    this.#input = registry.counter('postern_tokens_total', model, upstream, 'input');
-    this.#output = registry.counter('postern_tokens_total', model, upstream, 'output');
-    this.#cached = registry.counter('postern_cached_tokens_total', model, upstream);
-    this.#searchUnits = registry.counter('postern_search_units_total', model, upstream);
-    this.#items = registry.counter('postern_items_total', model, upstream);
-    this.#dollars = registry.counter('postern_cost_dollars_total', model, upstream);
-    this.#savedItems = registry.counter('postern_saved_items_total', model, upstream);
-    this.#savedTokens = registry.counter('postern_saved_tokens_total', model, upstream);
-    this.#savedDollars = registry.counter('postern_saved_cost_dollars_total', model, upstream);
-    this.#unpriced = registry.counter('postern_unpriced_requests_total', model, upstream);
-    this.#estimated = registry.counter('postern_estimated_requests_total', model, upstream);
+    this.#of = countersOf(registry, model, upstream);
   }
 
   count(bill: Bill): void {
-    this.#input.add(bill.inputTokens);
-    this.#output.add(bill.outputTokens);
-    this.#cached.add(bill.cachedTokens);
-    this.#searchUnits.add(bill.searchUnits);
-    this.#items.add(bill.items);
-    if (bill.costNanos === null) this.#unpriced.add(1);
-    else this.#dollars.add(bill.costNanos / 1e9);
-    if (bill.isEstimated) this.#estimated.add(1);
+    this.#of.input.add(bill.inputTokens);
+    this.#of.output.add(bill.outputTokens);
+    this.#of.cached.add(bill.cachedTokens);
+    this.#of.searchUnits.add(bill.searchUnits);
+    this.#of.items.add(bill.items);
+    if (bill.costNanos === null) this.#of.unpriced.add(1);
+    else this.#of.dollars.add(bill.costNanos / 1e9);
+    if (bill.isEstimated) this.#of.estimated.add(1);
     if (bill.units !== undefined) this.#countUnits(bill.units);
   }
 
@@ -67,13 +60,12 @@ export class UsageCounts {
     for (const [name, word] of unitWords) this.#addUnit(word, units[name]);
     if (units.toolCalls !== undefined) this.#addUnit('tool_calls', countToolCalls(units));
     if (units.savedItems === undefined) return;
-    this.#savedItems.add(units.savedItems);
-    this.#savedTokens.add(units.savedTokens ?? 0);
-    this.#savedDollars.add((units.savedNanos ?? 0) / 1e9);
+    this.#of.savedItems.add(units.savedItems);
+    this.#of.savedTokens.add(units.savedTokens ?? 0);
+    this.#of.savedDollars.add((units.savedNanos ?? 0) / 1e9);
   }
 
   #addUnit(word: string, count: number | undefined): void {
-    if (count !== undefined)
-      this.#registry.counter('postern_units_total', this.#model, this.#upstream, word).add(count);
+    if (count !== undefined) this.#of.unit(word).add(count);
   }
 }
