@@ -75,6 +75,8 @@ export interface Answer {
   /** Chunks that came before anyone took them; complete when `ended` is true. */
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
+  /** A short body that waits here whole, each byte a character: kept by whoever makes that, for whoever needs it next. */
+  text?: string | undefined;
   /** The upstream has broken off; what waits is all there is. */
   readonly broken: Failure | undefined;
   /** Where its first bytes show that another status is meant: see `Family.failureIn` and `Family.signs`. */

@@ -83,6 +83,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   firstByteAtMs = 0;
   waiting: Buffer[] = [];
   ended = false;
+  text: string | undefined = undefined;
   meantStatus: number | undefined = undefined;
   isLoading = false;
 
@@ -147,8 +148,8 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#phaseAtMs = this.sentAtMs + this.#timeouts.firstByteMs;
   }
 
-  onFirstByte(): void {
-    this.firstByteAtMs = performance.now();
+  onFirstByte(atMs: number): void {
+    this.firstByteAtMs = atMs;
     this.#phaseAtMs = this.firstByteAtMs + this.#timeouts.idleMs;
   }
 
@@ -261,8 +262,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     waiter?.onOutcome(outcome);
   }
 
-  onBody(piece: Buffer): void {
-    const nowMs = performance.now();
+  onBody(piece: Buffer, nowMs: number): void {
     this.#phaseAtMs = nowMs + this.#timeouts.idleMs;
     if (this.#sink === undefined) {
       this.waiting.push(piece);

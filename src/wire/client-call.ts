@@ -27,18 +27,18 @@ export interface ClientRequest {
   readonly isOnce?: boolean | undefined;
 }
 
-/** Is told of what becomes of a call, in this order, and of nothing more after an end, an error, or its own `abort`. */
+/** Is told of what becomes of a call, in this order, and of nothing more after an end, an error, or its own `abort`; times are on the monotonic clock. */
 export interface AnswerHandler {
   /** There is a connection, and the first byte may have left. */
   onStart(): void;
   /** The last byte of the request has left; an answer may come sooner. */
   onSent(): void;
   /** The first byte of the answer is here; what only announces one (1xx) is none. */
-  onFirstByte(): void;
+  onFirstByte(atMs: number): void;
   /** `headers`: names and values in turn, as they came, each byte a character. */
   onHead(status: number, statusText: string, headers: readonly string[]): void;
   /** The bytes are the handler's: nobody writes to them again. What has been read already comes after a pause, too. */
-  onBody(piece: Buffer): void;
+  onBody(piece: Buffer, atMs: number): void;
   /** The answer is whole. */
   onEnd(trailers: readonly string[]): void;
   onError(error: Error): void;

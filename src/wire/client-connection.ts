@@ -59,6 +59,8 @@ export class ClientConnection implements CallHolder, Timed {
   #call: ClientCall | undefined = undefined;
   #served = false;
   #freeAtMs = 0;
+  /** When the last bytes came. */
+  #readAtMs = 0;
   #paused = false;
 
   // Of the request that is being sent.
@@ -229,6 +231,11 @@ export class ClientConnection implements CallHolder, Timed {
   // Reading.
 
   #onData(chunk: Buffer): void {
+    this.#readAtMs = performance.now();
+    this.#read(chunk);
+  }
+
+  #read(chunk: Buffer): void {
     switch (this.#phase) {
       case 'head':
         this.#sawByte = true;
@@ -241,7 +248,7 @@ export class ClientConnection implements CallHolder, Timed {
         this.#readChunks(chunk);
         break;
       case 'to-end':
-        this.#call?.handler.onBody(chunk);
+        this.#call?.handler.onBody(chunk, this.#readAtMs);
         break;
       case 'idle':
         // An answer to nothing.
@@ -267,7 +274,7 @@ export class ClientConnection implements CallHolder, Timed {
     }
     if (!this.#sawAnswer && this.#lookAtBeginning()) {
       this.#sawAnswer = true;
-      call?.handler.onFirstByte();
+      call?.handler.onFirstByte(this.#readAtMs);
     }
     // Given up, or refused.
     if (this.#call === undefined || !isWhole) return nothing;
@@ -289,7 +296,7 @@ export class ClientConnection implements CallHolder, Timed {
     call?.handler.onHead(status, statusText, fields.list);
     if (this.#call !== call) return;
     if (bodyBytes === 0) this.#finish(rest.length, []);
-    else if (rest.length > 0) this.#onData(rest);
+    else if (rest.length > 0) this.#read(rest);
   }
 
   /** True once it is known that this is no informational head; refuses what begins as no answer does. */
@@ -320,7 +327,7 @@ export class ClientConnection implements CallHolder, Timed {
     const moreBytes = chunk.length - this.#leftBytes;
     const piece = moreBytes > 0 ? chunk.subarray(0, this.#leftBytes) : chunk;
     this.#leftBytes -= piece.length;
-    call?.handler.onBody(piece);
+    call?.handler.onBody(piece, this.#readAtMs);
     if (this.#leftBytes === 0 && this.#call === call) this.#finish(moreBytes, []);
   }
 
@@ -335,7 +342,7 @@ export class ClientConnection implements CallHolder, Timed {
 
   /** Called by the reader of chunks. */
   onBody(piece: Buffer): void {
-    this.#call?.handler.onBody(piece);
+    this.#call?.handler.onBody(piece, this.#readAtMs);
   }
 
   /** The answer is whole, and `moreBytes` came behind it. */
@@ -345,7 +352,7 @@ export class ClientConnection implements CallHolder, Timed {
     this.#chunks = undefined;
     this.#served = true;
     // What comes unasked, a body that was not wanted whole, and an old connection end it; the answer stands.
-    const nowMs = performance.now();
+    const nowMs = this.#readAtMs;
     if (moreBytes > 0 || this.#isSending || this.#keepAliveMs === 0 || nowMs >= this.#agesAtMs) {
       this.#close();
     } else {

@@ -78,9 +78,9 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     this.#reader?.onSent();
   }
 
-  onFirstByte(): void {
+  onFirstByte(atMs: number): void {
     this.#request = undefined;
-    this.#reader?.onFirstByte();
+    this.#reader?.onFirstByte(atMs);
   }
 
   onHead(status: number, statusText: string, headers: readonly string[]): void {
@@ -95,8 +95,8 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     this.#reader?.onHead(status, statusText, headers);
   }
 
-  onBody(piece: Buffer): void {
-    this.#reader?.onBody(piece);
+  onBody(piece: Buffer, atMs: number): void {
+    this.#reader?.onBody(piece, atMs);
   }
 
   onEnd(trailers: readonly string[]): void {
