@@ -6,6 +6,7 @@
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { KeyRecord } from '../core/key.ts';
 import type { LogSettings } from '../core/snapshot.ts';
 import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json/json-pieces.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
@@ -17,9 +18,17 @@ const errorLevel = 50;
 
 const noUsage = ',"prompt_tokens":null,"completion_tokens":null,"total_tokens":null,"search_units":null';
 
+/** What a request asked for, and whom it reached: of most keys the next one is alike. */
+interface Kind {
+  readonly exchange: Pick<Exchange, 'path' | 'route' | 'modelId' | 'target'>;
+  readonly method: string;
+  readonly text: string;
+}
+
 export class AccessLines {
   readonly #worker: string;
   readonly #texts = new QuotedTexts(withMasks);
+  readonly #kinds = new WeakMap<KeyRecord, Kind>();
 
   constructor(worker: number | undefined) {
     this.#worker = worker === undefined ? '' : `,"worker":${worker}`;
@@ -27,17 +36,12 @@ export class AccessLines {
 
   /** With its line end. `time` as text, `nowMs` on the monotonic clock. */
   write(exchange: Exchange, method: string, time: string, nowMs: number): string {
-    const { route, firstByteAtMs, startedMs, errorCause, clientRequestId, clientAddress } = exchange;
+    const { firstByteAtMs, startedMs, errorCause, clientRequestId, clientAddress } = exchange;
     return (
       `{"level":${levelOf(exchange)},"time":"${time}"${this.#worker},"msg":"request","id":"${exchange.id}"` +
       (clientRequestId === undefined ? '' : `,"client_request_id":${JSON.stringify(withMasks(clientRequestId))}`) +
       (exchange.trace === undefined ? '' : `,"trace_id":"${exchange.trace.traceId}"`) +
-      this.#text('method', method) +
-      this.#text('route', exchange.path) +
-      (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.own?.label ?? route.label}"`) +
-      this.#text('key', exchange.key?.id) +
-      this.#text('model', exchange.modelId) +
-      this.#text('upstream', exchange.target?.upstream.id) +
+      this.#kindOf(exchange, method) +
       `,"attempts":${exchange.attempts}` +
       (exchange.tries.length === 0 ? '' : `,"tries":${withMasks(JSON.stringify(exchange.tries.map(toTry)))}`) +
       `,"status":${exchange.status}` +
@@ -56,6 +60,28 @@ export class AccessLines {
         : `,"client_address":${JSON.stringify(clientAddress)}`) +
       '}\n'
     );
+  }
+
+  #kindOf({ path, route, key, modelId, target }: Exchange, method: string): string {
+    const known = key && this.#kinds.get(key);
+    if (
+      known?.exchange.path === path &&
+      known?.exchange.route === route &&
+      known?.exchange.modelId === modelId &&
+      known?.exchange.target === target &&
+      known?.method === method
+    ) {
+      return known.text;
+    }
+    const text =
+      this.#text('method', method) +
+      this.#text('route', path) +
+      (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.own?.label ?? route.label}"`) +
+      this.#text('key', key?.id) +
+      this.#text('model', modelId) +
+      this.#text('upstream', target?.upstream.id);
+    if (key !== undefined) this.#kinds.set(key, { exchange: { path, route, modelId, target }, method, text });
+    return text;
   }
 
   #text(name: string, text: string | undefined): string {
