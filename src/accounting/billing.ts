@@ -257,19 +257,15 @@ function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | un
     characters: estimate.characters ?? 0,
   };
   const kept = unitsOf(beside, counted.images, calls === undefined ? parts : { ...parts, toolCalls: calls }, exchange);
-  const said: Omit<Bill, 'costNanos'> = {
-    ...counted,
-    ...(kept !== undefined && { units: kept }),
-    isEstimated:
-      isGuessed ||
-      isOffPrice ||
-      isOffTools ||
-      areCallsGuessed ||
-      usage?.isOfOthers === true ||
-      (needsSeconds && usage?.isLikely === true) ||
-      outcome !== 'ok',
-  };
-  if (price === undefined) return { ...said, costNanos: null };
+  const isEstimated =
+    isGuessed ||
+    isOffPrice ||
+    isOffTools ||
+    areCallsGuessed ||
+    usage?.isOfOthers === true ||
+    (needsSeconds && usage?.isLikely === true) ||
+    outcome !== 'ok';
+  if (price === undefined) return toOneBill(counted, kept, isEstimated, null);
   const imageNanos = picturePrice(price, estimate, exchange.pictures);
   const quantities = {
     requests: 1,
@@ -291,7 +287,17 @@ function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | un
     toolNanos: calls === undefined ? 0 : toolNanosOf(price, calls, estimate.tools, areCallsGuessed),
   };
   const nanos = costNanos(price, quantities, factorOf(price, estimate, usage?.units));
-  return { ...said, costNanos: estimate.batch === undefined ? nanos : inBatch(nanos, price) };
+  return toOneBill(counted, kept, isEstimated, estimate.batch === undefined ? nanos : inBatch(nanos, price));
+}
+
+function toOneBill(
+  { inputTokens, cachedTokens, outputTokens, searchUnits, items, images }: Counted,
+  units: Bill['units'],
+  isEstimated: boolean,
+  costNanos: number | null,
+): Bill {
+  const bill = { inputTokens, cachedTokens, outputTokens, searchUnits, items, images, isEstimated, costNanos };
+  return units === undefined ? bill : { ...bill, units };
 }
 
 /** By the size of the recording, or by how much was said in it: a low bit rate makes nothing shorter. */
