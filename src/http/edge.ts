@@ -115,9 +115,11 @@ export function createEdge(deps: EdgeDeps): Edge {
   function handle(request: ServerRequest, response: ServerAnswer, isAtSocket: boolean): void {
     const snapshot = deps.current();
     const nowMs = deps.clock.nowMs();
-    const exchange = new Exchange(createId(nowMs), clientRequestId(request.fields), snapshot, nowMs, performance.now());
+    const facts = factsOf(request.fields);
+    const { clientRequestId } = facts;
+    const exchange = new Exchange(createId(nowMs), clientRequestId, snapshot, nowMs, performance.now());
     response.ends = new ClientLink(exchange);
-    noteAddress(exchange, request, isAtSocket);
+    noteAddress(exchange, request, facts, isAtSocket);
     const ended = new Answering(exchange, request, response, finish);
     try {
       const answering = answer(exchange, request, response, ended);
@@ -149,7 +151,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     response: ServerAnswer,
     ended: Ended,
   ): Promise<void> | 'later' | undefined {
-    exchange.loopMark = withOwnMark(deps.installation, request.header(loopHeader));
+    exchange.loopMark = withOwnMark(deps.installation, factsOf(request.fields).loopMark);
     const { server } = exchange.snapshot;
     if (server.corsOrigins.length > 0) {
       allowOrigin(request, response, server.corsOrigins);
@@ -289,9 +291,9 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   function takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void {
     const { server } = exchange.snapshot;
-    if (exchange.clientApi?.takesAnyMediaType !== true && !isJsonMediaType(request.header('content-type')))
-      throw new GatewayError('unsupported_media_type');
-    const coding = findCoding(request.header('content-encoding'));
+    const { isJson, contentEncoding } = factsOf(request.fields);
+    if (!isJson && exchange.clientApi?.takesAnyMediaType !== true) throw new GatewayError('unsupported_media_type');
+    const coding = findCoding(contentEncoding);
     // While its key was looked up.
     checkReadable(exchange, request);
     const limitBytes = server.bodyLimitBytes;
@@ -348,7 +350,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const id = createId(nowMs);
     const { request } = fault;
     if (request === undefined) return toRawError(refusal, id);
-    const exchange = new Exchange(id, clientRequestId(request.fields), deps.current(), nowMs, performance.now());
+    const exchange = new Exchange(id, clientRequestIdIn(request.fields), deps.current(), nowMs, performance.now());
     exchange.status = refusal.status;
     exchange.errorCode = refusal.code;
     deps.settle(exchange, request.method);
@@ -443,17 +445,46 @@ class ClientLink implements AnswerEnd, BodyReader {
   }
 }
 
+/** What is read in a head for every request, once for each head that comes again. */
+class HeadFacts {
+  readonly clientRequestId: string | undefined;
+  readonly loopMark: string | undefined;
+  readonly forwardedFor: string | undefined;
+  readonly isJson: boolean;
+  readonly contentEncoding: string | undefined;
+
+  constructor(headers: RequestHeaders) {
+    this.clientRequestId = clientRequestIdIn(headers);
+    this.loopMark = headers.get(loopHeader);
+    this.forwardedFor = headers.get('x-forwarded-for');
+    this.isJson = isJsonMediaType(headers.get('content-type'));
+    this.contentEncoding = headers.get('content-encoding');
+  }
+}
+
+function factsOf(fields: ServerRequest['fields']): HeadFacts {
+  if (fields.facts instanceof HeadFacts) return fields.facts;
+  const facts = new HeadFacts(fields);
+  fields.facts = facts;
+  return facts;
+}
+
 /** The client's own, where it sent a fitting one. */
-function clientRequestId(headers: RequestHeaders): string | undefined {
+function clientRequestIdIn(headers: RequestHeaders): string | undefined {
   const id = headers.get('x-request-id');
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
 }
 
-function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boolean): void {
+function noteAddress(
+  exchange: Exchange,
+  request: ServerRequest,
+  { forwardedFor }: HeadFacts,
+  isAtSocket: boolean,
+): void {
   const { trustedProxies, socket } = exchange.snapshot.server;
   exchange.clientAddress = toClientAddress(
     isAtSocket ? undefined : request.remoteAddress,
-    request.header('x-forwarded-for'),
+    forwardedFor,
     trustedProxies,
     isAtSocket && socket?.isTrusted === true,
   );

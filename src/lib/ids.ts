@@ -5,7 +5,7 @@ import { randomFillSync } from 'node:crypto';
 
 const randomBytesPerId = 10;
 const digitsPerId = 2 * randomBytesPerId;
-const pool = Buffer.allocUnsafe(randomBytesPerId * 64);
+const pool = Buffer.allocUnsafe(randomBytesPerId * 256);
 /** The pool as hex digits. An ID is a slice of it, and keeps all of it: it is no longer for that. */
 let digits = '';
 let used = 0;

@@ -31,7 +31,7 @@ import { fitsOneCall } from './lists/list-answer.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { isInBackground } from './objects/recording.ts';
 import { asksOtherWidth } from './one-width.ts';
-import { ownHeaders } from './own-headers.ts';
+import { ownLines } from './own-headers.ts';
 import { ParsingMemory } from './parsing-memory.ts';
 import { letIn, type Pipeline, type PipelineDeps } from './pipeline.ts';
 import { oneSliceBytes, type Question, type QuestionReader } from './question.ts';
@@ -310,11 +310,11 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     if (this.#answerAtOnce(plan, lease, answer)) return;
     const passed = pass(plan, answer, lease, 'serves');
     if (passed instanceof Promise) throw new TypeError('a good answer passes at once');
-    const headers = ownHeaders(exchange, passed, plan.resolved, plan.question, plan.reservation);
+    const lines = ownLines(exchange, passed, plan.resolved, plan.question, plan.reservation);
     if (plan.question.body.length > wholeBodyBytes) exchange.requestLease?.release();
     const relaying = new Relay(exchange, passed, response, this.#settling, this);
     try {
-      relaying.start(headers);
+      relaying.start(lines);
     } catch (error) {
       relaying.fail(error);
     }
@@ -327,7 +327,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     if (body === undefined) return false;
     note(exchange, answer, lease);
     if (isUnfit(answer, body, lease)) return false;
-    const own = ownHeaders(exchange, answer, plan.resolved, plan.question, plan.reservation);
+    const own = ownLines(exchange, answer, plan.resolved, plan.question, plan.reservation);
     this.#head = linesFor(exchange, answer, 'length', own);
     exchange.status = answer.status;
     exchange.responseBytes = body.length;
@@ -351,9 +351,10 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     const { response, ended } = this.#asked;
     const outcome = this.#outcome;
     if (outcome?.kind !== 'answered') throw new TypeError('what is settled was answered');
-    const { status, statusText } = outcome.answer;
+    const { status, statusText, text } = outcome.answer;
     response.writeHeadLines(status, statusText, this.#head, 'length');
-    response.end(body);
+    if (text === undefined) response.end(body);
+    else response.endText(text);
     ended.resolve();
   }
 

@@ -59,9 +59,16 @@ export function upstreamLines(
     standingLines.set(credential.headers, always);
   }
   let lines = `${always.text}x-request-id: ${id}\r\n${loopHeader}: ${loopMark}\r\n`;
+  client.passedOn ??= passedOnFrom(client);
+  lines += client.passedOn;
+  for (const name of forwardHeaders) lines += lineOf(name, client.get(name) ?? standardHeaders?.[name]);
+  return lines;
+}
+
+function passedOnFrom(client: RequestHeaders): string {
+  let lines = '';
   for (const name of standing) lines += lineOf(name, client.get(name));
   for (const name of ofTraces) lines += lineOf(name, client.get(name));
-  for (const name of forwardHeaders) lines += lineOf(name, client.get(name) ?? standardHeaders?.[name]);
   return lines;
 }
 
@@ -126,19 +133,10 @@ interface HeaderRules {
   readonly listed: HeaderList | undefined;
 }
 
-/** The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. */
-export function clientHeaders(raw: readonly string[], rules: HeaderRules): string[] {
-  const named = connectionTokens(raw);
-  const headers: string[] = [];
-  for (let i = 0; i < raw.length; i += 2) {
-    const value = raw[i + 1] ?? '';
-    const name = passingName(raw[i] ?? '', value, rules, named);
-    if (name !== undefined) headers.push(name, value);
-  }
-  return headers;
-}
-
-/** The same as the lines of a head. They were read from one, and hold nothing that no head may hold. */
+/**
+ * The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. As the lines of a head:
+ * they were read from one, and hold nothing that no head may hold.
+ */
 export function clientLines(raw: readonly string[], rules: HeaderRules): string {
   const named = connectionTokens(raw);
   let lines = '';
@@ -168,8 +166,8 @@ function passingName(
 }
 
 /** Trailers follow the same rules, and can never change what the head said of framing. */
-export function clientTrailers(raw: readonly string[], listed: HeaderList | undefined): string[] {
-  return clientHeaders(raw, { framing: 'none', listed });
+export function clientTrailers(raw: readonly string[], listed: HeaderList | undefined): string {
+  return clientLines(raw, { framing: 'none', listed });
 }
 
 /** Headers that `Connection` names belong to that one hop. */

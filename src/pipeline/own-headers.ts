@@ -1,4 +1,4 @@
-/** Response headers that Postern adds. */
+/** Response headers that Postern adds, as lines of the head. */
 
 import { performance } from 'node:perf_hooks';
 import type { Reservation } from '../core/accounting/spending.ts';
@@ -6,32 +6,30 @@ import { wordFor } from '../core/cache-use.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer } from '../core/outcome.ts';
 import { scoringOf } from '../core/scores.ts';
-import type { ResolvedModel } from '../core/snapshot.ts';
+import type { ResolvedModel, Upstream } from '../core/snapshot.ts';
 import { toHundredthsText } from '../lib/json/json-pieces.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
+import { toFieldLines } from '../wire/head-writer.ts';
 import { nameAt, rawAskedIn } from './calls/plan.ts';
 import type { Question } from './question.ts';
 
-export function ownHeaders(
+export function ownLines(
   exchange: Exchange,
   { status, meantStatus = status, translated, ignored = translated?.ignored }: Answer,
   resolved: ResolvedModel,
   question: Question,
   { headers: rateHeaders }: Reservation,
-): string[] {
-  const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id, ...rateHeaders];
-  if (!exchange.snapshot.server.diagnostics) return headers;
+): string {
+  let lines = `x-request-id: ${exchange.clientRequestId ?? exchange.id}\r\n`;
+  if (rateHeaders.length > 0) lines += toFieldLines(rateHeaders);
+  if (!exchange.snapshot.server.diagnostics) return lines;
   const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
   const gatewayMs = performance.now() - exchange.startedMs - upstreamMs - exchange.queuedMs;
   const queue = exchange.queuedMs === 0 ? '' : `, queue;dur=${toHundredthsText(exchange.queuedMs)}`;
-  headers.push(
-    'x-postern-upstream',
-    withMasks(exchange.target?.upstream.id ?? ''),
-    'x-postern-attempts',
-    String(exchange.attempts),
-    'server-timing',
-    `gateway;dur=${toHundredthsText(gatewayMs)}${queue}, upstream;dur=${toHundredthsText(upstreamMs)}`,
-  );
+  lines +=
+    `${upstreamLine(exchange.target?.upstream)}x-postern-attempts: ${exchange.attempts}\r\n` +
+    `server-timing: gateway;dur=${toHundredthsText(gatewayMs)}${queue}, upstream;dur=${toHundredthsText(upstreamMs)}\r\n`;
+  const headers: string[] = [];
   if (exchange.parts !== undefined) headers.push('x-postern-calls', String(exchange.parts.length));
   if (exchange.cacheUse !== undefined) headers.push('x-postern-cache', wordFor(exchange.cacheUse));
   if (translated !== undefined) headers.push('x-postern-translated', translated.by);
@@ -56,7 +54,20 @@ export function ownHeaders(
   if (scores !== undefined && meantStatus < 400) {
     headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');
   }
-  return headers;
+  return headers.length === 0 ? lines : lines + toFieldLines(headers);
+}
+
+const upstreamLines = new WeakMap<Upstream, string>();
+
+/** Made once for each. */
+function upstreamLine(upstream: Upstream | undefined): string {
+  if (upstream === undefined) return 'x-postern-upstream: \r\n';
+  let line = upstreamLines.get(upstream);
+  if (line === undefined) {
+    line = toFieldLines(['x-postern-upstream', withMasks(upstream.id)]);
+    upstreamLines.set(upstream, line);
+  }
+  return line;
 }
 
 const longestList = 1_000;

@@ -55,7 +55,7 @@ import { ownerOf } from './objects/object-registry.ts';
 import { isInBackground, type RecordingDeps, recorded, recordsOf } from './objects/recording.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
 import { estimateWith, type OtherModel, otherModelsIn, refusedModel, routePlanWith } from './other-models.ts';
-import { ownHeaders } from './own-headers.ts';
+import { ownLines } from './own-headers.ts';
 import { ParsingMemory } from './parsing-memory.ts';
 import {
   checkStandIn,
@@ -297,7 +297,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const passed = passing instanceof Promise ? await passing : passing;
     const answer = query.wantsList ? asList(passed, () => observerOf(exchange, passed)) : passed;
     if (question.body.length > wholeBodyBytes) exchange.requestLease?.release();
-    return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
+    return { answer, lines: ownLines(exchange, answer, resolved, question, reservation) };
   }
 
   function enterBy(
@@ -418,8 +418,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     async serve(exchange, route, modelFromPath, request, response, begun) {
       const settling = begun?.settling ?? new Settling(exchange, deps);
       try {
-        const { answer, headers } = await ask(exchange, route, modelFromPath, request, response, settling, begun);
-        await relay(exchange, answer, response, headers, settling);
+        const { answer, lines } = await ask(exchange, route, modelFromPath, request, response, settling, begun);
+        await relay(exchange, answer, response, lines, settling);
       } catch (error) {
         await settling.failed(error);
         throw error;
@@ -430,13 +430,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       try {
         const answer = await attempt(plan, deps, first);
         if (question.body.length > wholeBodyBytes) exchange.requestLease?.release();
-        await relay(
-          exchange,
-          answer,
-          response,
-          ownHeaders(exchange, answer, resolved, question, reservation),
-          settling,
-        );
+        await relay(exchange, answer, response, ownLines(exchange, answer, resolved, question, reservation), settling);
       } catch (error) {
         await settling.failed(error);
         throw error;
@@ -493,7 +487,7 @@ function modelBesideBody({ own }: Route, headers: RequestHeaders): string | unde
 interface Answered {
   readonly answer: Answer;
   /** What Postern adds to its head. */
-  readonly headers: readonly string[];
+  readonly lines: string;
 }
 
 /** Whether any of its upstreams keeps what clients make there. */

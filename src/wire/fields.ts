@@ -1,5 +1,6 @@
 /** The fields of a message as spans in its head: names are compared in place, and text is made on demand. */
 
+import { Buffer } from 'node:buffer';
 import { colon, cr, inToken, inValue, lf, space, tab } from './characters.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';
 
@@ -13,6 +14,11 @@ export interface FieldLimits {
 /** Numbers to a field: where its name begins and ends, and where its value does. */
 const numbersAField = 4;
 
+/** Of the last heads, by where they stood. */
+const recentNames: string[] = [];
+const mostRecent = 32;
+const longestRecent = 64;
+
 export class Fields {
   /** The head, each byte a character. */
   readonly #text: string;
@@ -22,6 +28,9 @@ export class Fields {
   #byName: ReadonlyMap<string, string> | undefined = undefined;
   /** What a reader has made of them: the next request with the same head has the same fields. */
   made: unknown = undefined;
+  /** What the edge has read in them. */
+  facts: unknown = undefined;
+  passedOn: string | undefined = undefined;
 
   constructor(text: string, spans: readonly number[]) {
     this.#text = text;
@@ -104,9 +113,24 @@ export class Fields {
 
   #toList(): string[] {
     const list: string[] = [];
-    for (let at = 0; at < this.#spans.length; at += 2)
-      list.push(this.#text.slice(this.#spans[at], this.#spans[at + 1]));
+    const spans = this.#spans;
+    for (let at = 0; at < spans.length; at += numbersAField) {
+      list.push(this.#nameAt(at), this.#text.slice(spans[at + 2], spans[at + 3]));
+    }
     return list;
+  }
+
+  /** Most heads have the same names in the same order: a text that is known is looked up faster than one that is new. */
+  #nameAt(at: number): string {
+    const start = this.#spans[at] ?? 0;
+    const end = this.#spans[at + 1] ?? 0;
+    const recent = recentNames[at / numbersAField];
+    if (recent !== undefined && recent.length === end - start && this.#text.startsWith(recent, start)) return recent;
+    const name = this.#text.slice(start, end);
+    // A copy: a part of a text keeps all of it.
+    if (at < mostRecent * numbersAField && name.length <= longestRecent)
+      recentNames[at / numbersAField] = Buffer.from(name, 'latin1').toString('latin1');
+    return name;
   }
 
   #isNamed(at: number, name: string): boolean {

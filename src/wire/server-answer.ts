@@ -118,12 +118,13 @@ export class ServerAnswer {
     this.#carrier.socket.write(head, 'latin1');
   }
 
-  end(chunk?: Buffer, trailers: readonly string[] = []): void {
+  /** Trailers as lines; they leave where the body has no announced length. */
+  end(chunk?: Buffer, trailers = ''): void {
     if (this.isEnded || this.isClosed) return;
     this.isEnded = true;
     if (this.#isChunked) {
       if (chunk !== undefined && chunk.length > 0) this.write(chunk);
-      this.#finish(`${this.#head}0\r\n${toFieldLines(trailers)}\r\n`);
+      this.#finish(`${this.#head}0\r\n${trailers}\r\n`);
     } else if (chunk === undefined || chunk.length === 0) {
       this.#finish(this.#head);
     } else if (chunk.length <= joinedBytes && this.#head !== '') {
@@ -136,6 +137,14 @@ export class ServerAnswer {
       socket.uncork();
       this.#carrier.answerWritten();
     }
+    this.#head = '';
+  }
+
+  /** The same with a body that was announced, and is text: each character a byte. */
+  endText(text: string): void {
+    if (this.isEnded || this.isClosed) return;
+    this.isEnded = true;
+    this.#finish(this.#head + text);
     this.#head = '';
   }
 

@@ -5,9 +5,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../../core/outcome.ts';
 import { headerList, headerValue } from '../../lib/raw-headers.ts';
-import { toFieldLines } from '../../wire/head-writer.ts';
 import type { AnswerWatcher, Framing, ServerAnswer } from '../../wire/server-answer.ts';
-import { clientHeaders, clientLines, clientTrailers } from '../headers.ts';
+import { clientLines, clientTrailers } from '../headers.ts';
 import { NamedUsageObserver } from '../usage/named-usage.ts';
 import type { Settling } from '../usage/settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';
@@ -21,13 +20,13 @@ export function relay(
   exchange: Exchange,
   answer: Answer,
   response: ServerAnswer,
-  ownHeaders: readonly string[],
+  ownLines: string,
   settling: Settling,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const relaying = new Relay(exchange, answer, response, settling, { resolve, reject });
     try {
-      relaying.start(ownHeaders);
+      relaying.start(ownLines);
     } catch (error) {
       relaying.fail(error);
     }
@@ -50,7 +49,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #lengthBytes: number | undefined;
   readonly #framing: Framing;
   /** Until it is written. */
-  #head: string[] | undefined = undefined;
+  #head: string | undefined = undefined;
   /** Nothing more comes, or what comes is of no use any more. */
   #isOver = false;
 
@@ -65,9 +64,8 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#framing = framingOf(answer, this.#lengthBytes, response);
   }
 
-  start(ownHeaders: readonly string[]): void {
-    const rules = rulesFor(this.#exchange, this.#framing, ownHeaders);
-    this.#head = [...clientHeaders(this.#answer.headers, rules), ...ownHeaders];
+  start(ownLines: string): void {
+    this.#head = linesFor(this.#exchange, this.#answer, this.#framing, ownLines);
     this.#exchange.status = this.#answer.status;
     this.#describeToCapture();
     this.#exchange.client.work = this;
@@ -119,7 +117,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     }
     this.#writeHead();
     const passing =
-      trailers.length === 0 ? trailers : clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders);
+      trailers.length === 0 ? '' : clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders);
     this.#response.end(chunk, passing);
     this.#finish();
   }
@@ -176,7 +174,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
 
   #writeHead(): void {
     if (this.#head === undefined) return;
-    this.#response.writeHead(this.#answer.status, this.#answer.statusText, this.#head, this.#framing);
+    this.#response.writeHeadLines(this.#answer.status, this.#answer.statusText, this.#head, this.#framing);
     this.#head = undefined;
   }
 
@@ -186,19 +184,11 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   }
 }
 
-/** The headers that the client gets, as the lines of a head. */
-export const linesFor = (
-  exchange: Exchange,
-  { headers }: Answer,
-  framing: Framing,
-  ownHeaders: readonly string[],
-): string => clientLines(headers, rulesFor(exchange, framing, ownHeaders)) + toFieldLines(ownHeaders);
-
-const rulesFor = ({ target }: Exchange, framing: Framing, ownHeaders: readonly string[]) => ({
-  framing,
-  hasOwnRates: ownHeaders.some((name) => name.startsWith('x-ratelimit-')),
-  listed: target?.upstream.responseHeaders,
-});
+/** The headers that the client gets, as the lines of a head; `ownLines` are those that Postern adds. */
+export function linesFor({ target }: Exchange, { headers }: Answer, framing: Framing, ownLines: string): string {
+  const hasOwnRates = ownLines.includes('\r\nx-ratelimit-');
+  return clientLines(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders }) + ownLines;
+}
 
 /** Sees what the upstream counts as its answer passes. */
 export function observerOf(exchange: Exchange, { status, headers }: Answer): UsageObserver {

@@ -15,7 +15,7 @@ import type { UsageObserver } from '../usage/usage.ts';
 import { decode } from './decoding.ts';
 import { observerOf } from './relay.ts';
 import { untilGone } from './until-gone.ts';
-import { behindName, otherWidthIn, vectorKey, type Width, widthFor, wrongWidth } from './vector-width.ts';
+import { behindName, otherWidthIn, type Width, widthFor, wrongWidth } from './vector-width.ts';
 
 /** Of longer ones, the first vector alone is looked at. */
 const mostBytes = 64 * 1024;
@@ -25,16 +25,21 @@ const shortBytes = 4 * 1024;
 interface Results {
   /** The members that may hold them. */
   readonly lists: readonly string[];
-  /** The member that each of them has. */
+  /** The member that each of them has, as bytes and as text. */
   readonly key: Buffer;
+  readonly keyText: string;
   readonly words: readonly [results: string, items: string];
 }
 
 const results: Readonly<Partial<Record<string, Results>>> = {
-  embeddings: { lists: ['data'], key: vectorKey, words: ['vectors', 'inputs'] },
-  rerank: { lists: ['results', 'data'], key: Buffer.from('"index"'), words: ['results', 'documents'] },
-  moderations: { lists: ['results'], key: Buffer.from('"categories"'), words: ['results', 'inputs'] },
+  embeddings: resultsIn(['data'], '"embedding"', ['vectors', 'inputs']),
+  rerank: resultsIn(['results', 'data'], '"index"', ['results', 'documents']),
+  moderations: resultsIn(['results'], '"categories"', ['results', 'inputs']),
 };
+
+function resultsIn(lists: Results['lists'], keyText: string, words: Results['words']): Results {
+  return { lists, key: Buffer.from(keyText), keyText, words };
+}
 
 /** What is wrong with an answer; of a wrong width it is not counted yet what was served. */
 export type Fault = Failure | { readonly width: Width; readonly came: number };
@@ -53,7 +58,9 @@ export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise
   const codings = codingsOf(answer.headers);
   if (!isWhole) return width !== undefined && codings.length === 0 ? otherWidthIn(firstOf(answer), width) : undefined;
   const bytes = inOnePiece(answer.waiting);
-  if (codings.length === 0) return judge(plan, bytes, wanted, width);
+  // To begin a search of bytes costs more than to look through a short text, which may also be what the client gets.
+  if (codings.length === 0 && bytes.length <= shortBytes) answer.text ??= bytes.toString('latin1');
+  if (codings.length === 0) return judge(plan, bytes, wanted, width, answer.text);
   return decoded(bytes, codings).then((plain) => plain && judge(plan, plain, wanted, width));
 }
 
@@ -91,12 +98,12 @@ async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffe
   return plain;
 }
 
-function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefined): Fault | undefined {
+function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefined, text?: string): Fault | undefined {
   const shape = results[plan.route.operation];
   if (shape === undefined) return undefined;
-  const { key, lists, words } = shape;
+  const { lists, words } = shape;
   // Numbers hold no quotes: what stands between the names is passed over, and read by nobody.
-  if (countKeys(bytes, key, wanted) < wanted) {
+  if (countKeys(bytes, text, shape, wanted) < wanted) {
     const count = countResults(bytes, lists);
     if (count !== undefined && count < wanted) return misfit(`${count} ${words[0]} for ${wanted} ${words[1]}`);
   }
@@ -104,19 +111,12 @@ function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefin
 }
 
 /** As far as so many. */
-function countKeys(bytes: Buffer, key: Buffer, enough: number): number {
+function countKeys(bytes: Buffer, text: string | undefined, { key, keyText }: Results, enough: number): number {
+  const { length } = key;
+  const next = (from: number): number => (text === undefined ? bytes.indexOf(key, from) : text.indexOf(keyText, from));
   let count = 0;
-  // To begin a search of bytes costs more than to look through a short text.
-  if (bytes.length <= shortBytes) {
-    const text = bytes.toString('latin1');
-    const name = key.toString('latin1');
-    for (let at = text.indexOf(name); at !== -1 && count < enough; at = text.indexOf(name, at + name.length)) {
-      if (behindName(bytes, at + name.length) !== -1) count += 1;
-    }
-    return count;
-  }
-  for (let at = bytes.indexOf(key); at !== -1 && count < enough; at = bytes.indexOf(key, at + key.length)) {
-    if (behindName(bytes, at + key.length) !== -1) count += 1;
+  for (let at = next(0); at !== -1 && count < enough; at = next(at + length)) {
+    if (behindName(bytes, at + length) !== -1) count += 1;
   }
   return count;
 }

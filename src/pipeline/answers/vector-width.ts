@@ -67,7 +67,7 @@ function kindSaidIn(body: Buffer): string | undefined {
   return said;
 }
 
-export const vectorKey = Buffer.from('"embedding"');
+const vectorKey = Buffer.from('"embedding"');
 
 /** The byte behind a member's name and its colon; -1 where it is no name. */
 export function behindName(bytes: Buffer, at: number): number {

@@ -16,7 +16,7 @@ import { textOf } from '../../lib/json/json-scan.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
 import { attempt } from '../calls/attempt.ts';
 import { modelNotAllowed, nameAt, notSupported, routePlanOf, unknownModel } from '../calls/plan.ts';
-import { ownHeaders } from '../own-headers.ts';
+import { ownLines } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Batches } from './batch-polling.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
@@ -85,7 +85,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     const plan = planAbout({ ...sent, credential: location.credential }, call, about.records);
     const answer = await attempt({ ...plan, client: nobody() }, deps);
     const passing = await follow(exchange, answer);
-    return { answer: passing, headers: ownHeaders(exchange, passing, resolved, noQuestion, reservation) };
+    return { answer: passing, lines: ownLines(exchange, passing, resolved, noQuestion, reservation) };
   }
 
   /** As the key and the configuration are now, which may be others than when the file came. */
@@ -157,7 +157,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     const sent = { exchange, route, clientHeaders: request.fields, resolved, routePlan, credential, reservation };
     const plan = planAbout(sent, { method, behind: `/${encodeURIComponent(id)}${tail}`, query: noQuery }, records);
     const answer = await told(object, key, exchange, await attempt(plan, deps));
-    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+    return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
   /** The files that it names are written down before anybody sees them. */
@@ -194,7 +194,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
       after,
       limit: pages,
     });
-    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+    return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
   async function findOwn(key: KeyRecord, name: StoredName): Promise<StoredObject | undefined> {

@@ -19,7 +19,7 @@ import type { ServerRequest } from '../../wire/server-request.ts';
 import { relay } from '../answers/relay.ts';
 import { attempt } from '../calls/attempt.ts';
 import { type Plan, routePlanOf } from '../calls/plan.ts';
-import { ownHeaders } from '../own-headers.ts';
+import { ownLines } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Question } from '../question.ts';
 import { Settling } from '../usage/settling.ts';
@@ -49,7 +49,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     id: string,
     request: ServerRequest,
     settling: Settling,
-  ): Promise<{ readonly answer: Answer; readonly headers: readonly string[] }> {
+  ): Promise<{ readonly answer: Answer; readonly lines: string }> {
     const { route } = about;
     const key = await admit(exchange, route, request);
     exchange.key = key;
@@ -70,7 +70,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     const plan = planAbout(sent, called, about.records);
     const answer = await recorded(plan, await attempt(plan, deps), deps);
     if (about.forgets && answer.status < 300) await objects.forget(object);
-    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+    return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
   /** Whatever is missing, it is the same error, and takes a look into the store. */
@@ -101,8 +101,8 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
   return async (exchange, route, id, request, response) => {
     const settling = new Settling(exchange, deps);
     try {
-      const { answer, headers } = await ask(exchange, route, id, request, settling);
-      await relay(exchange, answer, response, headers, settling);
+      const { answer, lines } = await ask(exchange, route, id, request, settling);
+      await relay(exchange, answer, response, lines, settling);
     } catch (error) {
       await settling.failed(error);
       throw error;

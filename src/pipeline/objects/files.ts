@@ -15,7 +15,7 @@ import { plainName } from '../../lib/multipart/part-head.ts';
 import { HeldAnswer } from '../answers/held-answer.ts';
 import { attempt } from '../calls/attempt.ts';
 import type { Plan } from '../calls/plan.ts';
-import { ownHeaders } from '../own-headers.ts';
+import { ownLines } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';
 import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
@@ -111,7 +111,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     const plan = planAbout(sent, about, about.body === undefined ? undefined : records);
     const attempted = await attempt(plan, deps);
     const answer = about.body === undefined ? attempted : await recordFile(exchange, attempted, input);
-    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+    return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
   /** With what is said of it, by which it is listed. */
@@ -145,7 +145,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
       after,
       limit: pages,
     });
-    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+    return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
   return pipelineOf(deps, { make, list, askAbout });

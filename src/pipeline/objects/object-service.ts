@@ -48,7 +48,7 @@ export interface AskedThere {
 
 export interface AnsweredThere {
   readonly answer: Answer;
-  readonly headers: readonly string[];
+  readonly lines: string;
 }
 
 interface ServiceDeps
@@ -89,8 +89,8 @@ export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: A
       }
     }
     try {
-      const { answer, headers } = await ask();
-      await relay(exchange, answer, response, headers, settling);
+      const { answer, lines } = await ask();
+      await relay(exchange, answer, response, lines, settling);
     } catch (error) {
       await settling.failed(error);
       throw error;
