@@ -37,18 +37,32 @@ const leaseLooks = 3;
 /** In a row: a single minute opens and closes nothing. */
 const looksToOpen = 2;
 const looksToClose = 3;
+/** Until a notification that a channel did not accept is sent again; doubled each time, up to the longest. */
+const firstRetryMs = 30_000;
+const longestRetryMs = 15 * 60_000;
+/** Looks are not exactly as far apart. */
+const slackMs = 5_000;
 /** What nobody took for so long is told no more. */
 const tellWithinMs = 24 * 3_600_000;
 const keptMs = 90 * 86_400_000;
 const mostOpen = 1_000;
 
+interface Retry {
+  readonly failures: number;
+  readonly atMs: number;
+}
+
 const nameOf = ({ rule, kind, subject }: AlertFacts): string => `${rule} ${kind} ${subject}`;
+
+const retryOf = ({ id }: StoredAlert, untold: string): string => `${id} ${untold}`;
 
 export function createAlertWatch({ context, ways, node, everyMs = standardEveryMs }: AlertWatchDeps): AlertWatch {
   const { store, clock, log, configuration } = context;
   /** For how many looks it has been so, or not any more. */
   const seen = new Map<string, number>();
   const gone = new Map<string, number>();
+  /** By alert, event and channel. Another node that takes over starts anew. */
+  const retries = new Map<string, Retry>();
   let isClosed = false;
   let looking: Promise<void> = Promise.resolve();
 
@@ -109,6 +123,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     if (!(await store.alerts.lease(node, nowMs + leaseLooks * everyMs))) {
       seen.clear();
       gone.clear();
+      retries.clear();
       return;
     }
     const { found, unknown } = await findAlerts(context, (rule, thrown) =>
@@ -174,11 +189,14 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   }
 
   async function tellAll(nowMs: number): Promise<void> {
-    for (const alert of await store.alerts.untold()) {
+    const untold = await store.alerts.untold();
+    const waiting = new Set(untold.flatMap((alert) => alert.untold.map((one) => retryOf(alert, one))));
+    for (const name of retries.keys()) if (!waiting.has(name)) retries.delete(name);
+    for (const alert of untold) {
       const isSilenced = (alert.silencedUntilMs ?? 0) > nowMs;
       const isOld = nowMs - (alert.closedAtMs ?? alert.openedAtMs) > tellWithinMs;
       const left =
-        isSilenced || isOld ? [] : (await Promise.all(alert.untold.map((one) => tellOne(one, alert)))).flat();
+        isSilenced || isOld ? [] : (await Promise.all(alert.untold.map((one) => tellOne(one, alert, nowMs)))).flat();
       if (left.length === alert.untold.length) continue;
       // Somebody may have silenced it meanwhile.
       await store.alerts.put({
@@ -190,14 +208,19 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   }
 
   /** Gives back what is left to tell. */
-  async function tellOne(untold: string, alert: StoredAlert): Promise<string[]> {
+  async function tellOne(untold: string, alert: StoredAlert, nowMs: number): Promise<string[]> {
     const [event = '', id = ''] = untold.split(':', 2);
     const way = listWays().find((one) => one.id === id);
     if (way === undefined) return [];
+    const name = retryOf(alert, untold);
+    const { failures, atMs } = retries.get(name) ?? { failures: 0, atMs: nowMs };
+    if (nowMs < atMs - slackMs) return [untold];
     try {
       await way.tell(event, alert);
       return [];
     } catch (thrown) {
+      const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** failures);
+      retries.set(name, { failures: failures + 1, atMs: nowMs + delayMs });
       log.warn('alert not taken', { alert: alert.id, channel: id, host: way.host, failure: failureOf(thrown) });
       return [untold];
     }

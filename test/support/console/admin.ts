@@ -22,7 +22,7 @@ import { createKeyJudge } from '../../../src/config/elements/key/judge.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { createResourceEditor, type ResourceEditorDeps } from '../../../src/config/store/resource-editor.ts';
 import { families } from '../../../src/families/index.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { routes } from '../../../src/routes/index.ts';
 import { toInstanceFacts } from '../../../src/serve/admin.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -48,11 +48,20 @@ export interface AdminOptions {
   /** Where a gateway serves clients, for tests that call it. */
   readonly clientUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Of what the endpoints and alerts see. */
+  readonly clock?: Clock;
 }
 
 export async function openAdmin(
   t: TestContext,
-  { role = 'owner', signsIn = false, configuration, clientUrl = 'http://127.0.0.1:4000', env = {} }: AdminOptions = {},
+  {
+    role = 'owner',
+    signsIn = false,
+    configuration,
+    clientUrl = 'http://127.0.0.1:4000',
+    env = {},
+    clock = systemClock,
+  }: AdminOptions = {},
 ) {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-admin-'));
   t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 20 }));
@@ -99,7 +108,7 @@ export async function openAdmin(
   const watched: Watched = {
     store,
     series: store.series,
-    clock: systemClock,
+    clock,
     log,
     version: '0.0.0',
     families,

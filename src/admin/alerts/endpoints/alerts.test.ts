@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
 import { imported } from '../../../../test/support/ledger/ledger-rows.ts';
+import { createFakeClock } from '../../../../test/support/time/fake-clock.ts';
 import { createAlertWatch } from '../watch.ts';
 
 const hooks = {
@@ -36,16 +37,46 @@ test('an alert opens on the second match, is sent once to each channel, and clos
 });
 
 test('an alert that a webhook did not accept is sent again with the same ID', async (t) => {
-  const { context, told, refuse, answerWebhooks } = await openAdmin(t, { configuration: { alerts: hooks } });
+  const clock = createFakeClock();
+  const { context, told, refuse, answerWebhooks } = await openAdmin(t, { configuration: { alerts: hooks }, clock });
   refuse(fault);
   answerWebhooks(500);
-  for (let look = 0; look < 3; look++) await context.alerts.look();
+  for (let look = 0; look < 2; look++) await context.alerts.look();
+  clock.advance(30_000);
+  await context.alerts.look();
   answerWebhooks(204);
+  clock.advance(60_000);
   await context.alerts.look();
   await context.alerts.look();
   const own = told.filter(({ to }) => to === 'https://hooks.example/a').map(({ body }) => JSON.parse(body).id);
   assert.equal(own.length, 3);
   assert.equal(new Set(own).size, 1);
+});
+
+test('a webhook that accepts nothing is tried after 30 s, then ever more seldom up to 15 min, for a day', async (t) => {
+  const clock = createFakeClock();
+  const { context, told, refuse, answerWebhooks } = await openAdmin(t, {
+    configuration: { alerts: { webhooks: [{ url: 'https://hooks.example/a' }] } },
+    clock,
+  });
+  refuse(fault);
+  answerWebhooks(500);
+  await context.alerts.look();
+  const triedAtS: number[] = [];
+  const lookAt = async (stepS: number, untilS: number): Promise<void> => {
+    while (clock.monotonicMs() < untilS * 1_000) {
+      const before = told.length;
+      await context.alerts.look();
+      if (told.length > before) triedAtS.push(clock.monotonicMs() / 1_000);
+      clock.advance(stepS * 1_000);
+    }
+  };
+  await lookAt(30, 3_600);
+  assert.deepEqual(triedAtS, [0, 30, 90, 210, 450, 930, 1_830, 2_730]);
+  await lookAt(300, 2 * 86_400);
+  const lastS = triedAtS.at(-1) ?? 0;
+  assert.ok(lastS > 86_400 - 1_200 && lastS <= 86_400, `it was last tried after ${lastS} s`);
+  assert.equal((await context.store.alerts.untold()).length, 0);
 });
 
 test('one of several nodes evaluates alerts, and another takes over after its lease ends', async (t) => {
