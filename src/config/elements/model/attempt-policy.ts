@@ -6,9 +6,9 @@ import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
-import { type CompileContext, type Entry, quoted } from '../context.ts';
+import { type CompileContext, quoted } from '../context.ts';
 import { type ModelEntry, standardRetry } from './schema.ts';
-import { nameOf, type PlacedTargets, serves } from './targets.ts';
+import { type CompiledModel, nameOf, serves } from './targets.ts';
 
 type AttemptPolicy = Pick<Model, 'balance' | 'retry' | 'hedge'>;
 
@@ -21,19 +21,13 @@ export const standardPolicy: AttemptPolicy = Object.freeze({
 /** Answering these twice may give two answers, and costs twice. */
 const isSentOnce = (operation: Operation): boolean => !operationRows[operation].replayable;
 
-export function toAttemptPolicy(
-  { path, value }: Entry<ModelEntry>,
-  served: readonly Operation[],
-  called: PlacedTargets,
-  isComplete: boolean,
-  context: CompileContext,
-): AttemptPolicy {
-  warnOfIdleBalance({ path, value }, called, context);
-  warnOfIdleRetry({ path, value }, context);
-  const { balance, retry, hedge } = value;
+export function toAttemptPolicy(model: CompiledModel): AttemptPolicy {
+  const { balance, retry, hedge } = model.value;
+  warnOfIdleBalance(model);
+  warnOfIdleRetry(model);
   if (hedge !== undefined) {
-    checkHedge({ path, value }, served, called, isComplete, context);
-    checkHedgeTime(hedge.after, [...path, 'hedge', 'after'], served, called, context);
+    checkHedge(model);
+    checkHedgeTime(model, hedge.after);
   }
   return {
     balance,
@@ -42,11 +36,7 @@ export function toAttemptPolicy(
   };
 }
 
-function warnOfIdleBalance(
-  { path, value }: Entry<ModelEntry>,
-  called: PlacedTargets,
-  { warnings }: CompileContext,
-): void {
+function warnOfIdleBalance({ path, value, called, context: { warnings } }: CompiledModel): void {
   if (value.balance === standardPolicy.balance) return;
   const place = toPathText([...path, 'balance']);
   const priorities = new Set(called.map(({ target }) => target.priority));
@@ -56,20 +46,14 @@ function warnOfIdleBalance(
   }
 }
 
-function warnOfIdleRetry({ path, value }: Entry<ModelEntry>, { warnings }: CompileContext): void {
+function warnOfIdleRetry({ path, value, context: { warnings } }: CompiledModel): void {
   const { sameTarget = 0, attempts } = value.retry;
   if (sameTarget < attempts) return;
   const place = toPathText([...path, 'retry', 'same_target']);
   warnings.push(`${place}: ${sameTarget} is more than retry.attempts (${attempts}) leaves after the first call`);
 }
 
-function checkHedge(
-  { path, value }: Entry<ModelEntry>,
-  served: readonly Operation[],
-  called: PlacedTargets,
-  isComplete: boolean,
-  { faults }: CompileContext,
-): void {
+function checkHedge({ path, value, served, called, isComplete, context: { faults } }: CompiledModel): void {
   const at = [...path, 'hedge'];
   const once = served.filter(isSentOnce);
   if (once.length > 0 && value.retry.scope !== 'always') {
@@ -85,13 +69,7 @@ function checkHedge(
 }
 
 /** A `total` is never shorter than the `first_byte` beside it. */
-function checkHedgeTime(
-  afterMs: Hedge['afterMs'],
-  path: Path,
-  served: readonly Operation[],
-  called: PlacedTargets,
-  { faults }: CompileContext,
-): void {
+function checkHedgeTime({ path, served, called, context: { faults } }: CompiledModel, afterMs: Hedge['afterMs']): void {
   if (afterMs === 'p95') return;
   for (const placed of called) {
     const { timeouts } = placed.target.upstream;
@@ -99,19 +77,19 @@ function checkHedgeTime(
     const firstByteMs = Math.min(...offered.map((operation) => timeouts[operation].firstByteMs));
     if (afterMs < firstByteMs) continue;
     faults.add(
-      path,
+      [...path, 'hedge', 'after'],
       `${fromMilliseconds(afterMs)} is not shorter than the first_byte timeout of ${nameOf(placed)} (${fromMilliseconds(firstByteMs)}), at which its call ends; lower this, or raise that`,
     );
     return;
   }
 }
 
-export function toListSettings(
-  { cache, dedupe, coalesce, shadow, canary, matryoshka, dimensions }: ModelEntry,
-  path: Path,
-  served: readonly Operation[],
-  { warnings, faults }: CompileContext,
-): Pick<Model, 'cache' | 'dedupes' | 'coalesce' | 'shadow' | 'canary'> {
+export function toListSettings({
+  path,
+  value: { cache, dedupe, coalesce, shadow, canary, matryoshka, dimensions },
+  served,
+  context: { warnings, faults },
+}: CompiledModel): Pick<Model, 'cache' | 'dedupes' | 'coalesce' | 'shadow' | 'canary'> {
   const isIdle = !served.some((operation) => listOperations.has(operation));
   for (const [name, isSet] of [
     ['cache', cache !== undefined],

@@ -13,13 +13,14 @@ import {
 } from '../../../core/snapshot.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, checkPattern, createClaims, type Entry } from '../context.ts';
+import { type CompileContext, checkPattern, createClaims } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings } from './attempt-policy.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
 import { toScores, toSpace } from './score-scale.ts';
 import {
+  type CompiledModel,
   calledOf,
   familyScores,
   nameOf,
@@ -29,8 +30,6 @@ import {
   serves,
   toTargets,
 } from './targets.ts';
-
-/** On the routes of these, a hidden model answers as an unknown one does. */
 
 export function* compileModels(
   document: ConfigurationDocument,
@@ -46,7 +45,7 @@ export function* compileModels(
     const [first, ...others] = toTargets({ path, value }, document, upstreams, context);
     if (first === undefined) continue;
     const isComplete = others.length + 1 === value.targets.length;
-    const model = compileModel({ path, value, createdAtMs }, [first, ...others], isComplete, context);
+    const model = compileModel({ path, value, createdAtMs, isComplete, context }, [first, ...others]);
     if (named) models.push(model);
   }
   for (const warning of yield* ambiguities(models)) context.warnings.push(warning);
@@ -96,13 +95,9 @@ function claimNames(
 }
 
 /** One of these would be told a role twice: in its own words, and by the prefix. */
-function toRoles(
-  { path, value: { roles } }: Entry<ModelEntry>,
-  served: readonly Operation[],
-  called: PlacedTargets,
-  { faults, warnings }: CompileContext,
-): Model['roles'] {
+function toRoles({ path, value: { roles }, served, called, context }: CompiledModel): Model['roles'] {
   if (roles === undefined) return undefined;
+  const { faults, warnings } = context;
   const at = [...path, 'roles'];
   if (!served.includes('embeddings')) {
     warnings.push(`${toPathText(at)} has no effect, as the model makes no embeddings`);
@@ -119,14 +114,11 @@ function toRoles(
   return Object.freeze({ ...roles });
 }
 
-function compileModel(
-  { path, value, createdAtMs }: Entry<ModelEntry>,
-  targets: PlacedTargets,
-  isComplete: boolean,
-  context: CompileContext,
-): Model {
+function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: PlacedTargets): Model {
+  const { path, value, createdAtMs, context } = entry;
   const called = calledOf(targets);
-  const served = toOperations({ path, value }, called, isComplete, context);
+  const served = toOperations({ ...entry, called });
+  const model: CompiledModel = { ...entry, called, served };
   if (!value.visible && served.every((operation) => operationRows[operation].visibleModelsOnly)) {
     context.warnings.push(
       `${toPathText(path)}: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`,
@@ -142,14 +134,14 @@ function compileModel(
     createdAtS: createdAtMs === undefined ? undefined : Math.floor(createdAtMs / 1000),
     operations: Object.freeze(served),
     visible: value.visible,
-    space: toSpace({ path, value }, served, called, context),
-    scores: toScores({ path, value }, served, called, context),
+    space: toSpace(model),
+    scores: toScores(model),
     context: value.context,
     maxOutput: value.max_output,
     maxToolCalls: value.max_tool_calls,
     dimensions: value.dimensions,
     matryoshka: value.matryoshka,
-    roles: toRoles({ path, value }, served, called, context),
+    roles: toRoles(model),
     maxAudioMs: value.max_audio,
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',
@@ -157,8 +149,8 @@ function compileModel(
     paceMs: value.pace,
     interactiveMs: value.slo?.interactive.p95,
     shape: value.shape,
-    ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
-    ...toListSettings(value, path, served, context),
+    ...toAttemptPolicy(model),
+    ...toListSettings(model),
     caps: toCaps(value, path, context),
     targets: Object.freeze<[Target, ...Target[]]>([first.target, ...others.map(({ target }) => target)]),
   });
@@ -205,13 +197,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
   return [...models.values()];
 }
 
-/** `called` are the targets with a weight; while one of the targets is at fault, what is missing may be its. */
-function toOperations(
-  { path, value }: Entry<ModelEntry>,
-  called: PlacedTargets,
-  isComplete: boolean,
-  context: CompileContext,
-): Operation[] {
+function toOperations({ path, value, called, isComplete, context }: Omit<CompiledModel, 'served'>): Operation[] {
   if (value.operations === undefined) return toOffered(called, [...path, 'operations'], context);
   const served = [...new Set(value.operations)];
   for (const operation of served) {
@@ -230,11 +216,7 @@ function toOperations(
 }
 
 /** What any of them offers. */
-function toOffered(
-  called: PlacedTargets,
-  path: readonly (string | number)[],
-  { warnings }: CompileContext,
-): Operation[] {
+function toOffered(called: PlacedTargets, path: Path, { warnings }: CompileContext): Operation[] {
   const all = new Set(called.flatMap(servedBy));
   const offered = operations.filter((operation) => all.has(operation));
   if (offered.length > 1) {

@@ -1,11 +1,10 @@
 /** The scale of a model's scores, and the space of its vectors. */
 
-import type { Operation } from '../../../core/operations/index.ts';
 import type { ScoreScale } from '../../../core/scores.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { CompileContext, Entry } from '../context.ts';
 import type { ModelEntry } from './schema.ts';
-import { nameOf, type PlacedTarget, type PlacedTargets, serves } from './targets.ts';
+import { type CompiledModel, nameOf, type PlacedTarget, type PlacedTargets, serves } from './targets.ts';
 
 const inWords: Readonly<Record<ScoreScale, string>> = {
   raw: 'raw scores',
@@ -13,12 +12,8 @@ const inWords: Readonly<Record<ScoreScale, string>> = {
 };
 
 /** What all that rerank answer with. Undefined: there are none, or nobody knows it of each of them. */
-export function toScores(
-  { path, value }: Entry<ModelEntry>,
-  served: readonly Operation[],
-  called: PlacedTargets,
-  { faults, warnings }: CompileContext,
-): ScoreScale | undefined {
+export function toScores({ path, value, served, called, context }: CompiledModel): ScoreScale | undefined {
+  const { faults, warnings } = context;
   if (!served.includes('rerank')) {
     if (value.scores !== undefined) {
       warnings.push(`${toPathText([...path, 'scores'])} has no effect, as the model does not serve rerank`);
@@ -52,12 +47,7 @@ export function toScores(
 }
 
 /** Without a declared space, all targets that embed have to name the same model. Undefined: there is none, or one for each name. */
-export function toSpace(
-  { path, value }: Entry<ModelEntry>,
-  served: readonly Operation[],
-  called: PlacedTargets,
-  context: CompileContext,
-): string | undefined {
+export function toSpace({ path, value, served, called, context }: CompiledModel): string | undefined {
   if (!served.includes('embeddings')) {
     if (value.space !== undefined) {
       context.warnings.push(`${toPathText([...path, 'space'])} has no effect, as the model does not serve embeddings`);

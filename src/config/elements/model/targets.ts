@@ -6,7 +6,6 @@ import type { ListLimits } from '../../../core/list-limits.ts';
 import { type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
-import type { TokenIds } from '../../../core/translation.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
@@ -22,6 +21,27 @@ export interface PlacedTarget {
 }
 
 export type PlacedTargets = readonly [PlacedTarget, ...PlacedTarget[]];
+
+/** A model while it is compiled. */
+export interface CompiledModel extends Entry<ModelEntry> {
+  readonly served: readonly Operation[];
+  /** Its targets with a weight. */
+  readonly called: PlacedTargets;
+  /** Whether all of its targets are there: while one of them is at fault, what is missing may be its. */
+  readonly isComplete: boolean;
+  readonly context: CompileContext;
+}
+
+/** A target while it is compiled. */
+interface NewTarget {
+  readonly entry: TargetEntry;
+  readonly owner: ModelEntry;
+  readonly upstream: Upstream;
+  /** What the upstream calls the model. */
+  readonly model: string;
+  readonly path: Path;
+  readonly context: CompileContext;
+}
 
 /** Fewer than the file has where an upstream is not there. */
 export function toTargets(
@@ -55,24 +75,18 @@ export function toTargets(
       reportUnknown(entry, at, document, context);
       return [];
     }
-    return [{ path: at, target: toTarget(entry, upstream, name, value, at, document, context) }];
+    const target = toTarget({ entry, owner: value, upstream, model: name, path: at, context }, document);
+    return [{ path: at, target }];
   });
 }
 
-function toTarget(
-  entry: TargetEntry,
-  upstream: Upstream,
-  model: string,
-  owner: ModelEntry,
-  path: Path,
-  { importedPrices }: Pick<ConfigurationDocument, 'importedPrices'>,
-  context: CompileContext,
-): Target {
+function toTarget(made: NewTarget, { importedPrices }: Pick<ConfigurationDocument, 'importedPrices'>): Target {
+  const { entry, owner, upstream, model } = made;
   const { priority, weight, bridge, unsupported, token_ids: tokenIds } = entry;
-  const offers = toBridgeOffers(entry, upstream, path, context) ?? upstream.offers;
-  warnOfTokenIds(tokenIds, offers, path, context);
-  const scores = toTargetScores(entry, owner, model, offers, path, context);
-  const defaults = toDefaults(entry, offers, owner.operations ?? operations, path, context);
+  const offers = toBridgeOffers(made) ?? upstream.offers;
+  warnOfTokenIds(made, offers);
+  const scores = toTargetScores(made, offers);
+  const defaults = toDefaults(made, offers);
   return Object.freeze({
     upstream: bridge === undefined ? upstream : asBridged(upstream),
     model,
@@ -111,13 +125,9 @@ function asBridged(upstream: Upstream): Upstream {
 }
 
 /** What a bridge serves, and nothing else: the model behind it speaks chat. */
-function toBridgeOffers(
-  { bridge }: TargetEntry,
-  { family, options }: Upstream,
-  path: Path,
-  context: CompileContext,
-): ReadonlyMap<string, Offer> | undefined {
+function toBridgeOffers({ entry: { bridge }, upstream, path, context }: NewTarget): OfferMap | undefined {
   if (bridge === undefined) return undefined;
+  const { family, options } = upstream;
   const bridges = family.bridges?.(options) ?? {};
   const offers = Object.hasOwn(bridges, bridge) ? bridges[bridge] : undefined;
   if (offers !== undefined) return toOfferMap(offers, options, () => true);
@@ -132,32 +142,22 @@ function toBridgeOffers(
   return undefined;
 }
 
-function toDefaults(
-  { defaults }: TargetEntry,
-  offers: ReadonlyMap<string, Offer>,
-  served: readonly Operation[],
-  path: Path,
-  { faults, warnings }: CompileContext,
-): Readonly<Record<string, Json>> {
+function toDefaults({ entry, owner, path, context }: NewTarget, offers: OfferMap): Readonly<Record<string, Json>> {
+  const { faults, warnings } = context;
   // What is null is not there.
-  const entries = Object.entries(defaults).filter(([, value]) => value !== null);
+  const entries = Object.entries(entry.defaults).filter(([, value]) => value !== null);
   for (const [name] of entries) {
     const fix = fixFor(name.toLowerCase());
     if (fix !== undefined) faults.add([...path, 'defaults', name], `can have no default: ${fix}`);
   }
-  if (entries.length > 0 && !isTranslated(offers, served)) {
+  if (entries.length > 0 && !isTranslated(offers, owner.operations ?? operations)) {
     warnings.push(`${toPathText([...path, 'defaults'])} has no effect, as the bytes of a request pass as they came`);
   }
   return Object.freeze(Object.fromEntries(entries.map(([name, value]) => [name, fromPlain(value)])));
 }
 
-function warnOfTokenIds(
-  tokenIds: TokenIds,
-  offers: ReadonlyMap<string, Offer>,
-  path: Path,
-  { warnings }: CompileContext,
-): void {
-  if (tokenIds !== 'pass') return;
+function warnOfTokenIds({ entry, path, context: { warnings } }: NewTarget, offers: OfferMap): void {
+  if (entry.token_ids !== 'pass') return;
   for (const peril of new Set([...offers.values()].map(({ perilOfTokenIds }) => perilOfTokenIds))) {
     if (peril === undefined) continue;
     warnings.push(
@@ -176,7 +176,7 @@ function fixFor(parameter: string): string | undefined {
   return undefined;
 }
 
-function isTranslated(offers: ReadonlyMap<string, Offer>, served: readonly Operation[]): boolean {
+function isTranslated(offers: OfferMap, served: readonly Operation[]): boolean {
   return labels.some((label) =>
     served.some((operation) => offers.get(offerKey(label, operation))?.translation !== undefined),
   );
@@ -235,15 +235,12 @@ export function familyScores(offers: OfferMap, upstreamName: string): TargetScor
 }
 
 /** The same, with what the file says of the target and wants of the model. */
-function toTargetScores(
-  { scores: said, defaults: { raw_scores: raw } }: TargetEntry,
-  { scores: wanted }: ModelEntry,
-  upstreamName: string,
-  offers: OfferMap,
-  path: Path,
-  { warnings }: CompileContext,
-): TargetScores | undefined {
-  const known = familyScores(offers, upstreamName);
+function toTargetScores({ entry, owner, model, path, context }: NewTarget, offers: OfferMap): TargetScores | undefined {
+  const { warnings } = context;
+  const { scores: said, defaults } = entry;
+  const { scores: wanted } = owner;
+  const { raw_scores: raw } = defaults;
+  const known = familyScores(offers, model);
   if (known === undefined) {
     if (said !== undefined) warnings.push(`${toPathText([...path, 'scores'])} has no effect, as it reranks nothing`);
     return undefined;

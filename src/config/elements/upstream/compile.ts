@@ -39,6 +39,26 @@ export interface CompiledUpstreams {
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
+/** An upstream while it is compiled. */
+interface NewUpstream {
+  readonly entry: UpstreamEntry;
+  readonly family: Family;
+  readonly keys: readonly Key[];
+  /** Where it may be, if it is of the store. */
+  readonly addresses: AddressRule | undefined;
+  readonly path: Path;
+  readonly context: CompileContext;
+}
+
+/** The same with what its options make of its family. */
+interface Optioned extends NewUpstream {
+  readonly options: Options;
+  readonly auth: Auth | undefined;
+  readonly offers: Offers;
+  /** The family's own address. */
+  readonly standard: string | undefined;
+}
+
 /** `rule`: where those of the store may be. */
 export function* compileUpstreams(
   entries: readonly Entry<UpstreamEntry>[],
@@ -54,7 +74,8 @@ export function* compileUpstreams(
     const family = findFamily(value.family, [...path, 'family'], context);
     const keys = readKeys(value, family?.credential, path, context);
     if (family === undefined) continue;
-    const upstream = compileUpstream(value, family, keys, addressRuleFor(path, rule), path, context);
+    const addresses = addressRuleFor(path, rule);
+    const upstream = compileUpstream({ entry: value, family, keys, addresses, path, context });
     if (!isFirst) continue;
     byId.set(value.id, upstream);
     credentialCounts.set(value.id, keys.length);
@@ -74,19 +95,15 @@ function findFamily(id: string, path: Path, context: CompileContext): Family | u
   return family;
 }
 
-function compileUpstream(
-  entry: UpstreamEntry,
-  family: Family,
-  keys: readonly Key[],
-  addresses: AddressRule | undefined,
-  path: Path,
-  context: CompileContext,
-): Upstream {
+function compileUpstream(made: NewUpstream): Upstream {
+  const { entry, family, keys, addresses, path, context } = made;
   const options = toFamilyOptions(entry, family, [...path, 'options'], context);
   const auth = typeof family.auth === 'function' ? family.auth(options) : family.auth;
   const offers = offersOf(family, options);
-  const address = toAddress(entry, family, offers, options, addresses, path, context);
-  checkNetworkSections(entry, family, offers, address, path, context);
+  const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
+  const optioned: Optioned = { ...made, options, auth, offers, standard };
+  const address = toAddress(optioned);
+  checkNetworkSections(optioned, address);
   const own = toStaticHeaders(entry.headers, [...path, 'headers'], context);
   const forwarded = (family.forwards ?? []).filter((name) => !own.has(name));
   const standing = Object.entries(family.headers ?? {});
@@ -96,7 +113,6 @@ function compileUpstream(
     Object.freeze(toCredentials(entry.id, keys, header, staticHeaders, toSigner));
   const credentials = credentialsFor(auth);
   const chatCredentials = family.chatAuth && credentialsFor(family.chatAuth);
-  const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
   const found = { family, offers, standard, written: entry.base_url };
   context.warnings.push(...addressWarnings(found).map((text) => `${toPathText([...path, 'base_url'])} ${text}`));
   if (lacksCredential(found, auth, keys.length, staticHeaders)) {
@@ -104,7 +120,7 @@ function compileUpstream(
       `${toPathText(path)} has no credential, and ${family.title} serves nobody without one; set api_key`,
     );
   }
-  if (keys.length > 0) warnOfIdleKeys(keys.length, family, auth, staticHeaders, path, context);
+  if (keys.length > 0) warnOfIdleKeys(optioned, staticHeaders);
   return Object.freeze({
     id: entry.id,
     family,
@@ -134,7 +150,7 @@ function compileUpstream(
     filesPath: toPath(family.files, options),
     batchesPath: toPath(family.batches, options),
     ...toSettings(entry),
-    offers: toOffers(entry, family, offers, options, path, context),
+    offers: toOffers(optioned),
   });
 }
 
@@ -157,14 +173,10 @@ function toUpstreamCaps({ limits, budgets }: UpstreamEntry, path: Path, context:
 }
 
 function warnOfIdleKeys(
-  keyCount: number,
-  { id, signer }: Family,
-  auth: Auth | undefined,
+  { keys, family: { id, signer }, auth, path, context: { warnings } }: Optioned,
   staticHeaders: ReadonlyMap<string, string>,
-  path: Path,
-  { warnings }: CompileContext,
 ): void {
-  const subject = keyCount === 1 ? 'its key has' : 'its keys have';
+  const subject = keys.length === 1 ? 'its key has' : 'its keys have';
   const header = auth?.header ?? (signer && 'authorization');
   if (header === undefined) warnings.push(`${toPathText(path)}: ${subject} no effect, as family ${id} takes none`);
   else if (staticHeaders.has(header)) {
@@ -173,14 +185,8 @@ function warnOfIdleKeys(
 }
 
 /** What is set for connections, where there are none, or none of the kind. */
-function checkNetworkSections(
-  entry: UpstreamEntry,
-  family: Family,
-  offers: Offers,
-  address: Address | undefined,
-  path: Path,
-  { faults }: CompileContext,
-): void {
+function checkNetworkSections({ entry, family, offers, path, context }: Optioned, address: Address | undefined): void {
+  const { faults } = context;
   if (isMadeHere(offers)) {
     for (const section of ['tls', 'health_check'] as const) {
       if (entry[section] !== undefined)
@@ -201,17 +207,8 @@ interface Address {
   readonly pathPrefix: string;
 }
 
-function toAddress(
-  entry: UpstreamEntry,
-  family: Family,
-  offers: Offers,
-  options: Options,
-  addresses: AddressRule | undefined,
-  path: Path,
-  context: CompileContext,
-): Address | undefined {
+function toAddress({ entry, family, offers, standard, addresses, path, context }: Optioned): Address | undefined {
   const at = [...path, 'base_url'];
-  const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
   const written = entry.base_url ?? standard;
   if (written === undefined) {
     if (!isMadeHere(offers)) context.faults.add(at, `is missing; family ${family.id} has no address of its own`);
@@ -273,17 +270,13 @@ function withoutVersion(prefix: string, { versions = [] }: Family): string {
   return prefix;
 }
 
-function toOffers(
-  entry: UpstreamEntry,
-  family: Family,
-  offers: Offers,
-  options: Options,
-  path: Path,
-  { faults }: CompileContext,
-): ReadonlyMap<string, Offer> {
+function toOffers({ entry, family, offers, options, path, context }: Optioned): ReadonlyMap<string, Offer> {
   const native = entry.legacy_engines === 'native';
   if (native && offers.engines === undefined) {
-    faults.add([...path, 'legacy_engines'], `family ${family.id} does not speak the legacy path; leave this out`);
+    context.faults.add(
+      [...path, 'legacy_engines'],
+      `family ${family.id} does not speak the legacy path; leave this out`,
+    );
   }
   return toOfferMap(offers, options, ({ onlyWhen }) => onlyWhen !== 'legacy_engines' || native);
 }
