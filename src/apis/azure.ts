@@ -12,9 +12,6 @@ export default defineClientApi({
   id: 'azure',
   title: 'Azure OpenAI',
   prefix: '/openai',
-  grounds: [],
-  mappings: [],
-  fixedEndpoints: [],
   modelLists: ['/openai/models', '/openai/v1/models'],
   standsFor({ path, label }) {
     if (!isOpenai(label) || !path.startsWith(versioned) || path.includes('{')) return [];

@@ -121,7 +121,7 @@ function enterNova({ taskType, singleEmbeddingParams: params, model }: JsonObjec
   );
 }
 
-const oneText = { kindField: 'embeddingTypes', isBase64: false, purpose: undefined, demands: [] } as const;
+const oneText = { kindField: 'embeddingTypes', isBase64: false } as const;
 
 function checkNumber(value: Json | undefined, field: string): void {
   if (value === undefined || value === null || numberOf(value) !== undefined) return;

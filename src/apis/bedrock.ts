@@ -19,7 +19,6 @@ function entranceOf({ model, query, documents, most, scored }: Ranking): Entranc
   return {
     body: { model, query, documents, top_n: most },
     words: { clientApi: 'bedrock', more: {} },
-    demands: [],
     ...(documents.length === 0 && { atOnce: { results: [] } }),
     write({ body: answer }) {
       const results = scoresIn(answer, documents, 'any').map(({ index, score }) => ({ index, [scored]: score }));
@@ -45,9 +44,6 @@ function documentIn(document: Json, index: number): string {
 const invokeRerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/model/{model}/invoke'],
-  required: {},
-  optional: {},
-  watched: [],
   summary: 'Rerank as clients of AWS Bedrock ask for it by InvokeModel.',
   enter({ model, query, documents, top_n: most }) {
     if (!isJsonList(documents)) throw wrong('documents', 'an array of strings');
@@ -58,7 +54,6 @@ const invokeRerank: ApiMapping = {
 const invoke: ApiMapping = {
   operation: 'embeddings',
   paths: ['/model/{model}/invoke'],
-  required: {},
   optional: { ...embeddingFields, query: 'string', documents: 'array', top_n: 'number', api_version: 'number' },
   watched: ['inputImage'],
   summary: 'Embeddings, or with "query" in the body rerank, as clients of AWS Bedrock ask for them by InvokeModel.',
@@ -73,7 +68,6 @@ const rerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/bedrock/rerank'],
   required: { queries: 'object[]', sources: 'object[]', rerankingConfiguration: 'object' },
-  optional: {},
   watched: ['nextToken'],
   summary: "Rerank as clients of AWS Bedrock's agents ask for it.",
   enter({ queries, sources, rerankingConfiguration: configuration, nextToken }) {
@@ -134,9 +128,7 @@ export default defineClientApi({
   title: 'AWS Bedrock',
   prefix: '/bedrock',
   grounds: ['/model/'],
-  modelLists: [],
   mappings: [invoke, rerank],
-  fixedEndpoints: [],
   // Its clients may send the body as bytes of no kind.
   takesAnyMediaType: true,
   otherNames(name) {

@@ -14,31 +14,23 @@ const {
   ...chat
 } = operationRows.chat;
 
-interface Version {
+interface Version extends Omit<ApiMapping, 'operation' | 'passes' | 'enter'> {
   readonly label: 'cohere' | 'cohere_v1';
-  readonly paths: ApiMapping['paths'];
-  readonly required: ApiMapping['required'];
-  readonly optional: ApiMapping['optional'];
-  readonly watched: ApiMapping['watched'];
-  readonly summary: string;
   /** What is otherwise than in OpenAI's chat. */
   readonly row: Partial<OperationRow>;
 }
 
 const settings = { model: 'string', stream: 'boolean', max_tokens: 'number' };
 
-const versionOf = ({ label, paths, required, optional, watched, summary, row }: Version): ApiMapping => ({
+const versionOf = ({ label, row, optional, ...mapping }: Version): ApiMapping => ({
+  ...mapping,
   operation: 'chat',
-  paths,
-  required,
   optional: { ...settings, ...optional },
-  watched,
-  summary,
   passes: { label, where: 'any does', row: { ...chat, ...row } },
   enter() {
     throw new GatewayError('operation_not_supported', {
       param: 'model',
-      message: `No upstream of the model has ${paths[0]} as Cohere does, and its chat is not translated; POST to /v1/chat/completions.`,
+      message: `No upstream of the model has ${mapping.paths[0]} as Cohere does, and its chat is not translated; POST to /v1/chat/completions.`,
     });
   },
 });
@@ -48,7 +40,6 @@ export const chatV2 = versionOf({
   paths: ['/v2/chat', '/v1/v2/chat'],
   required: { messages: 'array' },
   optional: { tools: 'array', documents: 'array' },
-  watched: [],
   summary:
     "Chat as Cohere's clients of its second version ask for it, whole or as events, over upstreams that are Cohere.",
   row: {

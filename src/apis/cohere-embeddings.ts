@@ -124,7 +124,6 @@ const others = ['priority', 'max_tokens', 'truncate', 'inputs', 'output_dimensio
 export const embedV1: ApiMapping = {
   operation: 'embeddings',
   paths: ['/v1/embed'],
-  required: {},
   optional: { ...fields, truncate: 'string' },
   watched: others,
   summary: "Embeddings as Cohere's clients of its first version ask for them.",
@@ -135,7 +134,6 @@ export const embedV2: ApiMapping = {
   operation: 'embeddings',
   // Its clients bring their own version, and put it behind a base URL that may have one.
   paths: ['/v2/embed', '/v1/v2/embed'],
-  required: {},
   optional: { ...fields, truncate: 'string', inputs: 'object[]', output_dimension: 'number', max_tokens: 'number' },
   watched: others,
   summary: "Embeddings as Cohere's clients of its second version ask for them.",

@@ -10,8 +10,6 @@ export default defineClientApi({
   id: 'cohere',
   title: 'Cohere',
   prefix: '/cohere',
-  grounds: [],
-  modelLists: [],
   mappings: [embedV1, embedV2, chatV1, chatV2],
   fixedEndpoints: [
     models,

@@ -81,7 +81,6 @@ function entranceOf(
   return {
     body: { input: texts, dimensions: outputDimensionality, encoding_format: 'float' },
     words: { clientApi: id, purpose, more: { title, ...(purpose === undefined && { taskType }) } },
-    demands: [],
     ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
     write: ({ body: answer }) => ({
       body: write(floatsOf(embeddingsIn(answer, texts))),
@@ -98,8 +97,6 @@ export const embedOne: ApiMapping = {
     '/v1/{model=tunedModels/*}:embedContent',
   ],
   required: { content: 'object' },
-  optional: {},
-  watched: [],
   summary: 'The vector of one content, as clients of the Gemini API ask for it.',
   enter: (body) =>
     entranceOf(
@@ -119,8 +116,6 @@ export const embedMany: ApiMapping = {
     '/v1/{model=tunedModels/*}:batchEmbedContents',
   ],
   required: { requests: 'object[]' },
-  optional: {},
-  watched: [],
   summary: 'The vectors of several contents, as clients of the Gemini API ask for them.',
   enter({ requests }) {
     const asked = (isJsonList(requests) ? requests : []).filter(isJsonObject);

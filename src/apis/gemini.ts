@@ -35,7 +35,6 @@ export default defineClientApi({
   grounds: ['/v1beta/'],
   mappings: [embedOne, embedMany],
   fixedEndpoints: [models, oneModel],
-  modelLists: [],
   standsFor({ path, label }) {
     return labels.includes(label) ? [`/gemini${path}`, `/gemini${path.replace('/v1beta/', '/v1/')}`] : [];
   },

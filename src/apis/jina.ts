@@ -74,7 +74,6 @@ const classify: ApiMapping = {
   paths: ['/v1/classify'],
   required: { input: 'string | array' },
   optional: { model: 'string', labels: 'array', classifier_id: 'string' },
-  watched: [],
   summary: "Texts under labels, as Jina AI's clients ask for them, over upstreams that have it.",
   passes: { label: 'classify', where: 'any does', row: { ...operationRows.embeddings, yields: 'verdicts' } },
   enter() {
@@ -89,9 +88,6 @@ export default defineClientApi({
   id,
   title: 'Jina AI',
   prefix: '/jina',
-  grounds: [],
-  modelLists: [],
   mappings: [embeddings, classify],
-  fixedEndpoints: [],
   error: ({ message }) => ({ detail: message }),
 });

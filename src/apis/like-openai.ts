@@ -18,11 +18,11 @@ interface Asked {
   readonly kind?: VectorKind | undefined;
   readonly kindField: string;
   readonly isBase64: boolean;
-  readonly purpose: Purpose | undefined;
+  readonly purpose?: Purpose | undefined;
   /** By its own names there; who speaks the same understands them. */
   readonly more: JsonObject;
   /** Of these, what nobody else can do. */
-  readonly demands: readonly Demand[];
+  readonly demands?: readonly Demand[];
 }
 
 /** What an answer is written from. */
@@ -52,7 +52,7 @@ export const asList = (input: Json | undefined): readonly Json[] =>
   isJsonList(input) ? input : input === undefined ? [] : [input];
 
 export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObject): Entrance {
-  const { clientApi, model, inputs, dimensions, kind, kindField, isBase64, purpose, more } = asked;
+  const { clientApi, model, inputs, dimensions, kind, kindField, isBase64, purpose, more, demands = [] } = asked;
   const made: readonly Demand[] =
     kind === undefined
       ? []
@@ -66,7 +66,7 @@ export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObje
       encoding_format: isBase64 && kind === undefined ? 'base64' : 'float',
     },
     words: { clientApi, purpose, more },
-    demands: [...made, ...asked.demands],
+    demands: [...made, ...demands],
     ...(inputs.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
     write({ body: answer, id, model: name }) {
       const came = embeddingsIn(answer, inputs);

@@ -36,7 +36,6 @@ const chatModerations: ApiMapping = {
   paths: ['/v1/chat/moderations'],
   required: { input: 'array' },
   optional: { model: 'string' },
-  watched: [],
   summary: "Moderations of conversations as Mistral's clients ask for them.",
   passes: { label: 'conversations', where: 'any does', row: operationRows.moderations },
   enter(body) {
@@ -44,7 +43,6 @@ const chatModerations: ApiMapping = {
     return {
       body: { model: body.model, input: texts },
       words: { clientApi, more: {} },
-      demands: [],
       write: ({ body: answer, model, id }) => ({ body: { id: `mod-${id}`, model, ...objectIn(answer, 'the answer') } }),
     };
   },
@@ -61,7 +59,6 @@ const embeddings: ApiMapping = {
     encoding_format: 'string',
     metadata: 'object',
   },
-  watched: [],
   summary: "Embeddings as Mistral's clients ask for them.",
   enter(body) {
     const { model, encoding_format: format, metadata } = body;
@@ -76,9 +73,7 @@ const embeddings: ApiMapping = {
       kind: kindOf(body.output_dtype, 'output_dtype', model),
       kindField: 'output_dtype',
       isBase64: format === 'base64',
-      purpose: undefined,
       more: { metadata },
-      demands: [],
     };
     return entranceLikeOpenai(asked, ({ vectors, tokens, id, model: name }) => ({
       id,
@@ -110,7 +105,6 @@ const fim: ApiMapping = {
     stream: 'boolean',
     random_seed: 'number',
   },
-  watched: [],
   summary: "Completions between a prompt and a suffix, as Mistral's clients ask for them.",
   passes: {
     label: 'fim',
@@ -126,7 +120,6 @@ const fim: ApiMapping = {
     return {
       body: toCompletion(body),
       words: { clientApi, more: {} },
-      demands: [],
       write({ body: answer, id, nowMs, model: name }) {
         const { choices, usage } = objectIn(answer, 'the answer');
         return {
@@ -155,10 +148,8 @@ export default defineClientApi({
   id: clientApi,
   title: 'Mistral',
   prefix: '/mistral',
-  grounds: [],
   modelLists: ['/mistral/v1/models'],
   mappings: [embeddings, chatModerations, fim],
-  fixedEndpoints: [],
   standsFor: ({ path }) => (mistralsToo.has(path) ? [`/mistral${path}`] : []),
   error: ({ message }) => ({ object: 'error', message, type: 'invalid_request_error', param: null, code: null }),
 });

@@ -25,7 +25,6 @@ const ranking: ApiMapping = {
   paths: ['/v1/ranking', '/v1/retrieval/{model}/reranking'],
   required: { query: 'object', passages: 'object[]' },
   optional: { model: 'string', truncate: 'string', top_k: 'number' },
-  watched: [],
   summary: "Rerank as NVIDIA's clients ask for it.",
   enter(body) {
     const { model, truncate } = body;
@@ -36,7 +35,6 @@ const ranking: ApiMapping = {
       // What they read is no likelihood, wherever the reranker can say the other.
       body: { model, query, documents, raw_scores: true },
       words: { clientApi: 'nvidia', more: {} },
-      demands: [],
       ...(documents.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer }) {
         const rankings = scoresIn(answer, documents).map(({ index, score }) => ({ index, logit: score }));
@@ -51,9 +49,7 @@ export default defineClientApi({
   id: 'nvidia',
   title: 'NVIDIA',
   prefix: '/nvidia',
-  grounds: [],
   modelLists: ['/nvidia/v1/models'],
   mappings: [ranking],
-  fixedEndpoints: [],
   error: ({ message }) => ({ detail: message }),
 });

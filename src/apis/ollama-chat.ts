@@ -138,7 +138,6 @@ export function entranceOverChat(
       stream: isStream ? true : undefined,
     },
     words: { clientApi: 'ollama', more: {} },
-    demands: [],
     // Its clients load and unload models by it.
     ...(isNothing && { atOnce: {} }),
     stream: (startedMs) => new Lines(model, shown, new ChatReader(), startedMs),
@@ -172,7 +171,6 @@ export function entranceOverText(body: JsonObject, prompt: string, write: WriteS
       stream: isStream ? true : undefined,
     },
     words: { clientApi: 'ollama', more: {} },
-    demands: [],
     // Its clients load and unload models by it.
     ...(isNothing && { atOnce: {} }),
     stream: (startedMs) => new Lines(model, write, pieces, startedMs),
@@ -217,9 +215,6 @@ const asMessage: WriteSaid = ({ content, thinking, calls, logprobs }) => ({
 const overCompletions: ApiMapping = {
   operation: 'completions',
   paths: ['/api/chat'],
-  required: {},
-  optional: {},
-  watched: [],
   summary: "Chat as Ollama's clients ask for it, over completions.",
   enter(body) {
     refuse(['tools', 'format', 'think', 'logprobs'], body, onlyCompletes);

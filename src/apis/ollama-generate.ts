@@ -22,9 +22,6 @@ const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({
 const overChat: ApiMapping = {
   operation: 'chat',
   paths: ['/api/generate'],
-  required: {},
-  optional: {},
-  watched: [],
   summary: "A text as Ollama's clients have it generated, over chat.",
   enter(body, model) {
     const { prompt = '', system, images } = body;

@@ -55,7 +55,6 @@ const embed: ApiMapping = {
     options: 'object',
     keep_alive: 'string | number',
   },
-  watched: [],
   summary: "Embeddings as Ollama's clients ask for them.",
   enter(body) {
     const { input } = body;
@@ -86,7 +85,6 @@ const embeddings: ApiMapping = {
   paths: ['/api/embeddings'],
   required: { model: 'string' },
   optional: { prompt: 'string', options: 'object', keep_alive: 'string | number' },
-  watched: [],
   summary: "One text's embedding as Ollama's older clients ask for it.",
   enter({ prompt, ...body }) {
     const write: Entrance['write'] = ({ body: answer }) => {
@@ -140,7 +138,6 @@ export default defineClientApi({
   title: 'Ollama',
   prefix: '/ollama',
   grounds: ['/api/'],
-  modelLists: [],
   mappings: [embed, embeddings, generate, chat],
   fixedEndpoints: [
     {

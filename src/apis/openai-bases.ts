@@ -13,8 +13,6 @@ export default defineClientApi({
   prefix: '/ollama/v1',
   grounds: ['/api/v1/'],
   modelLists: bases.map((base) => `${base}/v1/models`),
-  mappings: [],
-  fixedEndpoints: [],
   standsFor({ path, label }) {
     const isThere = (isOpenai(label) || label === 'anthropic') && path.startsWith(version) && !path.includes('{');
     return isThere ? bases.map((base) => base + path) : [];

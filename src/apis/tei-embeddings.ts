@@ -125,7 +125,6 @@ export const similarity: ApiMapping = {
   paths: ['/similarity', '/tei/{model}/similarity'],
   required: { inputs: 'object' },
   optional: { model: 'string', parameters: 'object' },
-  watched: [],
   summary: 'The cosines between one text and others, as the clients of Text Embeddings Inference ask for them.',
   enter: enterSimilarity,
 };
@@ -136,7 +135,7 @@ export const root: ApiMapping = {
   paths: ['/tei', '/tei/{model}'],
   required: { inputs: 'string | string[] | object' },
   optional: { ...embed.optional, parameters: 'object' },
-  watched: embed.watched,
+  watched: ['prompt_name'],
   summary: 'Embeddings, or with an object as `inputs` similarities, as at the root of Text Embeddings Inference.',
   enter: (body) => (isJsonObject(body.inputs) ? enterSimilarity(body) : enterEmbed(body)),
 };

@@ -34,7 +34,6 @@ export const predict: ApiMapping = {
   paths: ['/predict', '/tei/{model}/predict'],
   required: { inputs: 'string | array' },
   optional: { model: 'string', raw_scores: 'boolean', truncate: 'boolean', truncation_direction: 'string' },
-  watched: [],
   summary: 'Moderations as the clients of Text Embeddings Inference ask a classifier.',
   enter(body) {
     const { inputs, model, raw_scores: raw, truncate } = body;
@@ -44,7 +43,6 @@ export const predict: ApiMapping = {
     return {
       body: { model, input: texts },
       words: { clientApi: 'tei', more: {} },
-      demands: [],
       ...(texts.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer }) {
         const results = listIn(at(answer, 'results'), 'results');

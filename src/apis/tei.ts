@@ -48,7 +48,6 @@ const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMap
   paths: [`/${label}`, `/tei/{model}/${label}`],
   required: { inputs: 'string | array' },
   optional: { model: 'string', truncate: 'boolean', truncation_direction: 'string', prompt_name: 'string' },
-  watched: [],
   summary,
   passes: {
     label,
@@ -76,7 +75,6 @@ export default defineClientApi({
   id,
   title: 'Text Embeddings Inference',
   prefix: '/tei',
-  grounds: [],
   mappings: [embed, similarity, root, predict, sparse, all],
   fixedEndpoints: [
     {
@@ -98,7 +96,6 @@ export default defineClientApi({
       },
     },
   ],
-  modelLists: [],
   standsFor: ({ path }) => (path === '/v1/rerank' ? ['/tei/rerank', '/tei/{model}/rerank'] : []),
   shape: 'tei',
   error: ({ status, message }) => ({ error: message, error_type: errorType(status) }),

@@ -51,7 +51,6 @@ const eitherSide = 'string | array | object';
 const score: ApiMapping = {
   operation: 'rerank',
   paths: ['/score', '/v1/score'],
-  required: {},
   optional: {
     model: 'string',
     ...Object.fromEntries(sides.flat().map((name) => [name, eitherSide])),
@@ -70,7 +69,6 @@ const score: ApiMapping = {
     return {
       body: { model, query, documents },
       words: { clientApi: 'vllm', more: {} },
-      demands: [],
       ...(documents.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer, model: id, id: exchangeId, nowMs }) {
         const scored = scoresIn(answer, documents).toSorted((a, b) => a.index - b.index);
@@ -101,9 +99,7 @@ interface Passing {
 const passingAt = ({ label, paths, summary, instead }: Passing): ApiMapping => ({
   operation: 'embeddings',
   paths,
-  required: {},
   optional: { model: 'string', input: 'string | array', messages: 'array' },
-  watched: [],
   summary,
   passes: { label, where: 'any does', row: { ...operationRows.embeddings, items: ['input', 'messages'] } },
   enter() {
@@ -132,8 +128,6 @@ export default defineClientApi({
   id: 'vllm',
   title: 'vLLM',
   prefix: '/vllm',
-  grounds: [],
   modelLists: ['/vllm/v1/models'],
   mappings: [score, pooling, classify],
-  fixedEndpoints: [],
 });

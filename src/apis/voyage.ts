@@ -33,7 +33,6 @@ const embeddings: ApiMapping = {
     output_dtype: 'string',
     encoding_format: 'string',
   },
-  watched: [],
   summary: "Embeddings as Voyage AI's clients ask for them.",
   enter(body) {
     const { model, input, output_dtype: dtype, truncation, encoding_format: format } = body;
@@ -74,7 +73,6 @@ function entranceOf(body: JsonObject, texts: readonly string[], write: Write): E
   return {
     body: { model, input: texts, dimensions: body.output_dimension, encoding_format: format ?? 'float' },
     words: { clientApi: id, purpose: purposes.get(body.input_type ?? null), more: { truncation: body.truncation } },
-    demands: [],
     ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
     write: ({ body: answer, model: name }) => ({
       body: {
@@ -115,7 +113,6 @@ const contextualized: ApiMapping = {
   paths: ['/v1/contextualizedembeddings'],
   required: { inputs: 'array' },
   optional: settings,
-  watched: [],
   summary: "Embeddings of chunks in their context, as Voyage AI's clients ask for them.",
   passes: passesAt('contextualized'),
   enter: (body) =>
@@ -149,7 +146,6 @@ const multimodal: ApiMapping = {
   paths: ['/v1/multimodalembeddings'],
   required: { inputs: 'object[]' },
   optional: settings,
-  watched: [],
   summary: "Embeddings of texts and pictures, as Voyage AI's clients ask for them.",
   passes: passesAt('multimodal'),
   enter: (body) =>
@@ -163,9 +159,6 @@ export default defineClientApi({
   id,
   title: 'Voyage AI',
   prefix: '/voyage',
-  grounds: [],
-  modelLists: [],
   mappings: [embeddings, contextualized, multimodal],
-  fixedEndpoints: [],
   error: ({ message }) => ({ detail: message }),
 });

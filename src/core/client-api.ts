@@ -66,7 +66,7 @@ export interface Entrance {
   /** The operation's own request, with a `model` where the client names one. */
   readonly body: JsonObject;
   readonly words: ApiWords;
-  readonly demands: readonly Demand[];
+  readonly demands?: readonly Demand[];
   /** The answer where nobody has to be asked for it. */
   readonly atOnce?: JsonObject;
   /** Where the client wants its answer as it comes; the request began at `startedMs` of the monotonic clock. */
@@ -96,10 +96,10 @@ export interface ApiMapping {
   readonly operation: Operation;
   /** The first is the one that it is known by; one with `{model}` in it may be among the others. */
   readonly paths: readonly [string, ...string[]];
-  readonly required: Readonly<Record<string, string>>;
-  readonly optional: Readonly<Record<string, string>>;
+  readonly required?: Readonly<Record<string, string>>;
+  readonly optional?: Readonly<Record<string, string>>;
   /** Read, and judged nowhere but in `enter`. */
-  readonly watched: readonly string[];
+  readonly watched?: readonly string[];
   /** For people: what it is, in the OpenAPI document. */
   readonly summary: string;
   /** Another operation that some requests at the same path mean; the kinds of their fields are the same. */
@@ -204,8 +204,11 @@ export interface ClientApi {
   error?(said: SaidOfError): JsonObject;
 }
 
-export function defineClientApi(clientApi: ClientApi): ClientApi {
-  return Object.freeze(clientApi);
+/** What most have none of, and need not say. */
+type Lists = 'grounds' | 'mappings' | 'fixedEndpoints' | 'modelLists';
+
+export function defineClientApi(clientApi: Omit<ClientApi, Lists> & Partial<Pick<ClientApi, Lists>>): ClientApi {
+  return Object.freeze({ grounds: [], mappings: [], fixedEndpoints: [], modelLists: [], ...clientApi });
 }
 
 /** As they are written, and behind the client API's prefix. */

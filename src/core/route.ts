@@ -119,17 +119,17 @@ export function routeOfMapping(
 ): Route {
   const canonical = canonicalFor(mapping.operation);
   const [path] = mapping.paths;
-  const { passes, instead } = mapping;
+  const { required = {}, optional = {}, watched = [], passes, instead } = mapping;
   const facts = {
     path,
     aliases: pathsUnder(clientApi, mapping.paths).filter((one) => one !== path),
     operation: canonical.operation,
     label: canonical.label,
     model: { ...own?.model, from: 'body' },
-    required: mapping.required,
+    required,
     elements: 'all',
-    optional: mapping.optional,
-    watched: mapping.watched,
+    optional,
+    watched,
   } as const satisfies Partial<Route>;
   const passing =
     own === undefined
@@ -137,11 +137,7 @@ export function routeOfMapping(
       : { route: own, where: 'any does' as const };
   const entry = { clientApi, mapping, canonical, ...(passing !== undefined && { passing }) };
   if (instead === undefined) return defineRoute({ ...facts, entry });
-  const route = routeOfMapping(
-    clientApi,
-    { ...instead.mapping, required: mapping.required, optional: mapping.optional },
-    canonicalFor,
-  );
+  const route = routeOfMapping(clientApi, { ...instead.mapping, required, optional }, canonicalFor);
   return defineRoute({
     ...facts,
     isFor: [mapping.operation, instead.mapping.operation],

@@ -143,7 +143,7 @@ function withoutNulls(body: JsonObject): JsonObject {
 }
 
 /** Throws where somebody might be asked who cannot do what the client wants. */
-export function checkDemands({ demands }: Entrance, { tiers }: RoutePlan, modelId: string): void {
+export function checkDemands({ demands = [] }: Entrance, { tiers }: RoutePlan, modelId: string): void {
   for (const { field, what, isMetBy } of demands) {
     if (tiers.every((tier) => tier.every(({ offer }) => isMetBy(offer)))) continue;
     throw new GatewayError('unsupported_parameter', {
