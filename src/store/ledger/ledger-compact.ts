@@ -2,10 +2,21 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { LedgerPlaceTable, LedgerTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert } from './ledger-insert.ts';
 import { Places } from './ledger-places.ts';
-import { dayMs, firstIdOf, idDigitsOfTime, isId, toTimeOf } from './ledger-rows.ts';
+import {
+  dayMs,
+  firstIdOf,
+  idDigitsOfTime,
+  isId,
+  type NamedRow,
+  type RowFigures,
+  toFigures,
+  toNames,
+  toTimeOf,
+} from './ledger-rows.ts';
 
 /** `seq` is the milliseconds since then, and 13 bits of what an ID has after its time; all of it a number holds exactly. */
 export const epochMs = Date.UTC(2020, 0, 1);
@@ -124,7 +135,7 @@ export async function moveCompactBack(trx: Kysely<Schema>): Promise<void> {
 }
 
 /** For rows in the order of their time: many have one prefix. */
-function createSeqs(): (row: LedgerTable) => number | undefined {
+function createSeqs(): (row: Pick<LedgerTable, 'id' | 'started_at'>) => number | undefined {
   let latestMs = Number.NaN;
   let prefix = '';
   return ({ id, started_at }) => {
@@ -136,25 +147,26 @@ function createSeqs(): (row: LedgerTable) => number | undefined {
   };
 }
 
-interface Entry {
-  readonly row: LedgerTable;
-  /** Set as soon as it is known, as is its number. */
-  place: LedgerPlaceTable | undefined;
-  seq: number | undefined;
+/** A row that is imported, with what comes along with it. */
+export interface Entry extends NamedRow, Pick<ImportedRow, 'accounts' | 'capture'> {}
+
+interface PlacedEntry extends Entry {
+  readonly names: LedgerPlaceTable;
+  readonly seq: number;
 }
 
 /** `insertOther` takes those that have no place in the table. Both give back the rows that were not there yet. */
-export class CompactInsert<E extends Entry> {
+export class CompactInsert {
   readonly #places: Places;
-  readonly #insert: Insert<E, number>;
-  readonly #insertOther: Insert<E, E>;
+  readonly #insert: Insert<PlacedEntry, number>;
+  readonly #insertOther: Insert<Entry, Entry>;
 
-  constructor(db: Kysely<Schema>, insertOther: Insert<E, E>) {
+  constructor(db: Kysely<Schema>, insertOther: Insert<Entry, Entry>) {
     this.#places = new Places(db);
-    const toList = ({ row, place, seq }: E) => toValues(seq ?? null, place?.id ?? null, row);
     this.#insert = createInsertOfEach(
-      (entry: E) => sql`insert into ledger_rows values (${sql.join(toList(entry))}) on conflict do nothing`.compile(db),
-      toList,
+      (entry: PlacedEntry) =>
+        sql`insert into ledger_rows values (${sql.join(toValues(entry))}) on conflict do nothing`.compile(db),
+      toValues,
     );
     this.#insertOther = insertOther;
   }
@@ -164,32 +176,48 @@ export class CompactInsert<E extends Entry> {
     this.#places.forget();
   }
 
-  async run(trx: Transaction<Schema>, entries: readonly E[]): Promise<readonly E[]> {
-    const known = await readOthers(trx, entries);
+  async run(trx: Transaction<Schema>, rows: readonly ImportedRow[]): Promise<readonly Entry[]> {
+    await this.#places.open(trx);
     const toSeqOf = createSeqs();
-    const placed: E[] = [];
-    const others: E[] = [];
-    for (const entry of entries) {
-      if (known.size > 0 && known.has(entry.row.id)) continue;
-      entry.seq = toSeqOf(entry.row);
-      if (entry.seq === undefined) others.push(entry);
-      else placed.push(entry);
+    let placed: PlacedEntry[] = [];
+    let others: Entry[] = [];
+    for (const { row, accounts, capture } of rows) {
+      const figures = toFigures(row);
+      const seq = toSeqOf(figures);
+      if (seq === undefined) others.push({ names: toNames(row), row: figures, accounts, capture });
+      else {
+        const names = this.#places.placeOf(row, figures.started_at);
+        placed.push({ names, row: figures, accounts, capture, seq });
+      }
     }
-    await this.#places.find(trx, placed);
+    await this.#places.save(trx);
+    const known = await readOthers(trx, placed, others);
+    if (known.size > 0) {
+      placed = placed.filter(({ row }) => !known.has(row.id));
+      others = others.filter(({ row }) => !known.has(row.id));
+    }
     const written = await this.#insert(trx, placed);
     const taken = placed.filter((_, index) => written[index] !== 1);
-    if (taken.length === 0 && others.length === 0 && known.size === 0) return entries;
+    if (taken.length === 0 && others.length === 0) return placed;
     const ids = await readTaken(trx, taken);
     const inOther = await this.#insertOther(trx, [...others, ...taken.filter(({ row }) => !ids.has(row.id))]);
-    const fresh = new Set([...placed.filter((_, index) => written[index] === 1), ...inOther]);
-    return entries.filter((entry) => fresh.has(entry));
+    return [...placed.filter((_, index) => written[index] === 1), ...inOther];
   }
 }
 
 /** Which of them are in the other table. It has few rows, or none of this time. */
-async function readOthers(trx: Kysely<Schema>, entries: readonly Entry[]): Promise<ReadonlySet<string>> {
-  let [first, last] = ['g', ''];
-  for (const { row } of entries) {
+async function readOthers(
+  trx: Kysely<Schema>,
+  placed: readonly PlacedEntry[],
+  others: readonly Entry[],
+): Promise<ReadonlySet<string>> {
+  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, 0];
+  for (const { row } of placed) {
+    firstMs = Math.min(firstMs, row.started_at);
+    lastMs = Math.max(lastMs, row.started_at);
+  }
+  let [first, last] = placed.length === 0 ? ['g', ''] : [firstIdOf(firstMs), firstIdOf(lastMs + 1)];
+  for (const { row } of others) {
     if (row.id < first) first = row.id;
     if (row.id > last) last = row.id;
   }
@@ -201,14 +229,14 @@ async function readOthers(trx: Kysely<Schema>, entries: readonly Entry[]): Promi
     .limit(1)
     .execute();
   if (any.length === 0) return new Set();
-  const ids = entries.map(({ row }) => row.id);
+  const ids = [...placed, ...others].map(({ row }) => row.id);
   const { rows } = await sql<{ id: string }>`
     select id from ledger where id in (select value from json_each(${JSON.stringify(ids)}))`.execute(trx);
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Of rows with the same numbers, which may be they themselves. */
-async function readTaken(trx: Kysely<Schema>, entries: readonly Entry[]): Promise<ReadonlySet<string>> {
+async function readTaken(trx: Kysely<Schema>, entries: readonly PlacedEntry[]): Promise<ReadonlySet<string>> {
   const seqs = JSON.stringify(entries.map(({ seq }) => seq));
   const { rows } = await sql<{ id: string }>`
     select ${id} as id from ledger_rows where seq in (select value from json_each(${seqs}))`.execute(trx);
@@ -216,10 +244,10 @@ async function readTaken(trx: Kysely<Schema>, entries: readonly Entry[]): Promis
 }
 
 /** In the order of the table's columns. */
-const toValues = (seq: number | null, place: number | null, row: LedgerTable): SQLInputValue[] => [
+const toValues = ({ seq, names, row }: PlacedEntry): SQLInputValue[] => [
   seq,
   toRest(row.id),
-  place,
+  names.id,
   row.attempts,
   row.prompt_tokens,
   row.completion_tokens,
@@ -240,7 +268,7 @@ const toValues = (seq: number | null, place: number | null, row: LedgerTable): S
 ];
 
 /** What few rows have, as a JSON object; null where there is nothing of it. */
-function toMore({ tries, search_units, client_address, units, trace_id, queue_ms }: LedgerTable): string | null {
+function toMore({ tries, search_units, client_address, units, trace_id, queue_ms }: RowFigures): string | null {
   const isPlain = tries === null && search_units === null && client_address === null && units === null;
   if (isPlain && trace_id === null && queue_ms === null) return null;
   return JSON.stringify({ tries, search_units, client_address, units, trace_id, queue_ms });

@@ -3,9 +3,9 @@
 import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
 import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { KeyUsageTable, LedgerPlaceTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
+import type { KeyUsageTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
 import { insertSeries } from '../series/series-blocks.ts';
-import { CompactInsert } from './ledger-compact.ts';
+import { CompactInsert, type Entry } from './ledger-compact.ts';
 import {
   compareTexts,
   createInsertOfEach,
@@ -18,7 +18,7 @@ import {
   rowsOfJson,
 } from './ledger-insert.ts';
 import { rollUpHours, sumTables } from './ledger-rollup.ts';
-import { toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
+import { toFigures, toNames, toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
 import { createInsertOfSlices } from './ledger-slices.ts';
 import { addUpRows, addUpUnits, inOrder, toDays, toKeyDays, toUnitDays } from './ledger-sums.ts';
 
@@ -33,7 +33,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   const addUnitDays = createAddition(db, 'usage_unit_days');
 
   return (journal, rows, { segment, offset }) => {
-    const entries = compact === undefined ? toEntries(rows) : rows.map(toEntry);
+    const entries = compact === undefined ? toEntries(rows) : [];
     // Beforehand, as others may wait for what the transaction holds; nearly always all of them are fresh.
     const sumsOfAll = compact === undefined ? addUp(entries) : undefined;
     const work = async (trx: Transaction<Schema>): Promise<number> => {
@@ -41,7 +41,9 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
       const before = compact === undefined ? Number.POSITIVE_INFINITY : await rollUpHours(trx, clock.nowMs());
       // For good where a former version is to run on the store.
       const isCompact = compact !== undefined && before < Number.MAX_SAFE_INTEGER;
-      const fresh = isCompact ? await compact.run(trx, entries) : await insertFresh(trx, entries);
+      const fresh = isCompact
+        ? await compact.run(trx, rows)
+        : await insertFresh(trx, compact ? rows.map(toEntry) : entries);
       if (fresh.length > 0) {
         const { hours, unitHours } = (fresh.length === entries.length ? sumsOfAll : undefined) ?? addUp(fresh);
         await insertSlices?.(trx, fresh);
@@ -73,25 +75,15 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   };
 }
 
-interface Entry extends Pick<ImportedRow, 'accounts' | 'capture'> {
-  readonly row: LedgerTable;
-  /** The same of rows that have their names in common; in SQLite, once it is known. */
-  place: LedgerPlaceTable | undefined;
-  seq: number | undefined;
-}
-
 const toEntry = ({ row, accounts, capture }: ImportedRow): Entry => ({
-  row: toTableRow(row),
+  names: toNames(row),
+  row: toFigures(row),
   accounts,
   capture,
-  place: undefined,
-  seq: undefined,
 });
 
-const toRows = (entries: readonly Entry[]): LedgerTable[] => entries.map(({ row }) => row);
-
 function addUp(entries: readonly Entry[]) {
-  return { hours: addUpRows(entries), unitHours: addUpUnits(toRows(entries)) };
+  return { hours: addUpRows(entries), unitHours: addUpUnits(entries) };
 }
 
 /** Gives back those that were not there yet. */
@@ -104,7 +96,7 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
       toRowValues,
     );
     return async (trx, entries) => {
-      const written = await insert(trx, toRows(entries));
+      const written = await insert(trx, entries.map(toTableRow));
       return entries.filter((_, index) => written[index] === 1);
     };
   }
@@ -119,7 +111,7 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
       .compile(),
   );
   return async (trx, entries) => {
-    const ids = new Set((await insert(trx, toRows(entries))).map(({ id }) => id));
+    const ids = new Set((await insert(trx, entries.map(toTableRow))).map(({ id }) => id));
     return entries.filter(({ row }) => ids.has(row.id));
   };
 }
@@ -175,14 +167,8 @@ async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]):
   }
 }
 
-/** A row and the accounts that it carries. */
-interface BookedRow {
-  readonly row: LedgerTable;
-  readonly accounts: readonly string[];
-}
-
 /** What rows cost, on the accounts they carry; an account that is not there is nobody's any more. */
-async function bookCosts(trx: Transaction<Schema>, rows: readonly BookedRow[]): Promise<void> {
+async function bookCosts(trx: Transaction<Schema>, rows: readonly Entry[]): Promise<void> {
   const { costs, leases } = toCosts(rows);
   for (const part of inParts([...costs.keys()].sort(compareTexts), mostPerStatement)) {
     const accounts = await trx
@@ -221,18 +207,18 @@ interface LeaseCost {
   spent_nanos: number;
 }
 
-function toCosts(rows: readonly BookedRow[]): { costs: Map<string, number>; leases: LeaseCost[] } {
+function toCosts(rows: readonly Entry[]): { costs: Map<string, number>; leases: LeaseCost[] } {
   const costs = new Map<string, number>();
   const leases = new Map<string, LeaseCost>();
-  for (const { row, accounts } of rows) {
+  for (const { names, row, accounts } of rows) {
     const cost = row.cost_nanos;
     if (cost === null || cost === 0) continue;
     for (const account of accounts) {
       costs.set(account, addNanos(costs.get(account) ?? 0, cost));
-      const name = `${account}\0${row.node}`;
+      const name = `${account}\0${names.node}`;
       const lease = leases.get(name);
       if (lease !== undefined) lease.spent_nanos = addNanos(lease.spent_nanos, cost);
-      else leases.set(name, { account, node: row.node, drawn_nanos: 0, spent_nanos: cost });
+      else leases.set(name, { account, node: names.node, drawn_nanos: 0, spent_nanos: cost });
     }
   }
   return { costs, leases: [...leases].sort(([a], [b]) => compareTexts(a, b)).map(([, lease]) => lease) };

@@ -1,13 +1,20 @@
 /** SQLite: values shared by many ledger rows, by number: names and outcomes. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { LedgerPlaceTable, LedgerTable, Schema } from '../schema.ts';
+import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
+import type { LedgerPlaceTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, inParts, mostPerStatement } from './ledger-insert.ts';
-import { dayMs } from './ledger-rows.ts';
+import { dayMs, type RowNames, toNames } from './ledger-rows.ts';
 
 /** Clients choose names of models: where this many are known, all are forgotten, and those that were used last are read again. */
 const mostKnown = 20_000;
 const readAtOnce = 10_000;
+
+/** What a row and the table call alike. */
+type SharedNames = Pick<
+  RowNames,
+  'project' | 'route' | 'operation' | 'label' | 'upstream' | 'outcome' | 'status' | 'error' | 'cache'
+>;
 
 type Place = { -readonly [K in keyof LedgerPlaceTable]: LedgerPlaceTable[K] };
 
@@ -36,15 +43,22 @@ export class Places {
     this.#used.clear();
   }
 
-  /** Sets the place of each row; all are in the store then. */
-  async find(
-    trx: Transaction<Schema>,
-    entries: readonly { readonly row: LedgerTable; place: LedgerPlaceTable | undefined }[],
-  ): Promise<void> {
+  /** Before `placeOf` is asked. */
+  async open(trx: Transaction<Schema>): Promise<void> {
     if (this.#count > mostKnown) this.forget();
     this.#known ??= await this.#read(trx);
-    const known = this.#known;
-    for (const entry of entries) entry.place = this.#placeOf(entry.row, known);
+  }
+
+  /** Its number is known once all are saved. */
+  placeOf(row: LedgerRow, startedAtMs: number): LedgerPlaceTable {
+    const known = this.#known ?? new Map();
+    const alike = known.get(row.node)?.get(row.key)?.get(row.model);
+    const place = alike && findIn(alike, row, row.isEstimated ? 1 : 0, row.upstreamModel);
+    return this.#use(place ?? this.#take(toNames(row), startedAtMs, known), startedAtMs);
+  }
+
+  /** In the transaction of their rows. */
+  async save(trx: Transaction<Schema>): Promise<void> {
     if (this.#used.size > 0) await this.#noteUse(trx);
     if (this.#added.length > 0) await this.#add(trx);
   }
@@ -77,17 +91,22 @@ export class Places {
     return known;
   }
 
-  #placeOf(row: LedgerTable, known: KnownPlaces): Place {
-    const alike = listOf(known, row);
-    let place = findIn(alike, row);
-    if (place === undefined) {
-      place = toPlace(row);
-      alike.push(place);
-      this.#added.push(place);
-      this.#count += 1;
-    } else if (row.started_at > place.used_at + dayMs) {
+  /** By the names as the store has them. */
+  #take(names: RowNames, startedAtMs: number, known: KnownPlaces): Place {
+    const alike = listOf(known, names);
+    const found = findIn(alike, names, names.is_estimated, names.upstream_model);
+    if (found !== undefined) return found;
+    const place = toPlace(names, startedAtMs);
+    alike.push(place);
+    this.#added.push(place);
+    this.#count += 1;
+    return place;
+  }
+
+  #use(place: Place, startedAtMs: number): Place {
+    if (startedAtMs > place.used_at + dayMs) {
       if (place.id > 0) this.#used.add(place);
-      place.used_at = row.started_at;
+      place.used_at = startedAtMs;
     }
     return place;
   }
@@ -125,7 +144,7 @@ export class Places {
   }
 }
 
-function listOf(known: KnownPlaces, { node, key, model }: Pick<LedgerTable, 'node' | 'key' | 'model'>): Place[] {
+function listOf(known: KnownPlaces, { node, key, model }: Pick<RowNames, 'node' | 'key' | 'model'>): Place[] {
   const ofNode = getOrAdd(known, node, () => new Map());
   const ofKey = getOrAdd(ofNode, key, () => new Map());
   return getOrAdd(ofKey, model, () => []);
@@ -140,8 +159,9 @@ function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** What is found moves on by one, so that what many rows have is found first. */
-function findIn(alike: Place[], row: LedgerTable): Place | undefined {
-  const index = alike.findIndex((one) => isOf(row, one));
+function findIn(alike: Place[], row: SharedNames, isEstimated: number, upstreamModel: string | null) {
+  let index = 0;
+  while (index < alike.length && !isOf(row, isEstimated, upstreamModel, alike[index])) index++;
   const found = alike[index];
   const prior = alike[index - 1];
   if (found !== undefined && prior !== undefined) {
@@ -152,35 +172,36 @@ function findIn(alike: Place[], row: LedgerTable): Place | undefined {
 }
 
 /** Node, key and model are the same. What differs most comes first. */
-const isOf = (row: LedgerTable, place: Place): boolean =>
+const isOf = (row: SharedNames, isEstimated: number, upstreamModel: string | null, place: Place | undefined): boolean =>
+  place !== undefined &&
   place.upstream === row.upstream &&
   place.status === row.status &&
   place.outcome === row.outcome &&
   place.route === row.route &&
   place.cache === row.cache &&
   place.error === row.error &&
-  place.is_estimated === row.is_estimated &&
-  place.upstream_model === row.upstream_model &&
+  place.is_estimated === isEstimated &&
+  place.upstream_model === upstreamModel &&
   place.project === row.project &&
   place.label === row.label &&
   place.operation === row.operation;
 
 /** Always with the same columns in the same order; its number comes later. */
-const toPlace = (row: LedgerTable): Place => ({
+const toPlace = (names: RowNames, startedAtMs: number): Place => ({
   id: 0,
-  used_at: row.started_at,
-  outcome: row.outcome,
-  status: row.status,
-  error: row.error,
-  cache: row.cache,
-  is_estimated: row.is_estimated,
-  node: row.node,
-  key: row.key,
-  project: row.project,
-  route: row.route,
-  operation: row.operation,
-  label: row.label,
-  upstream: row.upstream,
-  upstream_model: row.upstream_model,
-  model: row.model,
+  used_at: startedAtMs,
+  outcome: names.outcome,
+  status: names.status,
+  error: names.error,
+  cache: names.cache,
+  is_estimated: names.is_estimated,
+  node: names.node,
+  key: names.key,
+  project: names.project,
+  route: names.route,
+  operation: names.operation,
+  label: names.label,
+  upstream: names.upstream,
+  upstream_model: names.upstream_model,
+  model: names.model,
 });

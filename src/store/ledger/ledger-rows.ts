@@ -5,7 +5,7 @@ import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/led
 import { readUnits, type Units } from '../../core/accounting/units.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
-import type { LedgerTable } from '../schema.ts';
+import type { LedgerPlaceTable, LedgerTable } from '../schema.ts';
 import { readJson } from '../stored-json.ts';
 
 export const hourMs = 3_600_000;
@@ -52,29 +52,48 @@ const longestName = 128;
 /** Where a pattern is configured, clients choose it. */
 const longestModel = 256;
 
+/** What many rows have in common: their names, and how they ended. */
+export type RowNames = Omit<LedgerPlaceTable, 'id' | 'used_at'>;
+/** What a row has for itself. */
+export type RowFigures = Omit<LedgerTable, keyof RowNames>;
+
+/** A row of the table in both its parts. Rows may share one object of names: what is made of that is made once for all of them. */
+export interface NamedRow {
+  readonly names: RowNames;
+  readonly row: RowFigures;
+}
+
 /**
- * A row that the database takes, whatever came: one that it refuses would be refused again each time, and all that follow it
- * would wait. Always with the same columns in the same order, as the statement that takes them is made once.
+ * What the database takes, whatever came: a row that it refuses would be refused again each time, and all that follow it
+ * would wait.
  */
-export function toTableRow(row: LedgerRow): LedgerTable {
+export function toNames(row: LedgerRow): RowNames {
   return {
-    id: toText(row.id, longestName),
-    client_request_id: orNull(row.clientRequestId, toName),
-    started_at: toCount(row.startedAtMs),
+    outcome: toText(row.outcome, longestName),
+    status: toCount(row.status),
+    error: orNull(row.error, toStorable),
+    cache: orNull(row.cache, toStorable),
+    is_estimated: row.isEstimated ? 1 : 0,
     node: toText(row.node, longestName),
     key: toText(row.key, longestName),
     project: orNull(row.project, toName),
     route: toText(row.route, longestName),
     operation: toText(row.operation, longestName),
     label: toText(row.label, longestName),
-    model: orNull(row.model, toModel),
     upstream: orNull(row.upstream, toName),
     upstream_model: orNull(row.upstreamModel, toModel),
+    model: orNull(row.model, toModel),
+  };
+}
+
+/** The same of the rest. */
+export function toFigures(row: LedgerRow): RowFigures {
+  return {
+    id: toText(row.id, longestName),
+    client_request_id: orNull(row.clientRequestId, toName),
+    started_at: toCount(row.startedAtMs),
     attempts: toCount(row.attempts),
     tries: orNull(row.tries, (tries) => (tries.length === 0 ? null : JSON.stringify(tries))),
-    outcome: toText(row.outcome, longestName),
-    status: toCount(row.status),
-    error: orNull(row.error, toStorable),
     prompt_tokens: orNull(row.promptTokens, toCount),
     completion_tokens: orNull(row.completionTokens, toCount),
     total_tokens: orNull(row.totalTokens, toCount),
@@ -83,7 +102,6 @@ export function toTableRow(row: LedgerRow): LedgerTable {
     billed_input_tokens: orNull(row.billedInputTokens, toCount),
     billed_output_tokens: orNull(row.billedOutputTokens, toCount),
     billed_search_units: orNull(row.billedSearchUnits, toCount),
-    is_estimated: row.isEstimated ? 1 : 0,
     items: toCount(row.items),
     cost_nanos: orNull(row.costNanos, toCount),
     request_bytes: toCount(row.requestBytes),
@@ -91,11 +109,54 @@ export function toTableRow(row: LedgerRow): LedgerTable {
     duration_ms: toDuration(row.durationMs),
     first_byte_ms: orNull(row.firstByteMs, toDuration),
     upstream_ms: orNull(row.upstreamMs, toDuration),
-    cache: orNull(row.cache, toStorable),
     client_address: orNull(row.clientAddress, toStorable),
     units: orNull(row.units, toUnitsText),
     trace_id: orNull(row.traceId, toName),
     queue_ms: orNull(row.queueMs, toDuration),
+  };
+}
+
+/** Always with the same columns in the same order, as the statement that takes them is made once. */
+export function toTableRow({ names, row }: NamedRow): LedgerTable {
+  return {
+    id: row.id,
+    client_request_id: row.client_request_id,
+    started_at: row.started_at,
+    node: names.node,
+    key: names.key,
+    project: names.project,
+    route: names.route,
+    operation: names.operation,
+    label: names.label,
+    model: names.model,
+    upstream: names.upstream,
+    upstream_model: names.upstream_model,
+    attempts: row.attempts,
+    tries: row.tries,
+    outcome: names.outcome,
+    status: names.status,
+    error: names.error,
+    prompt_tokens: row.prompt_tokens,
+    completion_tokens: row.completion_tokens,
+    total_tokens: row.total_tokens,
+    search_units: row.search_units,
+    cached_tokens: row.cached_tokens,
+    billed_input_tokens: row.billed_input_tokens,
+    billed_output_tokens: row.billed_output_tokens,
+    billed_search_units: row.billed_search_units,
+    is_estimated: names.is_estimated,
+    items: row.items,
+    cost_nanos: row.cost_nanos,
+    request_bytes: row.request_bytes,
+    response_bytes: row.response_bytes,
+    duration_ms: row.duration_ms,
+    first_byte_ms: row.first_byte_ms,
+    upstream_ms: row.upstream_ms,
+    cache: names.cache,
+    client_address: row.client_address,
+    units: row.units,
+    trace_id: row.trace_id,
+    queue_ms: row.queue_ms,
   };
 }
 

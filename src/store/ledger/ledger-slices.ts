@@ -9,8 +9,7 @@ import type { LedgerSliceTable, LedgerTable, Schema } from '../schema.ts';
 import { withEach } from '../sqlite/sqlite-statements.ts';
 import { compactColumns, epochMs, fromCompact, perMs } from './ledger-compact.ts';
 import { createInsertOfEach, type Insert } from './ledger-insert.ts';
-import { toConditions } from './ledger-rows.ts';
-import type { PlacedRow } from './ledger-sums.ts';
+import { type NamedRow, type RowNames, toConditions } from './ledger-rows.ts';
 
 /** From the one time until before the other; the second may be Infinity. */
 export interface Stretch {
@@ -33,11 +32,12 @@ export const slicedColumns = [
 const kinds = ['outcome', 'status', 'key', 'model', 'project', 'upstream', 'operation'] as const;
 type Kind = (typeof kinds)[number];
 type SlicedRow = Pick<LedgerTable, Kind | 'started_at'>;
+type SlicedNames = Pick<RowNames, Kind>;
 
 const isCommon = (kind: Kind, name: string): boolean =>
   (kind === 'outcome' && name === 'ok') || (kind === 'status' && name === '200');
 
-export function createInsertOfSlices(db: Kysely<Schema>): Insert<PlacedRow, unknown> {
+export function createInsertOfSlices(db: Kysely<Schema>): Insert<NamedRow, unknown> {
   const insert = createInsertOfEach((slice: LedgerSliceTable) =>
     db
       .insertInto('ledger_slices')
@@ -45,12 +45,16 @@ export function createInsertOfSlices(db: Kysely<Schema>): Insert<PlacedRow, unkn
       .onConflict((conflict) => conflict.doNothing())
       .compile(),
   );
-  return (trx, rows) => insert(trx, toSlices(oneOfEach(rows)));
+  return (trx, rows) => {
+    const named: NamesBySlice = new Map();
+    for (const { names, row } of rows) addTo(named, row.started_at, names);
+    return insert(trx, toSlices(named));
+  };
 }
 
 /** Those of rows that were deleted, the oldest there were; the newest slice keeps what of it is left. */
 export async function deleteSlices(trx: Transaction<Schema>, rows: readonly SlicedRow[]): Promise<void> {
-  const slices = toSlices(rows);
+  const slices = slicesOf(rows);
   const last = slices.reduce((newest, { slice }) => Math.max(newest, slice), 0);
   const left = await trx
     .selectFrom('ledger')
@@ -59,46 +63,40 @@ export async function deleteSlices(trx: Transaction<Schema>, rows: readonly Slic
     .execute();
   const { rows: compact } = await sql<SlicedRow>`
     select ${compactColumns} from ${fromCompact} where ${isInSliceOfCompact(sql.lit(last))}`.execute(trx);
-  const kept = new Set(toSlices([...left, ...compact]).map(({ kind, name, slice }) => `${kind} ${slice} ${name}`));
+  const kept = new Set(slicesOf([...left, ...compact]).map(({ kind, name, slice }) => `${kind} ${slice} ${name}`));
   const gone = slices.filter(({ kind, name, slice }) => !kept.has(`${kind} ${slice} ${name}`));
   const lists = gone.map(({ kind, name, slice }) => [kind, name, slice]);
   const deletion = trx.deleteFrom('ledger_slices').where('kind', '=', '').where('name', '=', '').where('slice', '=', 0);
   await trx.executeQuery(withEach(deletion.compile(), lists));
 }
 
-/** Of each place one row in each slice: the others are in the same slices. */
-function oneOfEach(rows: readonly PlacedRow[]): SlicedRow[] {
-  const bySlice = new Map<number, Set<object>>();
-  return rows.flatMap(({ row, place }) => {
-    const slice = sliceAt(row.started_at);
-    const seen = bySlice.get(slice) ?? new Set();
-    if (seen.size === 0) bySlice.set(slice, seen);
-    if (seen.has(place ?? row)) return [];
-    seen.add(place ?? row);
-    return row;
-  });
+/** Of each slice, the names of its rows: many rows share one object of them. */
+type NamesBySlice = Map<number, Set<SlicedNames>>;
+
+function addTo(named: NamesBySlice, ms: number, names: SlicedNames): void {
+  const slice = sliceAt(ms);
+  const ofSlice = named.get(slice);
+  if (ofSlice === undefined) named.set(slice, new Set([names]));
+  else ofSlice.add(names);
+}
+
+function slicesOf(rows: readonly SlicedRow[]): LedgerSliceTable[] {
+  const named: NamesBySlice = new Map();
+  for (const row of rows) addTo(named, row.started_at, row);
+  return toSlices(named);
 }
 
 /** Each once, whatever the number of rows; always with the same columns in the same order. */
-function toSlices(rows: readonly SlicedRow[]): LedgerSliceTable[] {
-  const bySlice = new Map<number, Map<Kind, Set<string>>>();
-  let latest: number | undefined;
-  let names = new Map<Kind, Set<string>>();
-  for (const row of rows) {
-    const slice = sliceAt(row.started_at);
-    // Rows mostly come in the order of their time.
-    if (slice !== latest) {
-      names = bySlice.get(slice) ?? new Map(kinds.map((kind) => [kind, new Set<string>()]));
-      bySlice.set(slice, names);
-      latest = slice;
+function toSlices(named: NamesBySlice): LedgerSliceTable[] {
+  const slices: LedgerSliceTable[] = [];
+  for (const [slice, all] of named) {
+    for (const kind of kinds) {
+      const seen = new Set<string>();
+      for (const names of all) seen.add(String(names[kind] ?? ''));
+      for (const name of seen) if (!isCommon(kind, name)) slices.push({ kind, name, slice });
     }
-    for (const kind of kinds) names.get(kind)?.add(String(row[kind] ?? ''));
   }
-  return [...bySlice].flatMap(([slice, ofSlice]) =>
-    [...ofSlice].flatMap(([kind, all]) =>
-      [...all].filter((name) => !isCommon(kind, name)).map((name) => ({ kind, name, slice })),
-    ),
-  );
+  return slices;
 }
 
 /** What a filter asks for that slices know. */

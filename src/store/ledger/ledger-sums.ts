@@ -2,10 +2,10 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { readUnits, toolPrefix, type Units } from '../../core/accounting/units.ts';
-import type { KeyUsageTable, LedgerTable, UnitUsageTable, UsagePlace, UsageTable } from '../schema.ts';
+import type { KeyUsageTable, UnitUsageTable, UsagePlace, UsageTable } from '../schema.ts';
 import { readJson } from '../stored-json.ts';
 import { compareTexts } from './ledger-insert.ts';
-import { dayMs, hourMs } from './ledger-rows.ts';
+import { dayMs, hourMs, type NamedRow, type RowFigures, type RowNames } from './ledger-rows.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type Sums = Writable<UsageTable>;
@@ -14,26 +14,26 @@ type Figures = Omit<KeySums, 'span' | 'key' | 'project' | 'errors'>;
 
 type ByName<T> = Map<string, T>;
 
-export interface PlacedRow {
-  readonly row: LedgerTable;
-  /** The same of rows that have their names in common, where it is known: to make a text of all of them takes longer. */
-  readonly place: object | undefined;
-}
-
 /** By hour, in no order. As all of these, with the same columns in the same order each time. */
-export function addUpRows(rows: readonly PlacedRow[]): readonly UsageTable[] {
+export function addUpRows(rows: readonly NamedRow[]): readonly UsageTable[] {
   const sums: ByName<Sums> = new Map();
-  const ofPlaces = new Map<object, Sums>();
-  for (const { row, place } of rows) {
+  // To make a text of all names takes longer than to look for their object.
+  const ofNames = new Map<RowNames, Sums>();
+  for (const { names, row } of rows) {
     const span = row.started_at - (row.started_at % hourMs);
-    const ofPlace = place === undefined ? undefined : ofPlaces.get(place);
-    const name = ofPlace?.span === span ? '' : nameOf(span, row);
-    let sum = ofPlace?.span === span ? ofPlace : sums.get(name);
+    const known = ofNames.get(names);
+    if (known?.span === span) {
+      addRow(known, names, row);
+      continue;
+    }
+    const name = nameOf(span, names);
+    let sum = sums.get(name);
     if (sum === undefined) {
-      sum = ofRow(row, span);
+      sum = newSums(names, span);
       sums.set(name, sum);
-    } else addRow(sum, row);
-    if (place !== undefined && sum !== ofPlace) ofPlaces.set(place, sum);
+    }
+    ofNames.set(names, sum);
+    addRow(sum, names, row);
   }
   return [...sums.values()];
 }
@@ -83,7 +83,7 @@ export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[]
 }
 
 /** What tells one sum from another. */
-function nameOf(span: number, row: Pick<LedgerTable, 'key' | 'project' | 'route' | 'model' | 'upstream' | 'outcome'>) {
+function nameOf(span: number, row: Pick<RowNames, 'key' | 'project' | 'route' | 'model' | 'upstream' | 'outcome'>) {
   const { key, project, route, model, upstream, outcome } = row;
   return `${span}\0${key}\0${project ?? ''}\0${route}\0${model ?? ''}\0${upstream ?? ''}\0${outcome}`;
 }
@@ -119,15 +119,15 @@ function addFigures(sum: Figures, more: Readonly<Figures>): void {
   sum.duration_ms += more.duration_ms;
 }
 
-function addRow(sum: Figures, row: LedgerTable): void {
+function addRow(sum: Figures, names: RowNames, row: RowFigures): void {
   sum.requests = addCounts(sum.requests, 1);
   sum.input_tokens = addCounts(sum.input_tokens, row.billed_input_tokens ?? 0);
   sum.output_tokens = addCounts(sum.output_tokens, row.billed_output_tokens ?? 0);
   sum.search_units = addCounts(sum.search_units, row.billed_search_units ?? 0);
   sum.items = addCounts(sum.items, row.items);
   sum.cost_nanos = addCounts(sum.cost_nanos, row.cost_nanos ?? 0);
-  sum.unpriced = addCounts(sum.unpriced, isUnpriced(row) ? 1 : 0);
-  sum.estimated = addCounts(sum.estimated, row.is_estimated);
+  sum.unpriced = addCounts(sum.unpriced, isUnpriced(names, row) ? 1 : 0);
+  sum.estimated = addCounts(sum.estimated, names.is_estimated);
   sum.request_bytes = addCounts(sum.request_bytes, row.request_bytes);
   sum.response_bytes = addCounts(sum.response_bytes, row.response_bytes);
   sum.duration_ms += row.duration_ms;
@@ -139,33 +139,31 @@ function addCounts(one: number | bigint, other: number | bigint): number | bigin
   return BigInt(one) + BigInt(other);
 }
 
-function ofRow(row: LedgerTable, span: number): Sums {
-  return {
-    span,
-    key: row.key,
-    project: row.project ?? '',
-    route: row.route,
-    operation: row.operation,
-    model: row.model ?? '',
-    upstream: row.upstream ?? '',
-    outcome: row.outcome,
-    requests: 1,
-    input_tokens: row.billed_input_tokens ?? 0,
-    output_tokens: row.billed_output_tokens ?? 0,
-    search_units: row.billed_search_units ?? 0,
-    items: row.items,
-    cost_nanos: row.cost_nanos ?? 0,
-    unpriced: isUnpriced(row) ? 1 : 0,
-    estimated: row.is_estimated,
-    request_bytes: row.request_bytes,
-    response_bytes: row.response_bytes,
-    duration_ms: row.duration_ms,
-  };
-}
+const newSums = ({ key, project, route, operation, model, upstream, outcome }: RowNames, span: number): Sums => ({
+  span,
+  key,
+  project: project ?? '',
+  route,
+  operation,
+  model: model ?? '',
+  upstream: upstream ?? '',
+  outcome,
+  requests: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  search_units: 0,
+  items: 0,
+  cost_nanos: 0,
+  unpriced: 0,
+  estimated: 0,
+  request_bytes: 0,
+  response_bytes: 0,
+  duration_ms: 0,
+});
 
 /** What was not billed costs nothing, whatever the price; what was lost may have cost anything. */
-const isUnpriced = (row: LedgerTable): boolean =>
-  row.cost_nanos === null && (row.billed_input_tokens !== null || row.outcome === 'lost');
+const isUnpriced = ({ outcome }: RowNames, row: RowFigures): boolean =>
+  row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost');
 
 interface PlaceSums {
   readonly place: UsagePlace;
@@ -173,11 +171,11 @@ interface PlaceSums {
 }
 
 /** By hour. */
-export function addUpUnits(rows: readonly LedgerTable[]): readonly UnitUsageTable[] {
+export function addUpUnits(rows: readonly NamedRow[]): readonly UnitUsageTable[] {
   const hours: UnitsByName = new Map();
-  for (const row of rows) {
+  for (const { names, row } of rows) {
     if (row.units === null && !row.cached_tokens) continue;
-    const amounts = toAmounts(hours, row.started_at - (row.started_at % hourMs), row);
+    const amounts = toAmounts(hours, row.started_at - (row.started_at % hourMs), names);
     if (row.cached_tokens !== null && row.cached_tokens > 0) add(amounts, 'cachedTokens', row.cached_tokens);
     if (row.units !== null) addUnits(amounts, readUnits(readJson(row.units)) ?? {});
   }
@@ -193,7 +191,7 @@ export function toUnitDays(hours: readonly UnitUsageTable[]): readonly UnitUsage
 type UnitsByName = Map<string, PlaceSums>;
 
 /** What is null in a row is empty text here. */
-function toAmounts(sums: UnitsByName, span: number, row: UsagePlace | LedgerTable): Map<string, number> {
+function toAmounts(sums: UnitsByName, span: number, row: UsagePlace | RowNames): Map<string, number> {
   const { key, route, operation, outcome } = row;
   const project = row.project ?? '';
   const model = row.model ?? '';

@@ -9,15 +9,15 @@ import type { Clock } from '../../lib/clock.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import { newestCompactBefore, rowsOfTime } from '../ledger/ledger-compact.ts';
 import { isSqlite } from '../ledger/ledger-insert.ts';
-import { dayMs, firstIdOf, hourMs, toTimeOf } from '../ledger/ledger-rows.ts';
+import { dayMs, firstIdOf, hourMs, type NamedRow, toTimeOf } from '../ledger/ledger-rows.ts';
 import type { LedgerTable, Schema } from '../schema.ts';
 import { BlockReader, Cells, writeBlock } from './series-block.ts';
-import { boundCells, minuteMs, type SeriesRow, sections, toMinutes, withoutNames } from './series-cells.ts';
+import { boundCells, minuteMs, sections, toMinutes, withoutNames } from './series-cells.ts';
 import { type Interval, keptMs, levels, planSeries, type SeriesPlan } from './series-plan.ts';
 import { readSeries, type StoredBlock } from './series-read.ts';
 
 /** In the transaction of their import. */
-export async function insertSeries(trx: Transaction<Schema>, rows: readonly SeriesRow[]): Promise<void> {
+export async function insertSeries(trx: Transaction<Schema>, rows: readonly NamedRow[]): Promise<void> {
   const blocks = [...toMinutes(rows)].map(([at, cells]) => ({
     level: levels.raw,
     section: sections.detail.number,
@@ -73,7 +73,7 @@ async function addMinute(db: Kysely<Schema>, minute: number, sinceMs: number): P
     await trx.deleteFrom('series_blocks').where('level', '=', levels.raw).where('at', '=', minute).execute();
     await insertSeries(
       trx,
-      rows.map((row) => ({ row, place: undefined })),
+      rows.map((row) => ({ names: row, row })),
     );
     return rows.length;
   };

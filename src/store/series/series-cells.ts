@@ -3,7 +3,7 @@
 import { readUnits } from '../../core/accounting/units.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { bucketOf } from '../../lib/sketch.ts';
-import type { LedgerTable } from '../schema.ts';
+import type { NamedRow, RowFigures, RowNames } from '../ledger/ledger-rows.ts';
 import { readJson } from '../stored-json.ts';
 import {
   type Cell,
@@ -49,44 +49,44 @@ const notCalled = 'queue';
 
 export const isFailedAttempt = (outcome: string): boolean => !notFailed.has(outcome);
 
-export interface SeriesRow {
-  readonly row: LedgerTable;
-  /** The same of rows that have their names in common, where it is known. */
-  readonly place: object | undefined;
-}
-
 /** The cells of each minute, by when it begins. */
-export function toMinutes(rows: readonly SeriesRow[]): Map<number, Cells> {
+export function toMinutes(rows: readonly NamedRow[]): Map<number, Cells> {
   const minutes = new Map<number, Cells>();
-  const ofPlaces = new Map<object, { readonly cells: Cells; readonly cell: Cell }>();
-  for (const { row, place } of rows) {
+  let latest = Number.NaN;
+  let cells = new Cells();
+  // Of the latest minute.
+  const ofNames = new Map<RowNames, Cell>();
+  for (const { names, row } of rows) {
     const minute = row.started_at - (row.started_at % minuteMs);
-    let cells = minutes.get(minute);
-    if (cells === undefined) {
-      cells = new Cells();
+    if (minute !== latest) {
+      cells = minutes.get(minute) ?? new Cells();
       minutes.set(minute, cells);
+      ofNames.clear();
+      latest = minute;
     }
-    const known = place === undefined ? undefined : ofPlaces.get(place);
-    const cell = known?.cells === cells ? known.cell : cells.of(cellKinds.request, namesOf(row));
-    if (place !== undefined && known?.cell !== cell) ofPlaces.set(place, { cells, cell });
-    addRow(cell, row, row.tries === null ? 0 : addTries(cells, row, row.tries));
+    let cell = ofNames.get(names);
+    if (cell === undefined) {
+      cell = cells.of(cellKinds.request, toCellNames(names));
+      ofNames.set(names, cell);
+    }
+    addRow(cell, names, row, row.tries === null ? 0 : addTries(cells, names, row.tries));
   }
   return minutes;
 }
 
-const namesOf = (row: LedgerTable): string[] => [
-  row.model ?? '',
-  row.upstream ?? '',
-  row.key,
-  row.project ?? '',
-  row.operation,
-  row.outcome,
-  row.outcome === 'ok' ? '' : (row.error ?? String(row.status)),
-  row.cache ?? '',
+const toCellNames = (names: RowNames): string[] => [
+  names.model ?? '',
+  names.upstream ?? '',
+  names.key,
+  names.project ?? '',
+  names.operation,
+  names.outcome,
+  names.outcome === 'ok' ? '' : (names.error ?? String(names.status)),
+  names.cache ?? '',
 ];
 
 /** `listed` calls have cells of their own. */
-function addRow(cell: Cell, row: LedgerTable, listed: number): void {
+function addRow(cell: Cell, { outcome }: RowNames, row: RowFigures, listed: number): void {
   cell.add(requests, 1);
   cell.add(attempts, row.attempts);
   cell.add(items, Math.max(0, row.items));
@@ -94,18 +94,18 @@ function addRow(cell: Cell, row: LedgerTable, listed: number): void {
   cell.add(outputTokens, Math.max(0, row.billed_output_tokens ?? 0));
   cell.add(searchUnits, Math.max(0, row.billed_search_units ?? 0));
   cell.add(costNanos, Math.max(0, row.cost_nanos ?? 0));
-  if (row.cost_nanos === null && (row.billed_input_tokens !== null || row.outcome === 'lost')) cell.add(unpriced, 1);
+  if (row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost')) cell.add(unpriced, 1);
   const own = Math.max(0, row.attempts - listed);
   cell.add(direct, own);
   // Of an answer that broke off nothing is listed.
-  if (row.outcome === 'cut' && own > 0) {
+  if (outcome === 'cut' && own > 0) {
     cell.add(directFailed, 1);
     cell.add(failedAttempts, 1);
   }
   if (row.tries !== null) cell.add(failedAttempts, failedIn(row.tries));
   if (row.units !== null) addSaved(cell, row.units);
   // How long it took nobody knows.
-  if (row.outcome === 'lost') return;
+  if (outcome === 'lost') return;
   cell.sketches[duration]?.push(bucketOf(row.duration_ms), 1);
   if (row.queue_ms !== null) cell.sketches[wait]?.push(bucketOf(row.queue_ms), 1);
   if (row.first_byte_ms === null) return;
@@ -151,10 +151,10 @@ const codeIn = (detail: string): string => systemCode.exec(detail)?.[0] ?? detai
 const failedIn = (text: string): number => triesIn(text).filter(({ outcome }) => isFailedAttempt(outcome)).length;
 
 /** Gives back how many calls they were. */
-function addTries(cells: Cells, row: LedgerTable, text: string): number {
+function addTries(cells: Cells, { model, key, project, operation }: RowNames, text: string): number {
   const tries = triesIn(text);
   for (const { upstream, outcome, code, durationMs } of tries) {
-    const names = [row.model ?? '', upstream, row.key, row.project ?? '', row.operation, outcome, code, ''];
+    const names = [model ?? '', upstream, key, project ?? '', operation, outcome, code, ''];
     const cell = cells.of(cellKinds.attempt, names);
     cell.add(requests, 1);
     cell.sketches[duration]?.push(bucketOf(durationMs), 1);
