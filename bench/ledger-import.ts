@@ -1,7 +1,7 @@
 /**
  * Measures the CPU time of importing a ledger row: reading the journal's frames, joining them into rows, and writing those to the store.
  *
- *   node bench/ledger-import.ts [--rows 100000] [--batch 2000] [--keys 200] [--store sqlite:/tmp/x/postern.db] [--rounds 3]
+ *   node bench/ledger-import.ts [--rows 100000] [--batch 4000] [--keys 200] [--store sqlite:/tmp/x/postern.db] [--rounds 3]
  *
  * Without --store it makes a SQLite file in the system's temporary directory for each round, and removes it at the end. A store
  * that is named is imported into as it is; of PostgreSQL the figure is this process's part.
@@ -34,7 +34,7 @@ const warmUpRows = 5_000;
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '100000' },
-    batch: { type: 'string', default: '2000' },
+    batch: { type: 'string', default: '4000' },
     keys: { type: 'string', default: '200' },
     store: { type: 'string' },
     rounds: { type: 'string', default: '3' },

@@ -67,11 +67,11 @@ export interface Importer {
   close(): Promise<void>;
 }
 
-/** As many as come in the longest pause from a gateway that answers thousands a second; they take SQLite some 30 ms. */
-const defaultBatch = 3_000;
+/** As many as come in the longest pause from a gateway that answers thousands a second; they take SQLite some 40 ms. */
+const defaultBatch = 5_000;
 const defaultPollMs = 100;
 /** A look that brought rows is polled by a longer pause, and one that brought many by a still longer one: the more come at once, the less each costs. */
-const polls = { nothing: 1, some: 2, many: 5 } as const;
+const polls = { nothing: 1, some: 2, many: 10 } as const;
 const manyRows = 200;
 const orphansEveryMs = 10_000;
 const tidyEveryMs = 1_000;

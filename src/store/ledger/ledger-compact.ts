@@ -4,7 +4,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { LedgerPlaceTable, LedgerTable, Schema } from '../schema.ts';
-import { createInsertOfEach, type Insert } from './ledger-insert.ts';
+import { createInsertOfEach, type Insert, severalRows } from './ledger-insert.ts';
 import { Places } from './ledger-places.ts';
 import {
   dayMs,
@@ -159,15 +159,17 @@ interface PlacedEntry extends Entry {
 export class CompactInsert {
   readonly #places: Places;
   readonly #insert: Insert<PlacedEntry, number>;
+  readonly #insertSeveral: Insert<PlacedEntry, number>;
   readonly #insertOther: Insert<Entry, Entry>;
 
   constructor(db: Kysely<Schema>, insertOther: Insert<Entry, Entry>) {
     this.#places = new Places(db);
-    this.#insert = createInsertOfEach(
-      (entry: PlacedEntry) =>
-        sql`insert into ledger_rows values (${sql.join(toValues(entry))}) on conflict do nothing`.compile(db),
-      toValues,
-    );
+    const compile = (entries: PlacedEntry[]) => {
+      const lists = entries.map((entry) => sql`(${sql.join(toValues(entry))})`);
+      return sql`insert into ledger_rows values ${sql.join(lists)} on conflict do nothing`.compile(db);
+    };
+    this.#insert = createInsertOfEach(compile, toValues);
+    this.#insertSeveral = createInsertOfEach(compile, toValues, severalRows);
     this.#insertOther = insertOther;
   }
 
@@ -176,7 +178,8 @@ export class CompactInsert {
     this.#places.forget();
   }
 
-  async run(trx: Transaction<Schema>, rows: readonly ImportedRow[]): Promise<readonly Entry[]> {
+  /** Throws `NumbersTaken` unless it is careful: the transaction is to be tried again then, carefully. */
+  async run(trx: Transaction<Schema>, rows: readonly ImportedRow[], isCareful: boolean): Promise<readonly Entry[]> {
     await this.#places.open(trx);
     const toSeqOf = createSeqs();
     let placed: PlacedEntry[] = [];
@@ -190,20 +193,38 @@ export class CompactInsert {
         placed.push({ names, row: figures, accounts, capture, seq });
       }
     }
+    placed.sort((one, other) => one.seq - other.seq);
     await this.#places.save(trx);
     const known = await readOthers(trx, placed, others);
     if (known.size > 0) {
       placed = placed.filter(({ row }) => !known.has(row.id));
       others = others.filter(({ row }) => !known.has(row.id));
     }
-    const written = await this.#insert(trx, placed);
-    const taken = placed.filter((_, index) => written[index] !== 1);
-    if (taken.length === 0 && others.length === 0) return placed;
+    const fresh = await this.#insertPlaced(trx, placed, isCareful);
+    if (fresh.length === placed.length && others.length === 0) return fresh;
+    const isFresh = new Set(fresh);
+    const taken = placed.filter((entry) => !isFresh.has(entry));
     const ids = await readTaken(trx, taken);
     const inOther = await this.#insertOther(trx, [...others, ...taken.filter(({ row }) => !ids.has(row.id))]);
-    return [...placed.filter((_, index) => written[index] === 1), ...inOther];
+    return [...fresh, ...inOther];
+  }
+
+  async #insertPlaced(
+    trx: Transaction<Schema>,
+    placed: readonly PlacedEntry[],
+    isCareful: boolean,
+  ): Promise<readonly PlacedEntry[]> {
+    // The numbers of the others are taken in any case.
+    const firsts = placed.filter(({ seq }, index) => placed[index - 1]?.seq !== seq);
+    const counts = await (isCareful ? this.#insert : this.#insertSeveral)(trx, firsts);
+    if (isCareful) return firsts.filter((_, index) => counts[index] === 1);
+    if (counts.reduce((sum, count) => sum + count, 0) < firsts.length) throw new NumbersTaken();
+    return firsts;
   }
 }
+
+/** By rows that were there before; of several in a statement nobody knows which. */
+export class NumbersTaken extends Error {}
 
 /** Which of them are in the other table. It has few rows, or none of this time. */
 async function readOthers(

@@ -5,7 +5,7 @@ import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyUsageTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
 import { insertSeries } from '../series/series-blocks.ts';
-import { CompactInsert, type Entry } from './ledger-compact.ts';
+import { CompactInsert, type Entry, NumbersTaken } from './ledger-compact.ts';
 import {
   compareTexts,
   createInsertOfEach,
@@ -16,6 +16,7 @@ import {
   mostPerStatement,
   plus,
   rowsOfJson,
+  severalRows,
 } from './ledger-insert.ts';
 import { rollUpHours, sumTables } from './ledger-rollup.ts';
 import { toFigures, toNames, toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
@@ -36,13 +37,13 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
     const entries = compact === undefined ? toEntries(rows) : [];
     // Beforehand, as others may wait for what the transaction holds; nearly always all of them are fresh.
     const sumsOfAll = compact === undefined ? addUp(entries) : undefined;
-    const work = async (trx: Transaction<Schema>): Promise<number> => {
+    const work = async (trx: Transaction<Schema>, isCareful: boolean): Promise<number> => {
       // What is not rolled up yet is added to its day later.
       const before = compact === undefined ? Number.POSITIVE_INFINITY : await rollUpHours(trx, clock.nowMs());
       // For good where a former version is to run on the store.
       const isCompact = compact !== undefined && before < Number.MAX_SAFE_INTEGER;
       const fresh = isCompact
-        ? await compact.run(trx, rows)
+        ? await compact.run(trx, rows, isCareful)
         : await insertFresh(trx, compact ? rows.map(toEntry) : entries);
       if (fresh.length > 0) {
         const { hours, unitHours } = (fresh.length === entries.length ? sumsOfAll : undefined) ?? addUp(fresh);
@@ -65,13 +66,16 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
         .execute();
       return fresh.length;
     };
-    return db
-      .transaction()
-      .execute(work)
-      .catch((thrown: unknown) => {
-        compact?.forget();
-        throw thrown;
-      });
+    const attempt = (isCareful: boolean): Promise<number> =>
+      db
+        .transaction()
+        .execute((trx) => work(trx, isCareful))
+        .catch((thrown: unknown) => {
+          compact?.forget();
+          if (thrown instanceof NumbersTaken) return attempt(true);
+          throw thrown;
+        });
+    return attempt(false);
   };
 }
 
@@ -92,7 +96,7 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
     insert.onConflict((conflict) => conflict.column('id').doNothing());
   if (isSqlite(db)) {
     const insert = createInsertOfEach(
-      (row: LedgerTable) => ifAbsent(db.insertInto('ledger').values(row)).compile(),
+      (rows: LedgerTable[]) => ifAbsent(db.insertInto('ledger').values(rows)).compile(),
       toRowValues,
     );
     return async (trx, entries) => {
@@ -136,7 +140,10 @@ function createAddition(db: Kysely<Schema>, table: keyof typeof sumTables): Inse
         conflict.columns(keys).doUpdateSet(Object.fromEntries(added.map((column) => [column, plus(table, column)]))),
       )
       .compile();
-  if (isSqlite(db)) return createInsertOfEach((sum: AnySums) => addingUp(db.insertInto(table).values(sum)));
+  if (isSqlite(db)) {
+    const compile = (sums: AnySums[]) => addingUp(db.insertInto(table).values(sums));
+    return createInsertOfEach(compile, Object.values, severalRows);
+  }
   return createInsertOfJson((columns: readonly (keyof AnySums)[]) =>
     addingUp(
       db

@@ -31,8 +31,8 @@ export class Places {
   readonly #used = new Set<Place>();
 
   constructor(db: Kysely<Schema>) {
-    this.#insert = createInsertOfEach((place: LedgerPlaceTable) =>
-      db.insertInto('ledger_places').values(place).compile(),
+    this.#insert = createInsertOfEach((places: LedgerPlaceTable[]) =>
+      db.insertInto('ledger_places').values(places).compile(),
     );
   }
 

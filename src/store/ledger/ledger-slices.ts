@@ -8,7 +8,7 @@ import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerSliceTable, LedgerTable, Schema } from '../schema.ts';
 import { withEach } from '../sqlite/sqlite-statements.ts';
 import { compactColumns, epochMs, fromCompact, perMs } from './ledger-compact.ts';
-import { createInsertOfEach, type Insert } from './ledger-insert.ts';
+import { createInsertOfEach, type Insert, severalRows } from './ledger-insert.ts';
 import { type NamedRow, type RowNames, toConditions } from './ledger-rows.ts';
 
 /** From the one time until before the other; the second may be Infinity. */
@@ -38,12 +38,15 @@ const isCommon = (kind: Kind, name: string): boolean =>
   (kind === 'outcome' && name === 'ok') || (kind === 'status' && name === '200');
 
 export function createInsertOfSlices(db: Kysely<Schema>): Insert<NamedRow, unknown> {
-  const insert = createInsertOfEach((slice: LedgerSliceTable) =>
-    db
-      .insertInto('ledger_slices')
-      .values(slice)
-      .onConflict((conflict) => conflict.doNothing())
-      .compile(),
+  const insert = createInsertOfEach(
+    (slices: LedgerSliceTable[]) =>
+      db
+        .insertInto('ledger_slices')
+        .values(slices)
+        .onConflict((conflict) => conflict.doNothing())
+        .compile(),
+    Object.values,
+    severalRows,
   );
   return (trx, rows) => {
     const named: NamesBySlice = new Map();

@@ -13,6 +13,7 @@ import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { migrateStore, openStore } from '../open-store.ts';
+import { firstIdOf } from './ledger-rows.ts';
 
 const url = 'sqlite:postern.db';
 const startMs = Date.UTC(2027, 0, 1);
@@ -192,6 +193,22 @@ test('a store of a version without sums of units gets them from its rows', async
   t.after(() => again.close());
   assert.deepEqual(await readAll(again), before);
   assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
+});
+
+test('an import with known rows and taken numbers adds each new row once', async (t) => {
+  const { store } = await openFile(t, createFakeClock(laterMs));
+  const idOf = (number: number, tail: number): string =>
+    firstIdOf(startMs + number) + tail.toString(16).padStart(20, '0');
+  const rowOf = (number: number, tail = 0): ImportedRow =>
+    imported({ id: idOf(number, tail), startedAtMs: startMs + number });
+  const before = [rowOf(5), rowOf(21, 1)];
+  assert.equal(await store.ledger.import('j', before, { segment: 1, offset: 1 }), 2);
+  // Number 5 is there, 21 has the number of another row, as have both of 30 of each other.
+  const batch = [...Array.from({ length: 40 }, (_, number) => rowOf(number)), rowOf(30, 1)];
+  assert.equal(await store.ledger.import('j', batch, { segment: 1, offset: 2 }), 40);
+  assert.equal(await store.ledger.import('j', batch, { segment: 1, offset: 3 }), 0);
+  assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 42);
+  assert.deepEqual(await store.ledger.verify(0, startMs + dayMs), []);
 });
 
 test('a store of a version without sums per key gets them from the daily sums', async (t) => {

@@ -82,7 +82,7 @@ class Writer {
   length = 0;
 
   varint(value: number): void {
-    this.#makeRoom(mostBytesOfNumber);
+    if (this.length + mostBytesOfNumber > this.buffer.length) this.#makeRoom(mostBytesOfNumber);
     const { buffer } = this;
     let rest = value;
     for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) buffer[this.length++] = (rest % 128) | 0x80;
@@ -142,8 +142,10 @@ export function writeBlock(cells: readonly Cell[]): Buffer {
 /** First which of the figures there are, and then each of them. */
 function writeFigures({ counts, sketches }: Cell): void {
   let mask = 0;
-  for (const [index, count] of counts.entries()) if (count > 0) mask |= 1 << index;
-  for (const [index, pairs] of sketches.entries()) if (pairs.length > 0) mask |= 1 << (counted.length + index);
+  for (let index = 0; index < counts.length; index++) if ((counts[index] ?? 0) > 0) mask |= 1 << index;
+  for (let index = 0; index < sketches.length; index++) {
+    if ((sketches[index]?.length ?? 0) > 0) mask |= 1 << (counted.length + index);
+  }
   inner.varint(mask);
   for (const count of counts) if (count > 0) inner.varint(count);
   for (const pairs of sketches) if (pairs.length > 0) writeSketch(pairs);
