@@ -37,6 +37,7 @@ export class Name {
   readonly number: number;
   /** As it stands in a frame. */
   readonly item: Buffer;
+  readonly bytes: number;
   /** The numbers of the two parts that took it last. */
   #lastPart = 0;
   #priorPart = 0;
@@ -54,6 +55,7 @@ export class Name {
     item.writeUIntLE(this.number, itemHeadBytes, numberBytes);
     item.write(text, itemHeadBytes + numberBytes);
     this.item = item;
+    this.bytes = item.length;
   }
 
   /** False where the part has it already. Two parts fill at the same time. */

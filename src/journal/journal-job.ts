@@ -50,7 +50,7 @@ export class Part {
     for (const name of names) {
       if (!name.enter(this.#number)) continue;
       this.names.push(name);
-      this.#nameBytes += name.item.length;
+      this.#nameBytes += name.bytes;
     }
   }
 

@@ -59,6 +59,36 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
+test('as long as each turn of the event loop brings more records, they wait for one frame; one that is alone does not', async () => {
+  const counted = createFaultyFiles();
+  const journal = await open({ files: counted.files });
+  await journal.open('0', intentLine('0'));
+  let writes = 0;
+  counted.judge((call) => {
+    if (call === 'write') writes += 1;
+    return undefined;
+  });
+  const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const promises: Promise<void>[] = [];
+  for (let turn = 0; turn < 4; turn += 1) {
+    for (const place of ['a', 'b']) promises.push(journal.open(`${turn}${place}`, intentLine(`${turn}${place}`)));
+    assert.equal(writes, 0);
+    await nextTurn();
+  }
+  await Promise.all(promises);
+  assert.equal(writes, 1);
+  const alone = journal.open('alone', intentLine('alone'));
+  await nextTurn();
+  assert.equal(writes, 2);
+  await alone;
+  // Beyond so many, they do not wait for another turn.
+  const many = Array.from({ length: 20 }, (_, index) => journal.open(`m${index}`, intentLine(`m${index}`)));
+  await nextTurn();
+  assert.equal(writes, 3);
+  await Promise.all(many);
+  await journal.close();
+});
+
 for (const durability of durabilities) {
   test(`records of one event-loop turn form one frame, and are read back unchanged: ${durability}`, async () => {
     const counted = createFaultyFiles();

@@ -29,16 +29,18 @@ export class QuotedTexts {
 export function toTenthsText(ms: number): string {
   const tenths = Math.round(ms * 10);
   if (!(tenths >= 0 && tenths < 2 ** 31)) return String(toNumber(tenths / 10));
-  const digit = tenths % 10;
-  return digit === 0 ? `${tenths / 10}` : `${(tenths - digit) / 10}.${digit}`;
+  const whole = (tenths / 10) | 0;
+  const digit = tenths - whole * 10;
+  return digit === 0 ? `${whole}` : `${whole}.${digit}`;
 }
 
 /** As `toFixed(2)`, for the same reason. */
 export function toHundredthsText(ms: number): string {
   const hundredths = Math.round(ms * 100);
   if (!(hundredths >= 0 && hundredths < 2 ** 31)) return ms.toFixed(2);
-  const rest = hundredths % 100;
-  return `${(hundredths - rest) / 100}.${rest < 10 ? '0' : ''}${rest}`;
+  const whole = (hundredths / 100) | 0;
+  const rest = hundredths - whole * 100;
+  return `${whole}${rest < 10 ? '.0' : '.'}${rest}`;
 }
 
 export function toTenths(ms: number): number {
