@@ -4,7 +4,7 @@
  */
 
 import { useElementSize } from '@mantine/hooks';
-import { memo, type PointerEvent, useMemo, useState } from 'react';
+import { memo, type PointerEvent, type ReactNode, useMemo, useState } from 'react';
 import { percentileWords, resultWords } from '../words/labels.ts';
 import {
   barX,
@@ -71,16 +71,31 @@ const labelShare = 1.6;
 const right = 10;
 const top = 8;
 
-export const Drawing = memo(function Drawing({ kind, label, height, series, rows, format, linked }: DrawingProps) {
+export const Drawing = memo(function Drawing({ kind, series, rows, format, ...frame }: DrawingProps) {
+  return (
+    <ChartFrame {...frame} isBands={kind === 'bars'} series={series} rows={rows} format={format}>
+      {(plot) => <Shapes kind={kind} series={series} rows={rows} plot={plot} format={format} />}
+    </ChartFrame>
+  );
+});
+
+interface ChartFrameProps extends Omit<DrawingProps, 'kind'> {
+  /** Places are bands side by side, not points on a line. */
+  readonly isBands: boolean;
+  readonly children: (plot: Plot) => ReactNode;
+}
+
+/** Around what is drawn: its place, the axis of times, and what the pointer is on. */
+export function ChartFrame({ isBands, label, height, series, rows, format, linked, children }: ChartFrameProps) {
   const { ref, width } = useElementSize();
   const plot = useMemo(() => toPlot(width, height), [width, height]);
-  const place = (at: number): number => (kind === 'bars' ? barX : xOf)(at, rows.length, plot);
-  const { pointed, dragged, ...listeners } = usePointer({ rows: rows.length, plot, isBands: kind === 'bars', linked });
+  const place = (at: number): number => (isBands ? barX : xOf)(at, rows.length, plot);
+  const { pointed, dragged, ...listeners } = usePointer({ rows: rows.length, plot, isBands, linked });
   return (
     <div ref={ref} className="drawing" role="img" aria-label={label} style={{ height }} {...listeners}>
       {width > 0 && (
         <svg width={width} height={height} aria-hidden="true" focusable="false">
-          <Shapes kind={kind} series={series} rows={rows} plot={plot} format={format} />
+          {children(plot)}
           <TimeAxis rows={rows} plot={plot} height={height} place={place} />
           <Pointed plot={plot} at={pointed} from={dragged} place={place} />
         </svg>
@@ -96,9 +111,9 @@ export const Drawing = memo(function Drawing({ kind, label, height, series, rows
       )}
     </div>
   );
-});
+}
 
-export const toPlot = (width: number, height: number): Plot => ({
+const toPlot = (width: number, height: number): Plot => ({
   left: axisWidth,
   top,
   width: Math.max(0, width - axisWidth - right),
@@ -114,7 +129,7 @@ interface PointerOptions {
 }
 
 /** Where the pointer is, on this chart or on one that is linked with it; and from where it is dragged. */
-export function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
+function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
   const [own, setOwn] = useState<number>();
   const [dragged, setDragged] = useState<number>();
   const point = linked?.onPoint ?? setOwn;
@@ -156,7 +171,7 @@ interface AxisProps {
   place(at: number): number;
 }
 
-export const TimeAxis = ({ rows, plot, height, place }: AxisProps) =>
+const TimeAxis = ({ rows, plot, height, place }: AxisProps) =>
   toMarks(rows.length, plot.width, (rows[0]?.time.length ?? 1) * letterWidth * labelShare).map((at) => (
     <text key={at} x={place(at)} y={height - 4} textAnchor={anchorOf(at, rows.length)}>
       {rows[at]?.time}
@@ -171,7 +186,7 @@ interface PointedProps {
 }
 
 /** The line at the pointer, and the stretch that is dragged over. */
-export function Pointed({ plot, at, from, place }: PointedProps) {
+function Pointed({ plot, at, from, place }: PointedProps) {
   if (at === undefined) return null;
   const x = place(at);
   const begin = from === undefined ? x : place(from);
@@ -282,7 +297,7 @@ interface ToldProps extends Pick<DrawingProps, 'series' | 'format'> {
 }
 
 /** Beside the pointer, on the side where there is room. */
-export function Told({ row, series, format, x, isRight }: ToldProps) {
+function Told({ row, series, format, x, isRight }: ToldProps) {
   if (row === undefined) return null;
   return (
     <div className="told" style={{ left: x, transform: `translateX(${isRight ? 'calc(-100% - 10px)' : '10px'})` }}>

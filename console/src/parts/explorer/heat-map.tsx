@@ -1,20 +1,9 @@
 /** A heat map of durations over time, with percentile lines. */
 
-import { useElementSize } from '@mantine/hooks';
-import { memo, useMemo } from 'react';
+import { memo } from 'react';
 import type { Series as Answer } from '../../../../src/admin/contract.ts';
 import { barX, type ChartRow, type Plot } from '../charts/chart-geometry.ts';
-import {
-  type Linked,
-  latencySeries,
-  Pointed,
-  TimeAxis,
-  Told,
-  toColor,
-  toPlot,
-  usePointer,
-} from '../charts/drawing.tsx';
-
+import { ChartFrame, type Linked, latencySeries, toColor } from '../charts/drawing.tsx';
 import { formatDuration } from '../words/format.ts';
 
 interface HeatMapProps {
@@ -25,32 +14,11 @@ interface HeatMapProps {
   readonly linked: Linked;
 }
 
-export function HeatMap({ heat, rows, label, height, linked }: HeatMapProps) {
-  const { ref, width } = useElementSize();
-  const plot = useMemo(() => toPlot(width, height), [width, height]);
-  const place = (at: number): number => barX(at, rows.length, plot);
-  const { pointed, dragged, ...listeners } = usePointer({ rows: rows.length, plot, isBands: true, linked });
-  return (
-    <div ref={ref} className="drawing" role="img" aria-label={label} style={{ height }} {...listeners}>
-      {width > 0 && (
-        <svg width={width} height={height} aria-hidden="true" focusable="false">
-          <Cells heat={heat} plot={plot} rows={rows} />
-          <TimeAxis rows={rows} plot={plot} height={height} place={place} />
-          <Pointed plot={plot} at={pointed} from={dragged} place={place} />
-        </svg>
-      )}
-      {pointed !== undefined && (
-        <Told
-          row={rows[pointed]}
-          series={latencySeries}
-          format={formatDuration}
-          x={place(pointed)}
-          isRight={place(pointed) > width / 2}
-        />
-      )}
-    </div>
-  );
-}
+export const HeatMap = ({ heat, rows, ...frame }: HeatMapProps) => (
+  <ChartFrame {...frame} isBands series={latencySeries} rows={rows} format={formatDuration}>
+    {(plot) => <Cells heat={heat} plot={plot} rows={rows} />}
+  </ChartFrame>
+);
 
 const mostMarks = 5;
 
