@@ -134,12 +134,18 @@ testInBrowser(
     assert.equal(await rowsOn(page).count(), 50);
     // The keys go along the rows on the page, with one open at the side.
     await rowsOn(page).first().getByRole('link').click();
+    await details(page)
+      .getByText(/^Answered with|^The client|^Postern refused|^No upstream|broke off/)
+      .first()
+      .waitFor();
     const first = await details(page).getByRole('heading', { level: 2 }).textContent();
     await page.keyboard.press('j');
     await visitor.until(`document.querySelectorAll('tbody tr')[1]?.dataset.selected === 'true'`);
     await page.keyboard.press('k');
     await visitor.until(`document.querySelectorAll('tbody tr')[0]?.dataset.selected === 'true'`);
-    assert.equal(await details(page).getByRole('heading', { level: 2 }).textContent(), first);
+    await details(page)
+      .getByRole('heading', { level: 2, name: first ?? '', exact: true })
+      .waitFor();
     await page.keyboard.press('Escape');
     await visitor.shoot('requests');
     await visitor.checkAccessibility();

@@ -11,6 +11,7 @@ import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { type PriceColumn, priceColumns } from '../../prices/imported.ts';
 import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 import { callsOf, shownState } from '../known-state.ts';
+import type { ShownIndex } from '../series/states.ts';
 import { toInstant } from '../shapes/common.ts';
 import type { SnapshotIndex, TargetReports } from '../target-index.ts';
 
@@ -48,7 +49,12 @@ export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIn
 export type ModelSketch = ReturnType<typeof toModelSketch>;
 
 /** A model as it is shown. */
-export function toModelView(element: ConfiguredElement, index: SnapshotIndex, reports: TargetReports) {
+export function toModelView(
+  element: ConfiguredElement,
+  index: SnapshotIndex,
+  reports: TargetReports,
+  shown: ShownIndex,
+) {
   const compiled = index.models.get(element.id);
   const { aliases, operations: served, ...sketch } = toModelSketch(element, index);
   const { document, inForce } = element;
@@ -61,6 +67,7 @@ export function toModelView(element: ConfiguredElement, index: SnapshotIndex, re
     targets: targetsOf(element.id, document, inForce ? compiled : undefined).map((target) => ({
       ...target,
       ...healthOf(target, reports),
+      shown: shown.ofTarget(element.id, target.upstream),
     })),
     ...toManaged(element),
     inForce: inForce && compiled !== undefined,

@@ -34,6 +34,13 @@ export interface States {
   /** The worst first. */
   readonly targets: readonly ShownTarget[];
   readonly upstreams: readonly ShownUpstream[];
+  readonly shown: ShownIndex;
+}
+
+/** The same by name, for lists. */
+export interface ShownIndex {
+  ofTarget(model: string, upstream: string): ShownState;
+  ofUpstream(id: string): Pick<ShownUpstream, 'state' | 'cause'>;
 }
 
 const rank: Readonly<Record<ShownState, number>> = { failing: 0, cooldown: 1, degraded: 2, untested: 3, healthy: 4 };
@@ -78,7 +85,21 @@ async function findStates(context: Stated): Promise<States> {
   await Promise.all(explained.map((target) => explain(context, target, atMs)));
   const worst = upstreams.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
   await Promise.all(worst.map((upstream) => explain(context, upstream, atMs)));
-  return { atMs, targets, upstreams };
+  return { atMs, targets, upstreams, shown: toIndex(targets, upstreams) };
+}
+
+const untested = { state: 'untested', cause: null } as const;
+
+/** The worst comes first, and stands for a model that calls an upstream by several names. */
+function toIndex(targets: readonly ShownTarget[], upstreams: readonly ShownUpstream[]): ShownIndex {
+  const byTarget = new Map(
+    targets.toReversed().map(({ model, upstream, state }) => [nameOf(model, upstream), state] as const),
+  );
+  const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream] as const));
+  return {
+    ofTarget: (model, upstream) => byTarget.get(nameOf(model, upstream)) ?? untested.state,
+    ofUpstream: (id) => byId.get(id) ?? untested,
+  };
 }
 
 function readWeek(context: Stated, toMs: number): Promise<SeriesAnswer> {

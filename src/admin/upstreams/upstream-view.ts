@@ -7,6 +7,7 @@ import type { Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import { toManaged } from '../models/model-view.ts';
+import type { ShownIndex } from '../series/states.ts';
 import type { Heard, SnapshotIndex, TargetReports } from '../target-index.ts';
 
 export interface Surroundings {
@@ -14,6 +15,7 @@ export interface Surroundings {
   readonly index: SnapshotIndex;
   readonly families: readonly Family[];
   readonly reports: TargetReports;
+  readonly shown: ShownIndex;
 }
 
 const worstFirst = [...targetStates, 'unknown'] as const;
@@ -40,12 +42,13 @@ const textIn = (value: unknown): string | null => (typeof value === 'string' ? v
 /** An upstream as it is shown. */
 export function toUpstreamView(element: ConfiguredElement, surroundings: Surroundings) {
   const { id, document, inForce } = element;
-  const { snapshot, index, reports } = surroundings;
+  const { snapshot, index, reports, shown } = surroundings;
   const compiled = snapshot.upstreams.get(id);
   const heard = reports.ofUpstream(id);
   const restingCredentials = new Set(heard.flatMap((one) => one.restingCredentials));
   const worst = worstOf(heard);
   const served = index.byUpstream.get(id);
+  const { state, cause } = shown.ofUpstream(id);
   return {
     ...toUpstreamSketch(element, surroundings),
     credentials: credentialsIn(document, element.managedBy === 'store').map((credential) => ({
@@ -58,6 +61,8 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
       learned: learnedOf(heard),
     },
     healthCheck: document.health_check !== undefined,
+    shown: state,
+    cause,
     ...summaryOf(heard, worst),
     lanes: lanesOf(heard),
     endpoints: endpointsOf(heard),

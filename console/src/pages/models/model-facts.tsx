@@ -4,7 +4,6 @@ import { Box, Card, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
 import { FactTable } from '../../parts/layout/table.tsx';
 import { Heading, Muted, Tag } from '../../parts/layout/text.tsx';
-import { shownState } from '../../parts/marks/shown-state.ts';
 import { StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { useMay } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
@@ -12,7 +11,7 @@ import { When } from '../../parts/words/numbers.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
 import { priceInWords, sourceInWords } from '../../parts/words/prices.ts';
 import { useVisibility } from './model-data.ts';
-import { callsOf, hiddenInWords } from './model-words.ts';
+import { callsOf, hiddenInWords, shownOf } from './model-words.ts';
 
 export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();
@@ -56,7 +55,7 @@ const Changed = ({ at, isInForce }: { readonly at: string; readonly isInForce: b
 );
 
 function TargetCard({ target }: { readonly target: ModelTarget }) {
-  const { upstream, model, priority, weight, bridge, price, health, isListed, nodes } = target;
+  const { upstream, model, priority, weight, bridge, price, isListed, nodes } = target;
   return (
     <Card withBorder padding="sm">
       <Group justify="space-between" align="flex-start" wrap="nowrap">
@@ -67,7 +66,7 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
           <Muted className="breaks">as {model}</Muted>
         </Stack>
         <Stack gap={0} align="flex-end">
-          <StatusBadge state={shownState(health, callsOf([target]))} />
+          <StatusBadge state={shownOf(target)} />
           <Success {...callsOf([target])} />
           {!isListed && <Text size="sm">Not in the upstream's list</Text>}
         </Stack>

@@ -1,7 +1,6 @@
 /** Labels of the Models page. */
 
 import type { Model, ModelTarget, Operation } from '../../../../src/admin/contract.ts';
-import { shownState } from '../../parts/marks/shown-state.ts';
 import { operationWords, refusesHidden } from '../../parts/words/operations.ts';
 
 export const factorWords = {
@@ -25,10 +24,17 @@ const inSeries = (served: readonly Operation[]): string => {
 };
 
 type Health = ModelTarget['health'];
-const worstFirst: readonly Health[] = ['failing', 'resting', 'loading', 'probing', 'healthy', 'unknown'];
+type Shown = Health | ModelTarget['shown'];
+const worstFirst: readonly Shown[] = [
+  ...['failing', 'cooldown', 'resting', 'loading', 'probing', 'degraded', 'healthy', 'untested'],
+] as const;
+
+/** What came of its calls, unless the circuit has more to say. */
+export const shownOf = ({ health, shown }: ModelTarget): Shown =>
+  health === 'healthy' || health === 'unknown' ? shown : health;
 
 interface HealthWords {
-  readonly state: ReturnType<typeof shownState<Health>>;
+  readonly state: Shown;
   /** Instead of the state's own word. */
   readonly label: string | undefined;
   /** Empty where there is nothing to say. */
@@ -39,10 +45,10 @@ export function healthOf(targets: readonly ModelTarget[]): HealthWords {
   const called = targets.filter(({ weight }) => weight > 0);
   const bad = called.filter(({ health }) => health === 'failing' || health === 'resting');
   const why = bad.map(whyOf).join(' ');
-  const state = worstFirst.find((one) => called.some(({ health }) => health === one)) ?? 'unknown';
+  const states = called.map(shownOf);
   const isInPart = bad.length > 0 && bad.length < called.length;
   return {
-    state: shownState(state, callsOf(targets)),
+    state: worstFirst.find((one) => states.includes(one)) ?? 'untested',
     label: isInPart ? `${bad.length} of ${called.length} unavailable` : undefined,
     why,
   };

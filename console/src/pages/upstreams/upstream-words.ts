@@ -1,10 +1,10 @@
 /** Labels of the Upstreams page. */
 
 import type { FamilyFacts, Upstream } from '../../../../src/admin/contract.ts';
-import { shownState } from '../../parts/marks/shown-state.ts';
 import type { Status } from '../../parts/marks/status.tsx';
 import { limitLabels } from '../../parts/words/caps.ts';
 import { formatDuration } from '../../parts/words/format.ts';
+import { stateWords as fieldWords } from '../../parts/words/labels.ts';
 import type { TimeoutName, UpstreamLimitName } from './upstream-values.ts';
 
 export const timeoutWords: Readonly<Record<TimeoutName, readonly [label: string, about: string, example: string]>> = {
@@ -39,23 +39,14 @@ export interface StateWords {
 
 /** What a circuit's state means to people: whether calls go there, why not, and until when. */
 export function stateWords(
-  upstream: Pick<Upstream, 'state' | 'why' | 'restsForMs' | 'models' | 'inForce' | 'calls' | 'failedCalls'>,
+  upstream: Pick<Upstream, 'state' | 'shown' | 'cause' | 'why' | 'restsForMs' | 'models' | 'inForce'>,
 ): StateWords {
-  const { state, why, restsForMs, models, inForce } = upstream;
+  const { state, shown, cause, why, restsForMs, models, inForce } = upstream;
   if (!inForce) return { state: 'pending', label: 'Taking effect', why: 'It was just saved.' };
   if (models.length === 0)
     return { state: 'off', label: 'No models yet', why: 'No model uses it, so nothing is sent there.' };
   const because = why === null ? '' : ` Why: ${why}.`;
   switch (state) {
-    case 'healthy': {
-      const shown = shownState(state, upstream);
-      const why = shown === state ? '' : 'It is called, and too many of its calls fail.';
-      return {
-        state: shown,
-        label: shown === 'degraded' ? 'Degraded' : shown === 'failing' ? 'Failing' : 'Healthy',
-        why,
-      };
-    }
     case 'probing':
       return {
         state,
@@ -77,11 +68,12 @@ export function stateWords(
       };
     case 'failing':
       return { state, label: 'Failing', why: `It fails, and is called all the same, as there is no other.${because}` };
+    case 'healthy':
     case 'unknown':
       return {
-        state: 'untested',
-        label: 'Untested',
-        why: 'No call went there since the start, and nothing looked after it.',
+        state: shown,
+        label: fieldWords[shown],
+        why: shown === 'untested' ? 'No call went there lately, and nothing looked after it.' : (cause ?? ''),
       };
   }
 }

@@ -231,4 +231,12 @@ test('failing requests and a failing upstream open alerts with subject and start
     [['degraded', '34 % of calls fail, mostly 503']],
   );
   assert.deepEqual((await ask('GET', '/api/states?state=failing')).json.items, []);
+  const lists = [
+    (await ask('GET', '/api/upstreams')).json.items[0],
+    (await ask('GET', '/api/models')).json.items[0].targets[0],
+  ];
+  assert.deepEqual(
+    lists.map(({ shown }) => shown),
+    ['degraded', 'degraded'],
+  );
 });

@@ -7,6 +7,7 @@ import { managers } from '../../../core/resource-editor.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { endpointsOf } from '../../endpoint.ts';
+import { shownStates } from '../../series/contract/series.ts';
 import {
   dollars,
   elementDocument,
@@ -85,6 +86,7 @@ const target = z.object({
   price: price.nullable(),
   /** The worst of what the nodes say; unknown where none has said anything yet. */
   health: z.enum([...targetStates, 'unknown']),
+  shown: z.enum(shownStates).meta({ description: 'By what came of its calls, as `GET /api/states` has it.' }),
   isListed: z
     .boolean()
     .meta({ description: "False where the upstream's own list of models was read and does not have it." }),

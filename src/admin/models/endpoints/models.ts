@@ -18,6 +18,7 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
+import { readStates } from '../../series/states.ts';
 import type { idParam } from '../../shapes/common.ts';
 import { indexOf, readTargetReports } from '../../target-index.ts';
 import type { modelQuery, visibility } from '../contract/models.ts';
@@ -30,14 +31,15 @@ const longestExcerpt = 600;
 const longestTryMs = 60_000;
 
 export const listModels = implement(contract.listModels, async ({ query, context }) => {
-  const [elements, index, reports] = await Promise.all([
+  const [elements, index, reports, { shown }] = await Promise.all([
     context.resources.list('model'),
     indexOf(context.configuration.snapshot()),
     readTargetReports(context),
+    readStates(context),
   ]);
   return toElementPage(elements, query, {
     fits: (element) => fits(toModelSketch(element, index), query),
-    toView: (element) => toModelView(element, index, reports),
+    toView: (element) => toModelView(element, index, reports, shown),
   });
 });
 
@@ -58,12 +60,13 @@ export const getModel = implement(contract.getModel, async ({ params: { id }, co
   const element = await context.resources.get('model', id);
   if (element === undefined) throw absentProblem('model', id);
   const snapshot = context.configuration.snapshot();
-  const [index, reports, stored] = await Promise.all([
+  const [index, reports, stored, { shown }] = await Promise.all([
     indexOf(snapshot),
     readTargetReports(context),
     context.store.keys.list(),
+    readStates(context),
   ]);
-  const view = toModelView(element, index, reports);
+  const view = toModelView(element, index, reports, shown);
   const names = [id, ...view.aliases];
   const keys = [...snapshot.keys.values(), ...stored]
     .filter((key) => key.revokedAtMs === undefined && key.models.some((name) => names.includes(name)))

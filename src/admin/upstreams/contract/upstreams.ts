@@ -6,6 +6,7 @@ import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { price } from '../../models/contract/models.ts';
+import { shownStates } from '../../series/contract/series.ts';
 import { elementDocument, idParam, managed, pageOf, pageQuery, written } from '../../shapes/common.ts';
 
 const upstreamsEndpoint = endpointsOf('Upstreams');
@@ -90,6 +91,8 @@ export const upstream = z.object({
       .meta({ description: 'Calls at a time, where the limit is learned: over all nodes.' }),
   }),
   healthCheck: z.boolean(),
+  shown: z.enum(shownStates).meta({ description: 'By what came of its calls, as `GET /api/now` has it.' }),
+  cause: z.string().nullable().meta({ description: 'A sentence; null where there is nothing to say.' }),
   state,
   why: z.string().nullable(),
   restsForMs: z.number(),

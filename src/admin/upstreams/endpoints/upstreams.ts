@@ -21,6 +21,7 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
+import { readStates } from '../../series/states.ts';
 import { indexOf, readTargetReports } from '../../target-index.ts';
 import * as contract from '../contract/upstreams.ts';
 import { judgeUpstream } from '../upstream-judge.ts';
@@ -46,8 +47,12 @@ export const listUpstreams = implement(
 
 async function lookAround(context: AdminContext): Promise<Surroundings> {
   const snapshot = context.configuration.snapshot();
-  const [index, reports] = await Promise.all([indexOf(snapshot), readTargetReports(context)]);
-  return { snapshot, index, families: context.families, reports };
+  const [index, reports, { shown }] = await Promise.all([
+    indexOf(snapshot),
+    readTargetReports(context),
+    readStates(context),
+  ]);
+  return { snapshot, index, families: context.families, reports, shown };
 }
 
 function fits(
