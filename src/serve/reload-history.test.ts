@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { loadConfiguration } from '../config/load.ts';
+import { type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
 import { families } from '../families/index.ts';
 import { openStore } from '../store/open-store.ts';
 import { createReloadHistory } from './reload-history.ts';
@@ -64,6 +64,28 @@ test('an applied change is one audit log entry with the differences, from one of
   assert.deepEqual(
     Object.entries(last?.after ?? {}).find(([name]) => name === 'upstream near'),
     ['upstream near', null],
+  );
+});
+
+test('a change that is overwritten before it is applied, and one that comes back, are entries of their own', async (t) => {
+  const { load, open, entries } = await rig(t);
+  const nodes = [open(), open()];
+  const swap = (next: LoadedConfiguration): void => {
+    for (const node of nodes) node.swapped(next);
+  };
+  const two = await load({ upstreams: [upstream('http://two.example')] });
+  // The file has the third content already when the second one is put in force.
+  const three = await load({ upstreams: [upstream('http://three.example')] });
+  swap(two);
+  swap(three);
+  swap(two);
+  swap(three);
+  const found = await entries(4);
+  assert.deepEqual(
+    found.map(
+      ({ after }) => new URL((after as Record<string, { base_url: string }>)['upstream near']?.base_url ?? '').hostname,
+    ),
+    ['three.example', 'two.example', 'three.example', 'two.example'],
   );
 });
 

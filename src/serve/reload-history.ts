@@ -1,7 +1,6 @@
 /** Keeps the faults of a refused configuration file, and writes an audit log entry for each applied change. */
 
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { RefusedConfiguration } from '../admin/context.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
@@ -32,10 +31,11 @@ const hourMs = 3_600_000;
 export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistoryDeps): ReloadHistory {
   let refused: RefusedConfiguration | undefined;
   let inForce = loaded;
-  let mark = markOf(loaded);
+  /** How often each change was made in this hour. */
+  const made = { hour: 0, counts: new Map<string, number>() };
   let recording: Promise<unknown> = Promise.resolve();
 
-  /** Every node reads its own copy of the file: the first one writes it down. */
+  /** Every node reads its own copy of the file: the first one writes it down. What changed in the store alone has its own entry. */
   async function record(from: LoadedConfiguration, next: LoadedConfiguration): Promise<void> {
     const [was, is] = await Promise.all([documentsOf(from), documentsOf(next)]);
     const names = await timeSliced(differing(was, is));
@@ -46,7 +46,12 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
     const digest = createHash('sha256')
       .update(JSON.stringify([former, latter]))
       .digest('hex');
-    if (!(await store.settings.claim(`reload/${digest}/${Math.floor(nowMs() / hourMs)}`))) return;
+    const hour = Math.floor(nowMs() / hourMs);
+    if (made.hour !== hour) made.counts.clear();
+    made.hour = hour;
+    const count = (made.counts.get(digest) ?? 0) + 1;
+    made.counts.set(digest, count);
+    if (!(await store.settings.claim(`reload/${digest}/${hour}/${count}`))) return;
     await store.audit.add({
       actor: 'configuration file',
       action: 'configuration.reload',
@@ -68,27 +73,13 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
       else if (!isDeepStrictEqual(said, refused?.faults)) refused = { atMs: nowMs(), faults: said };
     },
     swapped(next) {
-      const [from, markBefore] = [inForce, mark];
+      const from = inForce;
       inForce = next;
-      mark = markOf(next);
-      const markNow = mark;
       recording = recording
-        .then(async () => {
-          // What changed in the store alone has its own entry.
-          if ((await markBefore) !== (await markNow)) await record(from, next);
-        })
+        .then(() => record(from, next))
         .catch((thrown: unknown) => log.warn('reload not in the audit log', { reason: reasonOf(thrown) }));
     },
   };
-}
-
-/** Another one where any of the files was written. */
-async function markOf({ files }: LoadedConfiguration): Promise<string> {
-  const marks = files.map(async (file) => {
-    const found = await stat(file, { bigint: true }).catch(() => undefined);
-    return `${file} ${found?.mtimeNs} ${found?.size} ${found?.ino}`;
-  });
-  return (await Promise.all(marks)).join('\n');
 }
 
 type Documents = ReadonlyMap<string, unknown>;
