@@ -1,12 +1,7 @@
 /** Opens the admin listener; if its default port is occupied, the gateway runs without. */
 
 import type { RefusedConfiguration } from '../admin/context.ts';
-import {
-  type AdminListener,
-  type AdminListenerDeps,
-  createAdminListener,
-  OpenListenerError,
-} from '../admin/listener/listener.ts';
+import { type AdminListenerDeps, createAdminListener, OpenListenerError } from '../admin/listener/listener.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Log } from '../core/log.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
@@ -86,7 +81,7 @@ async function listen(
   read: () => Promise<Reading>,
   parts: Pick<AdminListenerDeps, 'answer' | 'isProxy'>,
 ): Promise<AdminListening> {
-  const listener: AdminListener = createAdminListener({
+  const listener = createAdminListener({
     settings: () => settings,
     pages: {
       '/metrics': {

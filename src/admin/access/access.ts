@@ -5,25 +5,13 @@ import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf, isSecretWith } from '../../lib/secrets/key-secret.ts';
 import { type Caller, nobody } from '../caller.ts';
-import { createLinks, type Links } from './links.ts';
-import { createPasswords, type Passwords, type ScryptCost, standardCost } from './passwords.ts';
-import { createSessions, type Sessions } from './sessions.ts';
-import { createFailedSignIns, createSignIn, type FailedSignIns, type SignIn } from './sign-in.ts';
-import { createThrottle, type Throttle } from './throttle.ts';
+import { createLinks } from './links.ts';
+import { createPasswords, type ScryptCost, standardCost } from './passwords.ts';
+import { createSessions } from './sessions.ts';
+import { createFailedSignIns, createSignIn } from './sign-in.ts';
+import { createThrottle } from './throttle.ts';
 
-export interface Access {
-  /** By the session cookie or an API token; what is neither is nobody. */
-  identify(headers: Headers): Promise<Caller>;
-  readonly sessions: Sessions;
-  /** By e-mail address and password. */
-  readonly signIn: SignIn;
-  readonly passwords: Passwords;
-  readonly throttle: Throttle;
-  readonly failures: FailedSignIns;
-  readonly links: Links;
-  /** Where people reach the console: as the operator says, else as this one does. Without a slash at the end. */
-  consoleUrl(headers: Headers): string;
-}
+export type Access = ReturnType<typeof createAccess>;
 
 export interface AccessDeps {
   readonly store: Store;
@@ -36,7 +24,7 @@ export interface AccessDeps {
 /** Use of a token is written down this often at most. */
 const usedEveryMs = 60_000;
 
-export function createAccess({ store, clock, url, cost = standardCost }: AccessDeps): Access {
+export function createAccess({ store, clock, url, cost = standardCost }: AccessDeps) {
   const isSecure = (): boolean => url()?.startsWith('https:') === true;
   const sessions = createSessions({ store, clock, isSecure });
   const passwords = createPasswords(cost);
@@ -68,17 +56,20 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
   }
 
   return {
-    identify(headers) {
+    /** By the session cookie or an API token; what is neither is nobody. */
+    identify(headers: Headers): Promise<Caller> {
       const given = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
       // Who brings a token is who the token says, and never falls back to a cookie that is there by chance.
       return given === undefined ? bySession(headers) : byToken(given);
     },
     sessions,
+    /** By e-mail address and password. */
     signIn: createSignIn({ store, sessions, passwords, throttle, failures }),
     passwords,
     throttle,
     failures,
     links: createLinks(store.invitations, clock),
-    consoleUrl: (headers) => url() ?? `http://${headers.get('host') ?? 'localhost'}`,
+    /** Where people reach the console: as the operator says, else as this one does. Without a slash at the end. */
+    consoleUrl: (headers: Headers) => url() ?? `http://${headers.get('host') ?? 'localhost'}`,
   };
 }

@@ -11,26 +11,10 @@ export interface MadeLink {
   readonly invitation: StoredInvitation;
 }
 
-export interface Links {
-  /** For the first owner; undefined where there is a member already. The one that was made before ends. */
-  setUp(base: string, actor: string): Promise<MadeLink | undefined>;
-  invite(
-    base: string,
-    person: { readonly email: string; readonly role: Role },
-    actor: string,
-  ): Promise<MadeLink | 'taken'>;
-  /** For another password. */
-  reset(
-    base: string,
-    person: { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },
-    actor: string,
-  ): Promise<MadeLink | undefined>;
-}
-
 const dayMs = 24 * 60 * 60_000;
 const secretBytes = 32;
 
-export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'nowMs'>): Links {
+export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'nowMs'>) {
   const made = (base: string, page: string, secret: string, invitation: StoredInvitation): MadeLink => ({
     link: `${base}/${page}#token=${secret}`,
     invitation,
@@ -38,13 +22,14 @@ export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'no
   const createToken = () => randomBytes(secretBytes).toString('base64url');
 
   return {
-    async setUp(base, actor) {
+    /** For the first owner; undefined where there is a member already. The one that was made before ends. */
+    async setUp(base: string, actor: string) {
       const secret = createToken();
       const invitation = await invitations.setUp(digestOf(secret), clock.nowMs() + dayMs, actor);
       return invitation && made(base, 'setup', secret, invitation);
     },
 
-    async invite(base, person, actor) {
+    async invite(base: string, person: { readonly email: string; readonly role: Role }, actor: string) {
       const secret = createToken();
       const invitation = await invitations.invite(
         { ...person, digest: digestOf(secret), expiresAtMs: clock.nowMs() + 7 * dayMs },
@@ -53,7 +38,12 @@ export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'no
       return invitation === 'taken' ? invitation : made(base, 'join', secret, invitation);
     },
 
-    async reset(base, person, actor) {
+    /** For another password. */
+    async reset(
+      base: string,
+      person: { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },
+      actor: string,
+    ) {
       const secret = createToken();
       const reset = { ...person, digest: digestOf(secret), expiresAtMs: clock.nowMs() + dayMs };
       const invitation = await invitations.reset(reset, actor);

@@ -34,22 +34,11 @@ export interface OidcMemo {
   readonly proves?: OidcProver | undefined;
 }
 
-interface OidcFlow {
-  /** Where the browser goes, and what it keeps meanwhile. For a proof the provider has to ask anew who it is. Throws a Problem where the provider cannot be asked. */
-  begin(
-    callbackUrl: string,
-    page: string,
-    proves?: OidcProver,
-  ): Promise<{ readonly url: string; readonly memo: OidcMemo }>;
-  /** `url` is the callback as the browser came back to it. Throws a Problem that says what is wrong. */
-  end(url: URL, memo: OidcMemo): Promise<OidcPerson>;
-}
-
 const timeoutS = 10;
 /** What a provider says of itself and its keys may have changed after this. */
 const freshMs = 10 * 60_000;
 
-export function createOidcFlow(settings: OidcSettings, nowMs: () => number): OidcFlow {
+export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   let known: { readonly atMs: number; readonly provider: ReturnType<typeof discover> } | undefined;
 
   function findProvider(): ReturnType<typeof discover> {
@@ -65,9 +54,10 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number): Oid
   }
 
   return {
-    async begin(callbackUrl, page, proves) {
+    /** Where the browser goes, and what it keeps meanwhile. For a proof the provider has to ask anew who it is. Throws a Problem where the provider cannot be asked. */
+    async begin(callbackUrl: string, page: string, proves?: OidcProver) {
       const { client, configuration } = await findProvider();
-      const memo = {
+      const memo: OidcMemo = {
         state: client.randomState(),
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
@@ -86,7 +76,8 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number): Oid
       return { url: url.href, memo };
     },
 
-    async end(url, memo) {
+    /** `url` is the callback as the browser came back to it. Throws a Problem that says what is wrong. */
+    async end(url: URL, memo: OidcMemo) {
       const { client, configuration } = await findProvider();
       const tokens = await client
         .authorizationCodeGrant(configuration, url, {
@@ -227,15 +218,13 @@ function refused(why: string): Problem {
   return new Problem('sign_in_failed', { detail: `You are not signed in: ${why}.` });
 }
 
-/** The identity provider of the configuration in force, if there is one. */
-export interface OidcSignIn {
-  /** Undefined: nobody signs in that way. */
-  current(): { readonly settings: OidcSettings; readonly flow: OidcFlow } | undefined;
-}
+export type OidcSignIn = ReturnType<typeof createOidcSignIn>;
 
-export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs: () => number): OidcSignIn {
-  let made: { readonly settings: OidcSettings; readonly flow: OidcFlow } | undefined;
+/** The identity provider of the configuration in force, if there is one. */
+export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs: () => number) {
+  let made: { readonly settings: OidcSettings; readonly flow: ReturnType<typeof createOidcFlow> } | undefined;
   return {
+    /** Undefined: nobody signs in that way. */
     current() {
       const wanted = settings();
       if (wanted === undefined) return undefined;

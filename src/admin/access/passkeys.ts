@@ -1,10 +1,6 @@
 /** Passkeys (WebAuthn): registration and sign-in. The gateway stores only public keys. */
 
 import { randomBytes } from 'node:crypto';
-import type {
-  PublicKeyCredentialCreationOptionsJSON,
-  PublicKeyCredentialRequestOptionsJSON,
-} from '@simplewebauthn/server';
 import type { StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -13,26 +9,12 @@ import { Problem } from '../problem.ts';
 /** As the browser's own API gives it; the library judges it. */
 type BrowserJson = Readonly<Record<string, unknown>>;
 
-export interface Passkeys {
-  /** Browsers know passkeys by a name: a console that is reached by a number has none. */
-  isPossible(consoleUrl: string): boolean;
-  /** What the browser asks a device for, to make a passkey for the member. */
-  beginAdding(member: StoredMember, consoleUrl: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
-  /** Throws a Problem where the device's answer does not fit. */
-  add(member: StoredMember, answer: BrowserJson, name: string, consoleUrl: string, actor: string): Promise<void>;
-  beginSignIn(consoleUrl: string): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /** With one of the member's own. */
-  beginProof(memberId: string, consoleUrl: string): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /** Throws a Problem where the device's answer does not fit, or the passkey is somebody else's. */
-  prove(memberId: string, answer: BrowserJson, consoleUrl: string): Promise<StoredMember>;
-  /** Whose passkey it is. Throws a Problem where the device's answer does not fit. */
-  signIn(answer: BrowserJson, consoleUrl: string): Promise<StoredMember>;
-}
+export type Passkeys = ReturnType<typeof createPasskeys>;
 
 const signInPurpose = 'sign-in';
 const timeoutMs = 120_000;
 
-export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock: Clock): Passkeys {
+export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock: Clock) {
   // Anybody may begin to sign in: that must not push out what members have begun.
   const [signIns, ofMembers] = [createChallenges(clock), createChallenges(clock)];
   const adding = (member: StoredMember): string => `add ${member.id}`;
@@ -66,9 +48,11 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
   }
 
   return {
-    isPossible: (consoleUrl) => hostOf(consoleUrl) !== undefined,
+    /** Browsers know passkeys by a name: a console that is reached by a number has none. */
+    isPossible: (consoleUrl: string) => hostOf(consoleUrl) !== undefined,
 
-    async beginAdding(member, consoleUrl) {
+    /** What the browser asks a device for, to make a passkey for the member. */
+    async beginAdding(member: StoredMember, consoleUrl: string) {
       const { generateRegistrationOptions } = await load();
       const known = await store.passkeys.listOf(member.id);
       return generateRegistrationOptions({
@@ -84,7 +68,8 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       });
     },
 
-    async add(member, answer, name, consoleUrl, actor) {
+    /** Throws a Problem where the device's answer does not fit. */
+    async add(member: StoredMember, answer: BrowserJson, name: string, consoleUrl: string, actor: string) {
       const { verifyRegistrationResponse } = await load();
       const verified = await verifyRegistrationResponse({
         response: answer as unknown as Parameters<typeof verifyRegistrationResponse>[0]['response'],
@@ -99,7 +84,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       if (added === 'absent') throw new Problem('not_found', { detail: 'The member is not there any more.' });
     },
 
-    async beginSignIn(consoleUrl) {
+    async beginSignIn(consoleUrl: string) {
       const { generateAuthenticationOptions } = await load();
       return generateAuthenticationOptions({
         rpID: needHost(consoleUrl),
@@ -109,10 +94,12 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       });
     },
 
-    signIn: (answer, consoleUrl) =>
+    /** Whose passkey it is. Throws a Problem where the device's answer does not fit. */
+    signIn: (answer: BrowserJson, consoleUrl: string) =>
       whoSigned(answer, consoleUrl, (challenge) => signIns.take(challenge, signInPurpose)),
 
-    async beginProof(memberId, consoleUrl) {
+    /** With one of the member's own. */
+    async beginProof(memberId: string, consoleUrl: string) {
       const { generateAuthenticationOptions } = await load();
       const known = await store.passkeys.listOf(memberId);
       return generateAuthenticationOptions({
@@ -124,7 +111,8 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       });
     },
 
-    async prove(memberId, answer, consoleUrl) {
+    /** Throws a Problem where the device's answer does not fit, or the passkey is somebody else's. */
+    async prove(memberId: string, answer: BrowserJson, consoleUrl: string) {
       const member = await whoSigned(answer, consoleUrl, (challenge) => ofMembers.take(challenge, proving(memberId)));
       if (member.id !== memberId) throw notFitting('is not one of yours');
       return member;
@@ -157,20 +145,13 @@ const goodMs = 5 * 60_000;
 const mostOpen = 10_000;
 const bytes = 32;
 
-/** What a device has to sign: made here, good for a few minutes, and once. */
-interface Challenges {
-  /** For one purpose, such as a member's registration. */
-  create(purpose: string): string;
-  /** False where it was not made for that, was taken before, or is too old. */
-  take(challenge: string, purpose: string): boolean;
-}
-
-/** In memory: a sign-in ends where it began, at the same process. */
-function createChallenges(clock: Pick<Clock, 'monotonicMs'>): Challenges {
+/** What a device has to sign, good for a few minutes, and once. In memory: a sign-in ends where it began, at the same process. */
+function createChallenges(clock: Pick<Clock, 'monotonicMs'>) {
   const open = new Map<string, { readonly purpose: string; readonly atMs: number }>();
 
   return {
-    create(purpose) {
+    /** For one purpose, such as a member's registration. */
+    create(purpose: string): string {
       const nowMs = clock.monotonicMs();
       for (const [challenge, { atMs }] of open) {
         if (nowMs - atMs < goodMs && open.size < mostOpen) break;
@@ -181,7 +162,8 @@ function createChallenges(clock: Pick<Clock, 'monotonicMs'>): Challenges {
       return challenge;
     },
 
-    take(challenge, purpose) {
+    /** False where it was not made for that, was taken before, or is too old. */
+    take(challenge: string, purpose: string): boolean {
       const found = open.get(challenge);
       open.delete(challenge);
       return found !== undefined && found.purpose === purpose && clock.monotonicMs() - found.atMs < goodMs;

@@ -3,11 +3,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { invalidField, Problem } from '../problem.ts';
 
-export interface Passwords {
-  hash(password: string): Promise<string>;
-  /** Takes as long for an account that has no password, and for one that is not there. */
-  verify(password: string, stored: string | undefined): Promise<boolean>;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
 export interface ScryptCost {
   /** A power of two; each piece of work takes 128 x blockSize x this many bytes of memory. */
@@ -26,7 +22,7 @@ const mostWaiting = 16;
 /** What a stored line may ask for: a database that somebody wrote into takes no more memory than this. */
 const mostBytes = 512 * 1024 * 1024;
 
-export function createPasswords(standard: ScryptCost = standardCost): Passwords {
+export function createPasswords(standard: ScryptCost = standardCost) {
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -47,12 +43,13 @@ export function createPasswords(standard: ScryptCost = standardCost): Passwords 
   }
 
   return {
-    async hash(password) {
+    async hash(password: string) {
       const salt = randomBytes(saltBytes);
       return toText(standard, salt, await derive(password, salt, standard));
     },
 
-    async verify(password, stored) {
+    /** Takes as long for an account that has no password, and for one that is not there. */
+    async verify(password: string, stored: string | undefined) {
       const parsed = stored === undefined ? undefined : parse(stored);
       const { cost, salt, hash } = parsed ?? { cost: standard, salt: randomBytes(saltBytes), hash: undefined };
       const derived = await derive(password, salt, cost);

@@ -24,19 +24,7 @@ export interface OpenedSession extends LiveSession {
   readonly cookie: string;
 }
 
-export interface Sessions {
-  /**
-   * The one that the browser had before is over: nobody can have put one there that is then signed in. Where it is not said when
-   * the member proved to be it, that is now, or never by way of the identity provider, which may have looked at nobody.
-   */
-  open(member: StoredMember, method: SessionMethod, origin: Origin, provedAtMs?: number): Promise<OpenedSession>;
-  /** Undefined where there is none, or it is over, or its member may not sign in any more. */
-  find(headers: Headers): Promise<LiveSession | undefined>;
-  /** Neither too old nor left alone for too long. */
-  isAlive(session: StoredSession, nowMs: number): boolean;
-  /** What takes the cookie away. */
-  clearingCookie(): string;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 interface SessionDeps {
   readonly store: Pick<Store, 'sessions' | 'members'>;
@@ -60,7 +48,8 @@ const provesItself: Readonly<Record<SessionMethod, boolean>> = {
   oidc: false,
 };
 
-export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps): Sessions {
+export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps) {
+  /** Undefined where there is none, or it is over, or its member may not sign in any more. */
   async function find(headers: Headers): Promise<LiveSession | undefined> {
     const secret = readCookie(headers, isSecure());
     if (secret === undefined || secret === '') return undefined;
@@ -79,7 +68,16 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     find,
     isAlive,
 
-    async open(member, method, { headers, address }, provedAtMs = provesItself[method] ? clock.nowMs() : undefined) {
+    /**
+     * The one that the browser had before is over: nobody can have put one there that is then signed in. Where it is not said when
+     * the member proved to be it, that is now, or never by way of the identity provider, which may have looked at nobody.
+     */
+    async open(
+      member: StoredMember,
+      method: SessionMethod,
+      { headers, address }: Origin,
+      provedAtMs: number | undefined = provesItself[method] ? clock.nowMs() : undefined,
+    ): Promise<OpenedSession> {
       const former = await find(headers);
       if (former !== undefined) await sessions.end(former.session.id, former.session.memberId);
       await sessions.prune(clock.nowMs() - idleMs);
@@ -97,10 +95,12 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
       return { session, member, csrfToken: toCsrfToken(secret), cookie: toCookie(secret, isSecure()) };
     },
 
+    /** What takes the cookie away. */
     clearingCookie: () => toClearingCookie(isSecure()),
   };
 }
 
+/** Neither too old nor left alone for too long. */
 const isAlive = ({ expiresAtMs, seenAtMs }: StoredSession, nowMs: number): boolean =>
   expiresAtMs > nowMs && seenAtMs + idleMs > nowMs;
 

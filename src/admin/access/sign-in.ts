@@ -22,10 +22,8 @@ interface Credentials {
   readonly password: string;
 }
 
-export type SignIn = (credentials: Credentials, origin: Origin) => Promise<OpenedSession>;
-
-export function createSignIn({ store, sessions, passwords, throttle, failures }: SignInDeps): SignIn {
-  return async ({ email, password }, origin) => {
+export function createSignIn({ store, sessions, passwords, throttle, failures }: SignInDeps) {
+  return async ({ email, password }: Credentials, origin: Origin): Promise<OpenedSession> => {
     const account = foldEmail(email);
     await throttle.begin(account, origin.address);
     const member = await store.members.findByEmail(account);
@@ -60,22 +58,18 @@ interface Attempt {
   readonly address: string;
 }
 
-/** Attempts to sign in, or to prove who one is, that failed, by whichever way, in the audit log. */
-export interface FailedSignIns {
-  /** `email` of the member, where there is one: what nobody knows may be a password that was typed into the wrong field. */
-  tell(email: string | undefined, attempt: Attempt): Promise<void>;
-  /** Tells of it where the proof is refused, and passes the refusal on. */
-  watch<T>(attempt: Attempt, prove: () => Promise<T>, email?: string): Promise<T>;
-}
+type FailedSignIns = ReturnType<typeof createFailedSignIns>;
 
 /** Whoever guesses must not fill the audit log: beyond this many failures an hour, only their number is told with the next. */
 const mostAnHour = 100;
 const hourMs = 60 * 60_000;
 
-export function createFailedSignIns(audit: Pick<Store['audit'], 'add'>, clock: Clock): FailedSignIns {
+/** Attempts to sign in, or to prove who one is, that failed, by whichever way, in the audit log. */
+export function createFailedSignIns(audit: Pick<Store['audit'], 'add'>, clock: Clock) {
   let hour = { startedAtMs: clock.monotonicMs(), written: 0 };
   let untold = 0;
 
+  /** `email` of the member, where there is one: what nobody knows may be a password that was typed into the wrong field. */
   async function tell(
     email: string | undefined,
     { action = 'console.sign_in_failed', method, address }: Attempt,
@@ -95,7 +89,8 @@ export function createFailedSignIns(audit: Pick<Store['audit'], 'add'>, clock: C
 
   return {
     tell,
-    async watch(attempt, prove, email) {
+    /** Tells of it where the proof is refused, and passes the refusal on. */
+    async watch<T>(attempt: Attempt, prove: () => Promise<T>, email?: string): Promise<T> {
       try {
         return await prove();
       } catch (error) {

@@ -6,11 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { Problem } from '../problem.ts';
 
-export interface Throttle {
-  /** Counts an attempt before it is judged, so that many at once get no further. Throws a Problem where it has to wait. */
-  begin(account: string | undefined, address: string): Promise<void>;
-  succeeded(account: string | undefined, address: string): Promise<void>;
-}
+export type Throttle = ReturnType<typeof createThrottle>;
 
 export interface ThrottleDeps {
   readonly attempts: AttemptStore;
@@ -31,7 +27,7 @@ interface Tries {
   blockedUntilMs: number;
 }
 
-export function createThrottle({ attempts, clock }: ThrottleDeps): Throttle {
+export function createThrottle({ attempts, clock }: ThrottleDeps) {
   /** The least recently seen first. */
   const addresses = new Map<string, Tries>();
 
@@ -52,12 +48,13 @@ export function createThrottle({ attempts, clock }: ThrottleDeps): Throttle {
   }
 
   return {
-    async begin(name, address) {
+    /** Counts an attempt before it is judged, so that many at once get no further. Throws a Problem where it has to wait. */
+    async begin(name: string | undefined, address: string) {
       refuseAfter(waitOf(toNetwork(address)));
       if (name !== undefined) refuseAfter(await attempts.begin(subjectOf(name), (count) => backOffMs(count, account)));
     },
 
-    async succeeded(name, address) {
+    async succeeded(name: string | undefined, address: string) {
       // Not all of them: a member who guesses at others could start anew each time with an own sign-in.
       const tries = addresses.get(toNetwork(address));
       if (tries !== undefined) tries.attempts -= 1;

@@ -23,17 +23,7 @@ interface Onlooker {
   readonly context: { readonly access: { identify(headers: Headers): Promise<Caller> } };
 }
 
-export interface EventStreams {
-  /**
-   * Answers with whatever `events` gives, one after another as the reader takes them. It has to end soon after its signal
-   * fires: the reader is gone, may not look on any more, or the listener closes. Throws a Problem where too many are open.
-   */
-  open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>): Response;
-  /** How many are open. */
-  readonly size: number;
-  /** Ends all of them. */
-  close(): void;
-}
+export type EventStreams = ReturnType<typeof createEventStreams>;
 
 export interface EventStreamLimits {
   /** For one session, or one API token. */
@@ -56,7 +46,7 @@ const looksPerBeat = 15;
 /** A reader that lost its connection comes again after so long. */
 const comeAgainMs = 2_000;
 
-export function createEventStreams(limits: EventStreamLimits = standardLimits): EventStreams {
+export function createEventStreams(limits: EventStreamLimits = standardLimits) {
   const streams = new Set<OpenStream>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let looks = 0;
@@ -85,7 +75,11 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits): 
   }
 
   return {
-    open(onlooker, needs, events) {
+    /**
+     * Answers with whatever `events` gives, one after another as the reader takes them. It has to end soon after its signal
+     * fires: the reader is gone, may not look on any more, or the listener closes. Throws a Problem where too many are open.
+     */
+    open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>) {
       const who = nameOf(onlooker.caller);
       const own = [...streams].filter((stream) => stream.who === who).length;
       if (own >= limits.each || streams.size >= limits.all) {
@@ -109,9 +103,11 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits): 
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
       });
     },
+    /** How many are open. */
     get size() {
       return streams.size;
     },
+    /** Ends all of them. */
     close() {
       for (const stream of streams) stream.end();
     },

@@ -15,10 +15,7 @@ export type TailEvent =
   /** The store does not answer; what came meanwhile follows when it does. */
   | { readonly kind: 'waiting' };
 
-export interface LedgerTail {
-  /** Rows that fit, from now on, or from behind the row with this ID, until the signal fires. */
-  watch(filter: LedgerFilter, lastId: string | undefined, signal: AbortSignal): AsyncIterable<TailEvent>;
-}
+export type LedgerTail = ReturnType<typeof createLedgerTail>;
 
 export interface LedgerTailDeps {
   readonly ledger: Pick<LedgerStore, 'page'>;
@@ -27,11 +24,7 @@ export interface LedgerTailDeps {
   readonly everyMs?: number;
 }
 
-interface Watcher {
-  readonly filter: LedgerFilter;
-  readonly queue: TailEvent[];
-  wake(): void;
-}
+type Watcher = ReturnType<typeof createWatcher>;
 
 const rowsPerLook = 100;
 /** Where all of those are new, so many are looked at; who needs more than that each second wants an export. */
@@ -46,7 +39,7 @@ const rememberMs = 30_000;
 /** What waits for a reader that is behind. */
 const mostQueued = 1_000;
 
-export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: LedgerTailDeps): LedgerTail {
+export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: LedgerTailDeps) {
   const watchers = new Set<Watcher>();
   /** In the order in which they were seen: the first were there before. */
   const known = new Map<string, LedgerRow>();
@@ -82,9 +75,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
       forgetOld();
     } catch (error) {
       if (!isAway) {
-        log.warn('the ledger cannot be followed just now', {
-          why: reasonOf(error),
-        });
+        log.warn('the ledger cannot be followed just now', { why: reasonOf(error) });
         for (const watcher of watchers) put(watcher, { kind: 'waiting' });
       }
       isAway = true;
@@ -139,7 +130,8 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
   }
 
   return {
-    async *watch(filter, lastId, signal) {
+    /** Rows that fit, from now on, or from behind the row with this ID, until the signal fires. */
+    async *watch(filter: LedgerFilter, lastId: string | undefined, signal: AbortSignal): AsyncIterable<TailEvent> {
       const watcher = createWatcher(filter);
       const wake = (): void => watcher.wake();
       signal.addEventListener('abort', wake, { once: true });
@@ -169,14 +161,15 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
   };
 }
 
-function createWatcher(filter: LedgerFilter): Watcher & { asleep(): Promise<void> } {
+function createWatcher(filter: LedgerFilter) {
   let wake: () => void = () => undefined;
+  const queue: TailEvent[] = [];
   return {
     filter,
-    queue: [],
+    queue,
     wake: () => wake(),
     asleep: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         wake = resolve;
       }),
   };

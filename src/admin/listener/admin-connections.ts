@@ -17,21 +17,8 @@ export interface ConnectionLimits {
 /** From this share on, connections are kept for a short time only. */
 const pressureShare = 0.5;
 
-export interface AdminConnections {
-  /** Admits the connection, closes an idle one for it, or destroys it. */
-  take(socket: Socket): void;
-  /** A request begins; false where the connection is of the reserve for metrics and probes. */
-  begin(socket: Socket): boolean;
-  end(socket: Socket): void;
-  /** Whether connections are many. */
-  isUnderPressure(): boolean;
-}
-
 /** `isProxy`: many people come by that address. */
-export function createAdminConnections(
-  limits: ConnectionLimits,
-  isProxy: (address: string) => boolean,
-): AdminConnections {
+export function createAdminConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean) {
   const open = createConnectionPool();
   const reserved = createConnectionPool();
 
@@ -47,7 +34,8 @@ export function createAdminConnections(
   }
 
   return {
-    take(socket) {
+    /** Admits the connection, closes an idle one for it, or destroys it. */
+    take(socket: Socket) {
       const { remoteAddress = '' } = socket;
       const network = toNetwork(remoteAddress);
       const pool = poolFor(network, !isProxy(remoteAddress));
@@ -60,17 +48,19 @@ export function createAdminConnections(
       socket.once('close', () => pool.leave(socket));
     },
 
-    begin(socket) {
+    /** A request begins; false where the connection is of the reserve for metrics and probes. */
+    begin(socket: Socket) {
       reserved.work(socket, 1);
       return open.work(socket, 1);
     },
 
-    end(socket) {
+    end(socket: Socket) {
       reserved.work(socket, -1);
       open.work(socket, -1);
       if (open.idle() > limits.mostIdle) open.evict();
     },
 
+    /** Whether connections are many. */
     isUnderPressure: () => open.size() > limits.most * pressureShare,
   };
 }

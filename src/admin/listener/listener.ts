@@ -38,11 +38,6 @@ export interface AdminListenerDeps {
   onFault(error: unknown): void;
 }
 
-export interface AdminListener {
-  listen(): Promise<AddressInfo>;
-  close(): Promise<void>;
-}
-
 /** Others than this machine would reach it, and it asks for no token. */
 export class OpenListenerError extends Error {
   override readonly name = 'OpenListenerError';
@@ -69,7 +64,7 @@ const strictHeaders: OutgoingHttpHeaders = {
   'x-frame-options': 'DENY',
 };
 
-export function createAdminListener(deps: AdminListenerDeps): AdminListener {
+export function createAdminListener(deps: AdminListenerDeps) {
   const { settings, pages, answer: answerOthers, isProxy = () => false, onFault } = deps;
   const connections = createAdminConnections(connectionLimits, isProxy);
   const known = new Map(Object.entries(pages));
@@ -135,7 +130,7 @@ export function createAdminListener(deps: AdminListenerDeps): AdminListener {
 
   return {
     listen: () =>
-      new Promise((resolve, reject) => {
+      new Promise<AddressInfo>((resolve, reject) => {
         const { host, port } = settings();
         server.once('error', reject);
         server.listen({ host, port }, () => {
@@ -152,7 +147,7 @@ export function createAdminListener(deps: AdminListenerDeps): AdminListener {
         });
       }),
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

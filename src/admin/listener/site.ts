@@ -5,11 +5,6 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { codeOf } from '../../lib/thrown.ts';
 
-interface Site {
-  /** Undefined: there is no such file, and it is no page either. */
-  find(request: Request): Promise<Response | undefined>;
-}
-
 interface SiteDeps {
   /** Absolute; what `npm run build:console` wrote. */
   readonly directory: string;
@@ -31,7 +26,7 @@ const standing = {
   'x-frame-options': 'DENY',
 };
 
-export function createSite({ directory, nonce = () => randomBytes(18).toString('base64') }: SiteDeps): Site {
+export function createSite({ directory, nonce = () => randomBytes(18).toString('base64') }: SiteDeps) {
   let builtAtMs: number | undefined;
   let files = noFiles;
   // A tab that was opened before a new build still asks for the files of the one before.
@@ -79,7 +74,8 @@ export function createSite({ directory, nonce = () => randomBytes(18).toString('
   }
 
   return {
-    async find(request) {
+    /** Undefined: there is no such file, and it is no page either. */
+    async find(request: Request): Promise<Response | undefined> {
       const { method, headers } = request;
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       const { pathname } = new URL(request.url);

@@ -30,13 +30,10 @@ export interface GatewayCall {
   readonly signal: AbortSignal;
 }
 
-export interface GatewayCalls {
-  /** Whatever the gateway answers, errors too; a Problem only where it cannot be reached. */
-  send(call: GatewayCall): Promise<Response>;
-}
+export type GatewayCalls = Pick<ReturnType<typeof createGatewayCalls>, 'send'>;
 
 interface GatewayCallsDeps {
-  readonly consoleKey: ConsoleKey;
+  readonly consoleKey: ReturnType<typeof createConsoleKey>;
   /** Where clients are served, such as `http://0.0.0.0:4000/ai`, or `unix:/run/postern.sock:/ai`. */
   clientUrl(): string;
   /** The listener's own certificate, where it speaks TLS. PEM text. */
@@ -100,8 +97,9 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
     return toResponse(await ask(call, await consoleKey.secret()));
   }
 
-  const calls: GatewayCalls = {
-    async send(call) {
+  return {
+    /** Whatever the gateway answers, errors too; a Problem only where it cannot be reached. */
+    async send(call: GatewayCall): Promise<Response> {
       try {
         return call.key === undefined ? await sendAsConsole(call) : toResponse(await ask(call, call.key));
       } catch (error) {
@@ -110,9 +108,6 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
         throw error;
       }
     },
-  };
-  return {
-    ...calls,
     close: async (): Promise<void> => {
       agent?.pool.destroy();
     },
@@ -275,12 +270,6 @@ const actor = 'console: playground';
 /** One of the console's own, of whichever host. */
 export const isConsoleKey = ({ metadata }: Pick<StoredKey, 'metadata'>): boolean => metadata[purposeName] === purpose;
 
-interface ConsoleKey {
-  secret(): Promise<string>;
-  /** The gateway knows this secret no more: the next one is another. */
-  forget(secret: string): void;
-}
-
 interface ConsoleKeyDeps {
   readonly store: Pick<Store, 'keys'>;
   /** Where this process runs: two hosts with one store take nothing from each other. */
@@ -288,7 +277,7 @@ interface ConsoleKeyDeps {
   nowMs(): number;
 }
 
-export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDeps): ConsoleKey {
+export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDeps) {
   let held: Promise<string> | undefined;
   let heldSecret: string | undefined;
 
@@ -320,11 +309,12 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
   }
 
   return {
-    secret() {
+    secret(): Promise<string> {
       held ??= hold();
       return held;
     },
-    forget(secret) {
+    /** The gateway knows this secret no more: the next one is another. */
+    forget(secret: string) {
       if (heldSecret !== secret) return;
       held = undefined;
       heldSecret = undefined;

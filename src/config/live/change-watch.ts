@@ -20,11 +20,6 @@ export interface ChangeWatchOptions {
   readonly onOutage: (state: 'begins' | 'ends', cause?: unknown) => void;
 }
 
-export interface ChangeWatch {
-  /** Resolves when nothing of it is running any more. */
-  close(): Promise<void>;
-}
-
 const standardIntervalMs = 500;
 const standardTimeoutMs = 2_000;
 
@@ -37,7 +32,7 @@ export function watchChanges({
   onChanges,
   onConfirmed,
   onOutage,
-}: ChangeWatchOptions): ChangeWatch {
+}: ChangeWatchOptions) {
   let last = from;
   let isOut = false;
   let stopped = false;
@@ -110,6 +105,7 @@ export function watchChanges({
   const listening = changes.listen(begin);
   begin();
   return {
+    /** Resolves when nothing of it is running any more. */
     async close() {
       stopped = true;
       clearTimeout(timer);

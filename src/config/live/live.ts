@@ -50,14 +50,7 @@ interface KeyListener {
   confirmed(atMs: number): void;
 }
 
-export interface ConfigurationFeed {
-  /** Reads the file again at once, changed or not: what SIGHUP asks for. */
-  check(): void;
-  /** The number of the last change of the store that was read. */
-  readonly revision: number;
-  /** Resolves when nothing of it is running any more. */
-  close(): Promise<void>;
-}
+export type ConfigurationFeed = ReturnType<typeof createConfigurationFeed>;
 
 const standardIntervalMs = 500;
 
@@ -73,7 +66,7 @@ export function createConfigurationFeed({
   onReload = () => undefined,
   fileIntervalMs = standardIntervalMs,
   storeIntervalMs = standardIntervalMs,
-}: ConfigurationFeedOptions): ConfigurationFeed {
+}: ConfigurationFeedOptions) {
   let { files } = running.loaded;
   let { resources, revision } = running;
   /** What is in the store has changed and was not read since. */
@@ -172,10 +165,13 @@ export function createConfigurationFeed({
   });
 
   return {
+    /** Reads the file again at once, changed or not: what SIGHUP asks for. */
     check: () => fileWatch.check(),
+    /** The number of the last change of the store that was read. */
     get revision() {
       return revision;
     },
+    /** Resolves when nothing of it is running any more. */
     async close() {
       isClosed = true;
       fileWatch.stop();

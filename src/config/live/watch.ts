@@ -10,19 +10,13 @@ export interface WatchOptions {
   readonly onChange: () => void;
 }
 
-export interface Watch {
-  /** Reports at once, changed or not: what SIGHUP asks for. */
-  check(): void;
-  stop(): void;
-}
-
 interface Sight {
   reported: string;
   last: string;
 }
 
 /** A change is reported once two looks in a row agree on it, so that no file is read half-written. */
-export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions): Watch {
+export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions) {
   const sights = new Map<string, Sight>();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -59,6 +53,7 @@ export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions
 
   void look().finally(schedule);
   return {
+    /** Reports at once, changed or not: what SIGHUP asks for. */
     check: report,
     stop() {
       stopped = true;

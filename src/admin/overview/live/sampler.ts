@@ -29,19 +29,7 @@ export interface LiveFrame {
   readonly upstreams: readonly LiveUpstream[];
 }
 
-interface LiveWatch {
-  /** The oldest first. */
-  readonly history: readonly LiveSample[];
-  readonly upstreams: readonly LiveUpstream[];
-  close(): void;
-}
-
-export interface LiveSource {
-  watch(listener: (frame: LiveFrame) => void): LiveWatch;
-  /** As of this second where somebody watches, else read for it. */
-  state(): Promise<ProcessState>;
-  close(): void;
-}
+export type LiveSource = ReturnType<typeof createSampler>;
 
 interface SamplerDeps {
   /** Asks the process for some of its metrics, or all processes. */
@@ -64,7 +52,7 @@ interface Recent {
   readonly digest: Digest;
 }
 
-export function createSampler({ read, boundsOf, clock, later = laterByTimer }: SamplerDeps): LiveSource {
+export function createSampler({ read, boundsOf, clock, later = laterByTimer }: SamplerDeps) {
   const listeners = new Set<(frame: LiveFrame) => void>();
   const deps: DigestDeps = { labelsOf: createLabelReader(), boundsOf };
   let history: { readonly atMs: number; readonly sample: LiveSample }[] = [];
@@ -119,11 +107,12 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
   }
 
   return {
-    watch(listener) {
+    watch(listener: (frame: LiveFrame) => void) {
       listeners.add(listener);
       start();
       const nowMs = clock.monotonicMs();
       return {
+        /** The oldest first. */
         history: history.filter(({ atMs }) => nowMs - atMs < keptMs).map(({ sample }) => sample),
         upstreams,
         close() {
@@ -131,6 +120,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
         },
       };
     },
+    /** As of this second where somebody watches, else read for it. */
     async state() {
       if (latest !== undefined && clock.monotonicMs() - latest.atMs < 2 * everyMs) return latest.state;
       const state = toProcessState(await read(stateMetrics));
