@@ -36,13 +36,13 @@ export interface KeyRecord extends KeyTerms {
 
 /** Limits and budgets in the words of the file. */
 const capsDocument = z.object({
-  limits: z.record(z.string(), z.number()).meta({
-    description: 'At most so many within a minute, a day, and at a time: `requests_per_minute`, `concurrency`, …',
-  }),
+  limits: z
+    .record(z.string(), z.number())
+    .describe('At most so many within a minute, a day, and at a time: `requests_per_minute`, `concurrency`, …'),
   budgets: z.array(
     z.object({
       every: z.enum(budgetPeriods),
-      amount: z.string().meta({ description: 'US dollars, exactly.' }),
+      amount: z.string().describe('US dollars, exactly.'),
       alerts: z.array(z.string()),
     }),
   ),
@@ -53,17 +53,14 @@ export type CapsDocument = z.output<typeof capsDocument>;
 /** The terms in the words of the file, as scripts read them, save when the key ends; what is not said is not there. */
 export const keyTermsDocument = z.object({
   project: z.string().optional(),
-  models: z.array(z.string()).meta({ description: 'Public IDs, each with one `*` at most.' }),
-  operations: z.array(z.enum(operations)).optional().meta({ description: 'All of them where it is not there.' }),
-  addresses: z.array(z.string()).optional().meta({ description: 'From anywhere where it is not there.' }),
+  models: z.array(z.string()).describe('Public IDs, each with one `*` at most.'),
+  operations: z.array(z.enum(operations)).optional().describe('All of them where it is not there.'),
+  addresses: z.array(z.string()).optional().describe('From anywhere where it is not there.'),
   ...capsDocument.shape,
   metadata: z.record(z.string(), z.string()),
-  capture: z
-    .string()
-    .optional()
-    .meta({ description: 'For how long the ledger keeps what is asked and answered, such as `7d`.' }),
-  lane: z.enum(lanes).optional().meta({ description: 'Whether its calls go first where an upstream is busy.' }),
-  shape: z.enum(rerankShapes).optional().meta({ description: 'The service that its clients were written for.' }),
+  capture: z.string().optional().describe('For how long the ledger keeps what is asked and answered, such as `7d`.'),
+  lane: z.enum(lanes).optional().describe('Whether its calls go first where an upstream is busy.'),
+  shape: z.enum(rerankShapes).optional().describe('The service that its clients were written for.'),
 });
 
 export type KeyTermsDocument = z.output<typeof keyTermsDocument>;

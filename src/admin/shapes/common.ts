@@ -4,26 +4,26 @@ import * as z from 'zod';
 import { managers } from '../../core/resource-editor.ts';
 
 /** Milliseconds since the epoch are given as text that every language reads: 2026-11-21T12:00:00.000Z. */
-export const instant = z.iso.datetime().meta({ description: 'A time in UTC.' });
+export const instant = z.iso.datetime().describe('A time in UTC.');
 
 export const toInstant = (ms: number): string => new Date(ms).toISOString();
 
 export const idParam = z.object({ id: z.string().min(1).max(256) });
 
 export const pageQuery = z.object({
-  before: z.string().max(200).optional().meta({ description: 'The `next` of the page before.' }),
+  before: z.string().max(200).optional().describe('The `next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
     items: z.array(item),
-    next: z.string().nullable().meta({ description: 'What to give as `before` for the next page; null on the last.' }),
+    next: z.string().nullable().describe('What to give as `before` for the next page; null on the last.'),
   });
 }
 
 /** Money is decimal US dollars as text, exact to the nano-dollar. */
-export const dollars = z.string().meta({ description: 'US dollars, decimal and exact.' });
+export const dollars = z.string().describe('US dollars, decimal and exact.');
 
 export const place = z.object({
   file: z.string(),
@@ -32,23 +32,24 @@ export const place = z.object({
 
 /** Beside whatever else is known of an upstream, a model or a project. */
 export const managed = {
-  managedBy: z.enum(managers).meta({
-    description:
+  managedBy: z
+    .enum(managers)
+    .describe(
       'The configuration file, the store (edited here), the configuration that holds where there is no file, or the family of an upstream that brings it along.',
-  }),
-  place: place.nullable().meta({ description: 'Where the file declares it.' }),
-  version: z.number().int().nullable().meta({ description: 'What to send as `If-Match`; null outside of the store.' }),
+    ),
+  place: place.nullable().describe('Where the file declares it.'),
+  version: z.number().int().nullable().describe('What to send as `If-Match`; null outside of the store.'),
   updatedAt: instant.nullable(),
-  inForce: z.boolean().meta({ description: 'False for a moment after a change, until this gateway goes by it.' }),
+  inForce: z.boolean().describe('False for a moment after a change, until this gateway goes by it.'),
 };
 
 /** An element of the configuration file's list, in its own words. */
-export const elementDocument = z.record(z.string(), z.unknown()).meta({
-  description: 'As an element of the list in the configuration file. Secrets say `(sealed)`; sent back, they stay.',
-});
+export const elementDocument = z
+  .record(z.string(), z.unknown())
+  .describe('As an element of the list in the configuration file. Secrets say `(sealed)`; sent back, they stay.');
 
 export const written = z.object({
   outcome: z.enum(['created', 'changed', 'unchanged']),
   version: z.number().int(),
-  warnings: z.array(z.string()).meta({ description: 'Legal, and perhaps not meant.' }),
+  warnings: z.array(z.string()).describe('Legal, and perhaps not meant.'),
 });

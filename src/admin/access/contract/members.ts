@@ -25,7 +25,7 @@ const reset = z
     keep: z
       .array(z.enum(memberMeans))
       .optional()
-      .meta({ description: 'What goes on working; all of it ends where nothing is said.' }),
+      .describe('What goes on working; all of it ends where nothing is said.'),
   })
   .optional();
 
@@ -156,7 +156,7 @@ export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
   body: z.strictObject({
     name,
     role,
-    expiresAt: instant.nullable().optional().meta({ description: 'Left out or null: it holds until it is revoked.' }),
+    expiresAt: instant.nullable().optional().describe('Left out or null: it holds until it is revoked.'),
   }),
   answer: madeApiToken,
   status: 201,

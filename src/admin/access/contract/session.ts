@@ -28,7 +28,7 @@ export const name = z
 
 /** Longer than any that is accepted, and short enough that nobody has us work through a book. */
 export const password = z.string().max(1_000, 'Use at most 200 characters.');
-const linkToken = z.string().min(1).max(200).meta({ description: 'What stands behind `#token=` in the link.' });
+const linkToken = z.string().min(1).max(200).describe('What stands behind `#token=` in the link.');
 
 export const role = z.enum(roles);
 
@@ -63,9 +63,9 @@ export const session = z.object({
     oidc: z
       .object({
         title: z.string(),
-        makesFirstOwner: z.boolean().meta({
-          description: 'Whether people may become the first owner by it: a group, or the default role, makes owners.',
-        }),
+        makesFirstOwner: z
+          .boolean()
+          .describe('Whether people may become the first owner by it: a group, or the default role, makes owners.'),
       })
       .nullable(),
   }),
@@ -123,11 +123,11 @@ export const beginOidc = accessEndpoint('GET /api/session/oidc', 'anyone', {
   summary: 'Go to the identity provider to sign in',
   streams: 'text/html',
   query: z.object({
-    page: z.string().max(2_000).optional().meta({ description: 'The page to come back to.' }),
+    page: z.string().max(2_000).optional().describe('The page to come back to.'),
     proof: z
       .literal('fresh')
       .optional()
-      .meta({ description: 'Who is signed in proves to be there: the provider has to ask anew (`max_age=0`).' }),
+      .describe('Who is signed in proves to be there: the provider has to ask anew (`max_age=0`).'),
   }),
 });
 

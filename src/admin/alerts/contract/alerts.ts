@@ -11,23 +11,23 @@ const channelKinds = ['webhook', 'slack', 'smtp'] as const;
 
 /** An alert that is open, or was. */
 export const alert = z.object({
-  id: z.string().meta({ description: 'The same each time it is told, by which repetitions are known.' }),
+  id: z.string().describe('The same each time it is told, by which repetitions are known.'),
   rule: z.enum(alertRules),
   subject: z
     .object({
       kind: z.enum(alertSubjects),
       id: z.string().nullable(),
     })
-    .meta({ description: 'What it is about.' }),
+    .describe('What it is about.'),
   severity: z.enum(['bad', 'warning']),
-  cause: z.string().meta({ description: 'A sentence.' }),
+  cause: z.string().describe('A sentence.'),
   openedAt: instant,
   closedAt: instant.nullable(),
   silencedUntil: instant.nullable(),
   explore: z
     .record(z.string(), z.string())
     .nullable()
-    .meta({ description: 'What to ask `GET /api/series` for to see it: filters, `from`, `to`, `by`.' }),
+    .describe('What to ask `GET /api/series` for to see it: filters, `from`, `to`, `by`.'),
 });
 
 export const listAlerts = alertEndpoint('GET /api/alerts', 'viewer', {
@@ -39,13 +39,13 @@ export const listAlerts = alertEndpoint('GET /api/alerts', 'viewer', {
 export const alertChannel = z.object({
   id: z.string(),
   kind: z.enum(channelKinds),
-  host: z.string().meta({ description: 'The rest of an address may be a secret.' }),
+  host: z.string().describe('The rest of an address may be a secret.'),
 });
 
 export const alertRule = z.object({
   rule: z.enum(alertRules),
   isOn: z.boolean(),
-  words: z.string().meta({ description: 'When it opens, in a sentence with its thresholds.' }),
+  words: z.string().describe('When it opens, in a sentence with its thresholds.'),
 });
 
 export const getAlertRules = alertEndpoint('GET /api/alerts/rules', 'viewer', {
@@ -58,7 +58,7 @@ export const testAlert = alertEndpoint('POST /api/alerts/test', 'admin', {
   body: z.strictObject({ channel: z.string().max(100).optional() }),
   answer: z.object({
     results: z.array(
-      z.object({ channel: alertChannel, ok: z.boolean(), detail: z.string().meta({ description: 'What came back.' }) }),
+      z.object({ channel: alertChannel, ok: z.boolean(), detail: z.string().describe('What came back.') }),
     ),
   }),
 });

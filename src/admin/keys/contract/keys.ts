@@ -35,38 +35,38 @@ const writtenKey = z.record(z.string(), z.unknown()).meta({
 export const budgetState = z.object({
   every: z.enum(budgetPeriods),
   amount: dollars,
-  spent: dollars.meta({ description: 'As far as the ledger knows by now.' }),
-  outstanding: dollars.meta({ description: 'Set aside by the gateways for requests under way, and not spent yet.' }),
-  left: dollars.meta({ description: 'What may still be spent; never below 0.' }),
-  startsAt: instant.nullable().meta({ description: 'Null for a total, which begins with the first request.' }),
-  endsAt: instant.nullable().meta({ description: 'When it begins anew, in UTC; null for a total.' }),
+  spent: dollars.describe('As far as the ledger knows by now.'),
+  outstanding: dollars.describe('Set aside by the gateways for requests under way, and not spent yet.'),
+  left: dollars.describe('What may still be spent; never below 0.'),
+  startsAt: instant.nullable().describe('Null for a total, which begins with the first request.'),
+  endsAt: instant.nullable().describe('When it begins anew, in UTC; null for a total.'),
 });
 
 export const key = z.object({
   id: z.string(),
   managedBy,
-  place: place.nullable().meta({ description: 'Where the configuration file declares it.' }),
-  hint: z.string().nullable().meta({ description: 'How the secret begins.' }),
+  place: place.nullable().describe('Where the configuration file declares it.'),
+  hint: z.string().nullable().describe('How the secret begins.'),
   state: z.enum(keyStates),
   createdAt: instant.nullable(),
   revokedAt: instant.nullable(),
-  oldSecretUntil: instant.nullable().meta({ description: 'Until then the secret before the last rotation works too.' }),
+  oldSecretUntil: instant.nullable().describe('Until then the secret before the last rotation works too.'),
   version: z.number().int().nullable(),
   document: keyDocument,
   budgets: z.array(budgetState),
 });
 
 export const keyDetail = key.extend({
-  lastUsedAt: instant.nullable().meta({ description: 'When the newest request in the ledger began.' }),
+  lastUsedAt: instant.nullable().describe('When the newest request in the ledger began.'),
   warnings: z.array(z.string()),
 });
 
 export const keyWithSecret = keyDetail.extend({
-  secret: z.string().meta({ description: 'Here and now, and never again.' }),
+  secret: z.string().describe('Here and now, and never again.'),
 });
 
 export const keyQuery = pageQuery.extend({
-  q: z.string().max(200).optional().meta({ description: 'Part of the name, the ID, the hint or a note.' }),
+  q: z.string().max(200).optional().describe('Part of the name, the ID, the hint or a note.'),
   project: z.string().max(64).optional(),
   state: z.enum(keyStates).optional(),
   managedBy: managedBy.optional(),
@@ -77,7 +77,7 @@ const rotation = z.strictObject({
     .string()
     .max(40)
     .default('24h')
-    .meta({ description: 'For how long the former secret goes on working: `24h`, or `0s` for not at all.' }),
+    .describe('For how long the former secret goes on working: `24h`, or `0s` for not at all.'),
 });
 
 export const listKeys = keysEndpoint('GET /api/keys', 'viewer', {
@@ -124,8 +124,8 @@ export const revokeKey = keysEndpoint('POST /api/keys/:id/revoke', 'admin', {
 export const project = z.object({
   id: z.string(),
   ...managed,
-  document: z.record(z.string(), z.unknown()).meta({ description: 'As an element of `projects` in the file.' }),
-  keys: z.number().int().meta({ description: 'Keys that belong to it, and are not revoked.' }),
+  document: z.record(z.string(), z.unknown()).describe('As an element of `projects` in the file.'),
+  keys: z.number().int().describe('Keys that belong to it, and are not revoked.'),
   budgets: z.array(budgetState),
 });
 
@@ -165,31 +165,27 @@ const spending = {
   inputTokens: z.number(),
   outputTokens: z.number(),
   cost: dollars,
-  unpriced: z.number().meta({ description: 'Requests whose cost is not known, and is not in the sum.' }),
+  unpriced: z.number().describe('Requests whose cost is not known, and is not in the sum.'),
 };
 
 export const spend = z.object({
-  days: z
-    .array(z.object({ day: z.iso.date(), ...spending }))
-    .meta({ description: 'Every day in UTC, the oldest first.' }),
+  days: z.array(z.object({ day: z.iso.date(), ...spending })).describe('Every day in UTC, the oldest first.'),
   total: z.object(spending),
 });
 
 const burnDownQuery = z.object({
-  period: z.enum(budgetPeriods).optional().meta({ description: 'Whose budget; the first one where none is named.' }),
+  period: z.enum(budgetPeriods).optional().describe('Whose budget; the first one where none is named.'),
 });
 
 export const burnDown = z.object({
   budget: budgetState,
   step: z.enum(['hour', 'day']),
   points: z
-    .array(z.object({ at: instant, spent: dollars.meta({ description: 'Since the beginning of the period.' }) }))
-    .meta({ description: 'What was spent by the end of each step, up to now.' }),
+    .array(z.object({ at: instant, spent: dollars.describe('Since the beginning of the period.') }))
+    .describe('What was spent by the end of each step, up to now.'),
   projected: z.object({
-    atEnd: dollars
-      .nullable()
-      .meta({ description: 'What will be spent by the end at the pace so far; null for a total.' }),
-    runsOutAt: instant.nullable().meta({ description: 'Null where it lasts.' }),
+    atEnd: dollars.nullable().describe('What will be spent by the end at the pace so far; null for a total.'),
+    runsOutAt: instant.nullable().describe('Null where it lasts.'),
   }),
 });
 

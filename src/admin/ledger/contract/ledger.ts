@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { dollars, instant, pageOf } from '../../shapes/common.ts';
+import { dollars, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 
 const auditEndpoint = endpointsOf('Audit');
 const ledgerEndpoint = endpointsOf('Ledger');
@@ -18,13 +18,13 @@ const asked = z.string().max(40);
 export const fromTime = asked
   .transform((text, issues) => toTime(text, issues))
   .optional()
-  .meta({ description: 'A time such as 2026-11-21T09:00Z, or a day in UTC such as 2026-11-21.' });
+  .describe('A time such as 2026-11-21T09:00Z, or a day in UTC such as 2026-11-21.');
 
 /** A time, or the end of a day in UTC. */
 export const toTimeOf = asked
   .transform((text, issues) => toTime(text, issues) + (text.length === 'yyyy-mm-dd'.length ? dayMs : 0))
   .optional()
-  .meta({ description: 'Before this time; a day in UTC is included whole.' });
+  .describe('Before this time; a day in UTC is included whole.');
 
 function toTime(text: string, issues: z.RefinementCtx): number {
   const ms = time.test(text) ? Date.parse(text) : Number.NaN;
@@ -55,32 +55,33 @@ export function checkSpan({ from, to }: Span, issues: z.RefinementCtx): void {
 export const auditEntry = z.object({
   id: z.string(),
   at: instant,
-  actor: z.string().meta({ description: 'Such as `command line` or `console: ada@example.com`.' }),
-  action: z.string().meta({ description: 'Such as `key.create`.' }),
+  actor: z.string().describe('Such as `command line` or `console: ada@example.com`.'),
+  action: z.string().describe('Such as `key.create`.'),
   subject: z.string(),
-  name: z
-    .string()
-    .nullable()
-    .meta({ description: 'What the subject is called, where it is an ID; null where nobody knows.' }),
-  before: z.unknown().meta({ description: 'As it was, without secrets; null where there was nothing.' }),
-  after: z.unknown().meta({ description: 'As it is since, without secrets; null where there is nothing.' }),
+  name: z.string().nullable().describe('What the subject is called, where it is an ID; null where nobody knows.'),
+  before: z.unknown().describe('As it was, without secrets; null where there was nothing.'),
+  after: z.unknown().describe('As it is since, without secrets; null where there is nothing.'),
 });
 
 const name = z.string().min(1).max(256).optional();
+
+const pageOfIds = (where: string) => ({
+  ...pageQuery.shape,
+  before: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/, `This is no cursor of ${where}; give the \`next\` of the page before as it came.`)
+    .optional()
+    .describe('The `next` of the page before.'),
+});
 
 const auditQuery = z
   .strictObject({
     from: fromTime,
     to: toTimeOf,
     actor: name,
-    action: name.meta({ description: 'How the action begins: `key.` for all that is done to keys.' }),
+    action: name.describe('How the action begins: `key.` for all that is done to keys.'),
     subject: name,
-    before: z
-      .string()
-      .regex(/^[0-9a-f]{32}$/, 'This is no cursor of the audit log; give the `next` of the page before as it came.')
-      .optional()
-      .meta({ description: 'The `next` of the page before.' }),
-    limit: z.coerce.number().int().min(1).max(200).default(50),
+    ...pageOfIds('the audit log'),
   })
   .superRefine(checkSpan);
 
@@ -94,7 +95,7 @@ export const listAudit = auditEndpoint('GET /api/audit', 'admin', {
 export const usageFilters = {
   from: fromTime,
   to: toTimeOf,
-  key: name.meta({ description: 'The ID of a key.' }),
+  key: name.describe('The ID of a key.'),
   project: name,
   model: name,
   upstream: name,
@@ -110,12 +111,7 @@ const rowFilters = {
     .transform(Number)
     .refine((status) => status <= 599, 'A status is a whole number from 0 to 599.')
     .optional(),
-  clientRequestId: z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .meta({ description: "The client's own `x-request-id`, whole." }),
+  clientRequestId: z.string().min(1).max(256).optional().describe("The client's own `x-request-id`, whole."),
 };
 
 const idFilter = {
@@ -124,7 +120,7 @@ const idFilter = {
     .regex(/^[0-9a-fA-F]{4,32}$/, 'Give 4 to 32 hex digits: the ID of a row, or how it begins.')
     .transform((id) => id.toLowerCase())
     .optional()
-    .meta({ description: 'The ID of a row, or how it begins.' }),
+    .describe('The ID of a row, or how it begins.'),
 };
 
 export const tailQuery = z.strictObject(rowFilters).superRefine(checkSpan);
@@ -133,12 +129,7 @@ const ledgerQuery = z
   .strictObject({
     ...rowFilters,
     ...idFilter,
-    before: z
-      .string()
-      .regex(/^[0-9a-f]{32}$/, 'This is no cursor of the ledger; give the `next` of the page before as it came.')
-      .optional()
-      .meta({ description: 'The `next` of the page before.' }),
-    limit: z.coerce.number().int().min(1).max(200).default(50),
+    ...pageOfIds('the ledger'),
   })
   .superRefine(checkSpan);
 
@@ -151,8 +142,8 @@ const text = z.string().nullable();
 
 /** What is counted beside tokens. */
 export const unitCounts = {
-  cacheWriteTokens: z.number().optional().meta({ description: 'Of the input, put into the cache of the service.' }),
-  cacheWriteHourTokens: z.number().optional().meta({ description: 'Of those, what it keeps for an hour.' }),
+  cacheWriteTokens: z.number().optional().describe('Of the input, put into the cache of the service.'),
+  cacheWriteHourTokens: z.number().optional().describe('Of those, what it keeps for an hour.'),
   audioInputTokens: z.number().optional(),
   imageInputTokens: z.number().optional(),
   audioOutputTokens: z.number().optional(),
@@ -161,14 +152,14 @@ export const unitCounts = {
   images: z.number().optional(),
   seconds: z.number().optional(),
   characters: z.number().optional(),
-  calls: z.number().optional().meta({ description: 'In which a list was asked for, where that was not one.' }),
-  savedItems: z.number().optional().meta({ description: 'Items that were known: nobody was asked for them.' }),
-  savedTokens: z.number().optional().meta({ description: 'What these would have counted.' }),
-  savedNanos: z.number().optional().meta({ description: 'What these would have cost, in billionths of a dollar.' }),
+  calls: z.number().optional().describe('In which a list was asked for, where that was not one.'),
+  savedItems: z.number().optional().describe('Items that were known: nobody was asked for them.'),
+  savedTokens: z.number().optional().describe('What these would have counted.'),
+  savedNanos: z.number().optional().describe('What these would have cost, in billionths of a dollar.'),
   toolCalls: z
     .record(z.string(), z.number())
     .optional()
-    .meta({ description: 'Of tools that the service ran itself, by their kind.' }),
+    .describe('Of tools that the service ran itself, by their kind.'),
 };
 
 const units = z.object({
@@ -183,9 +174,9 @@ const units = z.object({
 const ledgerTry = z.object({
   upstream: z.string(),
   model: z.string(),
-  credential: text.meta({ description: 'Where the upstream has several.' }),
+  credential: text.describe('Where the upstream has several.'),
   outcome: z.string(),
-  detail: z.union([z.number(), z.string()]).nullable().meta({ description: 'A status, or what went wrong.' }),
+  detail: z.union([z.number(), z.string()]).nullable().describe('A status, or what went wrong.'),
   durationMs: z.number(),
 });
 
@@ -204,7 +195,7 @@ export const ledgerRow = z.object({
   upstreamModel: text,
   attempts: z.number(),
   outcome: z.enum(rowOutcomes),
-  status: z.number().meta({ description: '499 where the client had left, 0 where nobody knows.' }),
+  status: z.number().describe('499 where the client had left, 0 where nobody knows.'),
   error: text,
   promptTokens: count,
   completionTokens: count,
@@ -216,24 +207,24 @@ export const ledgerRow = z.object({
   billedSearchUnits: count,
   isEstimated: z.boolean(),
   items: z.number(),
-  cost: dollars.nullable().meta({ description: 'US dollars, decimal and exact; null where the price is not known.' }),
+  cost: dollars.nullable().describe('US dollars, decimal and exact; null where the price is not known.'),
   requestBytes: z.number(),
   responseBytes: z.number(),
   durationMs: z.number(),
   firstByteMs: count,
   upstreamMs: count,
-  queueMs: count.meta({ description: 'In the queues of upstreams; null where it did not have to wait.' }),
+  queueMs: count.describe('In the queues of upstreams; null where it did not have to wait.'),
   cache: text,
   clientAddress: text,
-  traceId: text.meta({ description: 'Of the trace that it is part of, where traces are kept.' }),
+  traceId: text.describe('Of the trace that it is part of, where traces are kept.'),
   units: units
     .nullable()
-    .meta({ description: 'What else it is billed by, and what its price hung on; null where there is nothing.' }),
+    .describe('What else it is billed by, and what its price hung on; null where there is nothing.'),
 });
 
 export const ledgerDetail = ledgerRow.extend({
-  tries: z.array(ledgerTry).meta({ description: 'Each call, where it took more than one that was answered well.' }),
-  hasCapture: z.boolean().meta({ description: 'Whether what was asked and answered is kept.' }),
+  tries: z.array(ledgerTry).describe('Each call, where it took more than one that was answered well.'),
+  hasCapture: z.boolean().describe('Whether what was asked and answered is kept.'),
 });
 
 /** What there is to choose from; whatever else was used in the past can be asked for as well. */

@@ -20,27 +20,27 @@ const groups = z
     issues.addIssue(`Give one or more of ${usageGroups.join(', ')}, separated by commas.`);
     return z.NEVER;
   })
-  .meta({ description: `One or more of ${usageGroups.join(', ')}, separated by commas.` });
+  .describe(`One or more of ${usageGroups.join(', ')}, separated by commas.`);
 
 const sums = {
   requests: z.number(),
-  errors: z.number().meta({ description: 'Of them, those that ended otherwise than well.' }),
+  errors: z.number().describe('Of them, those that ended otherwise than well.'),
   inputTokens: z.number(),
   outputTokens: z.number(),
   searchUnits: z.number(),
   items: z.number(),
   cost: dollars,
-  unpriced: z.number().meta({ description: 'Requests whose cost is not known, and is not in the sum.' }),
-  estimated: z.number().meta({ description: 'Requests whose usage is an estimate, at least in part.' }),
+  unpriced: z.number().describe('Requests whose cost is not known, and is not in the sum.'),
+  estimated: z.number().describe('Requests whose usage is an estimate, at least in part.'),
   requestBytes: z.number(),
   responseBytes: z.number(),
   durationMs: z.number(),
   units: z
     .object({
-      cachedTokens: z.number().optional().meta({ description: 'Of the input, what the cache of the service held.' }),
+      cachedTokens: z.number().optional().describe('Of the input, what the cache of the service held.'),
       ...unitCounts,
     })
-    .meta({ description: 'What else was counted; what is not there is nothing.' }),
+    .describe('What else was counted; what is not there is nothing.'),
 };
 
 export const usageSums = z.object(sums);
@@ -48,12 +48,12 @@ export const usageSums = z.object(sums);
 const usageLine = z.object({
   by: z
     .partialRecord(z.enum(usageGroups), z.string().nullable())
-    .meta({ description: 'A value for each group that was asked for; null where a request had none.' }),
+    .describe('A value for each group that was asked for; null where a request had none.'),
   ...sums,
 });
 
 export const usage = z.object({
-  from: instant.nullable().meta({ description: 'What is added up is whole hours.' }),
+  from: instant.nullable().describe('What is added up is whole hours.'),
   to: instant.nullable(),
   lines: z.array(usageLine),
   total: usageSums,
@@ -62,10 +62,10 @@ export const usage = z.object({
       z.object({
         source: z.enum(priceSources),
         asOf: z.iso.date(),
-        models: z.int().meta({ description: 'How many of the configured models go by it.' }),
+        models: z.int().describe('How many of the configured models go by it.'),
       }),
     )
-    .meta({ description: 'The price lists that configured models go by now, the oldest first.' }),
+    .describe('The price lists that configured models go by now, the oldest first.'),
 });
 
 export const getUsage = ledgerEndpoint('GET /api/usage', 'viewer', {

@@ -24,7 +24,7 @@ const modelsEndpoint = endpointsOf('Models');
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 export const modelQuery = pageQuery.extend({
-  q: z.string().max(200).optional().meta({ description: 'A part of the ID, of an alias, or of a target.' }),
+  q: z.string().max(200).optional().describe('A part of the ID, of an alias, or of a target.'),
   operation: z.enum(operations).optional(),
   upstream: z.string().max(256).optional(),
   visible: truth.optional(),
@@ -33,13 +33,13 @@ export const modelQuery = pageQuery.extend({
 
 /** What is not set is not billed by. */
 const amounts = z.object({
-  input: dollars.optional().meta({ description: 'For a million input tokens.' }),
+  input: dollars.optional().describe('For a million input tokens.'),
   cachedInput: dollars.optional(),
   cacheWrite: dollars.optional(),
   cacheWriteHour: dollars.optional(),
   audioInput: dollars.optional(),
   imageInput: dollars.optional(),
-  output: dollars.optional().meta({ description: 'For a million output tokens.' }),
+  output: dollars.optional().describe('For a million output tokens.'),
   audioOutput: dollars.optional(),
   imageOutput: dollars.optional(),
   searchUnit: dollars.optional(),
@@ -51,10 +51,11 @@ const amounts = z.object({
 });
 
 export const price = z.object({
-  source: z.enum(['target', 'model', ...priceSources, 'inside', 'unknown']).meta({
-    description:
+  source: z
+    .enum(['target', 'model', ...priceSources, 'inside', 'unknown'])
+    .describe(
       'Who says so: the target itself, its model, the table that comes with Postern, an imported list, nobody as it answers inside the gateway (and is free), or nobody at all.',
-  }),
+    ),
   /** Null: it is not known. */
   amounts: amounts.nullable(),
   isFree: z.boolean(),
@@ -68,8 +69,8 @@ const nodeHealth = z.object({
   why: z.string().nullable(),
   restsForMs: z.number(),
   latencyMs: z.number(),
-  calls: z.number().int().meta({ description: 'Of the last five minutes.' }),
-  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
+  calls: z.number().int().describe('Of the last five minutes.'),
+  failedCalls: z.number().int().describe('So many of them failed.'),
   inFlight: z.number().int(),
   waiting: z.number().int(),
   restingCredentials: z.array(z.string()),
@@ -86,10 +87,8 @@ const target = z.object({
   price: price.nullable(),
   /** The worst of what the nodes say; unknown where none has said anything yet. */
   health: z.enum([...targetStates, 'unknown']),
-  shown: z.enum(shownStates).meta({ description: 'By what came of its calls, as `GET /api/states` has it.' }),
-  isListed: z
-    .boolean()
-    .meta({ description: "False where the upstream's own list of models was read and does not have it." }),
+  shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/states` has it.'),
+  isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
   nodes: z.array(nodeHealth),
 });
 
@@ -97,10 +96,11 @@ export const model = z.object({
   id: z.string(),
   aliases: z.array(z.string()),
   operations: z.array(z.enum(operations)),
-  visible: z.boolean().meta({
-    description:
+  visible: z
+    .boolean()
+    .describe(
       'Whether lists show it. Hidden, it answers on rerank and both embeddings routes as an unknown model does; on the others its exact ID still answers.',
-  }),
+    ),
   space: z.string().nullable(),
   /** The scale of its scores; null where it has none, or nobody knows. */
   scores: z.enum(scoreScales).nullable(),
@@ -109,10 +109,10 @@ export const model = z.object({
 });
 
 export const modelPage = pageOf(model).extend({
-  total: z.number().int().meta({ description: 'How many fit the filter.' }),
+  total: z.number().int().describe('How many fit the filter.'),
 });
 
-const agreement = z.number().nullable().meta({ description: 'Up to 1; null where nothing tells.' });
+const agreement = z.number().nullable().describe('Up to 1; null where nothing tells.');
 
 /** What is set of lists, as it is in force, in the words of the file; and whether the model is what it was. */
 const lists = z.object({

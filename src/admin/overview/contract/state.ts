@@ -12,54 +12,57 @@ const overviewEndpoint = endpointsOf('Overview');
 
 export const healthTarget = z.object({
   upstream: z.string(),
-  model: z.string().meta({ description: "The upstream's name for it." }),
-  state: z.enum([...targetStates, 'unknown']).meta({
-    description:
+  model: z.string().describe("The upstream's name for it."),
+  state: z
+    .enum([...targetStates, 'unknown'])
+    .describe(
       'The worst that any node sees; `unknown` where none said, or none called it or looked at it since it started.',
-  }),
+    ),
   why: z.string().nullable(),
   restsForMs: z.number(),
-  latencyMs: z.number().nullable().meta({
-    description: 'Moving time to the first byte, as measured; null where nothing was called in the last five minutes.',
-  }),
-  calls: z.number().int().meta({ description: 'Of the last five minutes, over all nodes.' }),
-  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
+  latencyMs: z
+    .number()
+    .nullable()
+    .describe('Moving time to the first byte, as measured; null where nothing was called in the last five minutes.'),
+  calls: z.number().int().describe('Of the last five minutes, over all nodes.'),
+  failedCalls: z.number().int().describe('So many of them failed.'),
   inFlight: z.number(),
   waiting: z.number(),
   restingCredentials: z.array(z.string()),
-  nodes: z.number().meta({ description: 'How many spoke of it.' }),
+  nodes: z.number().describe('How many spoke of it.'),
 });
 
 export const agreement = z.object({
   model: z.string(),
-  with: z.string().meta({ description: 'Its shadow, or the target whose canaries are held against what they were.' }),
+  with: z.string().describe('Its shadow, or the target whose canaries are held against what they were.'),
   kind: z.enum(['shadow', 'canary']),
   measure: z.enum(['cosine', 'ranks', 'verdicts', 'overlap']).nullable(),
-  value: z.number().nullable().meta({ description: 'One is wholly; null where nothing tells yet.' }),
-  compared: z.number().meta({ description: 'Requests of a shadow, nodes of a canary.' }),
+  value: z.number().nullable().describe('One is wholly; null where nothing tells yet.'),
+  compared: z.number().describe('Requests of a shadow, nodes of a canary.'),
   hasChanged: z.boolean(),
 });
 
 export const health = z.object({
   targets: z.array(healthTarget),
-  agreements: z.array(agreement).meta({ description: 'Of models with a shadow or canaries, over all nodes.' }),
+  agreements: z.array(agreement).describe('Of models with a shadow or canaries, over all nodes.'),
   nodes: z.array(
     z.object({
       id: z.string(),
       lastSpokeAt: instant,
-      isSilent: z.boolean().meta({ description: 'It should have spoken since, and what it said counts no more.' }),
+      isSilent: z.boolean().describe('It should have spoken since, and what it said counts no more.'),
     }),
   ),
   store: z.object({ isUp: z.boolean() }),
   journal: z.object({
-    bytes: z.number().nullable().meta({ description: 'Not in the store yet.' }),
-    rows: z.number().nullable().meta({ description: 'So many rows among it.' }),
+    bytes: z.number().nullable().describe('Not in the store yet.'),
+    rows: z.number().nullable().describe('So many rows among it.'),
     oldestMs: z.number().nullable(),
-    isFailing: z.boolean().meta({ description: 'It cannot be written, so no request is taken.' }),
+    isFailing: z.boolean().describe('It cannot be written, so no request is taken.'),
   }),
-  redis: z.object({ isUp: z.boolean(), countingAlone: z.number() }).nullable().meta({
-    description: 'Null where none is configured.',
-  }),
+  redis: z
+    .object({ isUp: z.boolean(), countingAlone: z.number() })
+    .nullable()
+    .describe('Null where none is configured.'),
   workers: z.number(),
   workerRestarts: z.number(),
   loopDelayMs: z.number().nullable(),
@@ -70,24 +73,22 @@ export const about = z.object({
   runtime: z.string(),
   startedAt: instant,
   uptimeMs: z.number(),
-  clientUrl: z.string().meta({ description: 'Where clients are served.' }),
+  clientUrl: z.string().describe('Where clients are served.'),
   configuration: z.object({
-    file: z.string().nullable().meta({ description: 'Null: the embedded configuration holds.' }),
+    file: z.string().nullable().describe('Null: the embedded configuration holds.'),
     readAt: instant,
-    revision: z.number().nullable().meta({ description: 'The last change of the store that is in force everywhere.' }),
+    revision: z.number().nullable().describe('The last change of the store that is in force everywhere.'),
     warnings: z.array(z.string()),
   }),
   store: z.object({ kind: z.enum(['memory', 'sqlite', 'postgres']), bytes: z.number().nullable() }),
   workers: z.number(),
   memoryBytes: z.number().nullable(),
   counts: z.object({ upstreams: z.number(), models: z.number(), keys: z.number(), projects: z.number() }),
-  docs: z.array(z.object({ title: z.string(), path: z.string() })).meta({
-    description: 'Files that come with this version.',
-  }),
+  docs: z.array(z.object({ title: z.string(), path: z.string() })).describe('Files that come with this version.'),
 });
 
 export const notice = z.object({
-  id: z.string().meta({ description: 'The same as long as it is about the same thing.' }),
+  id: z.string().describe('The same as long as it is about the same thing.'),
   kind: z.enum([
     'target',
     'changed-model',
@@ -107,18 +108,18 @@ export const notice = z.object({
   detail: z.string().nullable(),
   about: z
     .object({ kind: z.enum(['upstream', 'model', 'key', 'project', 'settings']), id: z.string().nullable() })
-    .meta({ description: 'Where to act on it.' }),
-  at: instant.nullable().meta({ description: 'When it happens, where it is yet to come.' }),
+    .describe('Where to act on it.'),
+  at: instant.nullable().describe('When it happens, where it is yet to come.'),
 });
 
 export const firstSteps = z.object({
-  hasKey: z.boolean().meta({ description: "There is a key that works, beside the console's own." }),
-  requests: z.number().meta({ description: 'In the last 30 days, by keys of clients.' }),
-  tries: z.number().meta({ description: 'The same by the Playground.' }),
+  hasKey: z.boolean().describe("There is a key that works, beside the console's own."),
+  requests: z.number().describe('In the last 30 days, by keys of clients.'),
+  tries: z.number().describe('The same by the Playground.'),
   sample: z
     .object({ path: z.string(), body: z.string() })
     .nullable()
-    .meta({ description: 'A request that works here; null where no model can be seen by clients.' }),
+    .describe('A request that works here; null where no model can be seen by clients.'),
 });
 
 export const getHealth = overviewEndpoint('GET /api/health', 'viewer', {
@@ -138,16 +139,16 @@ export const getNotices = overviewEndpoint('GET /api/notices', 'viewer', {
 
 const configurationState = z.object({
   file: z.string().nullable(),
-  readAt: instant.meta({ description: 'When what is in force was read.' }),
+  readAt: instant.describe('When what is in force was read.'),
   refused: z
     .object({
-      at: instant.meta({ description: 'When it was first refused as it is.' }),
+      at: instant.describe('When it was first refused as it is.'),
       faults: z.array(
         z.object({ file: z.string().nullable(), line: z.number().int().nullable(), message: z.string() }),
       ),
     })
     .nullable()
-    .meta({ description: 'A change of the file that is not in force, as it is refused; null once it is repaired.' }),
+    .describe('A change of the file that is not in force, as it is refused; null once it is repaired.'),
 });
 
 export const getConfiguration = overviewEndpoint('GET /api/configuration', 'viewer', {
@@ -166,34 +167,34 @@ export const getFirstSteps = overviewEndpoint('GET /api/first-steps', 'viewer', 
 
 const count = z.number();
 
-const percentiles = z.object({ p50: z.number(), p95: z.number(), p99: z.number() }).meta({
-  description: 'Milliseconds, estimated from counts in buckets.',
-});
+const percentiles = z
+  .object({ p50: z.number(), p95: z.number(), p99: z.number() })
+  .describe('Milliseconds, estimated from counts in buckets.');
 
 /** What happened between the reading before and this one; `inFlight` and what follows the loop delay are as they were at its end. */
 export const liveSample = z.object({
   at: instant,
-  spanMs: z.number().meta({ description: 'How long ago the reading before was: counts by this are rates.' }),
+  spanMs: z.number().describe('How long ago the reading before was: counts by this are rates.'),
   requests: count,
   byOutcome: z.partialRecord(z.enum(rowOutcomes), count),
-  byStatus: z.record(z.string(), count).meta({ description: 'By class, such as 2xx.' }),
-  byOperation: z.record(z.string(), count).meta({ description: '`none`: paths that are no client route.' }),
-  latency: percentiles.nullable().meta({ description: 'Of what ended in the ten seconds up to then.' }),
-  firstByte: percentiles.nullable().meta({ description: 'Of what ended in the ten seconds up to then.' }),
+  byStatus: z.record(z.string(), count).describe('By class, such as 2xx.'),
+  byOperation: z.record(z.string(), count).describe('`none`: paths that are no client route.'),
+  latency: percentiles.nullable().describe('Of what ended in the ten seconds up to then.'),
+  firstByte: percentiles.nullable().describe('Of what ended in the ten seconds up to then.'),
   inputTokens: count,
   outputTokens: count,
   cost: dollars,
-  items: count.meta({ description: 'Inputs, prompts and documents that upstreams were asked for.' }),
-  savedItems: count.meta({ description: 'Items of lists that nobody was asked for, as they were known.' }),
-  saved: dollars.meta({ description: 'What these would have cost.' }),
+  items: count.describe('Inputs, prompts and documents that upstreams were asked for.'),
+  savedItems: count.describe('Items of lists that nobody was asked for, as they were known.'),
+  saved: dollars.describe('What these would have cost.'),
   unpriced: count,
-  attempts: z.record(z.string(), count).meta({ description: 'Calls to upstreams, by what came of them.' }),
-  retries: count.meta({ description: 'Calls beyond one for each request.' }),
+  attempts: z.record(z.string(), count).describe('Calls to upstreams, by what came of them.'),
+  retries: count.describe('Calls beyond one for each request.'),
   limitHits: count,
   budgetHits: count,
   inFlight: count,
-  loopDelayMs: z.number().nullable().meta({ description: 'How late timers fired: the 99th percentile of 10 seconds.' }),
-  cpuShare: z.number().nullable().meta({ description: 'Of one core, all processes together.' }),
+  loopDelayMs: z.number().nullable().describe('How late timers fired: the 99th percentile of 10 seconds.'),
+  cpuShare: z.number().nullable().describe('Of one core, all processes together.'),
   memoryBytes: z.number().nullable(),
   journalBytes: z.number().nullable(),
   journalOldestMs: z.number().nullable(),
@@ -209,20 +210,20 @@ const targetCounts = z.object({
 
 export const liveUpstream = z.object({
   id: z.string(),
-  answered: count.meta({ description: 'Calls that were answered since the reading before.' }),
-  otherwise: count.meta({ description: 'Calls of which something else came.' }),
-  firstByteMs: z.number().nullable().meta({ description: 'Mean of the ten seconds up to then.' }),
+  answered: count.describe('Calls that were answered since the reading before.'),
+  otherwise: count.describe('Calls of which something else came.'),
+  firstByteMs: z.number().nullable().describe('Mean of the ten seconds up to then.'),
   inFlight: count,
   waiting: count,
-  targets: targetCounts.meta({ description: 'With workers: how many of them see it so.' }),
+  targets: targetCounts.describe('With workers: how many of them see it so.'),
 });
 
 /** The first event of the stream has what was seen so far; each later one has one sample. */
 export const liveEvent = z.object({
   isHistory: z.boolean(),
-  samples: z.array(liveSample).meta({ description: 'The oldest first.' }),
+  samples: z.array(liveSample).describe('The oldest first.'),
   upstreams: z.array(liveUpstream),
-  isBehind: z.boolean().meta({ description: 'True while no reading can be had.' }),
+  isBehind: z.boolean().describe('True while no reading can be had.'),
 });
 
 export const getLive = overviewEndpoint('GET /api/live', 'viewer', {
@@ -261,39 +262,39 @@ const figures = usageSums.pick({
 });
 
 export const overviewSums = figures.extend({
-  meanMs: z.number().nullable().meta({ description: 'How long a request took on average; null where there was none.' }),
+  meanMs: z.number().nullable().describe('How long a request took on average; null where there was none.'),
 });
 
 export const overviewBucket = overviewSums.extend({
-  at: instant.meta({ description: 'When it begins.' }),
+  at: instant.describe('When it begins.'),
   byOutcome: z.partialRecord(z.enum(rowOutcomes), z.number()),
 });
 
 const overviewLine = overviewSums.extend({
-  id: z.string().nullable().meta({ description: 'Null: requests that have none.' }),
+  id: z.string().nullable().describe('Null: requests that have none.'),
 });
 
 export const overview = z.object({
   from: instant,
   to: instant,
-  bucket: z.enum(['minute', 'hour', 'day']).meta({
-    description: 'Minutes come from the rows, where an hour has few of them; hours and days, in UTC, from the sums.',
-  }),
+  bucket: z
+    .enum(['minute', 'hour', 'day'])
+    .describe('Minutes come from the rows, where an hour has few of them; hours and days, in UTC, from the sums.'),
   total: overviewSums,
   buckets: z.array(overviewBucket),
-  top: z.array(overviewLine).meta({ description: 'Ten at most, the first by the order that was asked for.' }),
-  others: overviewSums.extend({ count: z.number() }).nullable().meta({ description: 'All behind the first ten.' }),
+  top: z.array(overviewLine).describe('Ten at most, the first by the order that was asked for.'),
+  others: overviewSums.extend({ count: z.number() }).nullable().describe('All behind the first ten.'),
   comparison: z
     .object({ from: instant, to: instant, now: overviewSums, before: overviewSums })
     .nullable()
-    .meta({ description: 'The whole hours of this stretch, and the same hours of the one before it.' }),
+    .describe('The whole hours of this stretch, and the same hours of the one before it.'),
   latency: z
     .object({ rows: z.number(), isAll: z.boolean(), duration: percentiles, firstByte: percentiles.nullable() })
     .nullable()
-    .meta({ description: 'Of the newest requests of the stretch, 1,000 at most.' }),
+    .describe('Of the newest requests of the stretch, 1,000 at most.'),
   today: z
     .object({ from: instant, total: overviewSums, hours: z.array(z.object({ at: instant, cost: z.string() })) })
-    .meta({ description: 'Since midnight, UTC; whatever the filters.' }),
+    .describe('Since midnight, UTC; whatever the filters.'),
 });
 
 export const getOverview = overviewEndpoint('GET /api/overview', 'viewer', {

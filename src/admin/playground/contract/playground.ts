@@ -20,7 +20,7 @@ export const toGatewayPath = (route: GatewayRoute, model = ''): string =>
   route === 'engines-embeddings' ? `/v1/engines/${encodeURIComponent(model)}/embeddings` : pathOf(route, model);
 
 export const playgroundModel = z.object({
-  id: z.string().meta({ description: 'With a `*` it is a pattern: send a name that fits it.' }),
+  id: z.string().describe('With a `*` it is a pattern: send a name that fits it.'),
   aliases: z.array(z.string()),
   operations: z.array(z.enum(operations)),
   /** A hidden model answers on rerank and embeddings as an unknown one does. */
@@ -36,7 +36,7 @@ export const playgroundModel = z.object({
 export const playgroundTry = z.object({
   item: z
     .object({
-      id: z.string().meta({ description: "The ledger's ID of the exchange." }),
+      id: z.string().describe("The ledger's ID of the exchange."),
       outcome: z.string(),
       status: z.number().int(),
       cost: dollars.nullable(),
@@ -58,7 +58,7 @@ export const listPlaygroundModels = playgroundEndpoint('GET /api/playground/mode
   query: z.object({ operation: z.enum(operations).optional() }),
   answer: z.object({
     items: z.array(playgroundModel),
-    clientUrl: z.string().meta({ description: 'What clients put before `/v1/...`, as this machine reaches it.' }),
+    clientUrl: z.string().describe('What clients put before `/v1/...`, as this machine reaches it.'),
   }),
 });
 
@@ -66,7 +66,7 @@ export const callPlayground = playgroundEndpoint('POST /api/playground/:route', 
   summary: 'Send a body to a route of the gateway, through what its clients go through',
   params: z.object({ route: z.enum(gatewayRoutes) }),
   query: z.object({
-    model: z.string().min(1).max(512).optional().meta({ description: 'Where it stands in the path of the route.' }),
+    model: z.string().min(1).max(512).optional().describe('Where it stands in the path of the route.'),
   }),
   streams: 'application/json',
 });

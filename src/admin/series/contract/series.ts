@@ -9,7 +9,7 @@ import { targetStates } from '../../../core/target-state.ts';
 import { alert } from '../../alerts/contract/alerts.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { checkSpan, fromTime, toTimeOf } from '../../ledger/contract/ledger.ts';
-import { dollars, instant } from '../../shapes/common.ts';
+import { dollars, instant, pageQuery } from '../../shapes/common.ts';
 
 const seriesEndpoint = endpointsOf('Series');
 
@@ -33,25 +33,25 @@ const by = z
     issues.addIssue(`Give at most two of ${seriesDimensions.join(', ')}, separated by commas.`);
     return z.NEVER;
   })
-  .meta({ description: `At most two of ${seriesDimensions.join(', ')}, separated by commas: a line for each value.` });
+  .describe(`At most two of ${seriesDimensions.join(', ')}, separated by commas: a line for each value.`);
 
 const most = { minutesEast: 14 * 60, lines: 50 };
 
 export const seriesQuery = z
   .strictObject({
-    from: fromTime.meta({ description: 'An hour before `to` where it is left out.' }),
-    to: toTimeOf.meta({ description: 'Now where it is left out. Both are rounded outwards to minutes.' }),
+    from: fromTime.describe('An hour before `to` where it is left out.'),
+    to: toTimeOf.describe('Now where it is left out. Both are rounded outwards to minutes.'),
     step: z
       .enum(seriesSteps)
       .optional()
-      .meta({ description: 'How long a point is; by the length of the range where it is left out.' }),
+      .describe('How long a point is; by the length of the range where it is left out.'),
     zone: z.coerce
       .number()
       .int()
       .min(-most.minutesEast)
       .max(most.minutesEast)
       .default(0)
-      .meta({ description: 'Minutes east of UTC, by which points of six hours and of a day begin.' }),
+      .describe('Minutes east of UTC, by which points of six hours and of a day begin.'),
     by,
     top: z.coerce
       .number()
@@ -59,17 +59,19 @@ export const seriesQuery = z
       .min(1)
       .max(most.lines)
       .default(10)
-      .meta({ description: 'Lines at most; what is beyond them is one more line, `isOthers`.' }),
+      .describe('Lines at most; what is beyond them is one more line, `isOthers`.'),
     order: z.enum(seriesOrders).default('requests'),
-    latency: z.enum(latencyKinds).default('duration').meta({
-      description:
+    latency: z
+      .enum(latencyKinds)
+      .default('duration')
+      .describe(
         'Of which time the percentiles in points and the heat map are: of the request, to its first byte, until it was sent, or in a queue.',
-    }),
+      ),
     heatmap: z.stringbool().default(false),
     compare: z
       .enum(comparisons)
       .optional()
-      .meta({ description: 'With the stretch of the same length just before, a day earlier, or a week earlier.' }),
+      .describe('With the stretch of the same length just before, a day earlier, or a week earlier.'),
     model: name,
     upstream: name,
     key: name,
@@ -78,8 +80,8 @@ export const seriesQuery = z
     outcome: z
       .enum([...requestResults, ...rowOutcomes])
       .optional()
-      .meta({ description: '`failed` is `error`, `cut` and `lost`; the others are outcomes of the ledger.' }),
-    code: name.meta({ description: 'The error code, or the status where an upstream answered with an error.' }),
+      .describe('`failed` is `error`, `cut` and `lost`; the others are outcomes of the ledger.'),
+    code: name.describe('The error code, or the status where an upstream answered with an error.'),
     cache: z.enum(['hit', 'partial', 'miss']).optional(),
   })
   .superRefine(checkSpan);
@@ -89,29 +91,29 @@ const count = z.number();
 const percentiles = z
   .object({ count, p50: z.number(), p95: z.number(), p99: z.number() })
   .nullable()
-  .meta({ description: 'Milliseconds, within 1 %; null where nothing was measured.' });
+  .describe('Milliseconds, within 1 %; null where nothing was measured.');
 
 const figures = z.object({
   requests: count,
   succeeded: count,
-  failed: count.meta({ description: 'Ended with an error of an upstream, broke off, or nobody knows how they ended.' }),
-  refused: count.meta({ description: 'Refused by the gateway: nothing was sent to an upstream.' }),
-  cancelled: count.meta({ description: 'The client left first.' }),
-  cached: count.meta({ description: 'Answered from the cache, at least in part.' }),
-  attempts: count.meta({ description: 'Calls to upstreams.' }),
-  failedAttempts: count.meta({ description: 'Of them, those of which no answer came that serves.' }),
+  failed: count.describe('Ended with an error of an upstream, broke off, or nobody knows how they ended.'),
+  refused: count.describe('Refused by the gateway: nothing was sent to an upstream.'),
+  cancelled: count.describe('The client left first.'),
+  cached: count.describe('Answered from the cache, at least in part.'),
+  attempts: count.describe('Calls to upstreams.'),
+  failedAttempts: count.describe('Of them, those of which no answer came that serves.'),
   items: count,
   inputTokens: count,
   outputTokens: count,
   searchUnits: count,
   cost: dollars,
-  unpriced: count.meta({ description: 'Requests whose cost is not known, and is not in the sum.' }),
-  savedItems: count.meta({ description: 'Items of lists that nobody was asked for, as they were known.' }),
-  saved: dollars.meta({ description: 'What these would have cost.' }),
+  unpriced: count.describe('Requests whose cost is not known, and is not in the sum.'),
+  savedItems: count.describe('Items of lists that nobody was asked for, as they were known.'),
+  saved: dollars.describe('What these would have cost.'),
   duration: percentiles,
   firstByte: percentiles,
-  overhead: percentiles.meta({ description: 'Until the call was sent, waits included; of requests with one call.' }),
-  wait: percentiles.meta({ description: 'In the queue of an upstream; of requests that waited.' }),
+  overhead: percentiles.describe('Until the call was sent, waits included; of requests with one call.'),
+  wait: percentiles.describe('In the queue of an upstream; of requests that waited.'),
 });
 
 const numbers = z.array(z.number());
@@ -129,18 +131,18 @@ const points = z
     inputTokens: numbers,
     outputTokens: numbers,
     items: numbers,
-    cost: numbers.meta({ description: 'US dollars, as numbers for a chart.' }),
+    cost: numbers.describe('US dollars, as numbers for a chart.'),
     p50: known,
     p95: known,
     p99: known,
   })
-  .meta({ description: 'Each list has a value for each of `times`.' });
+  .describe('Each list has a value for each of `times`.');
 
 const line = z.object({
   by: z
     .partialRecord(z.enum(seriesDimensions), z.string().nullable())
-    .meta({ description: 'A value for each dimension that was asked for; null where a request had none.' }),
-  isOthers: z.boolean().meta({ description: 'All behind the first lines, and what was too seldom to be kept apart.' }),
+    .describe('A value for each dimension that was asked for; null where a request had none.'),
+  isOthers: z.boolean().describe('All behind the first lines, and what was too seldom to be kept apart.'),
   figures,
   points,
 });
@@ -148,37 +150,33 @@ const line = z.object({
 const stretch = z.object({ from: instant, to: instant });
 
 export const series = z.object({
-  from: instant.meta({ description: 'As it was rounded.' }),
+  from: instant.describe('As it was rounded.'),
   to: instant,
   stepMs: z.number(),
-  since: instant.nullable().meta({
-    description: 'From when on series exist, where the range begins before; null where all of it is covered.',
-  }),
-  times: z.array(instant).meta({ description: 'When each point begins; the first and the last may be cut short.' }),
+  since: instant
+    .nullable()
+    .describe('From when on series exist, where the range begins before; null where all of it is covered.'),
+  times: z.array(instant).describe('When each point begins; the first and the last may be cut short.'),
   total: z.object({ figures, points }),
-  lines: z.array(line).meta({ description: 'By the order that was asked for; empty where nothing is split.' }),
+  lines: z.array(line).describe('By the order that was asked for; empty where nothing is split.'),
   heatmap: z
     .object({
-      bounds: numbers.meta({
-        description: 'Milliseconds: row n has what took up to the nth, and more than the one before.',
-      }),
-      counts: z.array(numbers).meta({ description: 'For each of `times`, a count for each row.' }),
+      bounds: numbers.describe('Milliseconds: row n has what took up to the nth, and more than the one before.'),
+      counts: z.array(numbers).describe('For each of `times`, a count for each row.'),
     })
     .nullable(),
   codes: z
     .array(z.object({ code: z.string(), outcome: z.enum(rowOutcomes), requests: count }))
-    .meta({ description: 'The most frequent ends other than well, ten at most.' }),
+    .describe('The most frequent ends other than well, ten at most.'),
   attemptErrors: z
     .array(z.object({ upstream: z.string(), kind: z.string(), code: z.string(), attempts: count }))
-    .meta({ description: 'The most frequent failures of calls, ten at most; `code` is a status or what went wrong.' }),
+    .describe('The most frequent failures of calls, ten at most; `code` is a status or what went wrong.'),
   comparison: stretch
     .extend({
-      isCovered: z.boolean().meta({ description: 'False where series do not reach so far back: there is no data.' }),
+      isCovered: z.boolean().describe('False where series do not reach so far back: there is no data.'),
       figures,
-      points: points.meta({ description: 'Of the same steps, each as much earlier.' }),
-      lines: z.array(line.pick({ by: true, isOthers: true, figures: true })).meta({
-        description: 'Of the same values as `lines`.',
-      }),
+      points: points.describe('Of the same steps, each as much earlier.'),
+      lines: z.array(line.pick({ by: true, isOthers: true, figures: true })).describe('Of the same values as `lines`.'),
     })
     .nullable(),
 });
@@ -207,19 +205,17 @@ export const stateRule = {
 } as const;
 
 const evidence = z.object({
-  attempts: count.meta({ description: 'Calls of the last ten minutes, as are the next five.' }),
+  attempts: count.describe('Calls of the last ten minutes, as are the next five.'),
   failedAttempts: count,
   successShare: z.number().nullable(),
   p95Ms: z.number().nullable(),
   topCode: z
     .object({ kind: z.string(), code: z.string(), attempts: count })
     .nullable()
-    .meta({ description: 'The failure that was most frequent.' }),
+    .describe('The failure that was most frequent.'),
   requestsPerSecond: z.number(),
-  weekP95Ms: z.number().nullable().meta({ description: 'Of the seven days before; null where too little was called.' }),
-  since: instant
-    .nullable()
-    .meta({ description: 'Since when it is so, to the minute; null where it is healthy or untested.' }),
+  weekP95Ms: z.number().nullable().describe('Of the seven days before; null where too little was called.'),
+  since: instant.nullable().describe('Since when it is so, to the minute; null where it is healthy or untested.'),
 });
 
 export const shownTarget = z.object({
@@ -227,18 +223,18 @@ export const shownTarget = z.object({
   upstream: z.string(),
   upstreamModel: z.string(),
   state: z.enum(shownStates),
-  reported: z.enum([...targetStates, 'unknown']).meta({ description: 'The worst that a node sees of it.' }),
+  reported: z.enum([...targetStates, 'unknown']).describe('The worst that a node sees of it.'),
   cooldownMs: z.number(),
-  cause: z.string().nullable().meta({ description: 'A sentence; null where there is nothing to say.' }),
+  cause: z.string().nullable().describe('A sentence; null where there is nothing to say.'),
   evidence,
 });
 
 export const shownUpstream = z.object({
   id: z.string(),
-  state: z.enum(shownStates).meta({ description: 'The worst of its targets that traffic reaches.' }),
+  state: z.enum(shownStates).describe('The worst of its targets that traffic reaches.'),
   cause: z.string().nullable(),
   targets: z.partialRecord(z.enum(shownStates), z.number()),
-  models: z.array(z.string()).meta({ description: 'Of the targets in the worst state, five at most.' }),
+  models: z.array(z.string()).describe('Of the targets in the worst state, five at most.'),
   evidence,
 });
 
@@ -246,8 +242,8 @@ const statesQuery = z.strictObject({
   model: name,
   upstream: name,
   state: z.enum(shownStates).optional(),
-  before: z.string().max(20).optional().meta({ description: 'The `next` of the page before.' }),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  before: z.string().max(20).optional().describe('The `next` of the page before.'),
+  limit: pageQuery.shape.limit,
 });
 
 export const listStates = seriesEndpoint('GET /api/states', 'viewer', {
@@ -264,26 +260,26 @@ const nearBudget = z.object({
   spent: dollars,
   amount: dollars,
   share: z.number(),
-  endsAt: instant.nullable().meta({ description: 'When it begins anew.' }),
+  endsAt: instant.nullable().describe('When it begins anew.'),
 });
 
 export const now = z.object({
   at: instant,
-  windowMs: z.number().meta({ description: 'Rates and percentiles are of so long.' }),
+  windowMs: z.number().describe('Rates and percentiles are of so long.'),
   requestsPerSecond: z.number(),
   p95Ms: z.number().nullable(),
-  failedShare: z.number().nullable().meta({ description: 'Of requests that were sent to an upstream.' }),
+  failedShare: z.number().nullable().describe('Of requests that were sent to an upstream.'),
   figures,
   today: z.object({
     from: instant,
     cost: dollars,
     requests: count,
-    budget: dollars.nullable().meta({ description: 'Sum of what budgets allow for today, of those that are by day.' }),
+    budget: dollars.nullable().describe('Sum of what budgets allow for today, of those that are by day.'),
   }),
-  upstreams: z.array(shownUpstream).meta({ description: 'The worst first, 100 at most.' }),
+  upstreams: z.array(shownUpstream).describe('The worst first, 100 at most.'),
   upstreamCount: z.number(),
-  budgets: z.array(nearBudget).meta({ description: 'Spent to 80 % or more, the fullest first, 20 at most.' }),
-  alerts: z.array(alert).meta({ description: 'Those that are open.' }),
+  budgets: z.array(nearBudget).describe('Spent to 80 % or more, the fullest first, 20 at most.'),
+  alerts: z.array(alert).describe('Those that are open.'),
 });
 
 export const getNow = seriesEndpoint('GET /api/now', 'viewer', {

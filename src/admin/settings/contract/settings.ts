@@ -24,7 +24,7 @@ export const setting = z.object({
   document: settingDocument,
   /** What holds, wherever it comes from. */
   effective: z.object({
-    webhooks: z.int().nullable().meta({ description: 'How many webhooks are told of budgets.' }),
+    webhooks: z.int().nullable().describe('How many webhooks are told of budgets.'),
     retentionDays: z.number().nullable(),
     redact: z.array(z.string()).nullable(),
   }),

@@ -11,14 +11,15 @@ import { elementDocument, idParam, managed, pageOf, pageQuery, written } from '.
 
 const upstreamsEndpoint = endpointsOf('Upstreams');
 
-const state = z.enum([...targetStates, 'unknown']).meta({
-  description:
+const state = z
+  .enum([...targetStates, 'unknown'])
+  .describe(
     'Healthy; about to be tried again; loading its model; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
-});
+  );
 
 const recentCalls = {
-  calls: z.number().int().meta({ description: 'Of the last five minutes.' }),
-  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
+  calls: z.number().int().describe('Of the last five minutes.'),
+  failedCalls: z.number().int().describe('So many of them failed.'),
 };
 
 const nodeState = z.object({
@@ -37,9 +38,7 @@ const target = z.object({
   model: z.string(),
   /** Public IDs that lead there. */
   models: z.array(z.string()),
-  isListed: z
-    .boolean()
-    .meta({ description: "False where the upstream's own list of models was read and does not have it." }),
+  isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
   state,
   why: z.string().nullable(),
   restsForMs: z.number(),
@@ -51,10 +50,10 @@ const target = z.object({
 const credential = z.object({
   /** As logs call it. */
   id: z.string(),
-  from: z.enum(['store', 'file', 'environment', 'path']).meta({
-    description: 'Sealed in the store, in the configuration file, in the environment, or in a file of its own.',
-  }),
-  hint: z.string().nullable().meta({ description: 'The name of the variable or of the file; nothing of the secret.' }),
+  from: z
+    .enum(['store', 'file', 'environment', 'path'])
+    .describe('Sealed in the store, in the configuration file, in the environment, or in a file of its own.'),
+  hint: z.string().nullable().describe('The name of the variable or of the file; nothing of the secret.'),
   weight: z.number().int(),
   /** It was refused, or had called too often. */
   resting: z.boolean(),
@@ -62,16 +61,16 @@ const credential = z.object({
 
 const laneState = z.object({
   inFlight: z.number().int(),
-  waiting: z.number().int().meta({ description: 'For a slot, or for a rate limit.' }),
+  waiting: z.number().int().describe('For a slot, or for a rate limit.'),
   keys: z
     .array(z.object({ key: z.string(), waiting: z.number().int() }))
-    .meta({ description: 'The keys with the most calls that wait for a slot.' }),
+    .describe('The keys with the most calls that wait for a slot.'),
 });
 
 const endpointState = z.object({
-  endpoint: z.string().meta({ description: 'Host and port.' }),
+  endpoint: z.string().describe('Host and port.'),
   inFlight: z.number().int(),
-  isUp: z.boolean().meta({ description: 'False in cooldown, or while its health check fails, on every node.' }),
+  isUp: z.boolean().describe('False in cooldown, or while its health check fails, on every node.'),
   why: z.string().nullable(),
 });
 
@@ -84,29 +83,25 @@ export const upstream = z.object({
   limits: z.object({
     concurrency: z.number().int(),
     queue: z.number().int(),
-    learned: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'Calls at a time, where the limit is learned: over all nodes.' }),
+    learned: z.number().int().nullable().describe('Calls at a time, where the limit is learned: over all nodes.'),
   }),
   healthCheck: z.boolean(),
-  shown: z.enum(shownStates).meta({ description: 'By what came of its calls, as `GET /api/now` has it.' }),
-  cause: z.string().nullable().meta({ description: 'A sentence; null where there is nothing to say.' }),
+  shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/now` has it.'),
+  cause: z.string().nullable().describe('A sentence; null where there is nothing to say.'),
   state,
   why: z.string().nullable(),
   restsForMs: z.number(),
   inFlight: z.number().int(),
   waiting: z.number().int(),
-  latencyMs: z.number().meta({
-    description: 'The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.',
-  }),
+  latencyMs: z
+    .number()
+    .describe('The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.'),
   ...recentCalls,
   lanes: z.object({ interactive: laneState, bulk: laneState }),
-  endpoints: z.array(endpointState).meta({ description: 'Its addresses, where it has several.' }),
+  endpoints: z.array(endpointState).describe('Its addresses, where it has several.'),
   nodes: z.array(nodeState),
   targets: z.array(target),
-  models: z.array(z.string()).meta({ description: 'Public IDs of the models that use it.' }),
+  models: z.array(z.string()).describe('Public IDs of the models that use it.'),
   ...managed,
 });
 export const upstreamDetail = upstream.extend({ document: elementDocument });
@@ -114,7 +109,7 @@ export const upstreamDetail = upstream.extend({ document: elementDocument });
 const problem = z.object({
   message: z.string(),
   advice: z.string(),
-  field: z.string().nullable().meta({ description: 'Of the document.' }),
+  field: z.string().nullable().describe('Of the document.'),
 });
 
 export const testAnswer = z.object({
@@ -129,24 +124,22 @@ export const testAnswer = z.object({
     }),
   ),
   credentials: z.array(
-    z.object({ id: z.string(), status: z.number().int().meta({ description: '0: no answer.' }), ok: z.boolean() }),
+    z.object({ id: z.string(), status: z.number().int().describe('0: no answer.'), ok: z.boolean() }),
   ),
   problem: problem.nullable(),
-  models: z.number().int().nullable().meta({ description: 'How many it lists.' }),
+  models: z.number().int().nullable().describe('How many it lists.'),
 });
 
 export const upstreamModels = z.object({
-  listed: z.boolean().meta({ description: 'False: its family has no list, and names have to be written.' }),
+  listed: z.boolean().describe('False: its family has no list, and names have to be written.'),
   note: z.string().nullable(),
-  ownServer: z
-    .boolean()
-    .meta({ description: 'Of a family of servers that people run themselves: nobody sends a bill.' }),
+  ownServer: z.boolean().describe('Of a family of servers that people run themselves: nobody sends a bill.'),
   items: z.array(
     z.object({
       id: z.string(),
-      operations: z.array(z.enum(operations)).nullable().meta({ description: 'Null where its list does not say.' }),
-      models: z.array(z.string()).meta({ description: 'Public IDs that lead to it already.' }),
-      price: price.nullable().meta({ description: 'Its list price; null where no list has one.' }),
+      operations: z.array(z.enum(operations)).nullable().describe('Null where its list does not say.'),
+      models: z.array(z.string()).describe('Public IDs that lead to it already.'),
+      price: price.nullable().describe('Its list price; null where no list has one.'),
     }),
   ),
 });
@@ -154,7 +147,7 @@ export const upstreamModels = z.object({
 export const listUpstreams = upstreamsEndpoint('GET /api/upstreams', 'viewer', {
   summary: 'List the upstreams, wherever they are declared, and how they are',
   query: pageQuery.extend({
-    q: z.string().max(200).optional().meta({ description: 'A part of the ID, of the family, or of the address.' }),
+    q: z.string().max(200).optional().describe('A part of the ID, of the family, or of the address.'),
     family: z.string().max(64).optional(),
   }),
   answer: pageOf(upstream).extend({ total: z.number().int() }),
@@ -199,9 +192,9 @@ export const listUpstreamModels = upstreamsEndpoint('GET /api/upstreams/:id/mode
 const option = z.object({
   name: z.string(),
   description: z.string(),
-  values: z.array(z.string()).nullable().meta({ description: 'What it may be, where not any text.' }),
-  pattern: z.string().nullable().meta({ description: 'A regular expression.' }),
-  form: z.string().nullable().meta({ description: 'What fits the pattern, for people.' }),
+  values: z.array(z.string()).nullable().describe('What it may be, where not any text.'),
+  pattern: z.string().nullable().describe('A regular expression.'),
+  form: z.string().nullable().describe('What fits the pattern, for people.'),
   default: z.string().nullable(),
   required: z.boolean(),
 });
@@ -210,9 +203,9 @@ const offer = z.object({
   label: z.enum(labels),
   operation: z.enum(operations),
   path: z.string(),
-  way: z.enum(['passes', 'adapts', 'translated', 'made here']).meta({
-    description: 'Bytes pass; pass save for what would be misread; are translated; or answers are made here.',
-  }),
+  way: z
+    .enum(['passes', 'adapts', 'translated', 'made here'])
+    .describe('Bytes pass; pass save for what would be misread; are translated; or answers are made here.'),
   facts: z.string().nullable(),
 });
 
@@ -221,25 +214,23 @@ const startingModel = z.object({ id: z.string(), operations: z.array(z.enum(oper
 export const family = z.object({
   id: z.string(),
   title: z.string(),
-  kind: z.enum(['built-in', 'own-server', 'service', 'cloud']).meta({
-    description:
+  kind: z
+    .enum(['built-in', 'own-server', 'service', 'cloud'])
+    .describe(
       'Part of the gateway; a server of one’s own; a service at one address; or one with an address for each account or region.',
-  }),
-  baseUrl: z
-    .string()
-    .nullable()
-    .meta({ description: 'Its usual address; an option’s name in braces stands for its value.' }),
+    ),
+  baseUrl: z.string().nullable().describe('Its usual address; an option’s name in braces stands for its value.'),
   /** Whether an address has to be written. */
   needsAddress: z.boolean(),
   credential: z
     .enum(['none', 'key', 'document', 'signed'])
-    .meta({ description: 'None; an API key; a document such as a service account’s; or a key that signs each call.' }),
+    .describe('None; an API key; a document such as a service account’s; or a key that signs each call.'),
   /** Of the credential, with standard options. */
   header: z.string().nullable(),
   options: z.array(option),
   offers: z.array(offer),
   listsModels: z.boolean(),
-  bridges: z.boolean().meta({ description: 'Whether it can serve further operations by way of chat.' }),
+  bridges: z.boolean().describe('Whether it can serve further operations by way of chat.'),
   takesLegacyEngines: z.boolean(),
   builtIn: z.array(startingModel),
   starter: z.object({ apiKeyEnv: z.string(), models: z.array(startingModel) }).nullable(),
