@@ -40,7 +40,7 @@ import { createMemoryReader } from '../memory/process-memory.ts';
 import { DrainPool } from '../pipeline/calls/drain-pool.ts';
 import { createDirect } from '../pipeline/direct.ts';
 import { createOwnInquiry } from '../pipeline/lists/own-inquiry.ts';
-import { createBackground } from '../pipeline/objects/background.ts';
+import { Background } from '../pipeline/objects/background.ts';
 import { createBatchInputJudge } from '../pipeline/objects/batch-input.ts';
 import { createBatches } from '../pipeline/objects/batch-polling.ts';
 import { createBatchPipeline } from '../pipeline/objects/batches.ts';
@@ -248,7 +248,7 @@ export function createApp({
     meter,
     everyMs: backgroundEveryMs,
   };
-  const background = createBackground({ ...polling, store: store.background, route: responses });
+  const background = new Background({ ...polling, store: store.background, route: responses });
   const batches = createBatches({
     ...polling,
     store: store.batches,

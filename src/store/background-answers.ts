@@ -1,9 +1,9 @@
 /** Background responses in the database: each is polled by one node while that is alive. */
 
 import type { Kysely, Selectable } from 'kysely';
-import type { RequestEstimate } from '../core/accounting/price.ts';
+import { estimateOfEach, type RequestEstimate } from '../core/accounting/price.ts';
 import { readUnits } from '../core/accounting/units.ts';
-import type { Usage, Written } from '../core/accounting/usage.ts';
+import { type Usage, usageCounts, type Written } from '../core/accounting/usage.ts';
 import {
   type BackgroundAnswer,
   type BackgroundEnd,
@@ -11,6 +11,7 @@ import {
   backgroundStatuses,
 } from '../core/store/background-answers.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { recordOf } from '../lib/record-of.ts';
 import type { Schema } from './schema.ts';
 import { readJson, toStorableText } from './stored-json.ts';
 
@@ -133,12 +134,7 @@ const numberOf = (value: unknown): number | null => (typeof value === 'number' ?
 function toUsage(said: Readonly<Record<string, unknown>>): Usage {
   const units = readUnits(said.units);
   return {
-    promptTokens: numberOf(said.promptTokens),
-    completionTokens: numberOf(said.completionTokens),
-    totalTokens: numberOf(said.totalTokens),
-    searchUnits: numberOf(said.searchUnits),
-    cachedTokens: numberOf(said.cachedTokens),
-    cacheWriteTokens: numberOf(said.cacheWriteTokens),
+    ...recordOf(usageCounts, (name) => numberOf(said[name])),
     ...(units !== undefined && { units }),
   };
 }
@@ -150,17 +146,12 @@ function toWritten(said: Readonly<Record<string, unknown>>): Written {
 
 /** What this version does not find is nothing. */
 export function toRequestEstimate(value: unknown): RequestEstimate {
-  const number = (name: keyof RequestEstimate): number => {
+  const number = (name: string): number => {
     const found = isMapping(value) ? value[name] : undefined;
     return typeof found === 'number' ? found : 0;
   };
   return {
-    items: number('items'),
-    images: number('images'),
-    likelyInputTokens: number('likelyInputTokens'),
-    mostInputTokens: number('mostInputTokens'),
-    mostOutputTokens: number('mostOutputTokens'),
-    mostSearchUnits: number('mostSearchUnits'),
+    ...estimateOfEach(number),
     ...toPriced(value),
     ...toBatch(value),
   };

@@ -1,5 +1,6 @@
 /** The price of a target in whole nano-dollars per million tokens or characters, or per single other unit. Unknown is undefined, never zero. */
 
+import { recordOf } from '../../lib/record-of.ts';
 import type { Units } from './units.ts';
 
 export interface Price {
@@ -120,6 +121,21 @@ export interface RequestEstimate {
   readonly batch?: BatchSize;
 }
 
+/** Those of its figures that a batch adds up. */
+const summedFigures = [
+  'items',
+  'images',
+  'likelyInputTokens',
+  'mostInputTokens',
+  'mostOutputTokens',
+  'mostSearchUnits',
+] as const;
+
+/** Figures of an estimate, each made by its name. */
+export const estimateOfEach = (of: (name: (typeof summedFigures)[number]) => number) => recordOf(summedFigures, of);
+
+export const forNothing: RequestEstimate = Object.freeze({ ...estimateOfEach(() => 0), isStream: false });
+
 export interface BatchSize {
   /** Where each of its lines asks: the path of a route. */
   readonly path: string;
@@ -141,3 +157,6 @@ export interface Bill {
   /** In nano-dollars; null where the price is not known. */
   readonly costNanos: number | null;
 }
+
+/** Those of its fields that are whole numbers. */
+export const billCounts = ['inputTokens', 'cachedTokens', 'outputTokens', 'searchUnits', 'items', 'images'] as const;

@@ -21,6 +21,16 @@ export interface Usage {
   readonly units?: Units | undefined;
 }
 
+/** Those of its fields that are whole numbers. */
+export const usageCounts = [
+  'promptTokens',
+  'completionTokens',
+  'totalTokens',
+  'searchUnits',
+  'cachedTokens',
+  'cacheWriteTokens',
+] as const;
+
 /** What was seen of the pictures in an answer while it passed. */
 export interface Pictures {
   readonly count: number;

@@ -1,7 +1,6 @@
 /** Background responses: polled until they end, then billed by their usage. */
 
 import type { Buffer } from 'node:buffer';
-import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Route } from '../../core/route.ts';
 import { offerKey } from '../../core/snapshot.ts';
@@ -11,7 +10,7 @@ import { createUsageObserver } from '../usage/usage.ts';
 import type { ObjectLocation } from './object-location.ts';
 import { inTime } from './object-registry.ts';
 import { callForOurselves, type OwnCallDeps, wholeOf } from './own-call.ts';
-import { Poller, type PollingDeps, type Reading } from './polling.ts';
+import { Poller, type Polling, type PollingDeps, type Reading } from './polling.ts';
 
 export interface BackgroundDeps extends OwnCallDeps, PollingDeps {
   readonly store: BackgroundStore;
@@ -19,25 +18,14 @@ export interface BackgroundDeps extends OwnCallDeps, PollingDeps {
   bill(exchange: Exchange): void;
 }
 
-export interface Background {
-  /** Before its client sees it. */
-  begin(exchange: Exchange, id: string): Promise<void>;
-  /** Once its own exchange is over. */
-  takeOver(exchange: Exchange, reservation: Reservation | undefined): void;
-  /** Whether nothing of it is owed any more that is not written down: it may go. */
-  mayGo(id: string, upstream: string): Promise<boolean>;
-  start(): void;
-  /** So many are in the hands of this process. */
-  readonly count: number;
-  close(): Promise<void>;
-}
-
 const longestMs = 24 * 3_600_000;
 
-export function createBackground(deps: BackgroundDeps): Background {
-  const { store, route, bill } = deps;
-  const follower = new Poller<BackgroundEnd>(
-    {
+export class Background extends Poller<BackgroundEnd> {
+  readonly #store: BackgroundStore;
+
+  constructor(deps: BackgroundDeps) {
+    const { store, route, bill } = deps;
+    const what: Polling<BackgroundEnd> = {
       store,
       longestMs,
       routeOf: () => route,
@@ -51,27 +39,21 @@ export function createBackground(deps: BackgroundDeps): Background {
         exchange.outcome = outcomes[status];
         bill(exchange);
       },
-    },
-    deps,
-  );
-  return {
-    begin: (exchange, id) => follower.begin(exchange, id),
-    takeOver: (exchange, reservation) => follower.takeOver(exchange, reservation),
-    start: () => follower.start(),
-    close: () => follower.close(),
-    get count() {
-      return follower.count;
-    },
-    async mayGo(id, upstream) {
-      const what = 'Whether it is still being made cannot be looked up just now';
-      const answer = await inTime(store.get(id, upstream), what);
-      if (answer === undefined || answer.end !== undefined) return true;
-      const state = await follower.read(answer);
-      if (typeof state === 'string') return state === 'gone';
-      await inTime(store.tellEnd(answer, state), what);
-      return true;
-    },
-  };
+    };
+    super(what, deps);
+    this.#store = store;
+  }
+
+  /** Whether nothing of it is owed any more that is not written down: it may go. */
+  async mayGo(id: string, upstream: string): Promise<boolean> {
+    const what = 'Whether it is still being made cannot be looked up just now';
+    const answer = await inTime(this.#store.get(id, upstream), what);
+    if (answer === undefined || answer.end !== undefined) return true;
+    const state = await this.read(answer);
+    if (typeof state === 'string') return state === 'gone';
+    await inTime(this.#store.tellEnd(answer, state), what);
+    return true;
+  }
 }
 
 const outcomes = { completed: 'ok', incomplete: 'ok', failed: 'error', cancelled: 'aborted' } as const;

@@ -1,9 +1,15 @@
 /** Sums the usage of a batch from its output files: each line is billed like a response, and the batch by their sum. */
 
 import type { Buffer } from 'node:buffer';
-import type { Bill, HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
+import {
+  type Bill,
+  billCounts,
+  estimateOfEach,
+  type HostedTools,
+  type RequestEstimate,
+} from '../../core/accounting/price.ts';
 import { sumOfUnits } from '../../core/accounting/units.ts';
-import type { Usage } from '../../core/accounting/usage.ts';
+import { type Usage, usageCounts } from '../../core/accounting/usage.ts';
 import { Exchange } from '../../core/exchange.ts';
 import {
   compileWatchedKeys,
@@ -13,6 +19,7 @@ import {
   type WatchedKeys,
 } from '../../lib/json/json-scan.ts';
 import type { Line } from '../../lib/lines.ts';
+import { recordOf } from '../../lib/record-of.ts';
 import { createUsageObserver } from '../usage/usage.ts';
 import { usageIn } from '../usage/usage-reader.ts';
 
@@ -117,12 +124,7 @@ function sumOfUsage(sum: Usage | null, one: Usage | null): Usage | null {
   if (sum === null || one === null) return sum ?? one;
   const units = sumOfUnits(sum.units, one.units);
   return {
-    promptTokens: plus(sum.promptTokens, one.promptTokens),
-    completionTokens: plus(sum.completionTokens, one.completionTokens),
-    totalTokens: plus(sum.totalTokens, one.totalTokens),
-    searchUnits: plus(sum.searchUnits, one.searchUnits),
-    cachedTokens: plus(sum.cachedTokens, one.cachedTokens),
-    cacheWriteTokens: plus(sum.cacheWriteTokens, one.cacheWriteTokens),
+    ...recordOf(usageCounts, (name) => plus(sum[name], one[name])),
     ...(units !== undefined && { units }),
   };
 }
@@ -130,12 +132,7 @@ function sumOfUsage(sum: Usage | null, one: Usage | null): Usage | null {
 function sumOfBills(sum: Bill, one: Bill): Bill {
   const units = sumOfUnits(sum.units, one.units);
   return {
-    inputTokens: sum.inputTokens + one.inputTokens,
-    cachedTokens: sum.cachedTokens + one.cachedTokens,
-    outputTokens: sum.outputTokens + one.outputTokens,
-    searchUnits: sum.searchUnits + one.searchUnits,
-    items: sum.items + one.items,
-    images: sum.images + one.images,
+    ...recordOf(billCounts, (name) => sum[name] + one[name]),
     ...(units !== undefined && { units }),
     isEstimated: sum.isEstimated || one.isEstimated,
     costNanos: sum.costNanos === null || one.costNanos === null ? null : sum.costNanos + one.costNanos,
@@ -147,12 +144,7 @@ export function addEstimate(sum: RequestEstimate, one: RequestEstimate): Request
   const unbounded = sum.unbounded ?? one.unbounded;
   const tools = addTools(sum.tools, one.tools);
   return {
-    items: sum.items + one.items,
-    images: sum.images + one.images,
-    likelyInputTokens: sum.likelyInputTokens + one.likelyInputTokens,
-    mostInputTokens: sum.mostInputTokens + one.mostInputTokens,
-    mostOutputTokens: sum.mostOutputTokens + one.mostOutputTokens,
-    mostSearchUnits: sum.mostSearchUnits + one.mostSearchUnits,
+    ...estimateOfEach((name) => sum[name] + one[name]),
     isStream: false,
     ...(tools !== undefined && { tools }),
     ...(unbounded !== undefined && { unbounded }),
@@ -174,12 +166,7 @@ export const sureToolsOf = ({ tools }: RequestEstimate): string =>
 function estimateOfLine(whole: RequestEstimate, lines: number, no: number, path: string): RequestEstimate {
   const share = (all: number): number => Math.floor(((no + 1) * all) / lines) - Math.floor((no * all) / lines);
   return {
-    items: share(whole.items),
-    images: share(whole.images),
-    likelyInputTokens: share(whole.likelyInputTokens),
-    mostInputTokens: share(whole.mostInputTokens),
-    mostOutputTokens: share(whole.mostOutputTokens),
-    mostSearchUnits: share(whole.mostSearchUnits),
+    ...estimateOfEach((name) => share(whole[name])),
     isStream: false,
     ...(whole.tools !== undefined && {
       tools: { ...whole.tools, most: whole.tools.most === undefined ? undefined : share(whole.tools.most) },

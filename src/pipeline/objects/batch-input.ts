@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { RequestEstimate } from '../../core/accounting/price.ts';
+import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
 import type { CallBody } from '../../core/call-body.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -20,7 +20,6 @@ import { compileQuestionReader, type QuestionReader } from '../question.ts';
 import { addEstimate, sureToolsOf } from './batch-count.ts';
 import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
-import { forNothing } from './by-id.ts';
 
 export interface BatchInputDeps extends RequestJudge {
   /** Where lines may ask, by each spelling of the path. */

@@ -1,6 +1,7 @@
 /** Batch API: creates batches from validated files, polls, lists and cancels them. */
 
 import { Buffer } from 'node:buffer';
+import { forNothing } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -19,7 +20,7 @@ import { modelNotAllowed, nameAt, notSupported, routePlanOf, unknownModel } from
 import { ownLines } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Batches } from './batch-polling.ts';
-import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
+import { noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { compileFields, needed, readFields } from './known-fields.ts';
 import { notStored } from './named-objects.ts';
 import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';

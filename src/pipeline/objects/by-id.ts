@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { RequestEstimate } from '../../core/accounting/price.ts';
+import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -149,15 +149,6 @@ export const noQuestion: Question = Object.freeze({
   words: undefined,
 });
 
-export const forNothing: RequestEstimate = Object.freeze({
-  items: 0,
-  images: 0,
-  likelyInputTokens: 0,
-  mostInputTokens: 0,
-  mostOutputTokens: 0,
-  mostSearchUnits: 0,
-  isStream: false,
-});
 const forStream: RequestEstimate = Object.freeze({ ...forNothing, isStream: true });
 
 export function notFound({ kind }: Pick<ObjectRoute, 'kind'>): GatewayError {

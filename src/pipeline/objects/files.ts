@@ -1,6 +1,7 @@
 /** Files at the upstream that the operator names for a project: upload, list, download and delete. They are free. */
 
 import { Buffer } from 'node:buffer';
+import { forNothing } from '../../core/accounting/price.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -18,7 +19,7 @@ import type { Plan } from '../calls/plan.ts';
 import { ownLines } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';
-import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
+import { noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { locationOfObject } from './object-location.ts';
 import { inTime, ownerOf } from './object-registry.ts';
 import {

@@ -5,7 +5,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { Ledger } from '../../core/accounting/ledger.ts';
-import type { RequestEstimate } from '../../core/accounting/price.ts';
+import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
 import type { Reservation, Spending } from '../../core/accounting/spending.ts';
 import { noCaps } from '../../core/caps.ts';
 import { Exchange } from '../../core/exchange.ts';
@@ -235,7 +235,7 @@ export class Poller<End extends object> {
     const location = locationOfObject(answer, exchange.snapshot);
     if (resolved === undefined || route === undefined || location === undefined || target === undefined)
       return undefined;
-    for (const most of [answer.asking, nothingMore]) {
+    for (const most of [answer.asking, forNothing]) {
       try {
         const { routePlan } = routePlanAt(routePlanOf(resolved, route), { ...location, param: undefined }, resolved.id);
         const reservation = await this.#deps.spending.reserve(exchange, routePlan, most, { isCounted: true });
@@ -288,15 +288,6 @@ export class Poller<End extends object> {
 }
 
 const nameOf = ({ id, upstream }: BackgroundAnswer): string => `${upstream} ${id}`;
-
-const nothingMore: RequestEstimate = Object.freeze({
-  items: 0,
-  images: 0,
-  likelyInputTokens: 0,
-  mostInputTokens: 0,
-  mostOutputTokens: 0,
-  mostSearchUnits: 0,
-});
 
 const atMost = (asking: RequestEstimate, nanos: number): Exchange['bill'] => ({
   inputTokens: asking.mostInputTokens,

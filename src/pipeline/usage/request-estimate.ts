@@ -1,7 +1,7 @@
 /** Estimates a request from its body: items, tokens, and the worst case to reserve. See docs/reference/prices.md. */
 
 import { Buffer } from 'node:buffer';
-import type { PriceUnit, RequestEstimate } from '../../core/accounting/price.ts';
+import { forNothing, type PriceUnit, type RequestEstimate } from '../../core/accounting/price.ts';
 import type { CustomRoute } from '../../core/custom-route.ts';
 import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
@@ -111,7 +111,7 @@ function estimateOfMessages(
   refersBy: string | undefined,
 ): RequestEstimate | Promise<RequestEstimate> {
   const { row } = route;
-  if (!row.billedBy.includes('input')) return forNothing;
+  if (!row.billedBy.includes('input')) return forOne;
   const looking = conversationIn(question.body, row.beyondText ?? []);
   const toRequestEstimate = (looked: Conversation): RequestEstimate => {
     const found = refersBy === undefined ? looked : { ...looked, beyond: refersBy };
@@ -124,15 +124,7 @@ function estimateOfMessages(
 }
 
 /** Where nothing of it is counted by anyone. */
-const forNothing: RequestEstimate = Object.freeze({
-  items: 1,
-  images: 0,
-  likelyInputTokens: 0,
-  mostInputTokens: 0,
-  mostOutputTokens: 0,
-  mostSearchUnits: 0,
-  isStream: false,
-});
+const forOne: RequestEstimate = Object.freeze({ ...forNothing, items: 1 });
 
 /** With what those who may be asked add to each item. */
 function withAdded(estimate: RequestEstimate, tiers: Tiers): RequestEstimate {
