@@ -55,13 +55,9 @@ export interface BudgetAlertsDeps {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-export interface RunningBudgetAlerts {
-  reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
-  /** Ends what waits for another try. */
-  close(): Promise<void>;
-}
+export type RunningBudgetAlerts = ReturnType<typeof createBudgetAlerts>;
 
-export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts {
+export function createBudgetAlerts(deps: BudgetAlertsDeps) {
   const { settings, claim, post, clock, log, sleep = sleepFor } = deps;
   const seen = new Set<string>();
   const underWay = new Set<Promise<void>>();
@@ -142,7 +138,8 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts 
 
   return {
     reached,
-    async close() {
+    /** Ends what waits for another try. */
+    async close(): Promise<void> {
       closing.abort();
       await Promise.all(underWay);
     },
@@ -214,19 +211,20 @@ const longestAnswerBytes = 16 * 1024;
 const connections = 4;
 const wheelStepMs = 100;
 
-export interface AlertPost {
-  post(webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
-  close(): Promise<void>;
-}
+export type AlertPost = ReturnType<typeof createAlertPost>;
 
 /** How a connection is opened that may lead there and nowhere else. */
 export type AlertConnect = (addresses: AlertWebhook['addresses'], connectMs: number) => Connector;
 
-export function createAlertPost(connect: AlertConnect): AlertPost {
+export function createAlertPost(connect: AlertConnect) {
   const pools = new OriginPools({ wheel: new Wheel(wheelStepMs), connections });
 
   return {
-    async post({ url, addresses }, headers, body) {
+    async post(
+      { url, addresses }: AlertWebhook,
+      headers: Readonly<Record<string, string>>,
+      body: string,
+    ): Promise<number> {
       const { origin, pathname, search } = new URL(url);
       // By the rule for where they may lead.
       const pool = pools.of(addresses?.id ?? '', origin, () => connect(addresses, connectMs));
@@ -237,7 +235,7 @@ export function createAlertPost(connect: AlertConnect): AlertPost {
       );
       return answer.status;
     },
-    async close() {
+    async close(): Promise<void> {
       pools.destroy();
     },
   };

@@ -59,17 +59,12 @@ export class NodeLease {
 }
 
 /** Whether the store answers when money is drawn from it: the time limit of each call, and the line in the log when that changes. */
-export interface StoreWatch {
-  /** The last that was heard of it was a failure. */
-  isDoubtful(): boolean;
-  /** The answer of the store to a call, where it comes within the time. */
-  ask<T>(call: Promise<T>, timeoutMs: number): Promise<T>;
-}
+export type StoreWatch = ReturnType<typeof createStoreWatch>;
 
 /** No answer within the time; it may still come. */
 export class StoreTimeout extends Error {}
 
-export function createStoreWatch(log: Log): StoreWatch {
+export function createStoreWatch(log: Log) {
   let isDoubtful = false;
   function answered(): void {
     if (!isDoubtful) return;
@@ -86,9 +81,11 @@ export function createStoreWatch(log: Log): StoreWatch {
   }
 
   return {
-    isDoubtful: () => isDoubtful,
+    /** The last that was heard of it was a failure. */
+    isDoubtful: (): boolean => isDoubtful,
 
-    async ask(call, timeoutMs) {
+    /** The answer of the store to a call, where it comes within the time. */
+    async ask<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
       const tooLate = (): Error => new StoreTimeout(`The store did not answer within ${Math.round(timeoutMs)} ms.`);
       try {
         const answer = await beforeDeadline(call, timeoutMs, tooLate);

@@ -29,15 +29,7 @@ export type ParentAnswer =
 /** What can be sent between processes. */
 type PlainRefusal = Omit<Refused, 'headers'>;
 
-export interface LimitServer {
-  /** In the order of the questions. */
-  answer(worker: number, questions: readonly WorkerQuestion[]): ParentAnswer[];
-  /**
-   * The worker is gone for good: what it had under way is over, and its slots are free. What it took of rates stays taken. What is
-   * heard of it later has no answer: it would take something that nobody gives back.
-   */
-  leave(worker: number): void;
-}
+export type LimitServer = ReturnType<typeof createLimitServer>;
 
 interface WorkerState {
   readonly lists: Map<number, readonly Holder[]>;
@@ -49,7 +41,7 @@ export interface LimitServerDeps {
   readonly workers: number;
 }
 
-export function createLimitServer({ clock, workers }: LimitServerDeps): LimitServer {
+export function createLimitServer({ clock, workers }: LimitServerDeps) {
   const limiter = createMemoryLimiter({ clock });
   const pools = new SlotPools();
   const states = new Map<number, WorkerState>();
@@ -96,12 +88,17 @@ export function createLimitServer({ clock, workers }: LimitServerDeps): LimitSer
   }
 
   return {
-    answer(worker, questions) {
+    /** In the order of the questions. */
+    answer(worker: number, questions: readonly WorkerQuestion[]): ParentAnswer[] {
       if (gone.has(worker)) return [];
       const state = stateOf(worker);
       return questions.map((question) => answerOne(worker, state, question)).filter((answer) => answer !== undefined);
     },
-    leave(worker) {
+    /**
+     * The worker is gone for good: what it had under way is over, and its slots are free. What it took of rates stays taken. What is
+     * heard of it later has no answer: it would take something that nobody gives back.
+     */
+    leave(worker: number): void {
       gone.add(worker);
       for (const { taken, amounts } of states.get(worker)?.taken.values() ?? []) taken.settle(amounts);
       states.delete(worker);

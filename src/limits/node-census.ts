@@ -5,13 +5,7 @@ import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
 
 const intervalMs = 5_000;
 
-export interface NodeCensus {
-  /** This process included. */
-  readonly count: number;
-  /** Goes on counting, where nobody else knows it. */
-  keepUp(isNeeded: () => boolean): void;
-  close(): void;
-}
+export type NodeCensus = Awaited<ReturnType<typeof takeNodeCensus>>;
 
 export interface NodeCensusDeps {
   readonly health: Pick<HealthStore, 'nodes'>;
@@ -21,7 +15,7 @@ export interface NodeCensusDeps {
 }
 
 /** Resolves when it has counted once, or could not. */
-export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps): Promise<NodeCensus> {
+export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
   let count = workers;
   let isFailing = false;
   let timer: NodeJS.Timeout | undefined;
@@ -39,14 +33,16 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps): 
   // This process has not spoken yet.
   await take(1);
   return {
-    get count() {
+    /** This process included. */
+    get count(): number {
       return count;
     },
-    keepUp(isNeeded) {
+    /** Goes on counting, where nobody else knows it. */
+    keepUp(isNeeded: () => boolean): void {
       timer = setInterval(() => {
         if (isNeeded()) void take(0);
       }, intervalMs).unref();
     },
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   };
 }

@@ -28,21 +28,19 @@ export interface Trace extends Pick<AuditEntry, 'action' | 'subject' | 'before' 
   readonly changed?: Pick<Change, 'kind' | 'id'>;
 }
 
-export interface Recorder {
-  /** The work leaves a trace last of all, and none where it changed nothing. */
-  write<T>(
-    actor: string,
-    work: (transaction: Transaction<Schema>, trace: (trace: Trace) => Promise<void>) => Promise<T>,
-  ): Promise<T>;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 /** Who reads less often than this many changes are made reads everything anew. */
 const keptChanges = 10_000;
 const pruneEvery = 1_000;
 
-export function createRecorder(db: Kysely<Schema>, clock: Clock, signal: Signal): Recorder {
+export function createRecorder(db: Kysely<Schema>, clock: Clock, signal: Signal) {
   return {
-    write: (actor, work) =>
+    /** The work leaves a trace last of all, and none where it changed nothing. */
+    write: <T>(
+      actor: string,
+      work: (transaction: Transaction<Schema>, trace: (trace: Trace) => Promise<void>) => Promise<T>,
+    ): Promise<T> =>
       db.transaction().execute((transaction) =>
         work(transaction, async ({ changed, ...entry }) => {
           await addAuditEntry(transaction, clock.nowMs(), { actor, ...entry });

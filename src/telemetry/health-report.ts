@@ -9,11 +9,7 @@ const intervalMs = 5_000;
 /** Changes come in swarms. */
 const settleMs = 500;
 
-export interface HealthReporter {
-  /** Something changed: the next report comes soon. */
-  changed(): void;
-  close(): Promise<void>;
-}
+export type HealthReporter = ReturnType<typeof startHealthReports>;
 
 interface HealthReporterDeps {
   readonly store: HealthStore;
@@ -25,14 +21,7 @@ interface HealthReporterDeps {
   secretKeys(): Promise<readonly string[] | undefined>;
 }
 
-export function startHealthReports({
-  store,
-  node,
-  log,
-  states,
-  drift,
-  secretKeys,
-}: HealthReporterDeps): HealthReporter {
+export function startHealthReports({ store, node, log, states, drift, secretKeys }: HealthReporterDeps) {
   let soon: NodeJS.Timeout | undefined;
   let failing = false;
   let isClosed = false;
@@ -59,10 +48,11 @@ export function startHealthReports({
   const regular = setInterval(report, intervalMs).unref();
 
   return {
-    changed() {
+    /** Something changed: the next report comes soon. */
+    changed(): void {
       if (!isClosed) soon ??= setTimeout(report, settleMs).unref();
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       clearTimeout(soon);
       clearInterval(regular);

@@ -7,14 +7,7 @@ import type { Found } from '../found.ts';
 import { bytesOf, cachedEnvelope, cachedOf, fromStored, toStored } from './cached-item.ts';
 import type { SharedCache } from './shared-cache.ts';
 
-export interface ItemCache {
-  /** Those that are known, by their keys. */
-  read(model: Model, settings: CacheSettings, keys: readonly string[]): Promise<ReadonlyMap<string, Found>>;
-  write(model: Model, settings: CacheSettings, found: ReadonlyMap<string, Found>): void;
-  forget(modelId: string): void;
-  /** What is held here. */
-  state(): { readonly items: number; readonly bytes: number };
-}
+export type ItemCache = ReturnType<typeof createItemCache>;
 
 interface Drawer {
   readonly settings: CacheSettings;
@@ -22,7 +15,7 @@ interface Drawer {
 }
 
 /** `sharedCacheOf`: where there is one, opened with the first use. */
-export function createItemCache(sharedCacheOf: () => SharedCache | undefined): ItemCache {
+export function createItemCache(sharedCacheOf: () => SharedCache | undefined) {
   const drawers = new Map<string, Drawer>();
 
   /** What was kept under other settings is forgotten. */
@@ -40,7 +33,8 @@ export function createItemCache(sharedCacheOf: () => SharedCache | undefined): I
   }
 
   return {
-    async read(model, settings, keys) {
+    /** Those that are known, by their keys. */
+    async read(model: Model, settings: CacheSettings, keys: readonly string[]): Promise<ReadonlyMap<string, Found>> {
       const { items } = drawerOf(model, settings);
       const known = new Map<string, Found>();
       const missing: string[] = [];
@@ -62,7 +56,7 @@ export function createItemCache(sharedCacheOf: () => SharedCache | undefined): I
       return known;
     },
 
-    write(model, settings, found) {
+    write(model: Model, settings: CacheSettings, found: ReadonlyMap<string, Found>): void {
       const { items } = drawerOf(model, settings);
       const sharedCache = sharedCacheOf();
       let last: Found['envelope'] | undefined;
@@ -79,9 +73,10 @@ export function createItemCache(sharedCacheOf: () => SharedCache | undefined): I
       sharedCache?.write(stored, settings.ttlMs);
     },
 
-    forget: (modelId) => void drawers.delete(modelId),
+    forget: (modelId: string): void => void drawers.delete(modelId),
 
-    state() {
+    /** What is held here. */
+    state(): { readonly items: number; readonly bytes: number } {
       let items = 0;
       let bytes = 0;
       for (const drawer of drawers.values()) {

@@ -5,13 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { Log } from '../../core/log.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 
-export interface SharedCache {
-  /** In the order of the keys; undefined where nothing is there, or it takes too long to say. */
-  read(keys: readonly string[]): Promise<readonly (Buffer | undefined)[]>;
-  /** In the background, and for so long. */
-  write(entries: readonly (readonly [key: string, bytes: Buffer])[], ttlMs: number): void;
-  close(): void;
-}
+export type SharedCache = ReturnType<typeof createRedisSharedCache>;
 
 /** A miss is cheaper than a wait. */
 const patienceMs = 100;
@@ -28,7 +22,7 @@ interface Client {
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
-export function createRedisSharedCache(url: string, log: Log): SharedCache {
+export function createRedisSharedCache(url: string, log: Log) {
   let client: Client | undefined;
   /** The one that has owed a reply for too long: it is not asked again until that is there. */
   let late: Client | undefined;
@@ -91,7 +85,8 @@ export function createRedisSharedCache(url: string, log: Log): SharedCache {
   connecting = connect();
 
   return {
-    async read(keys) {
+    /** In the order of the keys; undefined where nothing is there, or it takes too long to say. */
+    async read(keys: readonly string[]): Promise<readonly (Buffer | undefined)[]> {
       const none = keys.map(() => undefined);
       const asked = connected();
       if (asked === undefined || asked === late) return none;
@@ -111,7 +106,8 @@ export function createRedisSharedCache(url: string, log: Log): SharedCache {
       }
     },
 
-    write(entries, ttlMs) {
+    /** In the background, and for so long. */
+    write(entries: readonly (readonly [key: string, bytes: Buffer])[], ttlMs: number): void {
       const told = connected();
       if (told === undefined) return;
       for (const [key, bytes] of entries) {
@@ -126,7 +122,7 @@ export function createRedisSharedCache(url: string, log: Log): SharedCache {
       }
     },
 
-    close() {
+    close(): void {
       isClosed = true;
       client?.destroy();
       client = undefined;

@@ -1,17 +1,9 @@
 /** A fixed-size hash table that sums by 32-bit keys; it can be emptied, but does not grow. */
 
-export interface Tally {
-  /** How many different keys it holds. */
-  readonly size: number;
-  /** Adds to a key's sum, 1 if nothing is said; more than 0 always. False when there is no room for another key. */
-  add(key: number, amount?: number): boolean;
-  has(key: number): boolean;
-  /** Hands out every key with its sum, in the order in which they first came, and is empty afterwards. */
-  drain(visit: (key: number, sum: number) => void): void;
-}
+export type Tally = ReturnType<typeof createTally>;
 
 /** `maxKeys` is a power of two. Keys must be well spread already. */
-export function createTally(maxKeys: number): Tally {
+export function createTally(maxKeys: number) {
   const mask = maxKeys * 2 - 1;
   const keys = new Uint32Array(maxKeys * 2);
   /** 0 where a bucket is free. */
@@ -26,10 +18,12 @@ export function createTally(maxKeys: number): Tally {
   };
 
   return {
-    get size() {
+    /** How many different keys it holds. */
+    get size(): number {
       return size;
     },
-    add(key, amount = 1) {
+    /** Adds to a key's sum, 1 if nothing is said; more than 0 always. False when there is no room for another key. */
+    add(key: number, amount = 1): boolean {
       const bucket = bucketOf(key);
       const sum = sums[bucket] ?? 0;
       if (sum === 0) {
@@ -41,8 +35,9 @@ export function createTally(maxKeys: number): Tally {
       sums[bucket] = sum + amount;
       return true;
     },
-    has: (key) => sums[bucketOf(key)] !== 0,
-    drain(visit) {
+    has: (key: number): boolean => sums[bucketOf(key)] !== 0,
+    /** Hands out every key with its sum, in the order in which they first came, and is empty afterwards. */
+    drain(visit: (key: number, sum: number) => void): void {
       for (let at = 0; at < size; at += 1) {
         const bucket = used[at] ?? 0;
         visit(keys[bucket] ?? 0, sums[bucket] ?? 0);

@@ -28,11 +28,7 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
-export interface SqliteThread {
-  readonly dialect: Dialect;
-  /** What waits is answered first. */
-  close(): Promise<void>;
-}
+export type SqliteThread = ReturnType<typeof createSqliteThread>;
 
 interface SqliteThreadDeps extends SqliteThreadData {
   /** A test's own, which dies when it is told. */
@@ -43,7 +39,7 @@ const startThread = (data: SqliteThreadData): Worker =>
   // Of the environment it needs nothing, so it is told nothing.
   new Worker(entry, { workerData: data, name: 'sqlite', env: {} });
 
-export function createSqliteThread({ path, place, startWorker = startThread }: SqliteThreadDeps): SqliteThread {
+export function createSqliteThread({ path, place, startWorker = startThread }: SqliteThreadDeps) {
   const pending = new Map<number, Pending>();
   let outbox: SqliteCall[] = [];
   let worker: Worker | undefined;
@@ -140,7 +136,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
-  return { dialect, close };
+  return { dialect /** What waits is answered first. */, close };
 }
 
 class ManyCallersAdapter extends SqliteAdapter {

@@ -10,12 +10,7 @@ import type { ExportSettings } from './settings.ts';
 import { type Teller, toHrTime } from './spans.ts';
 import { createTracer, type Tracer } from './tracer.ts';
 
-export interface Telemetry {
-  /** Undefined where no traces are exported. */
-  readonly tracer: Tracer | undefined;
-  /** Exports what is left, as far as that takes no longer than is good for the end of a process. */
-  close(): Promise<void>;
-}
+export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
 
 export interface TelemetryDeps {
   readonly log: Pick<Log, 'warn'>;
@@ -30,7 +25,7 @@ const closingMs = 3_000;
 /** What goes wrong at each export is said once in so long. */
 const quietMs = 60_000;
 
-export async function openTelemetry(settings: ExportSettings, deps: TelemetryDeps): Promise<Telemetry> {
+export async function openTelemetry(settings: ExportSettings, deps: TelemetryDeps) {
   const { setGlobalErrorHandler } = await import('@opentelemetry/core');
   const fault = createFaultTeller(deps.log);
   setGlobalErrorHandler((error) => fault(error));
@@ -39,8 +34,10 @@ export async function openTelemetry(settings: ExportSettings, deps: TelemetryDep
   const tracer = settings.traces ? await openTraces(settings, deps, teller, closers) : undefined;
   if (settings.metrics) await openMetrics(settings, deps, teller, { closers, fault });
   return {
+    /** Undefined where no traces are exported. */
     tracer,
-    async close() {
+    /** Exports what is left, as far as that takes no longer than is good for the end of a process. */
+    async close(): Promise<void> {
       const closing = Promise.allSettled(closers.map((one) => one()));
       const late = Promise.withResolvers<undefined>();
       const timer = setTimeout(late.resolve, closingMs, undefined);

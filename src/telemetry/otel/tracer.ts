@@ -9,10 +9,7 @@ import { type Span, spansOf, type Teller } from './spans.ts';
 import { readTraceParent } from './trace-context.ts';
 
 /** Is told of every exchange that a route is found for. */
-export interface Tracer {
-  began(exchange: Exchange, headers: RequestHeaders): void;
-  settled(exchange: Exchange, method: string): void;
-}
+export type Tracer = ReturnType<typeof createTracer>;
 
 interface TracerDeps {
   readonly teller: Teller;
@@ -24,10 +21,10 @@ interface TracerDeps {
 
 const noKeys: ReadonlySet<string> = new Set();
 
-export function createTracer({ teller, sample: standard, random, emit }: TracerDeps): Tracer {
+export function createTracer({ teller, sample: standard, random, emit }: TracerDeps) {
   const sampler = new Sampler(random);
   return {
-    began(exchange, headers) {
+    began(exchange: Exchange, headers: RequestHeaders): void {
       const parent = readTraceParent(headers.get('traceparent'));
       exchange.trace = new OwnTrace(parent, headers.get('tracestate'), () => {
         const { otel } = exchange.snapshot;
@@ -35,7 +32,7 @@ export function createTracer({ teller, sample: standard, random, emit }: TracerD
         return sampler.isTraced({ wanted: parent?.isSampled, keyId: exchange.key?.id }, rule);
       });
     },
-    settled(exchange, method) {
+    settled(exchange: Exchange, method: string): void {
       const trace = sampledTraceOf(exchange);
       if (trace === undefined) return;
       for (const span of spansOf(exchange, trace, method, performance.now(), teller)) emit(span);
