@@ -99,12 +99,23 @@ type OnThisRoute = Partial<
   >
 >;
 
-type SaidOfRoute = Omit<Route, 'row' | 'path'> & Partial<Pick<Route, 'path'>> & { readonly wire?: OnThisRoute };
+/** As most routes have it. */
+const usual = {
+  model: { from: 'body' },
+  required: {},
+  elements: 'first',
+  optional: {},
+  watched: [],
+} as const satisfies Partial<Route>;
+type Usual = keyof typeof usual;
 
-/** Without a path of its own, at that of its operation. */
+type SaidOfRoute = Omit<Route, 'row' | 'path' | Usual> &
+  Partial<Pick<Route, 'path' | Usual>> & { readonly wire?: OnThisRoute };
+
+/** What is left out is as most routes have it; without a path of its own, it is at that of its operation. */
 export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   const row = operationRows[route.operation];
-  return Object.freeze({ path: row.path, ...route, row: Object.freeze({ ...row, ...wire }) });
+  return Object.freeze({ ...usual, path: row.path, ...route, row: Object.freeze({ ...row, ...wire }) });
 }
 
 /**
@@ -157,10 +168,6 @@ export function routeOfCustom(own: CustomRoute): Route {
     operation: 'own',
     label: 'own',
     model: { from: own.model.from === 'field' ? 'body' : 'path' },
-    required: {},
-    elements: 'first',
-    optional: {},
-    watched: [],
     ...(own.takesForms && { form: { required: {}, only: false } }),
     ...(own.query !== undefined && { query: own.query }),
     own,

@@ -6,10 +6,7 @@ export default defineRoute({
   aliases: ['/chat/completions', '/v1/v1/chat/completions'],
   operation: 'chat',
   label: 'openai',
-  model: { from: 'body' },
   required: { messages: 'array' },
-  elements: 'first',
-  optional: {},
   watched: [
     'stream',
     'stream_options',

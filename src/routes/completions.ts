@@ -6,9 +6,6 @@ export default defineRoute({
   aliases: ['/completions', '/v1/v1/completions'],
   operation: 'completions',
   label: 'openai',
-  model: { from: 'body' },
   required: { prompt: 'string | string[] | number[] | array[]' },
-  elements: 'first',
-  optional: {},
   watched: ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'n_cmpl', 'best_of'],
 });

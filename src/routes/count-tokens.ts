@@ -8,11 +8,8 @@ export default defineRoute({
   // It is a part of asking for messages.
   isFor: ['count_tokens', 'messages'],
   label: 'anthropic',
-  model: { from: 'body' },
   required: { messages: 'array' },
-  elements: 'first',
   // Its libraries ask so for what is not settled yet.
   query: { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } },
-  optional: {},
   watched: ['container'],
 });

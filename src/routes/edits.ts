@@ -6,9 +6,6 @@ export default defineRoute({
   aliases: ['/edits', '/v1/v1/edits'],
   operation: 'edits',
   label: 'openai',
-  model: { from: 'body' },
   required: { input: 'string', instruction: 'string' },
-  elements: 'first',
-  optional: {},
   watched: ['n', 'max_tokens', 'max_completion_tokens'],
 });

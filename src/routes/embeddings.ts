@@ -7,9 +7,7 @@ export default defineRoute({
   aliases: ['/embeddings', '/v1/v1/embeddings', '/embedding'],
   operation: 'embeddings',
   label: 'openai',
-  model: { from: 'body' },
   required: { input: 'string | array' },
-  elements: 'first',
   optional: { dimensions: 'number' },
   watched: ['encoding_format'],
   // vLLM embeds a conversation in place of texts.

@@ -16,7 +16,5 @@ export default defineRoute({
   model: { from: 'path', prefix: 'models/', again: ['model', 'requests[].model'] },
   required: { requests: 'object[]' },
   elements: 'all',
-  optional: {},
-  watched: [],
   wire: { ...contents, items: ['requests'] },
 });

@@ -17,9 +17,6 @@ export default defineRoute({
     prefix: 'models/',
     again: ['model', 'generateContentRequest.model', 'generate_content_request.model'],
   },
-  required: {},
-  elements: 'first',
   optional: { contents: 'array', generateContentRequest: 'object', generate_content_request: 'object' },
-  watched: [],
   wire: { replayable: true, mayStream: false, billedBy: [] },
 });

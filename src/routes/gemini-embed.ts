@@ -15,8 +15,5 @@ export default defineRoute({
   verb: 'embedContent',
   model: { from: 'path', prefix: 'models/', again: ['model'] },
   required: { content: 'object' },
-  elements: 'first',
-  optional: {},
-  watched: [],
   wire: { ...contents, items: ['content'] },
 });

@@ -14,7 +14,6 @@ export default defineRoute({
   verb: 'generateContent',
   model: { from: 'path', prefix: 'models/', again: ['model'] },
   required: { contents: 'array' },
-  elements: 'first',
   optional: { generationConfig: 'object', generation_config: 'object', tools: 'array' },
   watched: ['cachedContent', 'cached_content', 'serviceTier', 'service_tier'],
 });

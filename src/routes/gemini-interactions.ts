@@ -13,9 +13,7 @@ export default defineRoute({
   aliases: ['/v1/interactions'],
   operation: 'generate',
   label: 'interactions',
-  model: { from: 'body' },
   required: { input: 'string | array | object' },
-  elements: 'first',
   optional: { generation_config: 'object', tools: 'array' },
   watched: ['stream', 'store', 'background', 'service_tier', ...stored],
   wire: {

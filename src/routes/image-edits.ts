@@ -6,10 +6,7 @@ export default defineRoute({
   aliases: ['/images/edits', '/v1/v1/images/edits'],
   operation: 'image_edits',
   label: 'openai',
-  model: { from: 'body' },
   required: { prompt: 'string', images: 'object[]' },
   form: { required: { prompt: 'string', image: 'object | object[]' }, only: false },
-  elements: 'first',
-  optional: {},
   watched: ['n', 'partial_images', 'quality', 'size', 'stream'],
 });

@@ -6,10 +6,6 @@ export default defineRoute({
   aliases: ['/images/variations', '/v1/v1/images/variations'],
   operation: 'image_variations',
   label: 'openai',
-  model: { from: 'body' },
-  required: {},
   form: { required: { image: 'object' }, only: true },
-  elements: 'first',
-  optional: {},
   watched: ['n', 'partial_images', 'quality', 'size', 'stream'],
 });

@@ -6,9 +6,6 @@ export default defineRoute({
   aliases: ['/images/generations', '/v1/v1/images/generations'],
   operation: 'images',
   label: 'openai',
-  model: { from: 'body' },
   required: { prompt: 'string' },
-  elements: 'first',
-  optional: {},
   watched: ['n', 'partial_images', 'quality', 'size', 'stream'],
 });

@@ -6,12 +6,9 @@ export default defineRoute({
   aliases: ['/messages', '/v1/v1/messages', '/anthropic/v1/messages'],
   operation: 'messages',
   label: 'anthropic',
-  model: { from: 'body' },
   required: { messages: 'array', max_tokens: 'number' },
-  elements: 'first',
   // Its libraries ask so for what is not settled yet.
   query: { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } },
-  optional: {},
   watched: [
     ...['stream', 'tools', 'mcp_servers', 'container'],
     ...['service_tier', 'speed', 'inference_geo', 'thinking', 'context_management'],

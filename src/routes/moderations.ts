@@ -6,9 +6,5 @@ export default defineRoute({
   aliases: ['/moderations', '/v1/v1/moderations'],
   operation: 'moderations',
   label: 'openai',
-  model: { from: 'body' },
   required: { input: 'string | string[] | object[]' },
-  elements: 'first',
-  optional: {},
-  watched: [],
 });

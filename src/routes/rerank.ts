@@ -14,10 +14,7 @@ export default defineRoute({
   },
   operation: 'rerank',
   label: 'openai',
-  model: { from: 'body' },
   required: { query: 'string | object', documents: 'string[] | object[]' },
-  elements: 'first',
-  optional: {},
   watched: [
     'top_n',
     'return_documents',

@@ -6,10 +6,7 @@ export default defineRoute({
   aliases: ['/responses', '/v1/v1/responses'],
   operation: 'responses',
   label: 'openai',
-  model: { from: 'body' },
   required: { input: 'string | array' },
-  elements: 'first',
-  optional: {},
   watched: [
     'stream',
     'max_output_tokens',

@@ -6,9 +6,5 @@ export default defineRoute({
   aliases: ['/audio/speech', '/v1/v1/audio/speech'],
   operation: 'speech',
   label: 'openai',
-  model: { from: 'body' },
   required: { input: 'string' },
-  elements: 'first',
-  optional: {},
-  watched: [],
 });

@@ -9,8 +9,6 @@ export const embeddings = defineOperation({
   yields: 'vectors',
   replayable: true,
   visibleModelsOnly: true,
-  mayStream: false,
-  answers: ['object'],
   items: ['input'],
   counting: 'inputs',
   billedBy: ['input', 'request', 'item'],

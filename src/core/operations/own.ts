@@ -7,10 +7,7 @@ export const own = defineOperation({
   words: { all: 'Own routes', one: 'Own route' },
   offered: 99,
   yields: 'anything',
-  replayable: false,
-  visibleModelsOnly: false,
   mayStream: true,
-  answers: ['object'],
   items: [],
   counting: 'anything',
   objectNames: {

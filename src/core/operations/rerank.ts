@@ -9,7 +9,6 @@ export const rerank = defineOperation({
   yields: 'scores',
   replayable: true,
   visibleModelsOnly: true,
-  mayStream: false,
   // Clients of the shape `tei` read a bare list.
   answers: ['object', 'array'],
   // What the clients of Text Embeddings Inference call them.

@@ -134,6 +134,16 @@ export interface ObjectNames {
 /** Of a body, without its model. */
 type Fields = Readonly<Record<string, unknown>>;
 
-export function defineOperation(row: OperationRow): OperationRow {
-  return Object.freeze(row);
+/** As most operations have it. */
+const usual = {
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: false,
+  answers: ['object'],
+} as const satisfies Partial<OperationRow>;
+type Usual = keyof typeof usual;
+
+/** What is left out is as most operations have it. */
+export function defineOperation(row: Omit<OperationRow, Usual> & Partial<Pick<OperationRow, Usual>>): OperationRow {
+  return Object.freeze({ ...usual, ...row });
 }

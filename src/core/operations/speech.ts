@@ -7,8 +7,6 @@ export const speech = defineOperation({
   words: { all: 'Speech', one: 'Speech' },
   offered: 8,
   yields: 'audio',
-  replayable: false,
-  visibleModelsOnly: false,
   mayStream: true,
   answers: ['audio'],
   items: ['input'],

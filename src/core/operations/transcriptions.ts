@@ -7,8 +7,6 @@ export const transcriptions = defineOperation({
   words: { all: 'Transcriptions', one: 'Transcription' },
   offered: 11,
   yields: 'text',
-  replayable: false,
-  visibleModelsOnly: false,
   mayStream: true,
   answers: ['object', 'text'],
   items: ['file'],
