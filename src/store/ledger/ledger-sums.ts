@@ -71,13 +71,13 @@ export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[]
   for (const day of days) {
     const { span, key, project } = day;
     const errors = day.outcome === 'ok' ? 0 : day.requests;
-    const sum = sums.at(-1);
+    let sum = sums.at(-1);
     if (sum === undefined || sum.key !== key || sum.project !== project || sum.span !== span) {
-      sums.push({ span, key, project, errors, ...toFigures(day) });
-    } else {
-      sum.errors = addCounts(sum.errors, errors);
-      addFigures(sum, day);
+      sum = { span, key, project, errors: 0, ...nothing };
+      sums.push(sum);
     }
+    sum.errors = addCounts(sum.errors, errors);
+    addFigures(sum, day);
   }
   return sums;
 }
@@ -88,23 +88,7 @@ function nameOf(span: number, row: Pick<RowNames, 'key' | 'project' | 'route' | 
   return `${span}\0${key}\0${project ?? ''}\0${route}\0${model ?? ''}\0${upstream ?? ''}\0${outcome}`;
 }
 
-/** Written out, as is the sum of two: over a list of names it takes several times as long, for each row. */
-function toFigures(sum: Readonly<Figures>): Figures {
-  return {
-    requests: sum.requests,
-    input_tokens: sum.input_tokens,
-    output_tokens: sum.output_tokens,
-    search_units: sum.search_units,
-    items: sum.items,
-    cost_nanos: sum.cost_nanos,
-    unpriced: sum.unpriced,
-    estimated: sum.estimated,
-    request_bytes: sum.request_bytes,
-    response_bytes: sum.response_bytes,
-    duration_ms: sum.duration_ms,
-  };
-}
-
+/** Written out: over a list of names it takes several times as long, for each row. */
 function addFigures(sum: Figures, more: Readonly<Figures>): void {
   sum.requests = addCounts(sum.requests, more.requests);
   sum.input_tokens = addCounts(sum.input_tokens, more.input_tokens);
@@ -139,15 +123,8 @@ function addCounts(one: number | bigint, other: number | bigint): number | bigin
   return BigInt(one) + BigInt(other);
 }
 
-const newSums = ({ key, project, route, operation, model, upstream, outcome }: RowNames, span: number): Sums => ({
-  span,
-  key,
-  project: project ?? '',
-  route,
-  operation,
-  model: model ?? '',
-  upstream: upstream ?? '',
-  outcome,
+/** In the order of the columns. */
+const nothing: Readonly<Figures> = {
   requests: 0,
   input_tokens: 0,
   output_tokens: 0,
@@ -159,6 +136,18 @@ const newSums = ({ key, project, route, operation, model, upstream, outcome }: R
   request_bytes: 0,
   response_bytes: 0,
   duration_ms: 0,
+};
+
+const newSums = ({ key, project, route, operation, model, upstream, outcome }: RowNames, span: number): Sums => ({
+  span,
+  key,
+  project: project ?? '',
+  route,
+  operation,
+  model: model ?? '',
+  upstream: upstream ?? '',
+  outcome,
+  ...nothing,
 });
 
 /** What was not billed costs nothing, whatever the price; what was lost may have cost anything. */

@@ -1,15 +1,7 @@
 /** Opens a PostgreSQL database as a store: checks that it is suitable, and migrates it. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Kysely,
-  PostgresAdapter,
-  PostgresDialect,
-  type PostgresDialectConfig,
-  PostgresDriver,
-  type PostgresPool,
-  sql,
-} from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect, PostgresDriver, type PostgresPool, sql } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -149,25 +141,11 @@ async function withConnection<T>(url: string, place: string, work: (db: Kysely<S
 }
 
 function toKysely(pool: PostgresPool): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: new LockedDialect({ pool }) });
-}
-
-/** Who migrates holds a lock already, which ends with its transaction; the one that Kysely would take outlives it. */
-class LockedDialect extends PostgresDialect {
-  readonly #config: PostgresDialectConfig;
-
-  constructor(config: PostgresDialectConfig) {
-    super(config);
-    this.#config = config;
-  }
-
-  override createDriver(): PostgresDriver {
-    return new CandidDriver(this.#config);
-  }
-
-  override createAdapter(): PostgresAdapter {
-    return new LockedAdapter();
-  }
+  const dialect = Object.assign(new PostgresDialect({ pool }), {
+    createDriver: () => new CandidDriver({ pool }),
+    createAdapter: () => new LockedAdapter(),
+  });
+  return new Kysely<Schema>({ dialect });
 }
 
 /** A rollback that fails hides no cause: Kysely has put the connection away by then, and throws on what broke the transaction. */
@@ -177,6 +155,7 @@ class CandidDriver extends PostgresDriver {
   }
 }
 
+/** Who migrates holds a lock already, which ends with its transaction; the one that Kysely would take outlives it. */
 class LockedAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {
     return undefined;

@@ -59,23 +59,6 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-class ImmediateDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig;
-  readonly #isInTransaction: () => boolean;
-  readonly #run: RunLists;
-
-  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean, run: RunLists) {
-    super(config);
-    this.#config = config;
-    this.#isInTransaction = isInTransaction;
-    this.#run = run;
-  }
-
-  override createDriver(): ImmediateDriver {
-    return new ImmediateDriver(this.#config, this.#isInTransaction, this.#run);
-  }
-}
-
 /** `toError` turns what SQLite throws into what the store throws. `checkFiles` throws where nothing may be written any more. */
 export function createSqliteDialect(
   database: DatabaseSync,
@@ -119,9 +102,12 @@ export function createSqliteDialect(
   const prepared = keepPrepared(database, adapt);
   const prepare = (sql: string): Adapted => attempt(() => prepared(sql));
 
-  return new ImmediateDialect(
-    { database: { prepare, close: () => database.close() } },
-    () => database.isTransaction,
-    (sql, lists) => prepare(sql).each(lists),
-  );
+  const config = { database: { prepare, close: () => database.close() } };
+  const createDriver = () =>
+    new ImmediateDriver(
+      config,
+      () => database.isTransaction,
+      (sql, lists) => prepare(sql).each(lists),
+    );
+  return Object.assign(new SqliteDialect(config), { createDriver });
 }
