@@ -347,6 +347,8 @@ export interface ConsoleSettings {
   readonly token: string | undefined;
   /** The origin by which people reach the console, such as `https://postern.example.com`. */
   readonly url: string | undefined;
+  /** Of a request's trace, with `{trace_id}` in place of its ID. */
+  readonly traceUrl: string | undefined;
   /** Undefined: nobody signs in by way of an identity provider. */
   readonly oidc: OidcSettings | undefined;
 }

@@ -52,7 +52,10 @@ export function toRow(row: LedgerRow): z.input<typeof ledgerRow> {
   };
 }
 
-export function toDetail(row: LedgerRow, hasCapture: boolean): z.input<typeof ledgerDetail> {
+export function toDetail(
+  row: LedgerRow,
+  { hasCapture, traceUrl }: { readonly hasCapture: boolean; readonly traceUrl: string | undefined },
+): z.input<typeof ledgerDetail> {
   const tries = row.tries.map(({ upstream, model, credential, outcome, detail, durationMs }) => ({
     upstream,
     model,
@@ -61,7 +64,9 @@ export function toDetail(row: LedgerRow, hasCapture: boolean): z.input<typeof le
     detail: detail ?? null,
     durationMs,
   }));
-  return { ...toRow(row), tries, hasCapture };
+  const { traceId } = row;
+  const url = traceId === null ? undefined : traceUrl?.replaceAll('{trace_id}', () => encodeURIComponent(traceId));
+  return { ...toRow(row), tries, hasCapture, traceUrl: url ?? null };
 }
 
 const mostExported = 100_000;

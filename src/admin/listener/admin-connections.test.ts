@@ -13,6 +13,7 @@ async function open(t: TestContext, proxies: readonly string[] = []) {
       isPortGiven: true,
       token: undefined,
       url: undefined,
+      traceUrl: undefined,
       oidc: undefined,
     }),
     pages: { '/metrics': { type: () => 'text/plain', text: () => 'up 1\n' } },

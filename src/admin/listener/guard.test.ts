@@ -6,7 +6,14 @@ import { isLoopback } from '../../lib/addresses/address-range.ts';
 import { checkToken } from './listener.ts';
 
 const token = 'a-token-of-the-operators';
-const settings = { host: '127.0.0.1', port: 0, isPortGiven: false, url: undefined, oidc: undefined };
+const settings = {
+  host: '127.0.0.1',
+  port: 0,
+  isPortGiven: false,
+  url: undefined,
+  traceUrl: undefined,
+  oidc: undefined,
+};
 
 /** What `checkToken` says to a request that came in at an address of ours. */
 function judge(localAddress: string, authorization: string | undefined, wanted: string | undefined): string {

@@ -24,6 +24,7 @@ async function open(t: TestContext, parts: Partial<ConsoleSettings> = {}): Promi
     isPortGiven: true,
     token: undefined,
     url: undefined,
+    traceUrl: undefined,
     oidc: undefined,
     ...parts,
   };
@@ -192,7 +193,15 @@ test('with a token configured, a caller without it gets nothing', async (t) => {
 });
 
 test('refuses to listen without a token where other machines can connect', async () => {
-  const settings = { host: '0.0.0.0', port: 0, isPortGiven: false, token: undefined, url: undefined, oidc: undefined };
+  const settings = {
+    host: '0.0.0.0',
+    port: 0,
+    isPortGiven: false,
+    token: undefined,
+    url: undefined,
+    traceUrl: undefined,
+    oidc: undefined,
+  };
   const listener = createAdminListener({ settings: () => settings, pages: {}, onFault: () => undefined });
   await assert.rejects(listener.listen(), OpenListenerError);
   assert.deepEqual(

@@ -10,6 +10,7 @@ test('console, ledger and alerts have defaults', async (t) => {
     isPortGiven: false,
     token: undefined,
     url: undefined,
+    traceUrl: undefined,
     oidc: undefined,
   });
   assert.deepEqual(snapshot.ledger, {
@@ -25,7 +26,7 @@ test('console, ledger and alerts have defaults', async (t) => {
 test('configured values apply, and an explicit port is remembered', async (t) => {
   const { snapshot } = await loaded(
     t,
-    `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters, url: https://Postern.example/ }
+    `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters, url: https://Postern.example/, trace_url: 'https://traces.example/t/{trace_id}?a=b' }
 ledger: { journal: /var/journal, durability: strict, retention: 1d }
 alerts: { webhooks: [{ url: https://hooks.example/x, secret: a-secret-of-16-c }, { url: "http://127.0.0.1:9" }] }
 redis: rediss://u:p@host:6380/1
@@ -38,6 +39,7 @@ store: postgresql://u:p@host/db`,
     isPortGiven: true,
     token,
     url: 'https://postern.example',
+    traceUrl: 'https://traces.example/t/{trace_id}?a=b',
     oidc: undefined,
   });
   assert.deepEqual(snapshot.ledger, {
@@ -82,6 +84,12 @@ const faultRows: readonly FaultRow[] = [
     line: 1,
     path: 'console.url',
     says: /an http:\/\/ or https:\/\/ URL without a path/,
+  })),
+  ...['https://x/{id}', 'javascript:{trace_id}', 'https://{trace_id}/', 'https://u:p@x/{trace_id}'].map((url) => ({
+    text: `console: { trace_url: "${url}" }`,
+    line: 1,
+    path: 'console.trace_url',
+    says: /with \{trace_id\} in it/,
   })),
   { text: 'console: { port: 70000 }', line: 1, path: 'console.port', says: /from 0 to 65535/ },
   { text: 'ledger: { durability: slow }', line: 1, path: 'ledger.durability', says: /one of fast, strict/ },

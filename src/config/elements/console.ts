@@ -79,11 +79,18 @@ export const consoleSchema = mapping({
     .optional()
     .describe('Public URL of the console behind a proxy: for links and the host check.')
     .meta({ kind: 'URL', restart: atStart(({ console }) => console.url) }),
+  trace_url: text(
+    'an http:// or https:// URL with {trace_id} in it, such as https://traces.example.com/trace/{trace_id}',
+    /^https?:\/\/[^/?#@\\\s{}]+[/?#][^\s\\{}]*\{trace_id\}[^\s\\{}]*$/i,
+  )
+    .optional()
+    .describe('Where traces are shown: the link of a request, with its trace ID in place of `{trace_id}`.')
+    .meta({ kind: 'URL' }),
   oidc: oidcSchema.optional().describe('Single sign-on with an identity provider; see [access](../guides/access.md).'),
 });
 
 export function toConsoleSettings(
-  { host, port, token, url, oidc }: z.output<typeof consoleSchema>,
+  { host, port, token, url, trace_url: traceUrl, oidc }: z.output<typeof consoleSchema>,
   context: CompileContext,
 ): ConsoleSettings {
   checkHost(host, ['console', 'host'], context);
@@ -99,6 +106,7 @@ export function toConsoleSettings(
     isPortGiven: port !== undefined,
     token,
     url: toOrigin(url, context),
+    traceUrl,
     oidc: toOidcSettings(oidc, context),
   });
 }

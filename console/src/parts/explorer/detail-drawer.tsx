@@ -1,6 +1,6 @@
 /** The drawer of one request: outcome, timeline of calls, usage, and captured bodies. */
 
-import { Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Anchor, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
@@ -134,6 +134,11 @@ function Facts({ row, names }: { readonly row: LedgerDetail; readonly names: Nam
       {row.traceId !== null && (
         <Fact name="Trace">
           <Id id={row.traceId} label="Copy the trace's ID" />
+          {row.traceUrl !== null && (
+            <Anchor href={row.traceUrl} target="_blank" rel="noreferrer" size="sm" ml={8}>
+              Show the trace
+            </Anchor>
+          )}
         </Fact>
       )}
       {row.clientAddress !== null && <Fact name="From">{row.clientAddress}</Fact>}

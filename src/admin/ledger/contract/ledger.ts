@@ -224,6 +224,7 @@ export const ledgerRow = z.object({
 
 export const ledgerDetail = ledgerRow.extend({
   tries: z.array(ledgerTry).describe('Each call, where it took more than one that was answered well.'),
+  traceUrl: text.describe('Where its trace is shown, by `console.trace_url`.'),
   hasCapture: z.boolean().describe('Whether what was asked and answered is kept.'),
 });
 

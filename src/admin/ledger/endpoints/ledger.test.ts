@@ -124,6 +124,19 @@ test('one request is shown with its calls, and whether its bodies were captured'
   assert.equal((await ask('GET', `/api/ledger/${at(2).id}`)).status, 404);
 });
 
+test('a request with a trace links to it by the configured template', async (t) => {
+  const traced = { ...at(1), traceId: '0af7651916cd43dd8448eb211c80319c' };
+  const { ask, store } = await openAdmin(t, {
+    configuration: { console: { trace_url: 'https://traces.example/t/{trace_id}?from=postern' } },
+  });
+  await store.ledger.import('j', [imported(traced), imported(at(2))], { segment: 1, offset: 1 });
+  const urls = [at(1), at(2)].map(async ({ id }) => (await ask('GET', `/api/ledger/${id}`)).json.traceUrl);
+  assert.deepEqual(await Promise.all(urls), [
+    'https://traces.example/t/0af7651916cd43dd8448eb211c80319c?from=postern',
+    null,
+  ]);
+});
+
 test('captured bodies are for admins, and each view is written to the audit log', async (t) => {
   const { ask, become, store } = await open(t);
   const capture = { request: '{"input":"secret plans"}', response: '{}', expiresAtMs: Date.now() + 60_000 };

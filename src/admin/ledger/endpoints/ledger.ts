@@ -50,11 +50,15 @@ export const listLedgerChoices = implement(contract.listLedgerChoices, async ({ 
   };
 });
 
-export const getLedgerRow = implement(contract.getLedgerRow, async ({ params: { id }, context: { store } }) => {
-  const row = await store.ledger.get(id);
-  if (row === undefined) throw noSuchRow();
-  return toDetail(row, (await store.ledger.capture(id)) !== undefined);
-});
+export const getLedgerRow = implement(
+  contract.getLedgerRow,
+  async ({ params: { id }, context: { store, configuration } }) => {
+    const row = await store.ledger.get(id);
+    if (row === undefined) throw noSuchRow();
+    const hasCapture = (await store.ledger.capture(id)) !== undefined;
+    return toDetail(row, { hasCapture, traceUrl: configuration.snapshot().console.traceUrl });
+  },
+);
 
 export const getCapture = implement(contract.getCapture, async ({ params: { id }, context: { store }, caller }) => {
   const found = await store.ledger.capture(id);
