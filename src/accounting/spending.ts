@@ -207,8 +207,9 @@ function mayBoundNothing(
 /** Whoever of the targets answers. */
 function worstOf({ tiers }: RoutePlan, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
   let most = 0;
-  for (const tier of tiers) {
-    for (const { target } of tier) most = Math.max(most, worstCost(target.price, estimate));
+  for (let at = 0; at < tiers.length; at += 1) {
+    const tier = tiers[at] ?? [];
+    for (let i = 0; i < tier.length; i += 1) most = Math.max(most, worstCost(tier[i]?.target.price, estimate));
   }
   return most;
 }

@@ -47,8 +47,9 @@ export class Part {
     }
     buffer.copy(this.buffer, this.length, 0, length);
     this.length = needed;
-    for (const name of names) {
-      if (!name.enter(this.#number)) continue;
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index];
+      if (name === undefined || !name.enter(this.#number)) continue;
       this.names.push(name);
       this.#nameBytes += name.bytes;
     }

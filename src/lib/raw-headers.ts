@@ -18,10 +18,12 @@ export function headerList(raw: readonly string[], wanted: string): string | und
   return list;
 }
 
+const plain: readonly string[] = [];
+
 /** The codings of a body, the outermost first, whether they stand in one line or in several. */
-export function codingsOf(headers: readonly string[]): string[] {
+export function codingsOf(headers: readonly string[]): readonly string[] {
   const contentEncoding = headerList(headers, 'content-encoding');
-  if (contentEncoding === undefined) return [];
+  if (contentEncoding === undefined) return plain;
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase());
   return codings.filter((coding) => coding !== '' && coding !== 'identity').reverse();
 }

@@ -5,11 +5,11 @@ import type { Usage } from '../../core/accounting/usage.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import { listOperations } from '../../core/lists.ts';
 import { type Answer, type AnswerSink, type Failure, misfit } from '../../core/outcome.ts';
-import type { JsonField } from '../../lib/json/json-scan.ts';
 import { OPEN_BRACKET } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
 import type { Plan } from '../calls/plan.ts';
+import type { Question } from '../question.ts';
 import { listIn } from '../usage/request-estimate.ts';
 import type { UsageObserver } from '../usage/usage.ts';
 import { decode } from './decoding.ts';
@@ -148,17 +148,17 @@ function countResults(bytes: Buffer, lists: readonly string[]): number | undefin
 /** How many results there have to be at least; 0 where nobody can tell. */
 function wantedOf({ exchange, question, route }: Plan): number {
   const items = exchange.estimate?.items ?? 0;
-  if (route.operation === 'rerank')
-    return Math.min(items, ...[topIn(question.scan.fields.get('top_n')), topIn(question.scan.fields.get('top_k'))]);
+  if (route.operation === 'rerank') return Math.min(items, topIn(question, 'top_n'), topIn(question, 'top_k'));
   // Parts of one input, such as a text and a picture.
   const isOne = route.operation === 'moderations' && listIn(question, route)?.firstElement === 'object';
   return isOne ? Math.min(items, 1) : items;
+}
 
-  function topIn(field: JsonField | undefined): number {
-    if (field === undefined || field.kind === 'null') return Number.POSITIVE_INFINITY;
-    const top = field.kind === 'number' ? Number(question.body.toString('latin1', field.start, field.end)) : 0;
-    return Number.isInteger(top) && top > 0 ? top : 0;
-  }
+function topIn({ body, scan }: Question, name: string): number {
+  const field = scan.fields.get(name);
+  if (field === undefined || field.kind === 'null') return Number.POSITIVE_INFINITY;
+  const top = field.kind === 'number' ? Number(body.toString('latin1', field.start, field.end)) : 0;
+  return Number.isInteger(top) && top > 0 ? top : 0;
 }
 
 function countIn(exchange: Exchange, answer: Answer): Usage | null | Promise<Usage | null> {
