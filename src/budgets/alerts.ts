@@ -55,8 +55,6 @@ export interface BudgetAlertsDeps {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-export type RunningBudgetAlerts = ReturnType<typeof createBudgetAlerts>;
-
 export function createBudgetAlerts(deps: BudgetAlertsDeps) {
   const { settings, claim, post, clock, log, sleep = sleepFor } = deps;
   const seen = new Set<string>();
@@ -210,8 +208,6 @@ const longestAnswerBytes = 16 * 1024;
 /** To one place. */
 const connections = 4;
 const wheelStepMs = 100;
-
-export type AlertPost = ReturnType<typeof createAlertPost>;
 
 /** How a connection is opened that may lead there and nowhere else. */
 export type AlertConnect = (addresses: AlertWebhook['addresses'], connectMs: number) => Connector;

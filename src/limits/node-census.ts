@@ -5,8 +5,6 @@ import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
 
 const intervalMs = 5_000;
 
-export type NodeCensus = Awaited<ReturnType<typeof takeNodeCensus>>;
-
 export interface NodeCensusDeps {
   readonly health: Pick<HealthStore, 'nodes'>;
   /** So many there are at least. */

@@ -12,29 +12,24 @@ interface Fault {
   readonly sentence: (place: string) => string;
 }
 
-const away: Fault = {
-  isPassing: true,
-  sentence: (place) =>
-    `${place} cannot be reached; check that it runs, its host and port in "store", and what lies between.`,
-};
-const starting: Fault = {
-  isPassing: true,
-  sentence: (place) => `${place} is starting or stopping; wait a moment.`,
-};
-const refused: Fault = {
-  isPassing: false,
-  sentence: (place) =>
-    `${place} refuses the user or the password in "store"; check both, and the server's pg_hba.conf.`,
-};
-const untrusted: Fault = {
-  isPassing: false,
-  sentence: (place) =>
+type Sentence = Fault['sentence'];
+const passing = (sentence: Sentence): Fault => ({ isPassing: true, sentence });
+const lasting = (sentence: Sentence): Fault => ({ isPassing: false, sentence });
+
+const away = passing(
+  (place) => `${place} cannot be reached; check that it runs, its host and port in "store", and what lies between.`,
+);
+const starting = passing((place) => `${place} is starting or stopping; wait a moment.`);
+const refused = lasting(
+  (place) => `${place} refuses the user or the password in "store"; check both, and the server's pg_hba.conf.`,
+);
+const untrusted = lasting(
+  (place) =>
     `${place} shows a certificate that is not trusted; add sslrootcert=<file of its CA> to "store", or correct the host.`,
-};
-const tooBusy: Fault = {
-  isPassing: true,
-  sentence: (place) => `${place} took too long; look for what else it is doing, and for locks that are held.`,
-};
+);
+const tooBusy = passing(
+  (place) => `${place} took too long; look for what else it is doing, and for locks that are held.`,
+);
 
 /** By PostgreSQL's SQLSTATE, or the code of the system or of TLS. */
 const byCode: Readonly<Record<string, Fault>> = {
@@ -65,22 +60,16 @@ const byCode: Readonly<Record<string, Fault>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
   ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
   CERT_HAS_EXPIRED: untrusted,
-  '3D000': {
-    isPassing: false,
-    sentence: (place) => `${place} is not there; make it with "createdb", or name another one in "store".`,
-  },
-  '53300': {
-    isPassing: true,
-    sentence: (place) =>
-      `${place} has no connection left; raise its max_connections, or run fewer nodes or a connection pool.`,
-  },
-  '53100': { isPassing: true, sentence: (place) => `${place} has a full disk; make room there.` },
-  '53200': { isPassing: true, sentence: (place) => `${place} has no memory left; give its server more.` },
-  '25006': {
-    isPassing: true,
-    sentence: (place) => `${place} takes no writes (a standby, or set to read-only); point "store" at the primary.`,
-  },
-  '42501': { isPassing: false, sentence: lacksRights },
+  '3D000': lasting((place) => `${place} is not there; make it with "createdb", or name another one in "store".`),
+  '53300': passing(
+    (place) => `${place} has no connection left; raise its max_connections, or run fewer nodes or a connection pool.`,
+  ),
+  '53100': passing((place) => `${place} has a full disk; make room there.`),
+  '53200': passing((place) => `${place} has no memory left; give its server more.`),
+  '25006': passing(
+    (place) => `${place} takes no writes (a standby, or set to read-only); point "store" at the primary.`,
+  ),
+  '42501': lasting(lacksRights),
 };
 
 /** Where the client gives no code. */
@@ -88,25 +77,15 @@ const byMessage: readonly (readonly [RegExp, Fault])[] = [
   [/timeout|terminated|not queryable|connection (error|closed)|ended/i, away],
   [
     /does not support SSL/i,
-    {
-      isPassing: false,
-      sentence: (place) => `${place} offers no TLS; set it up there, or write sslmode=disable in "store".`,
-    },
+    lasting((place) => `${place} offers no TLS; set it up there, or write sslmode=disable in "store".`),
   ],
-  [
-    /password/i,
-    {
-      isPassing: false,
-      sentence: (place) => `${place} wants a password; write it in "store", or set PGPASSWORD.`,
-    },
-  ],
+  [/password/i, lasting((place) => `${place} wants a password; write it in "store", or set PGPASSWORD.`)],
   [
     /sslmode|sslrootcert/i,
-    {
-      isPassing: false,
-      sentence: (place) =>
+    lasting(
+      (place) =>
         `${place}: sslmode=verify-ca needs sslrootcert=<file of the CA>; add it to "store", or write verify-full.`,
-    },
+    ),
   ],
 ];
 
@@ -132,11 +111,9 @@ function findFault(code: unknown, message: string): Fault | undefined {
   return byMessage.find(([pattern]) => pattern.test(message))?.[1];
 }
 
-const readFile: Fault = {
-  isPassing: false,
-  sentence: (place) =>
-    `${place}: a file that "store" names (a certificate, a key or a socket) is not there; check its path.`,
-};
+const readFile = lasting(
+  (place) => `${place}: a file that "store" names (a certificate, a key or a socket) is not there; check its path.`,
+);
 
 /** The connection is of no use any more: what was asked on it may still be under way. */
 export function isConnectionLost(thrown: unknown): boolean {

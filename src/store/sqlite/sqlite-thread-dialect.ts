@@ -28,8 +28,6 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
-export type SqliteThread = ReturnType<typeof createSqliteThread>;
-
 interface SqliteThreadDeps extends SqliteThreadData {
   /** A test's own, which dies when it is told. */
   readonly startWorker?: (data: SqliteThreadData) => Worker;
