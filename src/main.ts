@@ -3,6 +3,7 @@
 import { registerHooks } from 'node:module';
 import { parseArgs } from 'node:util';
 import { type CommandContext, toConfigSources } from './cli/command.ts';
+import { FaultsFound, printFaults } from './cli/faults.ts';
 import { toHelp, toOptionFault } from './cli/help.ts';
 import { type CommandName, commandNames, isCommandName, loadCommand } from './cli/index.ts';
 import { words } from './cli/words.ts';
@@ -87,6 +88,10 @@ async function run(name: CommandName, args: readonly string[]): Promise<ExitCode
     });
   } catch (error) {
     if (error instanceof UserFault) return fault(error.message);
+    if (error instanceof FaultsFound) {
+      printFaults(error, stderr);
+      return 1;
+    }
     stderr(`postern: ${traceOf(error)}`);
     return 2;
   }

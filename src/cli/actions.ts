@@ -1,14 +1,13 @@
 /** Commands with several actions on the store: `postern keys list`, `postern resources apply`. */
 
 import type { FaultyConfiguration } from '../config/load.ts';
-import type { Fault } from '../config/read/faults.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenStore, openExisting } from '../serve/configuration.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
-import { printFaults } from './faults.ts';
+import { faultless } from './faults.ts';
 import type { CommandWords } from './words.ts';
 
 export interface Action<Ground> {
@@ -18,19 +17,6 @@ export interface Action<Ground> {
   readonly needsStore: boolean | ((values: CommandContext['values']) => boolean);
   /** Reads its options before the store is opened, and gives back what is to be done with it. */
   prepare(context: CommandContext): ((ground: Ground) => Promise<void>) | Promise<(ground: Ground) => Promise<void>>;
-}
-
-/** More than one sentence speaks against it: a line for each. */
-export class FaultsFound extends Error {
-  override readonly name = 'FaultsFound';
-  readonly faults: readonly Fault[];
-  readonly file: string | undefined;
-
-  constructor(faults: readonly Fault[], file: string | undefined) {
-    super(`${faults.length} faults`);
-    this.faults = faults;
-    this.file = file;
-  }
 }
 
 /** Who stands in the audit log. */
@@ -63,28 +49,17 @@ async function actAs<Ground extends StoreGround>(
   context: CommandContext,
   open: Open<Ground>,
 ): Promise<ExitCode> {
-  const { stderr } = context;
+  const action = findAction(command, actions, context);
+  const act = await action.prepare(context);
+  const { needsStore } = action;
+  const looksOnly = typeof needsStore === 'function' ? needsStore(context.values) : needsStore;
+  const ground = faultless(await (looksOnly ? open(context, openExisting(context)) : open(context)));
   try {
-    const action = findAction(command, actions, context);
-    const act = await action.prepare(context);
-    const { needsStore } = action;
-    const looksOnly = typeof needsStore === 'function' ? needsStore(context.values) : needsStore;
-    const ground = await (looksOnly ? open(context, openExisting(context)) : open(context));
-    if (!ground.ok) {
-      printFaults(ground, stderr);
-      return 1;
-    }
-    try {
-      await act(ground);
-    } finally {
-      await ground.store.close();
-    }
-    return 0;
-  } catch (error) {
-    if (!(error instanceof FaultsFound)) throw error;
-    printFaults(error, stderr);
-    return 1;
+    await act(ground);
+  } finally {
+    await ground.store.close();
   }
+  return 0;
 }
 
 function findAction<Ground>(

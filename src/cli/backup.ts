@@ -5,7 +5,7 @@ import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { backupStore } from '../store/backup.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
-import { printFaults } from './faults.ts';
+import { faultless } from './faults.ts';
 import { words } from './words.ts';
 
 export const backup: Command = {
@@ -15,16 +15,12 @@ export const backup: Command = {
 };
 
 async function run(context: CommandContext): Promise<ExitCode> {
-  const { positionals, cwd, stdout, stderr } = context;
+  const { positionals, cwd, stdout } = context;
   const [target, ...more] = positionals;
   if (target === undefined || target === '' || more.length > 0) {
     throw new UserFault(`write it as "postern ${backup.usage}"`);
   }
-  const loaded = await loadConfiguration(context);
-  if (!loaded.ok) {
-    printFaults(loaded, stderr);
-    return 1;
-  }
+  const loaded = faultless(await loadConfiguration(context));
   const { file, bytes } = backupStore(loaded.snapshot.store, target, { cwd });
   stdout(`The store is copied to ${file} (${bytes} bytes).`);
   return 0;

@@ -1,17 +1,31 @@
-/** Prints the faults of a configuration, one line each with its location. */
+/** Faults of a configuration: a command throws them, and they are printed one line each with its location. */
 
-interface Faulty {
+import type { FaultyConfiguration } from '../config/load.ts';
+import type { Fault } from '../config/read/faults.ts';
+
+/** More than one sentence speaks against it: a line for each. */
+export class FaultsFound extends Error {
+  override readonly name = 'FaultsFound';
+  readonly faults: readonly Fault[];
   readonly file: string | undefined;
-  readonly faults: readonly {
-    /** Where it stands, if not in the file. */
-    readonly place?: string;
-    readonly path: string;
-    readonly line?: number;
-    readonly message: string;
-  }[];
+
+  constructor(faults: readonly Fault[], file: string | undefined) {
+    super(`${faults.length} faults`);
+    this.faults = faults;
+    this.file = file;
+  }
 }
 
-export function printFaults({ file, faults }: Faulty, print: (line: string) => void): void {
+/** Throws the faults where there are any. */
+export function faultless<Whole extends { readonly ok: true }>(found: Whole | FaultyConfiguration): Whole {
+  if (found.ok) return found;
+  throw new FaultsFound(found.faults, found.file);
+}
+
+export function printFaults(
+  { file, faults }: Pick<FaultsFound, 'file' | 'faults'>,
+  print: (line: string) => void,
+): void {
   for (const { place: elsewhere, path, line, message } of faults) {
     const place = [elsewhere ?? file ?? 'configuration', ...(line === undefined ? [] : [String(line)])].join(':');
     print(path === '' ? `${place}  ${message}` : `${place}  ${path}  ${message}`);

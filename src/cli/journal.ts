@@ -11,13 +11,13 @@ import { toLines } from '../journal/journal-reader.ts';
 import { listSegments, openIfThere, type SegmentReader } from '../journal/journal-segment.ts';
 import { idFile, listSlots } from '../journal/journal-slot.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
-import { printFaults } from './faults.ts';
+import { faultless } from './faults.ts';
 import { words } from './words.ts';
 
 export const journal: Command = { ...words.journal, options: configOptions, run };
 
 async function run(context: CommandContext): Promise<ExitCode> {
-  const { positionals, cwd, stderr } = context;
+  const { positionals, cwd } = context;
   const [action, folder] = positionals;
   if (action !== 'show' || positionals.length > 2) throw new UserFault(`write it as "postern ${journal.usage}"`);
   if (folder !== undefined) {
@@ -28,11 +28,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
     show(path, context);
     return 0;
   }
-  const loaded = await loadConfiguration(context);
-  if (!loaded.ok) {
-    printFaults(loaded, stderr);
-    return 1;
-  }
+  const loaded = faultless(await loadConfiguration(context));
   const directory = resolve(cwd, loaded.snapshot.ledger.directory);
   for (const slot of listSlots(directory)) show(join(directory, String(slot)), context);
   return 0;

@@ -11,7 +11,7 @@ import { passedOver } from '../store/migrations/index.ts';
 import { migrateStore, openStore, readMissingMigrations, storeExists } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
-import { printFaults } from './faults.ts';
+import { faultless } from './faults.ts';
 import { words } from './words.ts';
 
 export const migrate: Command = {
@@ -21,13 +21,9 @@ export const migrate: Command = {
 };
 
 async function run(context: CommandContext): Promise<ExitCode> {
-  const { values, positionals, cwd, stdout, stderr } = context;
+  const { values, positionals, cwd, stdout } = context;
   if (positionals.length > 0) throw new UserFault(`write it as "postern ${migrate.usage}"`);
-  const loaded = await loadConfiguration(context);
-  if (!loaded.ok) {
-    printFaults(loaded, stderr);
-    return 1;
-  }
+  const loaded = faultless(await loadConfiguration(context));
   const { store } = loaded.snapshot;
   const backTo = values['back-to'];
   const isBack = typeof backTo === 'string';

@@ -6,7 +6,7 @@ import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
 import { type Command, configOptions, flags, printJson } from './command.ts';
-import { printFaults } from './faults.ts';
+import { faultless } from './faults.ts';
 import { toTable } from './table.ts';
 import { words } from './words.ts';
 
@@ -14,13 +14,8 @@ export const models: Command = {
   ...words.models,
   options: { ...configOptions, ...flags('json') },
   async run(context) {
-    const { cwd, stdout, stderr } = context;
-    const found = await readConfiguration(context);
-    if (!found.ok) {
-      printFaults(found, stderr);
-      return 1;
-    }
-    const { loaded } = found;
+    const { cwd, stdout } = context;
+    const { loaded } = faultless(await readConfiguration(context));
     const reports = await readReports(loaded.snapshot.store, cwd);
     const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, scores, targets }) => ({
       id,

@@ -15,7 +15,7 @@ import { writeJson } from '../lib/json/json-text.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
 import { version } from '../version.ts';
 import { type Command, type CommandContext, configOptions, toConfigSources } from './command.ts';
-import { printFaults } from './faults.ts';
+import { faultless } from './faults.ts';
 import { words } from './words.ts';
 
 type Json = Record<string, unknown>;
@@ -29,25 +29,19 @@ export const openapi: Command = {
   ...words.openapi,
   options: { admin: { type: 'boolean' }, ...configOptions },
   async run(context) {
-    const { values, stdout, stderr } = context;
-    if (values.admin === true) {
-      stdout(JSON.stringify(toAdminDocument(endpoints, version), null, 2));
-      return 0;
-    }
-    const own = values.config === undefined ? [] : await customRoutesIn(context);
-    if (!Array.isArray(own)) {
-      printFaults(own, stderr);
-      return 1;
-    }
-    stdout(JSON.stringify(toDocument(own), null, 2));
+    const { values, stdout } = context;
+    const document =
+      values.admin === true ? toAdminDocument(endpoints, version) : toDocument(await customRoutesIn(context));
+    stdout(JSON.stringify(document, null, 2));
     return 0;
   },
 };
 
-/** Those of a configuration that is named, or its faults. */
-async function customRoutesIn(context: CommandContext) {
-  const loaded = await loadConfiguration({ ...context, ...toConfigSources(context.values) });
-  return loaded.ok ? loaded.snapshot.customRoutes.map(routeOfCustom) : loaded;
+/** Those of a configuration that is named. */
+async function customRoutesIn(context: CommandContext): Promise<readonly Route[]> {
+  if (context.values.config === undefined) return [];
+  const { snapshot } = faultless(await loadConfiguration({ ...context, ...toConfigSources(context.values) }));
+  return snapshot.customRoutes.map(routeOfCustom);
 }
 
 function toDocument(own: readonly Route[]): Json {

@@ -14,11 +14,7 @@ import { endAtNextSignal, nextSignal, ReloadSignals } from './stop.ts';
 import type { Surroundings } from './surroundings.ts';
 import { toClientUrl } from './to-url.ts';
 
-/** `open` gives nothing where there are faults, which it said. */
-export async function serveWith(
-  open: () => Promise<OpenConfiguration | undefined>,
-  surroundings: Surroundings,
-): Promise<ExitCode> {
+export async function serveWith(open: () => Promise<OpenConfiguration>, surroundings: Surroundings): Promise<ExitCode> {
   const reloads = new ReloadSignals();
   // Set by workers/team.ts for the processes that it starts.
   const { POSTERN_WORKER: worker } = surroundings.env;
@@ -27,7 +23,6 @@ export async function serveWith(
     return beWorker(open, Number(worker), surroundings, reloads);
   }
   const configuration = await open();
-  if (configuration === undefined) return 1;
   if (configuration.loaded.snapshot.server.workers === 1) return serveAlone(configuration, surroundings, reloads);
   const { serveWithWorkers } = await import('./workers/workers.ts');
   return serveWithWorkers(configuration, surroundings, reloads);

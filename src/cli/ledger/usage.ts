@@ -13,7 +13,7 @@ import { toDollars } from '../../lib/money.ts';
 import { ageText, type PriceDate, priceDates } from '../../prices/listed.ts';
 import { openConfiguration, openExisting } from '../../serve/configuration.ts';
 import { type Command, type CommandContext, configOptions, flags, texts } from '../command.ts';
-import { printFaults } from '../faults.ts';
+import { faultless } from '../faults.ts';
 import { toPrintable, toTable } from '../table.ts';
 import { words } from '../words.ts';
 import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
@@ -160,11 +160,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
   const nowMs = systemClock.nowMs();
   const span = readSpan(values, nowMs, defaultFrom);
   const filter = { ...readFilter(values), ...span };
-  const found = await openConfiguration(context, openExisting(context));
-  if (!found.ok) {
-    printFaults(found, stderr);
-    return 1;
-  }
+  const found = faultless(await openConfiguration(context, openExisting(context)));
   try {
     const lines = await readWholeUsage(found.store.ledger, filter, groups);
     const waiting = await readWaiting(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store);

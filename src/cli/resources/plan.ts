@@ -23,8 +23,9 @@ import { UserFault } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { createReader, type OpenResources } from '../../serve/configuration.ts';
-import { actor, FaultsFound } from '../actions.ts';
+import { actor } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
+import { FaultsFound } from '../faults.ts';
 import { readRing } from './secrets.ts';
 
 interface Wanted {

@@ -14,8 +14,9 @@ import { type Resource, type ResourceKind, resourceKinds } from '../../core/stor
 import { UserFault } from '../../core/user-fault.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
-import { type Action, actor, commandOf, FaultsFound } from '../actions.ts';
+import { type Action, actor, commandOf } from '../actions.ts';
 import { type CommandContext, flags, printJson, texts } from '../command.ts';
+import { FaultsFound } from '../faults.ts';
 import { readOverlap } from '../keys/key-options.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toPrintable, toTable } from '../table.ts';

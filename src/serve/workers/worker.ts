@@ -13,7 +13,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
 export async function beWorker(
-  open: () => Promise<OpenConfiguration | undefined>,
+  open: () => Promise<OpenConfiguration>,
   number: number,
   surroundings: Surroundings,
   reloads: ReloadSignals,
@@ -21,8 +21,7 @@ export async function beWorker(
   // The terminal tells everybody; what it means for a worker comes from the process that watches over it.
   process.on('SIGINT', () => undefined);
   try {
-    const configuration = await open();
-    return configuration === undefined ? 1 : await work(configuration, number, surroundings, reloads);
+    return await work(await open(), number, surroundings, reloads);
   } finally {
     // The channel would keep the process alive; to close it any other way counts as a crash.
     cluster.worker?.disconnect();

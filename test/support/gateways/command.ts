@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parseArgs } from 'node:util';
 import { type Command, toConfigSources } from '../../../src/cli/command.ts';
+import { FaultsFound, printFaults } from '../../../src/cli/faults.ts';
 import type { KeyRecord } from '../../../src/core/key.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { families } from '../../../src/families/index.ts';
@@ -46,17 +47,16 @@ export async function setUpCommand(
     const { values, positionals } = parseArgs({ args, options: other.options, allowPositionals: true });
     const lines: string[] = [];
     const errors: string[] = [];
-    const code = await other.run({
-      values,
-      positionals,
-      ...toConfigSources(values),
-      env: surroundings,
-      cwd,
-      families,
-      stdout: (line) => lines.push(line),
-      stderr: (line) => errors.push(line),
-    });
-    return { code, lines, errors };
+    const context = { values, positionals, ...toConfigSources(values), env: surroundings, cwd, families };
+    const stderr = (line: string) => errors.push(line);
+    try {
+      const code = await other.run({ ...context, stdout: (line) => lines.push(line), stderr });
+      return { code, lines, errors };
+    } catch (error) {
+      if (!(error instanceof FaultsFound)) throw error;
+      printFaults(error, stderr);
+      return { code: 1, lines, errors };
+    }
   }
 
   async function withStore<T>(act: (store: Store) => Promise<T>): Promise<T> {
