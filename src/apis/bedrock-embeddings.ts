@@ -1,6 +1,6 @@
 /** Embeddings in AWS Bedrock's client API: one method, with the fields of each model vendor. */
 
-import { type Entrance, refusedField } from '../core/client-api.ts';
+import { type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf } from '../lib/json/json-text.ts';
@@ -102,12 +102,7 @@ function enterNova({ taskType, singleEmbeddingParams: params, model }: JsonObjec
   const other = ['image', 'audio', 'video'].find((name) => asked[name] !== undefined);
   if (other !== undefined) throw refusedField(`${at}.${other}`, model, 'texts alone are embedded here');
   const { value, truncationMode: cut = 'END' } = isJsonObject(text) ? text : {};
-  if (typeof value !== 'string') {
-    throw new GatewayError('invalid_type', {
-      param: `${at}.text.value`,
-      message: `The field "${at}.text.value" must be a string; something else came, or nothing.`,
-    });
-  }
+  if (typeof value !== 'string') throw wrongField(`${at}.text.value`, 'a string');
   if (cut !== 'END') throw refusedField(`${at}.text.truncationMode`, model, 'what is too long is cut at its end');
   checkNumber(dimensions, `${at}.embeddingDimension`);
   const purpose = purposes.get(embeddingPurpose ?? null);
@@ -125,8 +120,5 @@ const oneText = { kindField: 'embeddingTypes', isBase64: false } as const;
 
 function checkNumber(value: Json | undefined, field: string): void {
   if (value === undefined || value === null || numberOf(value) !== undefined) return;
-  throw new GatewayError('invalid_type', {
-    param: field,
-    message: `The field "${field}" must be a number; something else came.`,
-  });
+  throw wrongField(field, 'a number', 'something else came');
 }

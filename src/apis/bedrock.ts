@@ -1,7 +1,6 @@
 /** Client API of AWS Bedrock, with an API key of the gateway in place of a signature. */
 
-import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, defineClientApi, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { isJsonList, isJsonObject, type Json, writeJson } from '../lib/json/json-text.ts';
 import { embeddingFields, enterEmbeddings } from './bedrock-embeddings.ts';
 import { scoresIn } from './canonical-scores.ts';
@@ -27,17 +26,10 @@ function entranceOf({ model, query, documents, most, scored }: Ranking): Entranc
   };
 }
 
-function wrong(field: string, wanted: string): GatewayError {
-  return new GatewayError('invalid_type', {
-    param: field,
-    message: `The field "${field}" must be ${wanted}; something else came, or nothing.`,
-  });
-}
-
 function documentIn(document: Json, index: number): string {
   const text = isJsonObject(document) ? document.text : document;
   if (typeof text === 'string') return text;
-  throw wrong(`documents[${index}]`, 'a string, or an object with one under "text"');
+  throw wrongField(`documents[${index}]`, 'a string, or an object with one under "text"');
 }
 
 /** By InvokeModel, as the rerankers of Cohere and Amazon are asked. */
@@ -46,7 +38,7 @@ const invokeRerank: ApiMapping = {
   paths: ['/model/{model}/invoke'],
   summary: 'Rerank as clients of AWS Bedrock ask for it by InvokeModel.',
   enter({ model, query, documents, top_n: most }) {
-    if (!isJsonList(documents)) throw wrong('documents', 'an array of strings');
+    if (!isJsonList(documents)) throw wrongField('documents', 'an array of strings');
     return entranceOf({ model, query, documents: documents.map(documentIn), most, scored: 'relevance_score' });
   },
 };
@@ -77,7 +69,7 @@ const rerank: ApiMapping = {
       ? modelConfiguration
       : {};
     const modelAt = `${configurationAt}.modelConfiguration`;
-    if (typeof model !== 'string') throw wrong(`${modelAt}.modelArn`, 'a string');
+    if (typeof model !== 'string') throw wrongField(`${modelAt}.modelArn`, 'a string');
     if (isJsonObject(more) && Object.keys(more).length > 0) {
       throw refusedField(`${modelAt}.additionalModelRequestFields`, model, 'it must be empty here');
     }
@@ -97,7 +89,7 @@ const rerank: ApiMapping = {
 function textOf(value: Json | undefined, field: string): string {
   const text = isJsonObject(value) ? value.text : undefined;
   if (typeof text === 'string') return text;
-  throw wrong(`${field}.text`, 'a string');
+  throw wrongField(`${field}.text`, 'a string');
 }
 
 function sourceIn(source: Json, index: number): string {

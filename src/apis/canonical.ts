@@ -40,3 +40,6 @@ export function tokensIn(body: Json, texts: readonly Json[]): number {
   const counted = countIn(at(usage, 'prompt_tokens')) || countIn(at(usage, 'total_tokens'));
   return counted ?? texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? estimateTokens(text) : 1), 0);
 }
+
+/** The answer to no texts. */
+export const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };

@@ -1,7 +1,6 @@
 /** Cohere's chat, versions 1 and 2: passes bytes and streams to Cohere upstreams. */
 
-import type { ApiMapping } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, notServed } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { OperationRow } from '../core/operations/row.ts';
 
@@ -28,10 +27,9 @@ const versionOf = ({ label, row, optional, ...mapping }: Version): ApiMapping =>
   optional: { ...settings, ...optional },
   passes: { label, where: 'any does', row: { ...chat, ...row } },
   enter() {
-    throw new GatewayError('operation_not_supported', {
-      param: 'model',
-      message: `No upstream of the model has ${mapping.paths[0]} as Cohere does, and its chat is not translated; POST to /v1/chat/completions.`,
-    });
+    throw notServed(
+      `No upstream of the model has ${mapping.paths[0]} as Cohere does, and its chat is not translated; POST to /v1/chat/completions.`,
+    );
   },
 });
 

@@ -1,11 +1,18 @@
 /** Embeddings in Cohere's client API, versions 1 and 2. */
 
-import { type ApiMapping, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import {
+  type ApiMapping,
+  type Demand,
+  type Entrance,
+  missingField,
+  refusedField,
+  wrongField,
+} from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { type Purpose, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { ownOf, vectorsOf } from './like-openai.ts';
 
 /** What texts are for, in its words; those of images are for none of them. */
 const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
@@ -20,7 +27,6 @@ const types = ['float', 'base64', ...vectorKinds] as const;
 type EmbeddingType = (typeof types)[number];
 
 const id = 'cohere';
-const speaksIt = ({ speaks }: { readonly speaks?: string }): boolean => speaks === id;
 
 export function enterEmbed(version: '1' | '2', body: JsonObject): Entrance {
   const { model } = body;
@@ -71,20 +77,11 @@ function byType(vectors: readonly Json[], wanted: readonly EmbeddingType[]): Jso
 }
 
 function demandsOf({ truncate, max_tokens: most }: JsonObject, kind: VectorKind | undefined): readonly Demand[] {
-  const demands: Demand[] = [];
-  if (kind !== undefined) {
-    demands.push({
-      field: 'embedding_types',
-      what: `makes ${kind}`,
-      isMetBy: ({ vectorKinds: made = [] }) => made.includes(kind),
-    });
-  }
+  const demands = [...vectorsOf('embedding_types', kind)];
   if (truncate !== undefined && truncate !== 'END') {
-    demands.push({ field: 'truncate', what: 'can be told what to do with texts that are too long', isMetBy: speaksIt });
+    demands.push(ownOf(id, 'truncate', 'can be told what to do with texts that are too long'));
   }
-  if (most !== undefined) {
-    demands.push({ field: 'max_tokens', what: 'can be told how much to read of a text', isMetBy: speaksIt });
-  }
+  if (most !== undefined) demands.push(ownOf(id, 'max_tokens', 'can be told how much to read of a text'));
   return demands;
 }
 
@@ -96,10 +93,7 @@ function textsIn({ texts, inputs, images, model }: JsonObject): readonly Json[] 
   }
   const list = texts ?? inputs;
   if (isJsonList(list)) return texts === undefined ? list.map((input, index) => textOf(input, index, model)) : list;
-  throw new GatewayError('missing_required_parameter', {
-    param: 'texts',
-    message: 'The field "texts" is missing; send an array of strings.',
-  });
+  throw missingField('texts', 'an array of strings');
 }
 
 /** The texts of one input, one below the other. */
@@ -112,10 +106,7 @@ function textOf(input: Json, index: number, model: Json | undefined): string {
     throw refusedField(`inputs[${index}].content`, model, 'texts alone are embedded here');
   });
   if (texts.length > 0) return texts.join('\n');
-  throw new GatewayError('invalid_type', {
-    param: `inputs[${index}]`,
-    message: `The field "inputs[${index}]" must be an object with parts of text under "content"; something else came.`,
-  });
+  throw wrongField(`inputs[${index}]`, 'an object with parts of text under "content"', 'something else came');
 }
 
 const fields = { texts: 'string[]', images: 'array', embedding_types: 'string[]', input_type: 'string' };

@@ -1,6 +1,6 @@
 /** Cohere's `tokenize` and `detokenize`, for models with one of OpenAI's vocabularies; no others are available. */
 
-import type { EndpointView, FixedEndpoint } from '../core/client-api.ts';
+import { type EndpointView, type FixedEndpoint, missingField, notServed } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isJsonList, type Json, JsonNumbers } from '../lib/json/json-text.ts';
 import { tokensOf } from '../lib/token-count.ts';
@@ -13,22 +13,12 @@ const meta = { api_version: { version: '1' } };
 
 /** That of all services behind the model, as these call it. */
 function vocabularyOf({ body, find }: EndpointView, doing: string): Vocabulary {
-  if (typeof body.model !== 'string') throw missing('model', 'a string');
+  if (typeof body.model !== 'string') throw missingField('model', 'a string');
   const { id, upstreamNames } = find(body.model);
   const known = new Set(upstreamNames.map(vocabularyKnownFor));
   const [vocabulary] = known;
   if (known.size === 1 && vocabulary !== undefined) return vocabulary;
-  throw new GatewayError('operation_not_supported', {
-    param: 'model',
-    message: `${doing} is not available for the model "${id}": its vocabulary is not known here.`,
-  });
-}
-
-function missing(param: string, wanted: string): GatewayError {
-  return new GatewayError('missing_required_parameter', {
-    param,
-    message: `The field "${param}" is missing; send ${wanted}.`,
-  });
+  throw notServed(`${doing} is not available for the model "${id}": its vocabulary is not known here.`);
 }
 
 function unfit(param: string, wanted: string): GatewayError {
@@ -42,7 +32,7 @@ export const tokenize: FixedEndpoint = {
   async show(view) {
     const vocabulary = vocabularyOf(view, 'tokenize');
     const { text } = view.body;
-    if (text === undefined || text === null) throw missing('text', 'a string');
+    if (text === undefined || text === null) throw missingField('text', 'a string');
     if (typeof text !== 'string' || text === '' || text.length > mostCharacters) {
       throw unfit('text', `a string of 1 to ${mostCharacters} characters`);
     }
@@ -53,7 +43,7 @@ export const tokenize: FixedEndpoint = {
 };
 
 function idsIn(tokens: Json | undefined): readonly number[] {
-  if (tokens === undefined || tokens === null) throw missing('tokens', 'an array of token IDs');
+  if (tokens === undefined || tokens === null) throw missingField('tokens', 'an array of token IDs');
   const ids = tokens instanceof JsonNumbers ? tokens.values() : [];
   const isEmpty = isJsonList(tokens) && tokens.length === 0;
   if ((ids.length === 0 && !isEmpty) || ids.length > mostTokens) {

@@ -1,10 +1,9 @@
 /** Embeddings in the Gemini client API, for models at upstreams with another wire format. */
 
-import { type ApiMapping, type Entrance, refusedField } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJson } from '../lib/json/json-text.ts';
-import { embeddingsIn, floatsOf } from './canonical.ts';
+import { embeddingsIn, floatsOf, noEmbeddings } from './canonical.ts';
 
 const id = 'gemini';
 
@@ -36,12 +35,7 @@ function wishesIn(asked: JsonObject): JsonObject {
 function textIn(content: Json | undefined, field: string, model: Json | undefined): string {
   const { parts } = isJsonObject(content) ? content : {};
   const list = isJsonList(parts) ? parts : isJsonObject(parts) ? [parts] : [];
-  if (list.length === 0) {
-    throw new GatewayError('invalid_type', {
-      param: `${field}.parts`,
-      message: `The field "${field}.parts" must be an array of parts, each with a "text"; something else came, or nothing.`,
-    });
-  }
+  if (list.length === 0) throw wrongField(`${field}.parts`, 'an array of parts, each with a "text"');
   return list
     .map((part, index) => {
       if (isJsonObject(part) && typeof part.text === 'string') return part.text;
@@ -69,10 +63,7 @@ function entranceOf(
   }
   const { taskType, title, outputDimensionality, autoTruncate } = wishes;
   if (outputDimensionality !== undefined && numberOf(outputDimensionality) === undefined) {
-    throw new GatewayError('invalid_type', {
-      param: `${fieldOf(0)}outputDimensionality`,
-      message: `The field "${fieldOf(0)}outputDimensionality" must be a number; something else came.`,
-    });
+    throw wrongField(`${fieldOf(0)}outputDimensionality`, 'a number', 'something else came');
   }
   if (autoTruncate === false) {
     throw refusedField(`${fieldOf(0)}autoTruncate`, model, 'its upstreams cannot be told to refuse what is too long');
@@ -81,7 +72,7 @@ function entranceOf(
   return {
     body: { input: texts, dimensions: outputDimensionality, encoding_format: 'float' },
     words: { clientApi: id, purpose, more: { title, ...(purpose === undefined && { taskType }) } },
-    ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
+    ...(texts.length === 0 && { atOnce: noEmbeddings }),
     write: ({ body: answer }) => ({
       body: write(floatsOf(embeddingsIn(answer, texts))),
     }),

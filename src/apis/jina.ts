@@ -1,7 +1,6 @@
 /** Client API of Jina AI: embeddings, and `classify`, which passes to upstreams that have it. */
 
-import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, defineClientApi, notServed, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
@@ -77,10 +76,7 @@ const classify: ApiMapping = {
   summary: "Texts under labels, as Jina AI's clients ask for them, over upstreams that have it.",
   passes: { label: 'classify', where: 'any does', row: { ...operationRows.embeddings, yields: 'verdicts' } },
   enter() {
-    throw new GatewayError('operation_not_supported', {
-      param: 'model',
-      message: 'No upstream of the model classifies texts as Jina AI does, and nothing else here means the same.',
-    });
+    throw notServed('No upstream of the model classifies texts as Jina AI does, and nothing else here means the same.');
   },
 };
 

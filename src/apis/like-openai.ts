@@ -6,7 +6,7 @@ import type { Purpose } from '../core/translation.ts';
 import { Unfit, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { isVector } from '../families/wire-formats/reading.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { base64Of, embeddingsIn, floatsOf, noEmbeddings, tokensIn } from './canonical.ts';
 
 interface Asked {
   readonly clientApi: string;
@@ -48,15 +48,20 @@ export const ownOf = (clientApi: string, field: string, what: string): Demand =>
   isMetBy: ({ speaks }) => speaks === clientApi,
 });
 
+/** Of texts that are too long and must not be cut. */
+export const wholeTexts = (clientApi: string, field: string, cuts: Json | undefined): readonly Demand[] =>
+  cuts === false ? [ownOf(clientApi, field, 'can be told to refuse what is too long')] : [];
+
+export const vectorsOf = (field: string, kind: VectorKind | undefined): readonly Demand[] =>
+  kind === undefined
+    ? []
+    : [{ field, what: `makes ${kind}`, isMetBy: ({ vectorKinds: made = [] }) => made.includes(kind) }];
+
 export const asList = (input: Json | undefined): readonly Json[] =>
   isJsonList(input) ? input : input === undefined ? [] : [input];
 
 export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObject): Entrance {
   const { clientApi, model, inputs, dimensions, kind, kindField, isBase64, purpose, more, demands = [] } = asked;
-  const made: readonly Demand[] =
-    kind === undefined
-      ? []
-      : [{ field: kindField, what: `makes ${kind}`, isMetBy: ({ vectorKinds: known = [] }) => known.includes(kind) }];
   return {
     body: {
       model,
@@ -66,8 +71,8 @@ export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObje
       encoding_format: isBase64 && kind === undefined ? 'base64' : 'float',
     },
     words: { clientApi, purpose, more },
-    demands: [...made, ...demands],
-    ...(inputs.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
+    demands: [...vectorsOf(kindField, kind), ...demands],
+    ...(inputs.length === 0 && { atOnce: noEmbeddings }),
     write({ body: answer, id, model: name }) {
       const came = embeddingsIn(answer, inputs);
       const vectors = !isBase64 ? floatsOf(came) : kind === undefined ? base64Of(came) : came.map(bytesOf);

@@ -1,7 +1,6 @@
 /** Client API of NVIDIA: `ranking`, which scores passages by logits. */
 
-import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, defineClientApi, refusedField, wrongField } from '../core/client-api.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
 
@@ -9,10 +8,7 @@ function textIn(value: Json | undefined, field: string, model: Json | undefined)
   if (isJsonObject(value) && value.image !== undefined) throw refusedField(field, model, 'texts alone are ranked here');
   const text = isJsonObject(value) ? value.text : undefined;
   if (typeof text === 'string') return text;
-  throw new GatewayError('invalid_type', {
-    param: field,
-    message: `The field "${field}" must be an object with a string under "text"; something else came.`,
-  });
+  throw wrongField(field, 'an object with a string under "text"', 'something else came');
 }
 
 function passagesIn({ passages, model }: JsonObject): readonly string[] {

@@ -1,7 +1,6 @@
 /** Ollama's `chat`: bytes pass to upstreams with that API; for others it becomes chat or text completions. */
 
-import { type ApiMapping, type AskedModel, type Entrance, refusedField } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, type AskedModel, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { Unfit } from '../core/translation.ts';
 import { limitNameFor } from '../families/wire-formats/completions/completions.ts';
@@ -18,13 +17,6 @@ import {
   writeWhole,
 } from './ollama-answers.ts';
 
-function wrong(field: string, wanted: string): GatewayError {
-  return new GatewayError('invalid_type', {
-    param: field,
-    message: `The field "${field}" must be ${wanted}; something else came, or nothing.`,
-  });
-}
-
 /** The first characters of an image in base64 tell its type. */
 const imageTypes: readonly (readonly [beginning: string, type: string])[] = [
   ['/9j/', 'image/jpeg'],
@@ -33,7 +25,7 @@ const imageTypes: readonly (readonly [beginning: string, type: string])[] = [
 ];
 
 function toImagePart(image: Json, field: string): JsonObject {
-  if (typeof image !== 'string') throw wrong(field, 'an array of images in base64');
+  if (typeof image !== 'string') throw wrongField(field, 'an array of images in base64');
   const [, type = 'image/png'] = imageTypes.find(([beginning]) => image.startsWith(beginning)) ?? [];
   const url = /^data:image\/[\w.+-]+;base64,/.test(image) ? image : `data:${type};base64,${image}`;
   return { type: 'image_url', image_url: { url } };
@@ -42,7 +34,7 @@ function toImagePart(image: Json, field: string): JsonObject {
 /** A text, or with images a list of parts. */
 export function contentOf(text: string, images: Json | undefined, field: string): Json {
   if (images === undefined || images === null) return text;
-  if (!isJsonList(images)) throw wrong(field, 'an array of images in base64');
+  if (!isJsonList(images)) throw wrongField(field, 'an array of images in base64');
   if (images.length === 0) return text;
   const parts = images.map((image) => toImagePart(image, field));
   return text === '' ? parts : [{ type: 'text', text }, ...parts];
@@ -73,18 +65,18 @@ function toCall(call: Json, ids: CallIds, field: string): JsonObject {
   const called = at(call, 'function');
   const name = at(called, 'name');
   const input = at(called, 'arguments');
-  if (typeof name !== 'string') throw wrong(`${field}.tool_calls`, 'an array of calls of functions with a name');
+  if (typeof name !== 'string') throw wrongField(`${field}.tool_calls`, 'an array of calls of functions with a name');
   const written = typeof input === 'string' ? input : writeJson(input ?? {}).toString();
   return { id: ids.forCall(at(call, 'id'), name), type: 'function', function: { name, arguments: written } };
 }
 
 function toMessage(message: Json, index: number, ids: CallIds): JsonObject {
   const field = `messages[${index}]`;
-  if (!isJsonObject(message)) throw wrong(field, 'an object');
+  if (!isJsonObject(message)) throw wrongField(field, 'an object');
   const { role, content, images, tool_calls: calls, tool_call_id: id, tool_name: tool, name } = message;
-  if (typeof role !== 'string') throw wrong(`${field}.role`, 'a string');
+  if (typeof role !== 'string') throw wrongField(`${field}.role`, 'a string');
   if (content !== undefined && content !== null && typeof content !== 'string') {
-    throw wrong(`${field}.content`, 'a string');
+    throw wrongField(`${field}.content`, 'a string');
   }
   const text = content ?? '';
   if (role === 'tool') return { role, tool_call_id: ids.forResult(id, tool ?? name), content: text };

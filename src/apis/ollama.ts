@@ -1,10 +1,10 @@
 /** Client API of Ollama: embeddings in both versions, and the endpoints that its clients check first. */
 
 import { createHash } from 'node:crypto';
-import { type ApiMapping, type Demand, defineClientApi, type Entrance, type SeenModel } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, defineClientApi, type Entrance, missingField, type SeenModel } from '../core/client-api.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { embeddingsIn, floatsOf, noEmbeddings, tokensIn } from './canonical.ts';
+import { wholeTexts } from './like-openai.ts';
 import { chat } from './ollama-chat.ts';
 import { generate } from './ollama-generate.ts';
 
@@ -19,30 +19,16 @@ const spokenVersion = '0.12.0';
 const isNothing = (input: Json | undefined): boolean =>
   input === undefined || input === '' || (isJsonList(input) && input.length === 0);
 
-function demandsOf({ truncate }: JsonObject): readonly Demand[] {
-  if (truncate !== false) return [];
-  return [
-    { field: 'truncate', what: 'can be told to refuse what is too long', isMetBy: ({ speaks }) => speaks === id },
-  ];
-}
-
 /** A client that sends no text wants the model loaded, and nothing else. */
-function entranceOf(
-  body: JsonObject,
-  input: Json | undefined,
-  write: Entrance['write'],
-  toNothing: JsonObject,
-): Entrance {
+function entranceOf(body: JsonObject, input: Json | undefined, write: Entrance['write']): Entrance {
   return {
     body: { model: body.model, input: input ?? '', dimensions: body.dimensions, encoding_format: 'float' },
     words: { clientApi: id, more: {} },
-    demands: demandsOf(body),
-    ...(isNothing(input) && { atOnce: toNothing }),
+    demands: wholeTexts(id, 'truncate', body.truncate),
+    ...(isNothing(input) && { atOnce: noEmbeddings }),
     write,
   };
 }
-
-const nothing = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
 
 const embed: ApiMapping = {
   operation: 'embeddings',
@@ -59,24 +45,19 @@ const embed: ApiMapping = {
   enter(body) {
     const { input } = body;
     const texts = isJsonList(input) ? input : [input ?? ''];
-    return entranceOf(
-      body,
-      input,
-      ({ body: answer, model, tookMs }) => {
-        const asked = isNothing(input) ? [] : texts;
-        const ns = Math.round(tookMs * nsPerMs);
-        return {
-          body: {
-            model: typeof body.model === 'string' ? body.model : model,
-            embeddings: floatsOf(embeddingsIn(answer, asked)),
-            total_duration: ns,
-            load_duration: 0,
-            prompt_eval_count: tokensIn(answer, asked),
-          },
-        };
-      },
-      nothing,
-    );
+    return entranceOf(body, input, ({ body: answer, model, tookMs }) => {
+      const asked = isNothing(input) ? [] : texts;
+      const ns = Math.round(tookMs * nsPerMs);
+      return {
+        body: {
+          model: typeof body.model === 'string' ? body.model : model,
+          embeddings: floatsOf(embeddingsIn(answer, asked)),
+          total_duration: ns,
+          load_duration: 0,
+          prompt_eval_count: tokensIn(answer, asked),
+        },
+      };
+    });
   },
 };
 
@@ -87,12 +68,11 @@ const embeddings: ApiMapping = {
   optional: { prompt: 'string', options: 'object', keep_alive: 'string | number' },
   summary: "One text's embedding as Ollama's older clients ask for it.",
   enter({ prompt, ...body }) {
-    const write: Entrance['write'] = ({ body: answer }) => {
+    return entranceOf(body, prompt, ({ body: answer }) => {
       if (isNothing(prompt)) return { body: { embedding: [] } };
       const [embedding = []] = floatsOf(embeddingsIn(answer, [prompt ?? '']));
       return { body: { embedding } };
-    };
-    return entranceOf(body, prompt, write, nothing);
+    });
   },
 };
 
@@ -169,12 +149,7 @@ export default defineClientApi({
       show({ body, find }) {
         // Older ones call it `name`.
         const named = body.model ?? body.name;
-        if (typeof named !== 'string') {
-          throw new GatewayError('missing_required_parameter', {
-            param: 'model',
-            message: 'The field "model" is missing; send a string.',
-          });
-        }
+        if (typeof named !== 'string') throw missingField('model', 'a string');
         const model = find(named);
         return {
           details,

@@ -1,25 +1,12 @@
 /** Embeddings in the client API of Text Embeddings Inference: vectors, or similarity of texts. */
 
-import { type ApiMapping, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import { type ApiMapping, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { wholeTexts } from './like-openai.ts';
 
 const id = 'tei';
-
-function demandsOf({ truncate }: JsonObject): readonly Demand[] {
-  if (truncate !== false) return [];
-  return [
-    { field: 'truncate', what: 'can be told to refuse what is too long', isMetBy: ({ speaks }) => speaks === id },
-  ];
-}
-
-/** Everything but the model and the texts. */
-const settings = {
-  truncate: 'boolean',
-  truncation_direction: 'string',
-} as const;
 
 function refusePrompt({ prompt_name: prompt, model }: JsonObject): void {
   if (prompt !== undefined) {
@@ -44,7 +31,7 @@ function enterEmbed(body: JsonObject): Entrance {
         normalize: body.normalize,
       },
     },
-    demands: demandsOf(body),
+    demands: wholeTexts(id, 'truncate', body.truncate),
     write({ body: answer }) {
       const vectors = embeddingsIn(answer, texts);
       return {
@@ -64,7 +51,8 @@ export const embed: ApiMapping = {
     dimensions: 'number',
     encoding_format: 'string',
     normalize: 'boolean',
-    ...settings,
+    truncate: 'boolean',
+    truncation_direction: 'string',
   },
   watched: ['prompt_name'],
   summary: 'Embeddings as the clients of Text Embeddings Inference ask for them.',
@@ -73,20 +61,13 @@ export const embed: ApiMapping = {
 
 function sentencesIn(inputs: Json | undefined): readonly string[] {
   const { source_sentence: source, sentences } = isJsonObject(inputs) ? inputs : {};
-  if (typeof source !== 'string') throw wrongSentences('inputs.source_sentence', 'a string');
-  if (!isJsonList(sentences) || sentences.length === 0) throw wrongSentences('inputs.sentences', 'an array of strings');
+  if (typeof source !== 'string') throw wrongField('inputs.source_sentence', 'a string');
+  if (!isJsonList(sentences) || sentences.length === 0) throw wrongField('inputs.sentences', 'an array of strings');
   const others = sentences.map((sentence) => {
-    if (typeof sentence !== 'string') throw wrongSentences('inputs.sentences', 'an array of strings');
+    if (typeof sentence !== 'string') throw wrongField('inputs.sentences', 'an array of strings');
     return sentence;
   });
   return [source, ...others];
-}
-
-function wrongSentences(field: string, wanted: string): GatewayError {
-  return new GatewayError('invalid_type', {
-    param: field,
-    message: `The field "${field}" must be ${wanted}; something else came, or nothing.`,
-  });
 }
 
 function enterSimilarity(body: JsonObject): Entrance {
@@ -98,7 +79,7 @@ function enterSimilarity(body: JsonObject): Entrance {
   return {
     body: { model, input: texts, encoding_format: 'float' },
     words: { clientApi: id, more: { truncate, truncation_direction } },
-    demands: demandsOf(asked),
+    demands: wholeTexts(id, 'truncate', truncate),
     write({ body: answer }) {
       const [source, ...others] = floatsOf(embeddingsIn(answer, texts)).map((vector) => vector.values());
       return {

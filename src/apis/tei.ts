@@ -1,6 +1,6 @@
 /** Client API of Text Embeddings Inference. Its servers have one model, so here the model is in the path, or the default one. */
 
-import { type ApiMapping, defineClientApi, type EndpointView, type SeenModel } from '../core/client-api.ts';
+import { type ApiMapping, defineClientApi, type EndpointView, notServed, type SeenModel } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { embed, root, similarity } from './tei-embeddings.ts';
@@ -55,10 +55,9 @@ const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMap
     row: { ...operationRows.embeddings, items: ['inputs'], countedInHeader: 'x-compute-tokens' },
   },
   enter() {
-    throw new GatewayError('operation_not_supported', {
-      param: 'model',
-      message: `No upstream of the model is a server of Text Embeddings Inference, and no other has /${label}, with values for each token; POST to /embed for one vector for each text.`,
-    });
+    throw notServed(
+      `No upstream of the model is a server of Text Embeddings Inference, and no other has /${label}, with values for each token; POST to /embed for one vector for each text.`,
+    );
   },
 });
 

@@ -1,6 +1,6 @@
 /** Client API of vLLM: `score`, which is rerank in input order; its pooling endpoints pass to vLLM servers only. */
 
-import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
+import { type ApiMapping, defineClientApi, notServed, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
@@ -103,10 +103,7 @@ const passingAt = ({ label, paths, summary, instead }: Passing): ApiMapping => (
   summary,
   passes: { label, where: 'any does', row: { ...operationRows.embeddings, items: ['input', 'messages'] } },
   enter() {
-    throw new GatewayError('operation_not_supported', {
-      param: 'model',
-      message: `No upstream of the model is vLLM, and no other has ${paths[0]}; ${instead}.`,
-    });
+    throw notServed(`No upstream of the model is vLLM, and no other has ${paths[0]}; ${instead}.`);
   },
 });
 

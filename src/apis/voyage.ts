@@ -4,8 +4,8 @@ import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '.
 import { operationRows } from '../core/operations/index.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
-import { asList, dataOf, entranceLikeOpenai, kindOf, ownOf } from './like-openai.ts';
+import { base64Of, embeddingsIn, floatsOf, noEmbeddings, tokensIn } from './canonical.ts';
+import { asList, dataOf, entranceLikeOpenai, kindOf, wholeTexts } from './like-openai.ts';
 
 const id = 'voyage';
 
@@ -49,7 +49,7 @@ const embeddings: ApiMapping = {
       isBase64: format === 'base64',
       purpose: purposes.get(body.input_type ?? null),
       more: { truncation },
-      demands: truncation === false ? [ownOf(id, 'truncation', 'can be told to refuse what is too long')] : [],
+      demands: wholeTexts(id, 'truncation', truncation),
     };
     return entranceLikeOpenai(asked, ({ vectors, tokens: total_tokens, model: name }) => ({
       object: 'list',
@@ -73,7 +73,7 @@ function entranceOf(body: JsonObject, texts: readonly string[], write: Write): E
   return {
     body: { model, input: texts, dimensions: body.output_dimension, encoding_format: format ?? 'float' },
     words: { clientApi: id, purpose: purposes.get(body.input_type ?? null), more: { truncation: body.truncation } },
-    ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
+    ...(texts.length === 0 && { atOnce: noEmbeddings }),
     write: ({ body: answer, model: name }) => ({
       body: {
         object: 'list',

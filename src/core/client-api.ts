@@ -246,3 +246,17 @@ export function refusedField(field: string, model: Json | undefined, why: string
     message: `The field "${field}" cannot be served${named}: ${why}.`,
   });
 }
+
+export function missingField(field: string, wanted: string): GatewayError {
+  const message = `The field "${field}" is missing; send ${wanted}.`;
+  return new GatewayError('missing_required_parameter', { param: field, message });
+}
+
+export function wrongField(field: string, wanted: string, came = 'something else came, or nothing'): GatewayError {
+  const message = `The field "${field}" must be ${wanted}; ${came}.`;
+  return new GatewayError('invalid_type', { param: field, message });
+}
+
+/** For a path of another service, where no upstream of the model is that service. */
+export const notServed = (message: string): GatewayError =>
+  new GatewayError('operation_not_supported', { param: 'model', message });
