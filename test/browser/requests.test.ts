@@ -180,6 +180,18 @@ testInBrowser(
     await page.getByRole('button', { name: 'Clear all' }).click();
     await page.waitForFunction(`location.search === '?range=30d'`);
 
+    // What series do not know narrows the rows, and is said above the charts.
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('combobox', { name: 'Took at least, in ms' }).fill('20');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/minDurationMs=20/);
+    await page.keyboard.press('Escape');
+    await page.getByText('Took at least, in ms: 20').waitFor();
+    await page.getByText('Not in figures and charts: Took at least, in ms').waitFor();
+    await visitor.shoot('requests-filter-of-rows');
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await page.waitForFunction(`location.search === '?range=30d'`);
+
     await page.getByRole('button', { name: 'Export' }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

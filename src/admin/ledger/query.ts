@@ -4,12 +4,66 @@ import type * as z from 'zod';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { LedgerFilter, LedgerPage, LedgerStore } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
-import { toDollars } from '../../lib/money.ts';
+import { parseDollars, toDollars } from '../../lib/money.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { toInstant } from '../shapes/common.ts';
 import { type ledgerDetail, ledgerRow, type tailQuery } from './contract/ledger.ts';
 
 type LedgerQuery = z.output<typeof tailQuery> & { readonly id?: string | undefined };
+
+/** Says of a row whether it is wanted, beside what the store filters by. */
+export type Sift = (row: LedgerRow) => boolean;
+
+export interface SiftedBy {
+  readonly code?: string | undefined;
+  readonly cache?: string | undefined;
+  readonly minDurationMs?: number | undefined;
+  readonly minCost?: string | undefined;
+}
+
+/** Undefined where every row is wanted. `keys` are those with the wanted tag. */
+export function toSift(
+  { code, cache, minDurationMs, minCost }: SiftedBy,
+  keys: ReadonlySet<string> | undefined,
+): Sift | undefined {
+  const minNanos = minCost === undefined ? undefined : parseDollars(minCost);
+  if ([code, cache, minDurationMs, minNanos, keys].every((each) => each === undefined)) return undefined;
+  return (row) =>
+    (code === undefined || row.error === code) &&
+    (cache === undefined || row.cache === cache) &&
+    (minDurationMs === undefined || row.durationMs >= minDurationMs) &&
+    (minNanos === undefined || (row.costNanos ?? -1) >= minNanos) &&
+    (keys === undefined || keys.has(row.key));
+}
+
+const rowsPerLook = 1_000;
+/** Rows that are looked through for one page of those that are wanted. */
+const mostLooks = 20;
+
+export async function readSifted(
+  ledger: Pick<LedgerStore, 'get' | 'page'>,
+  query: LedgerQuery,
+  {
+    before,
+    limit,
+    sift,
+  }: { readonly before?: string | undefined; readonly limit: number; readonly sift: Sift | undefined },
+): Promise<LedgerPage> {
+  if (sift === undefined) return readRows(ledger, query, { before, limit });
+  const found: LedgerRow[] = [];
+  let cursor = before;
+  for (let look = 0; look < mostLooks; look += 1) {
+    const { rows, next } = await readRows(ledger, query, { before: cursor, limit: rowsPerLook });
+    for (const row of rows) {
+      if (!sift(row)) continue;
+      found.push(row);
+      if (found.length === limit) return { rows: found, next: row === rows.at(-1) ? next : row.id };
+    }
+    cursor = next;
+    if (next === undefined) break;
+  }
+  return { rows: found, next: cursor };
+}
 
 const idLength = 32;
 /** Of which the first say the time, in milliseconds. */
@@ -19,7 +73,7 @@ export function toFilter({ from, to, id: _, ...others }: LedgerQuery): LedgerFil
   return { ...others, fromMs: from, toMs: to };
 }
 
-export async function readRows(
+async function readRows(
   ledger: Pick<LedgerStore, 'get' | 'page'>,
   query: LedgerQuery,
   { before, limit }: { readonly before?: string | undefined; readonly limit: number },
@@ -111,11 +165,14 @@ const toCell = (value: unknown): string => {
 export function exportRows(
   ledger: Pick<LedgerStore, 'get' | 'page'>,
   query: LedgerQuery,
-  format: ExportFormat,
-  most: number = mostExported,
+  {
+    format,
+    sift,
+    most = mostExported,
+  }: { readonly format: ExportFormat; readonly sift?: Sift | undefined; readonly most?: number },
 ): Response {
   const lines = formats[format];
-  const pieces = toPieces(ledger, query, lines, most);
+  const pieces = toPieces(ledger, query, { ...lines, most, sift });
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -139,14 +196,13 @@ export function exportRows(
 async function* toPieces(
   ledger: Pick<LedgerStore, 'get' | 'page'>,
   query: LedgerQuery,
-  { head, line, cut }: Lines,
-  most: number,
+  { head, line, cut, most, sift }: Lines & { readonly most: number; readonly sift: Sift | undefined },
 ): AsyncGenerator<string, void, void> {
   if (head !== '') yield head;
   let left = most;
   let before: string | undefined;
   while (left > 0) {
-    const { rows, next } = await readRows(ledger, query, { before, limit: Math.min(rowsPerPage, left) });
+    const { rows, next } = await readSifted(ledger, query, { before, limit: Math.min(rowsPerPage, left), sift });
     left -= rows.length;
     if (rows.length > 0) yield rows.map((row) => withMasks(line(toRow(row)))).join('');
     if (next === undefined) return;

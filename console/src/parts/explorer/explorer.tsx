@@ -13,7 +13,16 @@ import { dimensionWords } from '../words/labels.ts';
 import { Causes, SplitTable } from './causes.tsx';
 import { FiguresRow } from './figures-row.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { type Filters, isNarrowed, ranges, readFilters, spanOf, toParameters } from './filters.ts';
+import {
+  chartsLack,
+  type Filters,
+  fieldWords,
+  isNarrowed,
+  ranges,
+  readFilters,
+  spanOf,
+  toParameters,
+} from './filters.ts';
 import { type Names, useNames } from './ledger-data.ts';
 import { LiveCharts } from './live/live-charts.tsx';
 import { Rows } from './rows.tsx';
@@ -165,6 +174,7 @@ interface SelectionProps extends TrafficProps {
 export function Selection({ filters, sight, names, onNarrow, isNarrow = false }: SelectionProps) {
   const [, change] = useAddress();
   const { data, error, refetch, isPlaceholderData } = useSeries(filters, sight);
+  const lacking = chartsLack(filters);
   const isLive = filters.range === '5m' && !isNarrowed(filters) && sight.by.length === 0;
   const lines = useMemo(
     () =>
@@ -180,6 +190,14 @@ export function Selection({ filters, sight, names, onNarrow, isNarrow = false }:
         {data?.since !== null && data !== undefined && (
           <Notice title={`Series begin at ${formatTime(data.since)}`} icon="clock">
             What was before is in the rows below, and not in the charts.
+          </Notice>
+        )}
+        {lacking.length > 0 && (
+          <Notice
+            title={`Not in figures and charts: ${lacking.map((field) => fieldWords[field]).join('; ')}`}
+            icon="filter"
+          >
+            Series do not know them. The rows below are narrowed by them.
           </Notice>
         )}
         <FiguresRow answer={data} isNarrow={isNarrow} />

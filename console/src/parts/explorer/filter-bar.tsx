@@ -2,7 +2,7 @@
 
 import { Autocomplete, Badge, Button, Group, Pill, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import { requestResults } from '../../../../src/admin/contract.ts';
+import { requestResults, seriesDimensions } from '../../../../src/admin/contract.ts';
 import { Icon } from '../marks/icon.tsx';
 import { outcomeWords, resultWords } from '../words/labels.ts';
 import { requestWords } from '../words/operations.ts';
@@ -31,7 +31,7 @@ const ownTime = 'own';
 
 export function FilterBar(props: FilterBarProps) {
   const { filters, onChange, names, isOfSums, actions } = props;
-  const offered = fields.filter((field) => !(isOfSums && field === 'status'));
+  const offered: readonly Field[] = isOfSums ? seriesDimensions : fields;
   const count = offered.filter((field) => filters.values[field] !== undefined).length;
   return (
     <Stack gap="xs">
@@ -196,7 +196,7 @@ function FieldForm({ filters, onChange, names, offered }: FieldFormProps) {
             data={choices.data}
             value={value ?? ''}
             onTake={(next) => set(field, next)}
-            isNumber={field === 'status'}
+            {...freeWords[field]}
           />
         );
       })}
@@ -227,6 +227,9 @@ function choicesOf(field: Field, names: Names): Choices {
       return { kind: 'fixed', data: cacheChoices };
     case 'code':
     case 'status':
+    case 'minDurationMs':
+    case 'minCost':
+    case 'tag':
       return { kind: 'free', data: [] };
   }
 }
@@ -250,15 +253,25 @@ function named(list: Names['keys']): { value: string; label: string }[] {
   return [...byId].map(([value, name]) => ({ value, label: isUnique(name) ? name : `${name} (${value})` }));
 }
 
+/** What may be typed there, and an example. */
+const freeWords: Readonly<Partial<Record<Field, Pick<FreeTextProps, 'unwanted' | 'example'>>>> = {
+  status: { unwanted: /\D/g, example: '502' },
+  minDurationMs: { unwanted: /\D/g, example: '500' },
+  minCost: { unwanted: /[^\d.]/g, example: '0.05' },
+  tag: { example: 'team:search' },
+};
+
 interface FreeTextProps {
   readonly label: string;
   readonly data: readonly string[];
   readonly value: string;
-  readonly isNumber: boolean;
+  /** Of numbers: what is left out while it is typed. */
+  readonly unwanted?: RegExp;
+  readonly example?: string;
   onTake(value: string): void;
 }
 
-function FreeText({ label, data, value, isNumber, onTake }: FreeTextProps) {
+function FreeText({ label, data, value, unwanted, example, onTake }: FreeTextProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   const take = (next: string): void => {
@@ -267,14 +280,14 @@ function FreeText({ label, data, value, isNumber, onTake }: FreeTextProps) {
   return (
     <Autocomplete
       label={label}
-      placeholder={isNumber ? 'Any, such as 502' : 'Any'}
+      placeholder={example === undefined ? 'Any' : `Any, such as ${example}`}
       data={[...new Set(data)]}
       value={text}
-      onChange={(next) => setText(isNumber ? next.replace(/\D/g, '').slice(0, 3) : next)}
+      onChange={(next) => setText(unwanted === undefined ? next : next.replace(unwanted, ''))}
       onOptionSubmit={take}
       onBlur={() => take(text)}
       onKeyDown={(event) => event.key === 'Enter' && take(text)}
-      inputMode={isNumber ? 'numeric' : 'text'}
+      inputMode={unwanted === undefined ? 'text' : 'decimal'}
       maxLength={256}
       limit={20}
       clearable

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toAddress, withParameters } from '../api/asking.ts';
 import {
+  canBeFollowed,
+  chartsLack,
   isNarrowed,
   isOneQuery,
   mayBeOwnId,
@@ -10,7 +12,7 @@ import {
   spanOf,
   toParameters,
   toQuery,
-  toRowQuery,
+  toRowQueries,
   toSeriesQuery,
 } from './filters.ts';
 
@@ -56,24 +58,36 @@ test('an unknown value in the URL is not queried', () => {
 });
 
 test('a result filter queries each outcome it consists of', () => {
-  const asked = (address: string) => toRowQuery(readFilters(new URLSearchParams(address)), 0);
+  const asked = (address: string) => toRowQueries(readFilters(new URLSearchParams(address)), 0);
   assert.deepEqual(
-    asked('outcome=failed').queries.map(({ outcome }) => outcome),
+    asked('outcome=failed').map(({ outcome }) => outcome),
     ['error', 'cut', 'lost'],
   );
   assert.deepEqual(
-    asked('outcome=cancelled').queries.map(({ outcome }) => outcome),
+    asked('outcome=cancelled').map(({ outcome }) => outcome),
     ['aborted'],
   );
-  assert.equal(asked('').queries.length, 1);
+  assert.equal(asked('').length, 1);
 });
 
-test('an error code that is a status is queried as one; others are filtered here', () => {
-  const asked = (address: string) => toRowQuery(readFilters(new URLSearchParams(address)), 0);
-  assert.deepEqual([asked('code=503').queries[0]?.status, asked('code=503').code], ['503', undefined]);
-  assert.deepEqual([asked('code=timeout').queries[0]?.status, asked('code=timeout').code], [undefined, 'timeout']);
-  const isOne = (address: string): boolean => isOneQuery(readFilters(new URLSearchParams(address)));
-  assert.deepEqual(['', 'outcome=refused', 'outcome=failed', 'code=timeout'].map(isOne), [true, true, false, false]);
+test('an error code that is a status is queried as one', () => {
+  const asked = (address: string) => toQuery(readFilters(new URLSearchParams(address)), 0);
+  assert.deepEqual([asked('code=503').status, asked('code=503').code], ['503', undefined]);
+  assert.deepEqual([asked('code=timeout').status, asked('code=timeout').code], [undefined, 'timeout']);
+});
+
+test('duration, cost and tag narrow rows alone; what series lack cannot be followed, and one outcome is exported', () => {
+  const filters = readFilters(new URLSearchParams('minDurationMs=500&minCost=0.05&tag=team:search&key=dev'));
+  const { minDurationMs, minCost, tag } = toQuery(filters, 0);
+  assert.deepEqual([minDurationMs, minCost, tag], ['500', '0.05', 'team:search']);
+  assert.deepEqual(chartsLack(filters), ['minDurationMs', 'minCost', 'tag']);
+  assert.equal('minCost' in toSeriesQuery(filters, 0), false);
+  const each = (check: typeof isOneQuery) =>
+    ['', 'outcome=refused', 'outcome=failed', 'code=timeout', 'tag=a:b'].map((address) =>
+      check(readFilters(new URLSearchParams(address))),
+    );
+  assert.deepEqual(each(isOneQuery), [true, true, false, true, true]);
+  assert.deepEqual(each(canBeFollowed), [true, true, false, false, false]);
 });
 
 test('an open end means now, and an ID is searched at any time', () => {

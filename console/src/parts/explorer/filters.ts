@@ -22,11 +22,23 @@ export type Range = keyof typeof ranges;
 /** Where the address has no time. */
 export const standardRange: Range = '24h';
 
+/** Of rows alone: series do not know them. */
+export const rowFields = ['status', 'minDurationMs', 'minCost', 'tag'] as const;
 /** In the order in which they are offered. */
-export const fields = [...seriesDimensions, 'status'] as const;
+export const fields = [...seriesDimensions, ...rowFields] as const;
 export type Field = (typeof fields)[number];
 
-export const fieldWords: Readonly<Record<Field, string>> = { ...dimensionWords, status: 'Status' };
+export const fieldWords: Readonly<Record<Field, string>> = {
+  ...dimensionWords,
+  status: 'Status',
+  minDurationMs: 'Took at least, in ms',
+  minCost: 'Cost at least, in $',
+  tag: 'Tag of the key',
+};
+
+/** Those by which the rows are narrowed, and the charts are not. */
+export const chartsLack = ({ values }: Filters): readonly Field[] =>
+  rowFields.filter((field) => values[field] !== undefined);
 
 /** Each ends in some of the ledger's outcomes. */
 const outcomesOf: Readonly<Record<string, readonly (typeof rowOutcomes)[number][]>> = {
@@ -115,45 +127,40 @@ export function toSeriesQuery(filters: Filters, nowMs: number) {
   };
 }
 
-/** What a row has to be beside what the API filters by. */
-export interface RowQuery {
-  /** One for each outcome: their rows are merged. */
-  readonly queries: readonly ReturnType<typeof toQuery>[];
-  readonly code: string | undefined;
-  readonly cache: string | undefined;
-}
-
 /** An error code that is a status is that of an upstream. */
 const isStatus = (code: string | undefined): boolean => code !== undefined && /^\d{3}$/.test(code);
 
-export function toRowQuery(filters: Filters, nowMs: number): RowQuery {
-  const { outcome, code, cache } = filters.values;
-  const own = outcome === undefined ? undefined : (outcomesOf[outcome] ?? [outcome]);
+/** One query for each outcome: their rows are merged. */
+export function toRowQueries(filters: Filters, nowMs: number): readonly ReturnType<typeof toQuery>[] {
+  const { outcome } = filters.values;
   const query = toQuery(filters, nowMs);
-  return {
-    queries: own === undefined ? [query] : own.map((one) => ({ ...query, outcome: oneOf(rowOutcomes, one) })),
-    code: isStatus(code) ? undefined : code,
-    cache,
-  };
+  if (outcome === undefined) return [query];
+  return (outcomesOf[outcome] ?? [outcome]).map((one) => ({ ...query, outcome: oneOf(rowOutcomes, one) }));
 }
 
 /** What rows of one outcome are asked for with. What is searched for is the caller's: it can be one of two things. */
 export function toQuery(filters: Filters, nowMs: number) {
-  const { key, project, model, upstream, operation, outcome, code, status } = filters.values;
+  const { key, project, model, upstream, operation, outcome, code, cache, status } = filters.values;
+  const { minDurationMs, minCost, tag } = filters.values;
   return {
     ...toSpan(filters, nowMs),
-    ...{ key, project, model, upstream },
+    ...{ key, project, model, upstream, minDurationMs, minCost, tag },
     operation: oneOf(operations, operation),
     outcome: oneOf(rowOutcomes, outcome === undefined ? undefined : (outcomesOf[outcome]?.[0] ?? outcome)),
     status: status ?? (isStatus(code) ? code : undefined),
+    code: isStatus(code) ? undefined : code,
+    cache: oneOf(['hit', 'partial', 'miss'], cache),
   };
 }
 
-/** Whether one call of the API has all rows, so that they can be followed and exported. */
-export const isOneQuery = (filters: Filters): boolean => {
-  const { queries, code, cache } = toRowQuery(filters, 0);
-  return queries.length === 1 && code === undefined && cache === undefined;
-};
+/** Whether one call of the API has all rows, so that they can be exported. */
+export const isOneQuery = (filters: Filters): boolean => toRowQueries(filters, 0).length === 1;
+
+/** Rows that come are told apart by less than rows that are there. */
+export function canBeFollowed(filters: Filters): boolean {
+  const { code, cache, minDurationMs, minCost, tag } = toQuery(filters, 0);
+  return isOneQuery(filters) && [code, cache, minDurationMs, minCost, tag].every((each) => each === undefined);
+}
 
 /** Ours are hex digits; the beginning of one is enough. The client's is whatever it likes. */
 export const mayBeOwnId = (search: string): boolean => /^[0-9a-f]{4,32}$/i.test(search);

@@ -7,7 +7,7 @@ import { toAddress } from '../api/asking.ts';
 import { ask } from '../api/client.ts';
 import { outcomeWords } from '../words/labels.ts';
 import { requestWords } from '../words/operations.ts';
-import { type Filters, mayBeOwnId, type RowQuery, toParameters, toQuery, toRowQuery } from './filters.ts';
+import { type Filters, mayBeOwnId, toParameters, toQuery, toRowQueries } from './filters.ts';
 
 export const rowsPerPage = 50;
 
@@ -20,11 +20,11 @@ export const ledgerPageQuery = (filters: Filters, before: string | undefined) =>
 
 async function readPage(filters: Filters, before: string | undefined, signal: AbortSignal): Promise<Page<LedgerRow>> {
   const { search } = filters;
-  const { queries, ...fit } = toRowQuery(filters, Date.now());
+  const queries = toRowQueries(filters, Date.now());
   const read = (more: { readonly id?: string; readonly clientRequestId?: string } = {}): Promise<Page<LedgerRow>> =>
     readMerged(
       queries.map((query) => ({ ...query, ...more })),
-      { ...fit, before, signal },
+      { before, signal },
     );
   if (search === '') return read();
   // Clients send hex digits as well: what is none of ours may be one of theirs.
@@ -35,42 +35,26 @@ async function readPage(filters: Filters, before: string | undefined, signal: Ab
   return read({ clientRequestId: search });
 }
 
-type RowsAsked = RowQuery['queries'][number] & { readonly id?: string; readonly clientRequestId?: string };
+type RowsAsked = ReturnType<typeof toQuery> & { readonly id?: string; readonly clientRequestId?: string };
 
-interface Merging extends Omit<RowQuery, 'queries'> {
+interface Merging {
   readonly before: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Of rows that are told apart here, so many pages are looked through for one that is shown. */
-const mostLooks = 5;
-const rowsPerLook = 200;
-
-/** The rows of several queries as one page. IDs sort by time, and the ID of the last row is the cursor of the next page. */
-async function readMerged(
-  queries: readonly RowsAsked[],
-  { before, code, cache, signal }: Merging,
-): Promise<Page<LedgerRow>> {
-  const isSifted = code !== undefined || cache !== undefined;
-  const limit = isSifted ? rowsPerLook : rowsPerPage;
-  const items: LedgerRow[] = [];
-  let cursor = before;
-  for (let looks = 0; looks < mostLooks; looks += 1) {
-    const pages = await Promise.all(
-      queries.map((query) => ask('GET /api/ledger', { query: { ...query, limit, before: cursor }, signal })),
-    );
-    const rows = pages.flatMap((page) => page.items).sort((a, b) => (a.id < b.id ? 1 : -1));
-    const seen = pages.length === 1 ? rows : rows.slice(0, limit);
-    const hasMore = pages.some(({ next }) => next !== null) || seen.length < rows.length;
-    for (const row of seen) {
-      if (items.length === rowsPerPage) return { items, next: items.at(-1)?.id ?? null };
-      if ((code === undefined || row.error === code) && (cache === undefined || row.cache === cache)) items.push(row);
-    }
-    if (!hasMore) return { items, next: null };
-    cursor = pages.length === 1 ? (pages[0]?.next ?? undefined) : seen.at(-1)?.id;
-    if (!isSifted) break;
-  }
-  return { items, next: cursor ?? null };
+/** The rows of several queries as one page. IDs sort by time; each page is whole down to its `next`, so all are down to the newest of them. */
+async function readMerged(queries: readonly RowsAsked[], { before, signal }: Merging): Promise<Page<LedgerRow>> {
+  const pages = await Promise.all(
+    queries.map((query) => ask('GET /api/ledger', { query: { ...query, limit: rowsPerPage, before }, signal })),
+  );
+  const bound = pages.reduce((newest, { next }) => (next !== null && next > newest ? next : newest), '');
+  const rows = pages
+    .flatMap((page) => page.items)
+    .filter(({ id }) => id >= bound)
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  const items = rows.slice(0, rowsPerPage);
+  if (rows.length > items.length) return { items, next: items.at(-1)?.id ?? null };
+  return { items, next: bound === '' ? null : bound };
 }
 
 export const ledgerRowQuery = (id: string) =>

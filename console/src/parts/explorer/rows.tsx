@@ -13,7 +13,7 @@ import { Muted } from '../layout/text.tsx';
 import { Icon } from '../marks/icon.tsx';
 import { formatCount } from '../words/format.ts';
 import { DetailDrawer } from './detail-drawer.tsx';
-import { type Filters, isNarrowed, isOneQuery, toQuery } from './filters.ts';
+import { canBeFollowed, type Filters, isNarrowed, isOneQuery, toQuery } from './filters.ts';
 import { ledgerPageQuery, type Names, rowsPerPage, toExportHref } from './ledger-data.ts';
 import { RowList } from './row-list.tsx';
 import { type Tail, useTail } from './use-tail.ts';
@@ -37,7 +37,7 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
   const isUnderPointer = useRef(false);
 
   // The tail knows no search, has no end, and belongs on top of the newest page.
-  const canFollow = before === undefined && filters.search === '' && filters.to === undefined && isOneQuery(filters);
+  const canFollow = before === undefined && filters.search === '' && filters.to === undefined && canBeFollowed(filters);
   const isFollowing = canFollow && query.get('live') === '1';
   const page = useQuery({
     ...ledgerPageQuery(filters, before),
@@ -46,7 +46,8 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
       !isFollowing && before === undefined && state.data?.items.length === 0 && emptyAgainMs,
   });
   // What comes now is within every preset: its beginning is left out, as it moves.
-  const { from: _, ...tailQuery } = toQuery(filters, 0);
+  const { key, project, model, upstream, operation, outcome, status } = toQuery(filters, 0);
+  const tailQuery = { key, project, model, upstream, operation, outcome, status };
   const tail = useTail({
     address: isFollowing ? toAddress('GET /api/ledger/tail', { query: tailQuery }) : undefined,
     isHeld: () => isUnderPointer.current || isReadFurtherDown(list.current),
@@ -89,7 +90,7 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
         {page.isPending && <Loading rows={10} rowHeight={48} />}
         {page.isError && <Failed error={page.error} onRetry={() => void page.refetch()} />}
         {page.isSuccess && rows.length === 0 && (
-          <NoRows filters={filters} isFollowing={isFollowing} onWiden={onWiden} />
+          <NoRows filters={filters} isFollowing={isFollowing} hasMore={page.data.next !== null} onWiden={onWiden} />
         )}
         {rows.length > 0 && !page.isError && (
           <RowList
@@ -218,7 +219,7 @@ function ExportMenu({ filters }: { readonly filters: Filters }) {
           icon="download"
           label="Export"
           disabled={!isOneQuery(filters)}
-          title={isOneQuery(filters) ? undefined : 'Narrow to one outcome, and to no error code of the gateway'}
+          title={isOneQuery(filters) ? undefined : 'Narrow to one outcome'}
         />
       </Menu.Target>
       <Menu.Dropdown>
@@ -241,14 +242,23 @@ function ExportMenu({ filters }: { readonly filters: Filters }) {
 interface NoRowsProps {
   readonly filters: Filters;
   readonly isFollowing: boolean;
+  /** Some were looked through, and there are older ones. */
+  readonly hasMore: boolean;
   onWiden(filters: Filters): void;
 }
 
-function NoRows({ filters, isFollowing, onWiden }: NoRowsProps) {
+function NoRows({ filters, isFollowing, hasMore, onWiden }: NoRowsProps) {
   if (isFollowing) {
     return (
       <Empty icon="live" title="Waiting for requests">
         They appear here as they end. Send one with a key, or try something in the playground.
+      </Empty>
+    );
+  }
+  if (hasMore) {
+    return (
+      <Empty icon="filter" title="None among the newest rows">
+        20,000 rows were looked through. Go on with Older, or narrow the time.
       </Empty>
     );
   }

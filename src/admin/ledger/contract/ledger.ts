@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operations/index.ts';
+import { parseDollars } from '../../../lib/money.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { dollars, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 
@@ -123,11 +124,34 @@ const idFilter = {
     .describe('The ID of a row, or how it begins.'),
 };
 
+/** What no index leads to: pages of rows are looked through, and a page may have fewer rows and a `next`. */
+const siftedBy = {
+  code: name.describe('The error code of the gateway.'),
+  cache: z.enum(['hit', 'partial', 'miss']).optional(),
+  minDurationMs: z
+    .string()
+    .regex(/^\d{1,9}$/, 'A duration is whole milliseconds, such as 500.')
+    .transform(Number)
+    .optional()
+    .describe('Took so many milliseconds, or more.'),
+  minCost: z
+    .string()
+    .refine((text) => parseDollars(text) !== undefined, 'An amount in US dollars, such as 0.05.')
+    .optional()
+    .describe('Cost so much in US dollars, or more.'),
+  tag: z
+    .string()
+    .regex(/^[^:]{1,64}:.{0,256}$/s, 'A tag is a name, a colon and a text, such as team:search.')
+    .optional()
+    .describe('Of keys with this in their `metadata`, such as `team:search`.'),
+};
+
 export const tailQuery = z.strictObject(rowFilters).superRefine(checkSpan);
 
 const ledgerQuery = z
   .strictObject({
     ...rowFilters,
+    ...siftedBy,
     ...idFilter,
     ...pageOfIds('the ledger'),
   })
@@ -245,7 +269,7 @@ export const listLedger = ledgerEndpoint('GET /api/ledger', 'viewer', {
 export const exportLedger = ledgerEndpoint('GET /api/ledger/export', 'viewer', {
   summary: 'Download requests as CSV or as lines of JSON, 100,000 at most',
   query: z
-    .strictObject({ ...rowFilters, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
+    .strictObject({ ...rowFilters, ...siftedBy, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
     .superRefine(checkSpan),
   streams: 'text/csv',
 });

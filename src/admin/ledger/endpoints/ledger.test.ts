@@ -81,6 +81,31 @@ test('filters combine', async (t) => {
   assert.notEqual(alike.json.next, null);
 });
 
+test('rows are looked through by duration, cost, error code, cache and tag of their key, page by page', async (t) => {
+  const slow = { ...at(5), durationMs: 900, costNanos: 50_000_000, error: 'timeout', cache: 'hit' };
+  const rows = Array.from({ length: 1_500 }, (_, index) => ({ ...at(100 + index), durationMs: 10 }));
+  const { ask, context, become } = await open(t, [{ ...at(1), durationMs: 800, costNanos: null }, slow, ...rows]);
+  become('admin');
+  const tagged = (await ask('POST', '/api/keys', { name: 'eu', metadata: { team: 'search:eu' } })).json;
+  await context.store.ledger.import('k', [imported({ ...at(6), key: tagged.id })], { segment: 1, offset: 1 });
+  const cases: [query: string, ids: string[]][] = [
+    ['minDurationMs=500', [slow.id, at(1).id]],
+    ['minDurationMs=500&minCost=0.05', [slow.id]],
+    ['code=timeout', [slow.id]],
+    ['cache=hit', [slow.id]],
+    ['tag=team%3Asearch%3Aeu', [at(6).id]],
+    ['tag=team%3Aother', []],
+  ];
+  for (const [query, ids] of cases) {
+    assert.deepEqual(idsIn((await ask('GET', `/api/ledger?${query}`)).json), ids, query);
+  }
+  assert.equal((await ask('GET', '/api/ledger/export?format=ndjson&code=timeout')).json.id, slow.id);
+  const first = (await ask('GET', '/api/ledger?minDurationMs=500&limit=1')).json;
+  assert.deepEqual(idsIn(first), [slow.id]);
+  const second = (await ask('GET', `/api/ledger?minDurationMs=500&limit=1&before=${first.next}`)).json;
+  assert.deepEqual([idsIn(second), second.next], [[at(1).id], null]);
+});
+
 test('an invalid cursor, time, number or filter is refused with its field', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, field: string][] = [
@@ -102,6 +127,9 @@ test('an invalid cursor, time, number or filter is refused with its field', asyn
     ['status=600', 'status'],
     ['status=-1', 'status'],
     ['id=xyz', 'id'],
+    ['minCost=cheap', 'minCost'],
+    ['minDurationMs=-1', 'minDurationMs'],
+    ['tag=team', 'tag'],
     [`model=${'m'.repeat(257)}`, 'model'],
     ['modle=bge-m3', 'modle'],
   ];
@@ -166,14 +194,14 @@ test('exports filtered rows as CSV safe for spreadsheets, or as JSON lines', asy
     { ...at(20), model: 'a "b", c', key: 'k' },
     at(30),
   ]);
-  const csv = await exportRows(context.store.ledger, { key: 'k' }, 'csv').text();
+  const csv = await exportRows(context.store.ledger, { key: 'k' }, { format: 'csv' }).text();
   const [head = '', ...lines] = csv.trimEnd().split('\r\n');
   assert.ok(head.startsWith('id,clientRequestId,startedAt,'));
   assert.equal(lines.length, 7);
   for (const model of evil.filter((text) => !text.includes('\r'))) assert.ok(csv.includes(`,'${model},`), model);
   assert.ok(csv.includes(`,"'\rx",`) && csv.includes(',"a ""b"", c",'));
   assert.ok(!csv.includes(at(30).id));
-  const rows = (await exportRows(context.store.ledger, {}, 'ndjson').text()).trimEnd().split('\n');
+  const rows = (await exportRows(context.store.ledger, {}, { format: 'ndjson' }).text()).trimEnd().split('\n');
   assert.deepEqual([rows.length, JSON.parse(rows[0] ?? '').id], [8, at(30).id]);
 });
 
@@ -190,15 +218,15 @@ test('an export is read page by page, stops at its limit, and says so', async (t
       return context.store.ledger.page(...options);
     },
   };
-  const reader = exportRows(counted, {}, 'ndjson').body?.getReader();
+  const reader = exportRows(counted, {}, { format: 'ndjson' }).body?.getReader();
   await reader?.read();
   assert.ok(pages <= 2, `${pages} pages`);
   await reader?.cancel();
-  const text = await exportRows(counted, {}, 'ndjson', 1_000).text();
+  const text = await exportRows(counted, {}, { format: 'ndjson', most: 1_000 }).text();
   const lines = text.trimEnd().split('\n');
   assert.equal(lines.length, 1_001);
   assert.match(lines[1_000] ?? '', /"cut":"There are more rows/);
-  const all = await exportRows(counted, {}, 'csv', 1_200).text();
+  const all = await exportRows(counted, {}, { format: 'csv', most: 1_200 }).text();
   assert.equal(all.trimEnd().split('\r\n').length, 1_201);
 });
 

@@ -5,22 +5,39 @@ import type { AuditEntry } from '../../../core/store/store.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
+import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import type { auditEntry } from '../contract/ledger.ts';
 import * as contract from '../contract/ledger.ts';
-import { exportRows, readRows, toDetail, toFilter, toRow } from '../query.ts';
+import { exportRows, readSifted, type SiftedBy, toDetail, toFilter, toRow, toSift } from '../query.ts';
 import type { TailEvent } from '../tail.ts';
 
-export const listLedger = implement(contract.listLedger, async ({ query: { before, limit, ...query }, context }) => {
-  const { rows, next } = await readRows(context.store.ledger, query, { before, limit });
+export const listLedger = implement(contract.listLedger, async ({ query: { before, limit, ...asked }, context }) => {
+  const { query, sift } = await siftOf(asked, context);
+  const { rows, next } = await readSifted(context.store.ledger, query, { before, limit, sift });
   return { items: rows.map(toRow), next: next ?? null };
 });
 
-export const exportLedger = implement(contract.exportLedger, ({ query: { format, ...query }, context }) =>
-  exportRows(context.store.ledger, query, format),
-);
+export const exportLedger = implement(contract.exportLedger, async ({ query: { format, ...asked }, context }) => {
+  const { query, sift } = await siftOf(asked, context);
+  return exportRows(context.store.ledger, query, { format, sift });
+});
+
+/** What the store filters by, and what rows are looked through for. */
+async function siftOf<Q extends SiftedBy & { readonly tag?: string | undefined }>(asked: Q, context: AdminContext) {
+  const { code, cache, minDurationMs, minCost, tag, ...query } = asked;
+  const keys = tag === undefined ? undefined : await keysWith(tag, context);
+  return { query, sift: toSift({ code, cache, minDurationMs, minCost }, keys) };
+}
+
+async function keysWith(tag: string, { configuration, store }: AdminContext): Promise<ReadonlySet<string>> {
+  const [name = ''] = tag.split(':', 1);
+  const text = tag.slice(name.length + 1);
+  const keys = [...configuration.snapshot().keys.values(), ...(await store.keys.list())];
+  return new Set(keys.flatMap(({ id, metadata }) => (metadata[name] === text ? [id] : [])));
+}
 
 export const tailLedger = implement(contract.tailLedger, ({ query, context, caller, headers, signal }) => {
   const lastId = headers.get('last-event-id') ?? undefined;
