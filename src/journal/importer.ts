@@ -21,7 +21,7 @@ export interface ImporterDeps {
   /** Takes those that nobody has; each is given back when it is imported to its end. */
   claimOrphans(): readonly OrphanJournal[];
   readonly store: {
-    readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'prune' | 'pruneCaptures'>;
+    readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'moveFormer' | 'prune' | 'pruneCaptures'>;
     readonly budgets: Pick<BudgetAccountStore, 'release'>;
     readonly storedObjects: Pick<StoredObjectStore, 'prune'>;
     readonly series: Pick<SeriesStore, 'tend'>;
@@ -79,6 +79,7 @@ const pruneEveryMs = 3_600_000;
 /** From here on somebody may wonder why old rows stay. */
 const heldBackMs = 3_600_000;
 const seriesEveryMs = 2_000;
+const formerEveryMs = 60_000;
 const progressEveryMs = 3_000;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
@@ -133,6 +134,8 @@ class JournalImporter implements Importer {
   #isPruneFailing = false;
   #nextSeriesMs = 0;
   #isSeriesFailing = false;
+  #nextFormerMs = 0;
+  #isFormerFailing = false;
   /** The mark of time when it was moved last, and the monotonic clock then. */
   #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
   /** Some of what is too old was deleted, and not all of it yet. */
@@ -204,6 +207,7 @@ class JournalImporter implements Importer {
         this.#claimOrphans();
         if (await this.#prune()) isHurried = true;
         if (await this.#tendSeries()) isHurried = true;
+        await this.#moveFormer();
       }
       const most = came.includes('many') ? 'many' : isBusy ? 'some' : 'nothing';
       if (!isHurried) await this.#pause(this.#pollMs * polls[most]);
@@ -352,6 +356,21 @@ class JournalImporter implements Importer {
       this.#isSeriesFailing = true;
       this.#nextSeriesMs = clock.monotonicMs() + orphansEveryMs;
       return false;
+    }
+  }
+
+  /** A slice at each look: for whoever else writes there is more time than for this. */
+  async #moveFormer(): Promise<void> {
+    const { clock, log, store } = this.#deps;
+    if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextFormerMs) return;
+    try {
+      const hasMore = await store.ledger.moveFormer();
+      this.#nextFormerMs = clock.monotonicMs() + (hasMore ? this.#pollMs : formerEveryMs);
+      this.#isFormerFailing = false;
+    } catch (thrown) {
+      if (!this.#isFormerFailing) log.warn('rows of a former version cannot be moved', { reason: reasonOf(thrown) });
+      this.#isFormerFailing = true;
+      this.#nextFormerMs = clock.monotonicMs() + formerEveryMs;
     }
   }
 

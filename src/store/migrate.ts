@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import { reasonOf } from '../lib/thrown.ts';
 import { moveCompactBack } from './ledger/ledger-compact.ts';
+import { forgetFormerMark } from './ledger/ledger-former.ts';
 import { isSqlite } from './ledger/ledger-insert.ts';
 import { resumeRollup, rollUpForGood } from './ledger/ledger-rollup.ts';
 import { compactStep, lastStepOf, migrations, passedOver, seriesStep, usageRollupStep } from './migrations/index.ts';
@@ -88,7 +89,10 @@ export async function setAside(
     db,
   );
   if (later.includes(usageRollupStep) && isSqlite(db)) await rollUpForGood(db);
-  if (later.includes(compactStep) && isSqlite(db)) await moveCompactBack(db);
+  if (later.includes(compactStep) && isSqlite(db)) {
+    await moveCompactBack(db);
+    await forgetFormerMark(db);
+  }
   await move(db, later, DEFAULT_MIGRATION_TABLE, table);
   return later;
 }

@@ -117,6 +117,8 @@ export interface LedgerStore {
   setMark(nowMs: number): Promise<void>;
   /** How many rows began before. */
   countBefore(beforeMs: number): Promise<number>;
+  /** Moves a few rows of former versions to where this version keeps its own; returns whether there may be more. */
+  moveFormer(): Promise<boolean>;
   /** Deletes rows and captures that began before; sums stay. A few thousand at a time: call again until it says 0. */
   prune(beforeMs: number): Promise<number>;
   /** Deletes what was captured and is over its time. */

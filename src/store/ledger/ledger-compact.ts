@@ -209,6 +209,24 @@ export class CompactInsert {
     return [...fresh, ...inOther];
   }
 
+  takes(row: LedgerTable): boolean {
+    return createSeqs()(row) !== undefined;
+  }
+
+  /** Rows of the other table. Returns the IDs of those that are in this one now. */
+  async move(trx: Transaction<Schema>, rows: readonly LedgerTable[]): Promise<readonly string[]> {
+    await this.#places.open(trx);
+    const toSeqOf = createSeqs();
+    const placed = rows.flatMap((row): PlacedEntry[] => {
+      const seq = toSeqOf(row);
+      if (seq === undefined) return [];
+      return [{ names: this.#places.placeOfNames(row, row.started_at), row, accounts: [], capture: undefined, seq }];
+    });
+    await this.#places.save(trx);
+    const written = await this.#insert(trx, placed);
+    return placed.filter((_, index) => written[index] === 1).map(({ row }) => row.id);
+  }
+
   async #insertPlaced(
     trx: Transaction<Schema>,
     placed: readonly PlacedEntry[],

@@ -4,6 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, LedgerPage } from '../../core/store/ledger.ts';
 import type { LedgerTable, Schema } from '../schema.ts';
 import { compactColumns, firstSeqOf, fromCompact, readCompactExtent, toRest, toSeq } from './ledger-compact.ts';
+import { readFormerMark } from './ledger-former.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
 import { dayMs, firstIdOf, fromTableRow, isId, toConditions, toName, toTimeOf } from './ledger-rows.ts';
 import { isInSlice, isInSliceOfCompact, type Stretch, toSliceConditions } from './ledger-slices.ts';
@@ -35,10 +36,7 @@ export async function readPage(
 
   const found = { filter, stretch, before, fits: toFits(filter), most: limit + 1 };
   // One more than asked for tells whether there is a next page.
-  const compact = isSqlite(db) ? await readCompact(db, found) : [];
-  // Of the other table only what is newer than the last of these can be on the page.
-  const others = await readOthers(db, found, compact.length > limit ? compact.at(-1)?.id : undefined);
-  const rows = [...compact, ...others].sort((a, b) => compareTexts(b.id, a.id));
+  const rows = [...(await readBoth(db, found))].sort((a, b) => compareTexts(b.id, a.id));
   const shown = rows.slice(0, limit);
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
@@ -53,6 +51,19 @@ interface Wanted {
   readonly before: string | undefined;
   readonly fits: readonly RawBuilder<boolean>[];
   readonly most: number;
+}
+
+/** Anew where rows went from the one table to the other meanwhile. */
+async function readBoth(db: Kysely<Schema>, wanted: Wanted): Promise<readonly LedgerTable[]> {
+  if (!isSqlite(db)) return readOthers(db, wanted, undefined);
+  for (let mark = await readFormerMark(db); ; ) {
+    const compact = await readCompact(db, wanted);
+    // Of the other table only what is newer than the last of these can be on the page.
+    const others = await readOthers(db, wanted, compact.length >= wanted.most ? compact.at(-1)?.id : undefined);
+    const now = mark === undefined ? undefined : await readFormerMark(db);
+    if (now === mark) return [...compact, ...others];
+    mark = now;
+  }
 }
 
 async function readCompact(

@@ -57,6 +57,11 @@ export class Places {
     return this.#use(place ?? this.#take(toNames(row), startedAtMs, known), startedAtMs);
   }
 
+  /** The same for a row of a former version. */
+  placeOfNames(names: RowNames, startedAtMs: number): LedgerPlaceTable {
+    return this.#use(this.#take(names, startedAtMs, this.#known ?? new Map()), startedAtMs);
+  }
+
   /** In the transaction of their rows. */
   async save(trx: Transaction<Schema>): Promise<void> {
     if (this.#used.size > 0) await this.#noteUse(trx);

@@ -287,6 +287,48 @@ function count(file: string, table: string): number {
   return Number(found?.rows);
 }
 
+test('rows of an older version move to the table of this one in slices, and back for a downgrade', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const rows = [...spreadRows({ ...spread, rows: 1_200, toMs: startMs + 10_000 })].map(withId);
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  // One has no place there, as its ID begins with another time.
+  const odd = toImported({ ...(rows[0] as ImportedRow).row, id: firstIdOf(startMs + 5_000).padEnd(32, '7') });
+  await store.ledger.import('j', [odd], { segment: 1, offset: 2 });
+  await store.close();
+  await goBack(file);
+  assert.equal(count(file, 'ledger'), 1_201);
+
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
+  const all = [...rows, odd].map(({ row }) => row).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const left: number[] = [];
+  for (let hasMore = true; hasMore; ) {
+    hasMore = await again.ledger.moveFormer();
+    left.push(count(file, 'ledger'));
+    assert.deepEqual((await again.ledger.page({}, { limit: 1_000 })).rows, all.slice(0, 1_000));
+    assert.deepEqual(await again.ledger.get(all[600]?.id ?? ''), all[600]);
+    assert.deepEqual(await again.ledger.verify(0, startMs + dayMs), []);
+  }
+  // The first call begins.
+  assert.deepEqual(left, [1_201, 701, 202, 1]);
+  assert.deepEqual(await again.ledger.get(odd.row.id), odd.row);
+  await again.close();
+
+  await goBack(file);
+  assert.equal(count(file, 'ledger'), 1_201);
+  const later = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
+  t.after(() => later.close());
+  while (await later.ledger.moveFormer());
+  assert.equal(count(file, 'ledger'), 1);
+});
+
+test('a process that runs during a downgrade moves no rows', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  await store.ledger.import('j', [imported({ startedAtMs: startMs })], { segment: 1, offset: 1 });
+  await goBack(file);
+  assert.equal(await store.ledger.moveFormer(), false);
+  assert.equal(count(file, 'ledger'), 1);
+});
+
 test('rows of an older version and this one are read, verified and pruned together', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 600, toMs: startMs + 10_000 })].map(withId);

@@ -5,6 +5,7 @@ import type { LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Schema } from '../schema.ts';
 import { getCompact } from './ledger-compact.ts';
+import { createFormerMove } from './ledger-former.ts';
 import { createLedgerImport } from './ledger-import.ts';
 import { isSqlite } from './ledger-insert.ts';
 import { readPage } from './ledger-page.ts';
@@ -25,8 +26,12 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
 
     async get(id) {
       if (!isId(id)) return undefined;
-      const compact = isSqlite(db) ? await getCompact(db, id) : undefined;
-      const row = compact ?? (await db.selectFrom('ledger').selectAll().where('id', '=', id).executeTakeFirst());
+      const compact = async () => (isSqlite(db) ? getCompact(db, id) : undefined);
+      const row =
+        (await compact()) ??
+        (await db.selectFrom('ledger').selectAll().where('id', '=', id).executeTakeFirst()) ??
+        // It may have gone from the one table to the other meanwhile.
+        (await compact());
       return row && fromTableRow(row);
     },
 
@@ -45,6 +50,7 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
     page: (filter, options) => readPage(db, filter, options),
     usage: (filter, by) => readUsage(db, filter, by),
     unitUsage: (filter, by) => readUnitUsage(db, filter, by),
+    moveFormer: createFormerMove(db),
     prune: (beforeMs) => pruneRows(db, beforeMs),
     pruneCaptures: (nowMs) => pruneCaptures(db, nowMs),
     moveMark: (nowMs, reachedMs) => moveMark(db, nowMs, reachedMs),

@@ -1,0 +1,76 @@
+/**
+ * In SQLite, moves rows that former versions wrote from `ledger` to the table of this version, a few at a time, oldest first. A row is in
+ * one of both at any moment; the mark, which moves with the rows, shows a reader of two statements that some have gone from one to the other.
+ */
+
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Schema } from '../schema.ts';
+import { CompactInsert } from './ledger-compact.ts';
+import { isSqlite } from './ledger-insert.ts';
+
+/** Some 10 ms, so that nobody waits for long to write. */
+const rowsAtOnce = 500;
+
+/** The name of the setting: the ID of the row up to which all were looked at. */
+const markName = 'former_rows';
+
+/** Undefined where none was ever moved. */
+export async function readFormerMark(db: Kysely<Schema>): Promise<string | undefined> {
+  const row = await db.selectFrom('settings').select('value').where('name', '=', markName).executeTakeFirst();
+  return row?.value;
+}
+
+/** After all rows were moved back. */
+export async function forgetFormerMark(db: Kysely<Schema>): Promise<void> {
+  await db.deleteFrom('settings').where('name', '=', markName).execute();
+}
+
+/** Each call moves some, and returns whether there may be more. Rows that have no place in the new table stay. */
+export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
+  if (!isSqlite(db)) return async () => false;
+  const compact = new CompactInsert(db, async () => []);
+  /** What stays is looked at once. */
+  let lookedAt = '';
+  const move = async (trx: Transaction<Schema>): Promise<boolean> => {
+    const mark = await readFormerMark(trx);
+    const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
+    // Moved back for a former version, which is to run on them.
+    if (before >= Number.MAX_SAFE_INTEGER) return false;
+    if (mark !== undefined && mark > lookedAt) lookedAt = mark;
+    const rows = await trx
+      .selectFrom('ledger')
+      .selectAll()
+      .where('id', '>', lookedAt)
+      .orderBy('id')
+      .limit(rowsAtOnce)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) return false;
+    // A reader that began before there was a mark is done by the next call.
+    if (mark === undefined) {
+      if (rows.some((row) => compact.takes(row))) await writeMark(trx, '');
+      else lookedAt = last.id;
+      return true;
+    }
+    const ids = JSON.stringify(await compact.move(trx, rows));
+    await sql`delete from ledger where id in (select value from json_each(${ids}))`.execute(trx);
+    await writeMark(trx, last.id);
+    return rows.length === rowsAtOnce;
+  };
+  return () =>
+    db
+      .transaction()
+      .execute(move)
+      .catch((thrown: unknown) => {
+        compact.forget();
+        throw thrown;
+      });
+}
+
+async function writeMark(trx: Transaction<Schema>, value: string): Promise<void> {
+  await trx
+    .insertInto('settings')
+    .values({ name: markName, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute();
+}
