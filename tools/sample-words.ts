@@ -50,9 +50,15 @@ function openerOf(path: string): readonly Sample[] {
   return comment === undefined ? [] : [{ text: inOneLine(comment.replace(/^\s*\* ?/gm, '')), from: path }];
 }
 
+/** A test in a suite with the name of that, as the output of the tests has them. */
 function testsIn(path: string): readonly Sample[] {
-  const names = readFileSync(path, 'utf8').matchAll(/^\s*(?:test|it)\(\s*'((?:[^'\\]|\\.)+)'/gm);
-  return names.map(([, name = '']) => ({ text: name.replaceAll("\\'", "'"), from: path })).toArray();
+  const names = readFileSync(path, 'utf8').matchAll(/^( *)(describe|test|it)\(\s*(['"`])((?:(?!\3)[^\\]|\\.)+)\3/gm);
+  let suite = '';
+  return names.toArray().flatMap(([, indent, kind, , name = '']) => {
+    if (kind === 'describe') suite = `${name}: `;
+    if (kind === 'describe') return [];
+    return [{ text: `${indent === '' ? '' : suite}${name.replaceAll("\\'", "'")}`, from: path }];
+  });
 }
 
 function paragraphsOf(path: string): readonly Sample[] {
