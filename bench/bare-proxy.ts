@@ -3,7 +3,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { localhostCertificate } from '../test/support/upstreams/localhost-certificate.ts';
-import { listenAndSay } from './listening.ts';
+import { listenAndReport } from './listening.ts';
 
 const [origin = '', prefix = ''] = process.argv.slice(2);
 
@@ -67,4 +67,4 @@ function toForwarded(raw: Dispatcher.DispatchController['rawHeaders']): string[]
   return forwarded;
 }
 
-listenAndSay(server);
+listenAndReport(server);

@@ -24,7 +24,7 @@ const callMs = 100;
 const bulkWorkers = 4 * knee;
 const secrets = { search: 'the-secret-of-the-searchers', index: 'the-secret-of-the-indexers' };
 
-interface Told {
+interface Status {
   readonly ms: number;
   readonly status: number;
 }
@@ -142,7 +142,7 @@ class Gateway {
     throw new Error('the gateway did not become ready');
   }
 
-  async embed(key: keyof typeof secrets): Promise<Told> {
+  async embed(key: keyof typeof secrets): Promise<Status> {
     const sinceMs = performance.now();
     const response = await fetch(`${this.#url}/v1/embeddings`, {
       method: 'POST',
@@ -172,7 +172,7 @@ class Gateways {
     for (const one of this.#all) await one.ready();
   }
 
-  embed(key: keyof typeof secrets): Promise<Told> {
+  embed(key: keyof typeof secrets): Promise<Status> {
     const gateway = this.#all[this.#next % this.#all.length];
     this.#next += 1;
     if (gateway === undefined) throw new Error('no gateway');
@@ -189,9 +189,9 @@ async function search(
   gateway: Gateways,
   seconds: number,
   everyMs: number,
-  onEach?: (told: Told) => void,
-): Promise<Told[]> {
-  const all: Promise<Told>[] = [];
+  onEach?: (status: Status) => void,
+): Promise<Status[]> {
+  const all: Promise<Status>[] = [];
   const untilMs = performance.now() + seconds * 1_000;
   while (performance.now() < untilMs) {
     const one = gateway.embed('search');
@@ -203,8 +203,8 @@ async function search(
 }
 
 /** As many workers as keep the upstream busy, each with one call at a time. */
-async function index(gateway: Gateways, seconds: number): Promise<Told[]> {
-  const all: Told[] = [];
+async function index(gateway: Gateways, seconds: number): Promise<Status[]> {
+  const all: Status[] = [];
   const untilMs = performance.now() + seconds * 1_000;
   const work = async (): Promise<void> => {
     while (performance.now() < untilMs) all.push(await gateway.embed('index'));
@@ -213,7 +213,7 @@ async function index(gateway: Gateways, seconds: number): Promise<Told[]> {
   return all;
 }
 
-function p95(all: readonly Told[]): number {
+function p95(all: readonly Status[]): number {
   const sorted = all.map(({ ms }) => ms).toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? Number.NaN;
 }
@@ -298,7 +298,7 @@ const barMs = 10;
 async function draw(): Promise<void> {
   await withGateway(plain, async ({ gateways: gateway }) => {
     let phase = '';
-    const line = ({ ms }: Told): void => {
+    const line = ({ ms }: Status): void => {
       const bar = '#'.repeat(Math.min(80, Math.round(ms / barMs)));
       process.stdout.write(`${phase.padEnd(9)} ${ms.toFixed(0).padStart(5)} ms ${bar}\n`);
     };

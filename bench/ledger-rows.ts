@@ -54,7 +54,7 @@ async function fill(ledger: LedgerStore): Promise<void> {
   const beganMs = performance.now();
   let imported = 0;
   let saidMs = beganMs;
-  const say = (): void => {
+  const report = (): void => {
     const perSecond = Math.round(imported / ((performance.now() - beganMs) / 1_000));
     console.error(`${imported} of ${wanted} rows, ${perSecond} a second`);
   };
@@ -64,14 +64,14 @@ async function fill(ledger: LedgerStore): Promise<void> {
     batch = [];
     if (performance.now() - saidMs < progressEveryMs) return;
     saidMs = performance.now();
-    say();
+    report();
   };
   for (const row of spreadRows({ rows: wanted, ...spread })) {
     batch.push({ row, accounts: [] });
     if (batch.length === rowsPerImport) await send();
   }
   await send();
-  say();
+  report();
 }
 
 async function measure(ledger: LedgerStore): Promise<void> {

@@ -44,14 +44,14 @@ test('a ratio compares sides within one round, so a slowing machine does not cha
 });
 
 test('a CPU ratio leaves out rounds without CPU time', () => {
-  const told = (values: readonly (number | undefined)[]): Series => ({
+  const seriesOf = (values: readonly (number | undefined)[]): Series => ({
     subject: 'any',
     rounds: series(values.map(() => 1)).rounds.map((one, at) => ({ ...one, cpuUs: values[at] })),
     warmUpUs: [],
     void: undefined,
   });
-  assert.equal(ratioOf(told([0.5, undefined, 0.5]), told([0.25, 0.25, undefined]), requestsPerCpuSecond), 0.5);
-  assert.equal(ratioOf(told([undefined]), told([undefined]), requestsPerCpuSecond), undefined);
+  assert.equal(ratioOf(seriesOf([0.5, undefined, 0.5]), seriesOf([0.25, 0.25, undefined]), requestsPerCpuSecond), 0.5);
+  assert.equal(ratioOf(seriesOf([undefined]), seriesOf([undefined]), requestsPerCpuSecond), undefined);
 });
 
 test("CPU time is reported per request, with the kernel's part", () => {

@@ -4,7 +4,7 @@
  */
 
 import { connect, createServer, type Socket } from 'node:net';
-import { listenAndSay } from './listening.ts';
+import { listenAndReport } from './listening.ts';
 
 const [port = '', prefix = ''] = process.argv.slice(2);
 const dropped = new Set(['connection', 'keep-alive', 'host', 'authorization']);
@@ -118,4 +118,4 @@ const server = createServer({ noDelay: true }, (client) => {
   }
 });
 
-listenAndSay(server);
+listenAndReport(server);

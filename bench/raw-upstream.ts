@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { listenAndSay } from './listening.ts';
+import { listenAndReport } from './listening.ts';
 
 /** The manifest: the path's first segment to a file that holds the whole answer, head and framing included. */
 const manifest: unknown = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
@@ -44,4 +44,4 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy());
 });
 
-listenAndSay(server);
+listenAndReport(server);

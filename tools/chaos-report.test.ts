@@ -54,7 +54,7 @@ end
   const again = replaceFigures(first, [{ ...late, figures: [within('delay', 5, 50)] }], 'short');
   assert.match(again, /^\| 9 \| .* \| `npm run chaos -- --only 9` \|$/m);
   assert.match(again, /^\| 10 \| .* \| 5\.0 ms \| yes \| `npm run chaos -- --only 10 --short` \|$/m);
-  const told = replaceFigures(
+  const replaced = replaceFigures(
     again,
     [
       { ...kept, no: moneyStoryNo },
@@ -63,7 +63,7 @@ end
     'long',
   );
   assert.deepEqual(
-    [...replaceFigures(told, [{ ...kept, no: moneyStoryNo }], 'long').matchAll(/^\| ([a-z0-9-]+) \| cut/gm)].map(
+    [...replaceFigures(replaced, [{ ...kept, no: moneyStoryNo }], 'long').matchAll(/^\| ([a-z0-9-]+) \| cut/gm)].map(
       ([, name]) => name,
     ),
     ['story', 'money-story', '9', '10'],

@@ -91,13 +91,13 @@ function parseArguments() {
 
 function runStory(): Promise<PromiseOutcome> {
   const outcome = { no: storyNo, title: 'three upstreams fail in three ways and come back, under load' };
-  return runTold(outcome, () => tellStory({ seed, seconds: storySeconds[scale], log }));
+  return runAndReport(outcome, () => tellStory({ seed, seconds: storySeconds[scale], log }));
 }
 
 function runMoneyStory(): Promise<PromiseOutcome> {
   const title =
     'two nodes, one budget, limits; a node is killed in its work and comes back; then the books are compared';
-  return runTold({ no: moneyStoryNo, title }, async () => {
+  return runAndReport({ no: moneyStoryNo, title }, async () => {
     const figures: Figure[] = [];
     for (const store of ['postgres', 'sqlite'] as const) {
       figures.push(...(await tellMoneyStory({ seed, seconds: moneyStorySeconds[scale], store, log })));
@@ -107,7 +107,7 @@ function runMoneyStory(): Promise<PromiseOutcome> {
 }
 
 /** In this process, as it draws on the terminal. */
-async function runTold(
+async function runAndReport(
   outcome: { readonly no: number; readonly title: string },
   tell: () => Promise<readonly Figure[]>,
 ): Promise<PromiseOutcome> {

@@ -5,8 +5,8 @@ import { keyOptions } from '../src/config/elements/key/terms.ts';
 
 export function renderKeyOptions(): string {
   const rows = Object.values(keyOptions).map(
-    ({ option, example, says, takes }) =>
-      `| \`--${option} ${example.replaceAll('|', '\\|')}\` | ${says}${takes === 'pairs' ? '; may be repeated' : ''} |`,
+    ({ option, example, docs, takes }) =>
+      `| \`--${option} ${example.replaceAll('|', '\\|')}\` | ${docs}${takes === 'pairs' ? '; may be repeated' : ''} |`,
   );
   const taking = takingOptions.map((option) => `\`--${option}\``).join(', ');
   return [

@@ -53,7 +53,7 @@ await Promise.all(Array.from({ length: Number(values['at-once']) }, judgeAll));
 
 judged.sort((a, b) => (a.file === b.file ? a.start - b.start : a.file < b.file ? -1 : 1));
 console.log('');
-for (const one of judged) if (one.fate !== 'noticed') console.log(told(one));
+for (const one of judged) if (one.fate !== 'noticed') console.log(describe(one));
 const noticed = judged.filter(({ fate }) => fate === 'noticed').length;
 console.log(`\n${noticed} of ${judged.length} noticed (${Math.round((100 * noticed) / judged.length)} %)`);
 if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(judged, null, 1));
@@ -95,7 +95,7 @@ async function judgeAll(): Promise<void> {
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
     const done = await judge(one);
     judged.push(done);
-    console.log(`${judged.length} of ${count}  ${told(done)}`);
+    console.log(`${judged.length} of ${count}  ${describe(done)}`);
   }
 }
 
@@ -112,7 +112,7 @@ async function judge(mutant: Candidate): Promise<Judged> {
   return { ...mutant, fate };
 }
 
-function told({ fate, by, file, line, was, text }: Judged): string {
+function describe({ fate, by, file, line, was, text }: Judged): string {
   return `${fate}${by === undefined ? '' : ` (${by})`}  ${file}:${line}  ${was}  ->  ${text}`;
 }
 

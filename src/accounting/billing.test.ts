@@ -424,10 +424,10 @@ test('reserves images at the most expensive price row that can apply', () => {
       fc.record({ size: word, quality: word }),
       fc.record({ size: word, quality: word }),
       fc.integer({ min: 1, max: 10 }),
-      (rows, asks, says, count) => {
+      (rows, asks, reported, count) => {
         const price = { ...nothing, image: Math.max(...rows.map(({ each }) => each)), pictures: rows };
         // The service leaves as it is what it was asked for, or says nothing of it.
-        const pictures = { count, size: asks.size ?? says.size, quality: asks.quality ?? says.quality };
+        const pictures = { count, size: asks.size ?? reported.size, quality: asks.quality ?? reported.quality };
         const estimate = { images: count, picture: asks };
         for (const seen of [pictures, { count, size: undefined, quality: undefined }, undefined]) {
           const got = billOf({ operation: 'images', price, estimate, pictures: seen })?.costNanos ?? 0;

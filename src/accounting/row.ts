@@ -91,14 +91,14 @@ export class RowWriter implements RowItem {
     }
     this.#putAccounts(reservation?.accounts);
     if (tries.length > 0) {
-      this.#say(
+      this.#append(
         'tries',
         tries.map((one) => ({ ...one, durationMs: toTenths(one.durationMs) })),
       );
     }
-    if (errorCode !== undefined) this.#say('error', errorCode);
-    if (exchange.queuedMs > 0) this.#say('queueMs', toTenths(exchange.queuedMs));
-    if (bill?.units !== undefined) this.#say('units', bill.units);
+    if (errorCode !== undefined) this.#append('error', errorCode);
+    if (exchange.queuedMs > 0) this.#append('queueMs', toTenths(exchange.queuedMs));
+    if (bill?.units !== undefined) this.#append('units', bill.units);
     return this.#end(capture);
   }
 
@@ -118,9 +118,9 @@ export class RowWriter implements RowItem {
     this.#name(modelId === undefined ? undefined : this.#model(modelId.slice(0, longestModel)));
     this.#count('items', exchange.estimate?.items ?? 0);
     this.#count('requestBytes', exchange.requestBytes);
-    if (clientRequestId !== undefined) this.#say('clientRequestId', clientRequestId);
-    if (clientAddress !== undefined && snapshot.server.logClientAddress) this.#say('clientAddress', clientAddress);
-    if (trace !== undefined) this.#say('traceId', trace.traceId);
+    if (clientRequestId !== undefined) this.#append('clientRequestId', clientRequestId);
+    if (clientAddress !== undefined && snapshot.server.logClientAddress) this.#append('clientAddress', clientAddress);
+    if (trace !== undefined) this.#append('traceId', trace.traceId);
   }
 
   #end(capture: Capture | undefined): RowItem {
@@ -186,7 +186,7 @@ export class RowWriter implements RowItem {
     }
   }
 
-  #say(field: string, value: unknown): void {
+  #append(field: string, value: unknown): void {
     this.#rare ??= {};
     this.#rare[field] = value;
   }
@@ -204,7 +204,7 @@ export class RowWriter implements RowItem {
     }
     if (isHex) return;
     buffer.fill(0, length, this.length);
-    this.#say('id', id);
+    this.#append('id', id);
   }
 
   #name(name: Name | undefined): void {
@@ -228,7 +228,7 @@ export class RowWriter implements RowItem {
     }
     this.#byte(0);
     const number = toNumber(value);
-    if (number !== null) this.#say(field, number);
+    if (number !== null) this.#append(field, number);
   }
 
   #tenths(field: string, ms: number): void {
@@ -238,7 +238,7 @@ export class RowWriter implements RowItem {
       return;
     }
     this.#byte(0);
-    this.#say(field, toNumber(tenths / 10));
+    this.#append(field, toNumber(tenths / 10));
   }
 
   #varint(value: number): void {

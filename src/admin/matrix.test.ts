@@ -365,6 +365,6 @@ test('an owner can change every member except themselves and the last owner', as
 
 test('the docs describe each role as the code does', async () => {
   const text = await readFile(new URL('../../docs/guides/access.md', import.meta.url), 'utf8');
-  const told = Array.from(text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm), ([, role, may]) => [role, may]);
-  assert.deepEqual(told, Object.entries(roleFacts));
+  const documented = Array.from(text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm), ([, role, may]) => [role, may]);
+  assert.deepEqual(documented, Object.entries(roleFacts));
 });

@@ -129,11 +129,11 @@ function conflictProblem(kind: ResourceKind, id: string, { version, by }: Confli
   if (expected === 0) {
     return new Problem('already_there', { detail: `There is a ${kind} ${id} already; open it to change it.` });
   }
-  const who = by === undefined ? 'Someone else' : toPersonWords(by.actor);
+  const person = by === undefined ? 'Someone else' : toPersonWords(by.actor);
   const when = by === undefined ? '' : ` at ${toTimeWords(by.atMs)}`;
   const what = version === 0 ? 'removed' : 'changed';
   return new Problem('changed_meanwhile', {
-    detail: `${who} ${what} the ${kind} ${id}${when}; look at what is there now, and save again.`,
+    detail: `${person} ${what} the ${kind} ${id}${when}; look at what is there now, and save again.`,
     headers: { etag: toTag(version) },
   });
 }

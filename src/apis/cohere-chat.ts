@@ -5,7 +5,7 @@ import { operationRows } from '../core/operations/index.ts';
 import type { OperationRow } from '../core/operations/row.ts';
 
 const {
-  saysTier: _tier,
+  reportsTier: _tier,
   searchedBy: _search,
   hosted: _hosted,
   objectNames: _kept,

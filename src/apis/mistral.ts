@@ -1,7 +1,4 @@
-/**
- * Client API of Mistral: embeddings of every family; moderation of one message by every family, of conversations by Mistral; fill-in-the-middle
- * by Mistral.
- */
+/** Client API of Mistral: embeddings and moderation by every family; moderation of conversations and fill-in-the-middle by Mistral. */
 
 import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';

@@ -174,14 +174,14 @@ export class ListRun implements Inquiry {
       return;
     }
     const { own, others } = inFlight.divide(missing, lane);
-    const asking = this.#ask(own, open);
+    const pending = this.#ask(own, open);
     try {
       const waiting = others.map(({ entry, found }) => this.#await(entry, found));
-      await Promise.race([Promise.all([asking, ...waiting]), this.#asker.ended]);
+      await Promise.race([Promise.all([pending, ...waiting]), this.#asker.ended]);
     } finally {
       inFlight.over(own, lane);
     }
-    await asking;
+    await pending;
     const left = others.map(({ entry }) => entry).filter(({ found }) => found === undefined);
     if (this.#asker.end === undefined) await this.#ask(left, open);
   }

@@ -1,7 +1,4 @@
-/**
- * Request fields and headers, besides the model field, that can name a model to an upstream. They are checked for every family, because any
- * address may be a gateway that passes them on.
- */
+/** Fields and headers, besides the model field, that can name a model to an upstream. Checked for every family. */
 
 interface ModelField {
   /** At the top of the body; or, where it is a `container`, anything in it that is called like a model. */

@@ -56,7 +56,7 @@ test('a file without a credential is a fault at its path, and its content is not
     client_email: 'a@b',
     private_key: privateKeyText.slice(0, 99),
   });
-  for (const [text, path, says] of [
+  for (const [text, path, expected] of [
     [`${upstream}    api_key_file: k`, 'upstreams[0].api_key_file', /no RSA key/],
     [`${upstream}    credentials:\n      - api_key_file: k`, 'upstreams[0].credentials[0].api_key_file', /no RSA key/],
   ] as const) {
@@ -65,7 +65,7 @@ test('a file without a credential is a fault at its path, and its content is not
       faults.map((fault) => fault.path),
       [path],
     );
-    assert.match(faults[0]?.message ?? '', says);
+    assert.match(faults[0]?.message ?? '', expected);
     assert.ok(!JSON.stringify(faults).includes(privateKeyText.slice(30, 40)));
   }
   const empty = await faultsOf(t, `${upstream}    api_key_file: k`, { families, files: { k: ' \n' } });

@@ -34,7 +34,8 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const fault = (says: RegExp) => (error: unknown) => error instanceof SocketFileError && says.test(error.message);
+const fault = (expected: RegExp) => (error: unknown) =>
+  error instanceof SocketFileError && expected.test(error.message);
 
 const socket = { mode: 0o600, owner: undefined, group: undefined, isTrusted: false };
 

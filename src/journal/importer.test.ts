@@ -26,7 +26,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await wait(1);
 }
 
-interface Told {
+interface Event {
   readonly level: string;
   readonly message: string;
 }
@@ -36,8 +36,8 @@ async function setUp(t: TestContext, more: Partial<ImporterDeps> = {}) {
   const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
   t.after(() => store.close());
   const { journal, reader } = createMemoryJournal();
-  const told: Told[] = [];
-  const tell = (level: string) => (message: string) => void told.push({ level, message });
+  const events: Event[] = [];
+  const tell = (level: string) => (message: string) => void events.push({ level, message });
   const log = { info: tell('info'), warn: tell('warn'), error: tell('error') };
   const start = (deps: Partial<ImporterDeps> = {}): Importer => {
     const base = {
@@ -53,7 +53,7 @@ async function setUp(t: TestContext, more: Partial<ImporterDeps> = {}) {
     t.after(() => importer.close());
     return importer;
   };
-  return { clock, store, journal, reader, told, start };
+  return { clock, store, journal, reader, events, start };
 }
 
 async function idsIn({ ledger }: Store): Promise<string[]> {
@@ -70,7 +70,7 @@ async function setUpFiles(t: TestContext) {
 }
 
 test('imports rows as they come, and releases ended nodes before the journal forgets them', async (t) => {
-  const { store, journal, reader, told, start } = await setUp(t);
+  const { store, journal, reader, events, start } = await setUp(t);
   const order: string[] = [];
   const watched: JournalReader = {
     ...reader,
@@ -90,7 +90,7 @@ test('imports rows as they come, and releases ended nodes before the journal for
   await until(() => importer.state().importedRows === 3);
   assert.deepEqual(await idsIn(store), [id(1), id(2), id(3)]);
   await until(() => importer.state().bytesBehind === 0);
-  assert.deepEqual(told, [], 'nothing had failed that would go on again');
+  assert.deepEqual(events, [], 'nothing had failed that would go on again');
 });
 
 test('the more rows a round imports, the longer the pause until the next', async (t) => {
@@ -123,7 +123,7 @@ test('the more rows a round imports, the longer the pause until the next', async
 });
 
 test('while the store fails nothing more is read, and afterwards each row is imported once', async (t) => {
-  const { clock, store, journal, reader, told, start } = await setUp(t);
+  const { clock, store, journal, reader, events, start } = await setUp(t);
   let isAway = true;
   let attempts = 0;
   let reads = 0;
@@ -154,7 +154,7 @@ test('while the store fails nothing more is read, and afterwards each row is imp
   const readsBefore = reads;
   assert.ok(readsBefore <= 2, `${readsBefore} reads`);
   assert.deepEqual(
-    told.filter(({ level }) => level === 'error').map(({ message }) => message),
+    events.filter(({ level }) => level === 'error').map(({ message }) => message),
     ['rows cannot go into the store; they stay in the journal until they can'],
   );
 
@@ -165,7 +165,7 @@ test('while the store fails nothing more is read, and afterwards each row is imp
   });
   assert.deepEqual(await idsIn(store), [1, 2, 3, 4, 5, 6, 7].map(id));
   assert.deepEqual([importer.state().failure, importer.state().rowsBehind], [undefined, 0]);
-  assert.equal(told.filter(({ message }) => message === 'rows go into the store again').length, 1);
+  assert.equal(events.filter(({ message }) => message === 'rows go into the store again').length, 1);
 });
 
 test('the delay grows after each failure, up to two seconds', async (t) => {
@@ -186,9 +186,9 @@ test('the delay grows after each failure, up to two seconds', async (t) => {
     await wait(5);
     return attemptsAt.length >= 9;
   });
-  const rests = attemptsAt.slice(1).map((atMs, index) => atMs - (attemptsAt[index] ?? 0));
+  const pauses = attemptsAt.slice(1).map((atMs, index) => atMs - (attemptsAt[index] ?? 0));
   for (const [index, least] of [50, 100, 200, 400, 800, 1_600, 2_000, 2_000].entries()) {
-    assert.ok((rests[index] ?? 0) >= least, `rests: ${rests.join(', ')}`);
+    assert.ok((pauses[index] ?? 0) >= least, `rests: ${pauses.join(', ')}`);
   }
 });
 
@@ -296,7 +296,7 @@ test('finds the journal of a killed process within ten seconds', async (t) => {
 });
 
 test('an unreadable journal does not block the others', async (t) => {
-  const { store, journal, reader, told, start } = await setUp(t);
+  const { store, journal, reader, events, start } = await setUp(t);
   const broken: JournalReader = {
     ...reader,
     id: 'broken',
@@ -307,18 +307,18 @@ test('an unreadable journal does not block the others', async (t) => {
   const importer = start({ claimOrphans: () => [{ reader: broken, release: () => undefined }] });
   await until(() => importer.state().importedRows === 1);
   assert.deepEqual(await idsIn(store), [id(1)]);
-  assert.ok(told.some(({ level }) => level === 'error'));
+  assert.ok(events.some(({ level }) => level === 'error'));
 });
 
 test('damage of a journal is reported once', async (t) => {
   const { buffer, length } = settlementLine(id(0));
   const nameless = { buffer: Buffer.from(buffer), length, names: [] };
-  const { journal, told, start } = await setUp(t);
+  const { journal, events, start } = await setUp(t);
   await journal.note(nameless);
   await journal.note(settlementLine(id(1)));
   const importer = start();
   await until(() => importer.state().importedRows === 1);
-  assert.equal(told.filter(({ message }) => message === 'a journal is damaged').length, 1);
+  assert.equal(events.filter(({ message }) => message === 'a journal is damaged').length, 1);
 });
 
 test('expired rows are deleted after each complete import and every hour', async (t) => {
@@ -366,7 +366,7 @@ test('stored objects that expired upstream are deleted after thirty days', async
 });
 
 test('a clock that jumps ahead deletes nothing until it is confirmed', async (t) => {
-  const { clock, store, journal, told, start } = await setUp(t);
+  const { clock, store, journal, events, start } = await setUp(t);
   let aheadMs = 0;
   const jumping = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
   await journal.note(settlementLine(id(1)));
@@ -375,7 +375,7 @@ test('a clock that jumps ahead deletes nothing until it is confirmed', async (t)
   await until(async () => (await store.ledger.readMark()) !== undefined);
   aheadMs = 400 * 86_400_000;
   clock.advance(3_600_000);
-  await until(() => told.some(({ message }) => message === 'retention held back'));
+  await until(() => events.some(({ message }) => message === 'retention held back'));
   // Another start, which has 48 h of its own.
   const again = start({ own: undefined, retentionMs: 90 * 86_400_000, clock: jumping });
   await again.caughtUp();

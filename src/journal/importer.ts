@@ -106,7 +106,7 @@ class Source {
   failures = 0;
   /** Of the latest one. */
   failure: string | undefined = undefined;
-  restsUntilMs = 0;
+  pausedUntilMs = 0;
   /** When it is looked again whether something can be deleted. */
   tidiesAtMs = 0;
 
@@ -219,7 +219,7 @@ class JournalImporter implements Importer {
 
   /** One batch at most. */
   async #step(source: Source): Promise<Came> {
-    if (this.#deps.clock.monotonicMs() < source.restsUntilMs) return 'nothing';
+    if (this.#deps.clock.monotonicMs() < source.pausedUntilMs) return 'nothing';
     try {
       const came = await this.#takeBatch(source);
       this.#succeeded(source);
@@ -301,7 +301,7 @@ class JournalImporter implements Importer {
       });
     }
     source.failure = failure;
-    source.restsUntilMs = clock.monotonicMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** source.failures);
+    source.pausedUntilMs = clock.monotonicMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** source.failures);
     source.failures += 1;
   }
 

@@ -258,8 +258,8 @@ test("after a restart a reader continues at the store's position and knows the o
 
 test('on a full disk new requests are refused, running ones complete, and service resumes by itself', async () => {
   const disk = createFaultyFiles('ENOSPC');
-  const told: string[] = [];
-  const note = (message: string): void => void told.push(message);
+  const logged: string[] = [];
+  const note = (message: string): void => void logged.push(message);
   const log = { info: note, warn: note, error: note };
   const journal = await open({ files: disk.files, log, segmentBytes: 64 * 1024 });
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
@@ -295,7 +295,7 @@ test('on a full disk new requests are refused, running ones complete, and servic
     outcomes(rows),
     [...open_, 'after'].map((id) => `${id} ok`),
   );
-  assert.equal(told.length, 2, `${told}`);
+  assert.equal(logged.length, 2, `${logged}`);
 });
 
 test('waits for space if the disk is full at the start', async () => {

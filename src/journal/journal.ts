@@ -436,18 +436,18 @@ class FileJournal implements Journal {
   }
 }
 
-const told = Promise.resolve();
+const written = Promise.resolve();
 
 function waitFor(part: Part, waiter: LedgerWaiter | undefined): Promise<void> {
   if (waiter === undefined) return part.promise;
   part.wait(waiter);
-  return told;
+  return written;
 }
 
 export function refuse(waiter: LedgerWaiter | undefined): Promise<void> {
   if (waiter === undefined) return Promise.reject(journalUnavailable());
   queueMicrotask(() => waiter.onNotWritten(journalUnavailable()));
-  return told;
+  return written;
 }
 
 function ownItems({ places, late }: Job, voids: readonly string[]): RowItem[] {

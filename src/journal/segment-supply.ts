@@ -30,7 +30,7 @@ export class SegmentSupply {
   #retry: NodeJS.Timeout | undefined = undefined;
   #fault: unknown = undefined;
   /** It was logged, and that it is over was not. */
-  #isTold = false;
+  #isReported = false;
   #isClosed = false;
 
   constructor(options: SupplyOptions) {
@@ -95,8 +95,8 @@ export class SegmentSupply {
 
   /** Something was written. */
   works(): void {
-    if (!this.#isTold || this.#fault !== undefined) return;
-    this.#isTold = false;
+    if (!this.#isReported || this.#fault !== undefined) return;
+    this.#isReported = false;
     this.#options.log?.info('the journal can be written again', { directory: this.#options.directory });
   }
 
@@ -135,8 +135,8 @@ export class SegmentSupply {
   #fail(thrown: unknown): void {
     const { directory, log, retryMs, onChange } = this.#options;
     this.#fault = thrown;
-    if (!this.#isTold) {
-      this.#isTold = true;
+    if (!this.#isReported) {
+      this.#isReported = true;
       log?.error('the journal cannot be written: nothing new is taken on once its room is used up', {
         directory,
         reason: codeOrReasonOf(thrown),

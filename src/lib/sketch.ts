@@ -1,7 +1,4 @@
-/**
- * A duration sketch: counts in buckets growing by 2 %, so that percentiles are within 1 %, and sketches add up (DDSketch, Masson, Rim and Lee
- * 2019).
- */
+/** A duration sketch (DDSketch, 2019): counts in buckets growing by 2 %, so that percentiles are within 1 %, and sketches add up. */
 
 const accuracy = 0.01;
 const gamma = (1 + accuracy) / (1 - accuracy);

@@ -14,11 +14,11 @@ test('of several long tasks, one runs per event-loop turn, in order', async () =
   const counting = (async () => {
     for (; !isDone; turn += 1) await turnOfTheLoop();
   })();
-  const seen: { who: number; turn: number }[] = [];
-  async function work(who: number): Promise<void> {
+  const seen: { task: number; turn: number }[] = [];
+  async function work(task: number): Promise<void> {
     for (let piece = 0; piece < 4; piece += 1) {
       await nextSlice();
-      seen.push({ who, turn });
+      seen.push({ task, turn });
       useUpSlice();
     }
   }
@@ -26,7 +26,7 @@ test('of several long tasks, one runs per event-loop turn, in order', async () =
   isDone = true;
   await counting;
   assert.deepEqual(
-    seen.map(({ who }) => who),
+    seen.map(({ task }) => task),
     [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2],
   );
   assert.equal(new Set(seen.map((one) => one.turn)).size, seen.length);

@@ -23,7 +23,7 @@ export class HolderCount {
   open = 0;
   /** Of them, those that count under a limit of exchanges at a time; and as many as the place where all nodes count knows of. */
   held = 0;
-  heldTold = 0;
+  heldReported = 0;
   /** Exchanges that have begun, and have not asked for a place yet. */
   begun = 0;
   /** It is no longer among the counters; whoever holds it must look again. */
@@ -50,7 +50,7 @@ export class HolderCount {
   }
 
   isIdleAt(nowMs: number): boolean {
-    if (this.open > 0 || this.heldTold !== 0) return false;
+    if (this.open > 0 || this.heldReported !== 0) return false;
     for (const { window } of this.#windows.values()) if (!window.isEmptyAt(nowMs)) return false;
     return true;
   }

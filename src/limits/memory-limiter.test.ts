@@ -161,7 +161,7 @@ test('forgets holders whose counts have expired', () => {
 });
 
 type Step =
-  | { readonly do: 'reserve'; readonly tokens: number; readonly items: number; readonly who: number }
+  | { readonly do: 'reserve'; readonly tokens: number; readonly items: number; readonly holders: number }
   | { readonly do: 'settle'; readonly which: number; readonly tokens: number; readonly twice: boolean }
   | { readonly do: 'wait'; readonly ms: number };
 
@@ -173,7 +173,7 @@ const steps = fc.array(
         do: fc.constant('reserve' as const),
         tokens: fc.nat(60),
         items: fc.nat(4),
-        who: fc.nat(3),
+        holders: fc.nat(3),
       }),
     },
     {
@@ -218,7 +218,7 @@ test('in any order of reserve, settle and wait, no minute exceeds the limit', ()
       for (const step of story) {
         if (step.do === 'wait') clock.advance(step.ms);
         else if (step.do === 'reserve') {
-          const list = lists[step.who] ?? [];
+          const list = lists[step.holders] ?? [];
           const amounts = { requests: 1, tokens: step.tokens, items: step.items };
           const answer = limiter.reserve(list, amounts);
           if (answer.kind === 'taken') {
@@ -237,17 +237,17 @@ test('in any order of reserve, settle and wait, no minute exceeds the limit', ()
           if (!entry.isSettled) entry.tokens = tokens;
           entry.isSettled = true;
         }
-        for (const who of [key, project, model]) {
-          const mine = noted.filter((entry) => entry.lists.includes(who));
+        for (const holder of [key, project, model]) {
+          const mine = noted.filter((entry) => entry.lists.includes(holder));
           for (const { atMs: endMs } of mine) {
             const within = mine.filter(({ atMs }) => atMs <= endMs && atMs > endMs - minuteMs);
-            for (const { measure, most } of who.caps.rates) {
+            for (const { measure, most } of holder.caps.rates) {
               const sum = within.reduce((total, entry) => total + (measure === 'requests' ? 1 : entry[measure]), 0);
-              assert.ok(sum <= most, `${sum} ${measure} of ${who.kind}, and the limit is ${most}`);
+              assert.ok(sum <= most, `${sum} ${measure} of ${holder.kind}, and the limit is ${most}`);
             }
           }
           const open = mine.filter(({ isSettled }) => !isSettled).length;
-          assert.ok(open <= (who.caps.concurrency ?? Number.POSITIVE_INFINITY));
+          assert.ok(open <= (holder.caps.concurrency ?? Number.POSITIVE_INFINITY));
         }
       }
       // Back to nothing: all is free again, and no more than that.

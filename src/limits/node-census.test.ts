@@ -7,7 +7,7 @@ function rig() {
   let latest = async () => 0;
   return {
     lines,
-    say(answer: typeof latest) {
+    answerWith(answer: typeof latest) {
       latest = answer;
     },
     take: (workers: number) =>
@@ -23,21 +23,21 @@ function rig() {
 }
 
 test('counts itself and the nodes it hears, and at least its own workers', async () => {
-  const { take, say } = rig();
+  const { take, answerWith } = rig();
   assert.equal((await take(1)).count, 1);
   assert.equal((await take(4)).count, 4);
-  say(async () => 5);
+  answerWith(async () => 5);
   assert.equal((await take(4)).count, 6);
 });
 
 test('recounts only while needed', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const { take, say } = rig();
+  const { take, answerWith } = rig();
   const census = await take(1);
   t.after(() => census.close());
   let isNeeded = false;
   census.keepUp(() => isNeeded);
-  say(async () => 3);
+  answerWith(async () => 3);
   t.mock.timers.tick(5_000);
   await new Promise(setImmediate);
   assert.equal(census.count, 1);
@@ -49,12 +49,12 @@ test('recounts only while needed', async (t) => {
 
 test('an unresponsive store keeps the last count, and is reported once', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const { take, say, lines } = rig();
-  say(async () => 2);
+  const { take, answerWith, lines } = rig();
+  answerWith(async () => 2);
   const census = await take(1);
   t.after(() => census.close());
   census.keepUp(() => true);
-  say(() => Promise.reject(new Error('away')));
+  answerWith(() => Promise.reject(new Error('away')));
   for (const _ of [1, 2]) {
     t.mock.timers.tick(5_000);
     await new Promise(setImmediate);

@@ -19,7 +19,7 @@ const tellAfterMs = 50;
 /** Longer than that without an answer, and the connection is given up. */
 const claimTimeoutMs = 1_000;
 /** Keys that one script is told of at once. */
-const toldAtOnce = 300;
+const reportedAtOnce = 300;
 
 export interface RedisLimiterDeps {
   readonly url: string;
@@ -95,7 +95,7 @@ class SharedLimiter implements RedisLimiter, Decider {
       onUp: ({ redisNowMs, dataSet, isNewNode, isNewData }) => {
         this.#offsetMs = redisNowMs - this.nowMs();
         this.#countIn(dataSet);
-        if (isNewNode || isNewData) this.#forgetTold(isNewData);
+        if (isNewNode || isNewData) this.#forgetReported(isNewData);
         this.#tell();
       },
       onBeat: (redisNowMs) => {
@@ -194,14 +194,14 @@ class SharedLimiter implements RedisLimiter, Decider {
   takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): SharedTaken {
     const nowMs = this.nowMs();
     plan.take(nowMs, amounts);
-    for (const { count } of plan.crowds) count.heldTold += 1;
+    for (const { count } of plan.crowds) count.heldReported += 1;
     return new SharedTaken(this, plan, amounts, nowMs, reply);
   }
 
   /** Redis let it through after it was decided here: what it counted need not be told, or must be given back. */
   takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void {
     for (const { rate, window } of plan.rates) window.note(atMs, -amounts[rate.measure]);
-    for (const { count } of plan.crowds) count.heldTold += 1;
+    for (const { count } of plan.crowds) count.heldReported += 1;
     this.#hasUntold = true;
   }
 
@@ -231,7 +231,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     for (const [index, { count }] of plan.crowds.entries()) {
       keys.push(remote.keys[plan.rates.length + index] ?? '');
       args.push('-1');
-      count.heldTold -= 1;
+      count.heldReported -= 1;
     }
     if (keys.length === 0) return;
     this.#link.run(adjustScript, keys, [this.#link.node, String(rates), ...args]).catch((error: unknown) => {
@@ -299,9 +299,9 @@ class SharedLimiter implements RedisLimiter, Decider {
     this.#remote = new WeakMap();
   }
 
-  #forgetTold(isNewData: boolean): void {
+  #forgetReported(isNewData: boolean): void {
     for (const count of this.#counters.all()) {
-      count.heldTold = 0;
+      count.heldReported = 0;
       if (!isNewData && !this.#mustTellAll) continue;
       for (const { window } of count.windows()) window.noteAll();
     }
@@ -330,7 +330,7 @@ class SharedLimiter implements RedisLimiter, Decider {
           rates.push(key);
           differences.push(String(window.bucketMs), String(this.#redisBucket(bucket, window.bucketMs)), String(amount));
         });
-        if (rates.length >= toldAtOnce) send();
+        if (rates.length >= reportedAtOnce) send();
       }
     }
     if (rates.length > 0) send();
@@ -341,13 +341,13 @@ class SharedLimiter implements RedisLimiter, Decider {
     const keys: string[] = [];
     const differences: string[] = [];
     for (const count of this.#counters.all()) {
-      if (count.held === count.heldTold) continue;
+      if (count.held === count.heldReported) continue;
       keys.push(this.#prefix + crowdKey(count));
-      differences.push(String(count.held - count.heldTold));
-      count.heldTold = count.held;
+      differences.push(String(count.held - count.heldReported));
+      count.heldReported = count.held;
     }
-    for (let first = 0; first < keys.length; first += toldAtOnce) {
-      const end = first + toldAtOnce;
+    for (let first = 0; first < keys.length; first += reportedAtOnce) {
+      const end = first + reportedAtOnce;
       const args = [this.#link.node, '0', ...differences.slice(first, end)];
       this.#link.run(adjustScript, keys.slice(first, end), args).catch((error: unknown) => this.#link.lose(error));
     }

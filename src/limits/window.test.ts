@@ -4,10 +4,10 @@ import { slots, Window } from './window.ts';
 
 const minuteMs = 60_000;
 
-function toldOf(window: Window, nowMs: number): [number, number][] {
-  const told: [number, number][] = [];
-  window.tell(nowMs, (bucket, amount) => told.push([bucket, amount]));
-  return told;
+function reportOf(window: Window, nowMs: number): [number, number][] {
+  const reported: [number, number][] = [];
+  window.tell(nowMs, (bucket, amount) => reported.push([bucket, amount]));
+  return reported;
 }
 
 test('each count is reported once, bucket by bucket', () => {
@@ -16,11 +16,11 @@ test('each count is reported once, bucket by bucket', () => {
   window.note(5_900, 1);
   window.note(7_000, 4);
   window.note(8_000, 0);
-  assert.deepEqual(toldOf(window, 8_000), [
+  assert.deepEqual(reportOf(window, 8_000), [
     [5, 3],
     [7, 4],
   ]);
-  assert.deepEqual(toldOf(window, 8_000), []);
+  assert.deepEqual(reportOf(window, 8_000), []);
 });
 
 test('expired counts are not reported, and never as current', () => {
@@ -28,9 +28,9 @@ test('expired counts are not reported, and never as current', () => {
   window.note(0, 2);
   assert.equal(window.totalAt(slots * 1_000), 0);
   window.note(0, 3);
-  assert.deepEqual(toldOf(window, slots * 1_000), []);
+  assert.deepEqual(reportOf(window, slots * 1_000), []);
   window.note(1_000, 5);
-  assert.deepEqual(toldOf(window, slots * 1_000), [[1, 5]]);
+  assert.deepEqual(reportOf(window, slots * 1_000), [[1, 5]]);
 });
 
 test('a node uses its part of the remaining amount, less its own use since, while the report is fresh', () => {

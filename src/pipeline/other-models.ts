@@ -1,7 +1,4 @@
-/**
- * Models that a request names besides its own, anywhere an upstream could read one. Each is authorised as a model and renamed for the upstream;
- * anything else in such a place is refused.
- */
+/** Models that a request names besides its own. Each is authorised and renamed for the upstream; anything else there is refused. */
 
 import { Buffer } from 'node:buffer';
 import type { RequestEstimate } from '../core/accounting/price.ts';

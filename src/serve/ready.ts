@@ -30,7 +30,7 @@ interface Start {
 type Outlets = Pick<Surroundings, 'cwd' | 'env' | 'stdout' | 'terminal'>;
 
 /** Called when the port is ours: a key made before a failed start would have been shown to nobody. */
-export async function sayReady(
+export async function reportReady(
   { loaded, store, listening, admin, workers }: Start,
   log: Log,
   outlets: Outlets,

@@ -7,7 +7,7 @@ import { openLog } from '../telemetry/log.ts';
 import { openAdminListener } from './admin-listener.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { openGateway } from './gateway.ts';
-import { sayReady } from './ready.ts';
+import { reportReady } from './ready.ts';
 import { startReloading } from './reload.ts';
 import { createReloadHistory } from './reload-history.ts';
 import { endAtNextSignal, nextSignal, ReloadSignals } from './stop.ts';
@@ -55,7 +55,7 @@ async function serveAlone(
       surroundings,
     );
     closers.unshift(admin);
-    await sayReady({ loaded, store, listening, admin }, log, surroundings);
+    await reportReady({ loaded, store, listening, admin }, log, surroundings);
   } catch (error) {
     for (const one of closers) await one.close();
     throw error;

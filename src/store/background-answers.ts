@@ -103,16 +103,16 @@ export function createBackgroundStore(
 type Row = Selectable<Schema['background_answers']>;
 
 function toRow(answer: BackgroundAnswer): Omit<Row, 'due_at' | 'node' | 'node_until'> {
-  const { id, upstream, credential, key, project, model, rowId, asking, createdAtMs } = answer;
+  const { id, upstream, credential, key, project, model, rowId, estimate, createdAtMs } = answer;
   const its = { id, upstream, credential, key, project: project ?? null, model: toStorableText(model) };
-  return { ...its, row_id: rowId, asking: JSON.stringify(asking), ended: null, created_at: createdAtMs };
+  return { ...its, row_id: rowId, asking: JSON.stringify(estimate), ended: null, created_at: createdAtMs };
 }
 
 function toAnswer(row: Row): BackgroundAnswer {
   const { id, upstream, credential, key, project, model, row_id: rowId, asking, created_at: createdAtMs } = row;
   const its = { id, upstream, credential, key, project: project ?? undefined, model };
   const end = row.ended === null ? undefined : toEnd(readJson(row.ended));
-  return { ...its, rowId, asking: toRequestEstimate(readJson(asking)), createdAtMs, end };
+  return { ...its, rowId, estimate: toRequestEstimate(readJson(asking)), createdAtMs, end };
 }
 
 /** What another version wrote otherwise is looked for again. */

@@ -108,7 +108,9 @@ type Row = Selectable<Schema['kept_objects']>;
 
 function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document, input }: StoredObject): Row {
   const named = { owner: toStorableText(owner), model: toStorableText(model) };
-  const said = { document: document ?? null, input: input === undefined ? null : JSON.stringify(input) };
+  // In the column the estimate is called `asking`.
+  const written = input && { model: input.model, upstreamModel: input.upstreamModel, asking: input.estimate };
+  const said = { document: document ?? null, input: written === undefined ? null : JSON.stringify(written) };
   return { id, kind, upstream, credential, ...named, created_at: createdAtMs, ...said };
 }
 
@@ -122,15 +124,15 @@ function toObject({ id, kind, upstream, owner, credential, model, created_at, do
 function toInput(value: unknown): Pick<StoredObject, 'input'> {
   if (!isMapping(value)) return {};
   const { model, upstreamModel } = value;
-  const asking = toRequestEstimate(value.asking);
-  const { batch } = asking;
+  const estimate = toRequestEstimate(value.asking);
+  const { batch } = estimate;
   if (typeof model !== 'string' || typeof upstreamModel !== 'string' || batch === undefined) return {};
   const unbounded = isMapping(value.asking) ? value.asking.unbounded : undefined;
   return {
     input: {
       model,
       upstreamModel,
-      asking: { ...asking, batch, ...(typeof unbounded === 'string' && { unbounded }) },
+      estimate: { ...estimate, batch, ...(typeof unbounded === 'string' && { unbounded }) },
     },
   };
 }

@@ -1,7 +1,4 @@
-/**
- * The access log line of a request, from an allow-list of fields without content, headers, query or credential. A service's secret in a name is
- * masked.
- */
+/** The access log line of a request, from an allow-list of fields without content, headers, query or credential. */
 
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Usage } from '../core/accounting/usage.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asking, credential, routePlan, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
+import { credential, routePlan, setup, target, untried, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { RoutePlan, Tried } from '../core/dispatch.ts';
 import type { ModelIndex, Target, Upstream } from '../core/snapshot.ts';
 
@@ -108,7 +108,7 @@ test('a credential of weight 0 is never used', () => {
 test('retries count against the retry budget of the upstream they go to, first calls do not', () => {
   const { choose, nobody } = setup();
   const where = routePlan([target(upstream('a'))]);
-  const again = (): Tried => Object.assign(asking(), { sent: 1, counted: true });
+  const again = (): Tried => Object.assign(untried(), { sent: 1, counted: true });
   for (let i = 0; i < 20; i += 1) choose(where, again()).dropped();
   assert.equal(nobody(where, again()).kind, 'spent');
   choose(where).dropped();
@@ -118,7 +118,7 @@ test('an unsent call does not count against the retry budget', () => {
   const { choose } = setup();
   const where = routePlan([target(upstream('a')), target(upstream('b'))]);
   for (let i = 0; i < 200; i += 1) {
-    const tried = asking();
+    const tried = untried();
     const first = choose(where, tried);
     first.dropped();
     tried.upstream(first.candidate.target.upstream.id);
@@ -129,7 +129,7 @@ test('an unsent call does not count against the retry budget', () => {
 test('a tried target is not chosen again, and no target is left once all were tried', () => {
   const { choose, nobody } = setup();
   const where = routePlan([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
-  const tried = asking();
+  const tried = untried();
   const seen = new Set<Target>();
   for (let i = 0; i < 3; i += 1) {
     const lease = choose(where, tried);
@@ -226,7 +226,7 @@ function patternSetup(name = 'oa-*') {
   const where = routePlan([one]);
   const models = modelsOf('a', where);
   all.dispatcher.adopt({ upstreams: new Map([['a', one.upstream]]), models });
-  const limited = (matched: string): void => all.choose(where, asking(), matched).limited('answered 429', 20_000);
+  const limited = (matched: string): void => all.choose(where, untried(), matched).limited('answered 429', 20_000);
   const states = (): string[] =>
     all.dispatcher.describe({ models }).map(({ model, state, why }) => `${model} ${state}${why ? `: ${why}` : ''}`);
   return { ...all, where, models, limited, states };
@@ -235,10 +235,10 @@ function patternSetup(name = 'oa-*') {
 test('each name matched by a pattern has its own cooldown; its siblings are called as before', () => {
   const { choose, nobody, limited, where, states, changes } = patternSetup();
   limited('small');
-  const none = nobody(where, asking(), 'small');
+  const none = nobody(where, untried(), 'small');
   assert.deepEqual([none.kind, none.isLimited, none.retryAfterMs], ['resting', true, 20_000]);
   assert.match(none.why[0] ?? '', /^a: oa-small: rests 20\.0 s more \(answered 429\)$/);
-  choose(where, asking(), 'large').served(1);
+  choose(where, untried(), 'large').served(1);
   // Whoever looks is told of the pattern, of which there is one, and which of its names rests.
   assert.deepEqual(states(), ['oa-* resting: oa-small: answered 429']);
   assert.deepEqual(
@@ -258,31 +258,31 @@ test('a name made by a pattern and the same name in the configuration are one ta
 test("a pattern's names are remembered up to a thousand; idle ones are evicted first, one in cooldown last", () => {
   const { choose, nobody, limited, where, clock } = patternSetup();
   limited('resting');
-  const busy = choose(where, asking(), 'busy');
+  const busy = choose(where, untried(), 'busy');
   for (let n = 0; n < 3_000; n += 1) {
     clock.advance(1);
-    choose(where, asking(), `name-${n}`).failed('broken', 'wire');
+    choose(where, untried(), `name-${n}`).failed('broken', 'wire');
   }
-  assert.equal(nobody(where, asking(), 'resting').kind, 'resting');
+  assert.equal(nobody(where, untried(), 'resting').kind, 'resting');
   busy.served(1);
 });
 
 test("a pattern's name is forgotten after ten minutes without a call", () => {
   const { choose, where, clock, states } = patternSetup();
-  for (let n = 0; n < 5; n += 1) choose(where, asking(), 'gone').failed('broken', 'wire');
-  choose(where, asking(), 'busy').enter({ gone: false, work: undefined }, 1);
+  for (let n = 0; n < 5; n += 1) choose(where, untried(), 'gone').failed('broken', 'wire');
+  choose(where, untried(), 'busy').enter({ gone: false, work: undefined }, 1);
   assert.deepEqual(states(), ['oa-* failing: oa-gone: broken']);
   clock.advance(600_001);
   assert.deepEqual(states(), ['oa-* healthy']);
   // It begins anew, as one that was never called.
-  choose(where, asking(), 'gone').served(1);
+  choose(where, untried(), 'gone').served(1);
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
 test("a pattern's name called within ten minutes is remembered, however long the gateway runs", () => {
   const { choose, where, clock, states } = patternSetup();
   clock.advance(3_600_000);
-  for (let n = 0; n < 5; n += 1) choose(where, asking(), 'bad').failed('broken', 'wire');
+  for (let n = 0; n < 5; n += 1) choose(where, untried(), 'bad').failed('broken', 'wire');
   clock.advance(590_000);
   assert.notDeepEqual(states(), ['oa-* healthy']);
   clock.advance(10_001);
@@ -300,9 +300,9 @@ test('the health of a name survives a reload if its pattern does', () => {
     });
   const same = routePlan([again]);
   adopt(same);
-  assert.equal(nobody(same, asking(), 'small').kind, 'resting');
+  assert.equal(nobody(same, untried(), 'small').kind, 'resting');
   adopt(routePlan([named(again.upstream, 'other-*')]));
   const back = routePlan([named(upstream('a'), 'oa-*')]);
   adopt(back);
-  choose(back, asking(), 'small').dropped();
+  choose(back, untried(), 'small').dropped();
 });

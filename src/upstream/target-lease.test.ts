@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asking, routePlan, setup, target, upstream } from '../../test/support/gateways/dispatching.ts';
+import { routePlan, setup, target, untried, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { ClientWork } from '../core/outcome.ts';
 
 test('a target that loads a model is in cooldown, and probed again each time', () => {
@@ -84,7 +84,7 @@ test('an additional slot of a lease is released once, however often it is ended'
   const further = lease.enterAgain();
   assert.ok(further !== undefined);
   assert.equal(lease.enterAgain(), undefined, 'there are two places');
-  assert.equal(nobody(where, asking()).kind, 'full');
+  assert.equal(nobody(where, untried()).kind, 'full');
   further.over(undefined);
   further.over(undefined);
   const other = lease.enterAgain();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { openNowhere, question, Told } from '../../test/support/wire/wire-answers.ts';
+import { openNowhere, question, Recorder } from '../../test/support/wire/wire-answers.ts';
 import { ClientCall, type ClientRequest } from './client-call.ts';
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 
@@ -37,7 +37,7 @@ test('a connection is stale only if it was used before and closed before any byt
         ask();
         socket.emit('data', Buffer.from(ok));
       }
-      const told = new Told();
+      const told = new Recorder();
       ask(told);
       if (begun !== '') socket.emit('data', Buffer.from(begun));
       close(socket);
@@ -113,7 +113,7 @@ test('a cancelled call gets no more events, and its connection is closed', () =>
     ['body', chunked],
     ['body', ok],
   ] as const) {
-    const told = new Told();
+    const told = new Recorder();
     const opened = openNowhere({ ...question, body: Buffer.alloc(20_000) }, told);
     let call: ClientCall | undefined;
     told.events.push = (event: string) => {
@@ -142,7 +142,7 @@ test('an invalid request is not sent', () => {
   ];
   for (const row of rows) {
     assert.throws(
-      () => new ClientCall({ ...question, ...row }, 'host.test', new Told()),
+      () => new ClientCall({ ...question, ...row }, 'host.test', new Recorder()),
       TypeError,
       JSON.stringify(row),
     );

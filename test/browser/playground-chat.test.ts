@@ -160,9 +160,9 @@ testInBrowser('the calls of tools are shown, answered by hand, and the talk goes
   await shoot(visitor, page, 'playground-chat-tools');
   await thread.getByRole('button', { name: 'Send the answer' }).click();
   await thread.getByText('A light coat.').first().waitFor();
-  const [asked, told] = upstream.requests.map(bodyOf);
+  const [asked, answered] = upstream.requests.map(bodyOf);
   assert.equal(asked.tools[0].function.name, 'get_weather');
-  assert.deepEqual(told.messages.slice(1), [
+  assert.deepEqual(answered.messages.slice(1), [
     {
       role: 'assistant',
       content: null,

@@ -160,7 +160,7 @@ class Stage {
     this.#caller = caller;
     this.#place = place;
     this.#charges = charges;
-    this.#clients = nodes.map((_, node) => this.#goOnAsking(node));
+    this.#clients = nodes.map((_, node) => this.#keepCalling(node));
   }
 
   /** A process that has just been started does everything for the first time, and Redis seems late to it. */
@@ -226,7 +226,7 @@ class Stage {
     );
   }
 
-  async #goOnAsking(node: number): Promise<void> {
+  async #keepCalling(node: number): Promise<void> {
     const port = this.#nodes[node]?.port ?? 0;
     const ask = (kind: Kind) => this.#caller.ask({ port, key: secretOf(kind), path, body });
     while (!this.#isOver) {

@@ -86,13 +86,13 @@ export default definePromise({
     for (const [at, answer] of seen) {
       const whole = answers.get(at.kind) ?? Buffer.alloc(0);
       const sent = readBeginning(whole.subarray(0, at.afterBytes));
-      const told = `${at.id}: ${answer.statusLine || 'no answer'}, ${answer.body.length} bytes, ${answer.closed}`;
-      if (!isBeginning(at, sent, answer)) wrongBytes.add(told);
-      if (answer.status === 200 && answer.complete && !sent.complete) lookComplete.add(told);
+      const description = `${at.id}: ${answer.statusLine || 'no answer'}, ${answer.body.length} bytes, ${answer.closed}`;
+      if (!isBeginning(at, sent, answer)) wrongBytes.add(description);
+      if (answer.status === 200 && answer.complete && !sent.complete) lookComplete.add(description);
       const [line, ...more] = log.of(at.id);
       if (line === undefined || more.length > 0)
         outcomes.add(`${at.id}: ${more.length + (line === undefined ? 0 : 1)}`);
-      else if (!tellsTheSame(line, answer)) stories.add(`${told}; logged ${JSON.stringify(line)}`);
+      else if (!agreesWith(line, answer)) stories.add(`${description}; logged ${JSON.stringify(line)}`);
     }
     return [
       wrongBytes.outOf(seen.size),
@@ -221,7 +221,7 @@ function isBeginning({ how }: Case, sent: AnswerBeginning, { status, body, compl
   return sent.headComplete ? status === 200 && body.equals(sent.body) : isOwnError;
 }
 
-function tellsTheSame(line: AccessLine, { status, body, complete }: RawResponse): boolean {
+function agreesWith(line: AccessLine, { status, body, complete }: RawResponse): boolean {
   const isCut = status === 200 && !complete;
   const isFailed = status !== 200 || isCut;
   return (

@@ -24,7 +24,7 @@ const inTheStream: Moment = {
   name: 'in the stream',
   path: '/v1/completions',
   body: { prompt: 'x', stream: true },
-  say: stream,
+  respond: stream,
   seen: 'word 1',
 };
 
@@ -46,8 +46,8 @@ export default definePromise({
       timesMs.push(closedAfterMs ?? Number.POSITIVE_INFINITY);
       if (closedAfterMs === undefined) goingOn.add(`${id}, ${how}`);
       const [line] = lines;
-      const isTold = line?.client_gone === true && line.error === 'client_closed' && line.cut === undefined;
-      if (lines.length !== 1 || !isTold) untold.add(`${id}, ${how}: ${JSON.stringify(lines)}`);
+      const isLogged = line?.client_gone === true && line.error === 'client_closed' && line.cut === undefined;
+      if (lines.length !== 1 || !isLogged) untold.add(`${id}, ${how}: ${JSON.stringify(lines)}`);
     }
     const { p50Ms, p99Ms } = latencyOf(timesMs);
     const closed = within('upstream connection closed after the client left, p99', p99Ms, 50);

@@ -14,7 +14,7 @@ const waiting: Moment = {
   name: 'waiting for the head',
   path: '/v1/rerank',
   body: { query: 'q', documents: ['d'] },
-  say: async () => {},
+  respond: async () => {},
   seen: '',
 };
 
@@ -22,7 +22,7 @@ const inTheBody: Moment = {
   name: 'in the body',
   path: '/v1/embeddings',
   body: { input: 'x' },
-  async say(reply) {
+  async respond(reply) {
     await reply.head(200, promised);
     await reply.raw('{"object":"list","data":[');
   },
@@ -33,7 +33,7 @@ const inAnError: Moment = {
   name: 'in an error that is held back',
   path: '/v1/completions',
   body: { prompt: 'x' },
-  async say(reply) {
+  async respond(reply) {
     await reply.head(500, promised);
     await reply.raw('{"error":');
   },
@@ -65,9 +65,9 @@ export default definePromise({
     const untold = createViolations('requests whose one outcome in the log does not say that the client left');
     for (const departure of departures) {
       const { id, how, moment, closedAfterMs = Number.POSITIVE_INFINITY } = departure;
-      const told = `${id}, ${moment.name}, ${how}`;
-      if (closedAfterMs > promptlyMs) goingOn.add(`${told}: ${closedAfterMs} ms`);
-      if (!isTold(departure)) untold.add(`${told}: ${JSON.stringify(departure.lines)}`);
+      const description = `${id}, ${moment.name}, ${how}`;
+      if (closedAfterMs > promptlyMs) goingOn.add(`${description}: ${closedAfterMs} ms`);
+      if (!isLogged(departure)) untold.add(`${description}: ${JSON.stringify(departure.lines)}`);
     }
     return [
       goingOn.outOf(departures.length),
@@ -78,7 +78,7 @@ export default definePromise({
   },
 });
 
-function isTold({ moment, lines }: Departure): boolean {
+function isLogged({ moment, lines }: Departure): boolean {
   const [line, ...more] = lines;
   if (line === undefined || more.length > 0) return false;
   return line.client_gone === true && line.error === 'client_closed' && line.status === statuses.get(moment);

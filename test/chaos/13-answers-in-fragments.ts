@@ -93,10 +93,10 @@ export default definePromise({
     const otherUsage = createViolations('answers of which another usage was observed');
     const check: Check = async (plan) => {
       const seen = await fragments.ask(plan);
-      const told = `${plan.at.name}, split at ${plan.cuts.join(', ').slice(0, 100)}`;
+      const description = `${plan.at.name}, split at ${plan.cuts.join(', ').slice(0, 100)}`;
       const isCounted = isDeepStrictEqual(seen.usage, counted);
-      if (!seen.isSame) otherBytes.add(told);
-      if (!isCounted) otherUsage.add(`${told}: ${JSON.stringify(seen.usage)}`);
+      if (!seen.isSame) otherBytes.add(description);
+      if (!isCounted) otherUsage.add(`${description}: ${JSON.stringify(seen.usage)}`);
       return seen.isSame && isCounted;
     };
 

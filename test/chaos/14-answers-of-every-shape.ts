@@ -135,14 +135,15 @@ export default definePromise({
         const headers = authorized(['Idempotency-Key', String(no)], ['Accept-Encoding', 'gzip, br, zstd']);
         const seen = await pair.rig.post(path, { model: 'm', ...body }, { headers });
         answers.delete(no);
-        const told = `${path} ${JSON.stringify(shape)}: ${seen.statusLine}`;
-        if (!isSameMessage(sent, seen)) otherBytes.add(`${told}, ${seen.body.length} bytes of ${sent.body.length}`);
+        const description = `${path} ${JSON.stringify(shape)}: ${seen.statusLine}`;
+        if (!isSameMessage(sent, seen))
+          otherBytes.add(`${description}, ${seen.body.length} bytes of ${sent.body.length}`);
         if (!isDeepStrictEqual(fromUpstream(seen), expectedHeaders(sent))) {
-          otherHeaders.add(`${told} ${JSON.stringify(fromUpstream(seen))}`);
+          otherHeaders.add(`${description} ${JSON.stringify(fromUpstream(seen))}`);
         }
         if (!isDeepStrictEqual(seen.trailers, sent.trailers))
-          otherTrailers.add(`${told} ${JSON.stringify(seen.trailers)}`);
-        if (seen.informational.length > 0) interim.add(told);
+          otherTrailers.add(`${description} ${JSON.stringify(seen.trailers)}`);
+        if (seen.informational.length > 0) interim.add(description);
       }
     };
     await Promise.all(Array.from({ length: clientsAtOnce }, work));

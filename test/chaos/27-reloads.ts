@@ -198,9 +198,9 @@ async function refusalAfter(gateway: GatewayProcess, said: number, fault: Fault)
   return undefined;
 }
 
-function names(told: unknown, { path, reason }: Fault): boolean {
-  if (!Array.isArray(told)) return false;
-  return told.some((one: unknown) => {
+function names(reported: unknown, { path, reason }: Fault): boolean {
+  if (!Array.isArray(reported)) return false;
+  return reported.some((one: unknown) => {
     if (typeof one !== 'object' || one === null || !('path' in one) || !('message' in one)) return false;
     return one.path === path && reason.test(String(one.message));
   });

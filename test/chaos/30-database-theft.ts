@@ -346,18 +346,18 @@ async function judgeForgeries(rig: ChaosRig, loot: Loot, upstream: FakeUpstream)
   };
   let starts = 0;
   const forgeries = toForgeries(sealingKey);
-  for (const { name, env, change, says } of forgeries) {
+  for (const { name, env, change, expected } of forgeries) {
     rig.progress(`${place.name}: ${name}`);
     if (change !== undefined) await put(change(...documents));
     const asked = upstream.requests.length;
     const { code, errors } = await createCommandLine({ cwd: directory, env })('models', '--config', configFile);
     if (code !== 1) accepted.push(`${name}: "models" ended with ${code}`);
-    if (!says.test(errors)) silent.push(`${name}: ${errors.slice(0, 200)}`);
+    if (!expected.test(errors)) silent.push(`${name}: ${errors.slice(0, 200)}`);
     if (starts < sizes[rig.scale].starts) {
       starts += 1;
       const run = await runPostern(['serve', '--config', configFile], { cwd: directory, env });
       if (run.code !== 1) accepted.push(`${name}: a start ended with ${run.code}`);
-      if (!says.test(run.stderr)) silent.push(`${name}, at the start: ${run.stderr.slice(0, 200)}`);
+      if (!expected.test(run.stderr)) silent.push(`${name}, at the start: ${run.stderr.slice(0, 200)}`);
     }
     if (upstream.requests.length !== asked) accepted.push(`${name}: the upstream was asked`);
     await put(documents);

@@ -61,7 +61,7 @@ export default definePromise({
     progress('warming up');
     await load(quietMs).ended;
     const quiet = await load(quietMs).ended;
-    const restingBytes = await gateway.rssBytes();
+    const idleBytes = await gateway.rssBytes();
 
     const packed = gzipSync(Buffer.from(JSON.stringify({ model: 'm', input: 'a'.repeat(bombBytes) })));
     const watch = watchMemory(gateway);
@@ -82,7 +82,7 @@ export default definePromise({
     progress('waiting for the memory to come back');
     const startedMs = performance.now();
     let afterBytes = await gateway.rssBytes();
-    while (afterBytes > restingBytes + memoryMebibytes * MiB && performance.now() < startedMs + givenBackWithinMs) {
+    while (afterBytes > idleBytes + memoryMebibytes * MiB && performance.now() < startedMs + givenBackWithinMs) {
       await wait(250);
       afterBytes = await gateway.rssBytes();
     }
@@ -99,7 +99,7 @@ export default definePromise({
           beyondMebibytes,
           'MiB',
         ),
-        `${toMebibytes(restingBytes)} MiB before; answers to the long ones: ${inWords(outcomes)}`,
+        `${toMebibytes(idleBytes)} MiB before; answers to the long ones: ${inWords(outcomes)}`,
       ),
       within('small requests of another key: p99', meanwhile.latency.p99Ms, Math.ceil(2 * quiet.latency.p99Ms)),
       atMost(
@@ -114,7 +114,7 @@ export default definePromise({
       within('until the resident set is what it was, and 64 MiB', backMs, givenBackWithinMs),
       atMost(
         'memory given back: resident set over what it was',
-        toMebibytes(afterBytes - restingBytes),
+        toMebibytes(afterBytes - idleBytes),
         memoryMebibytes,
         'MiB',
       ),

@@ -159,8 +159,8 @@ class Stage {
     this.#parts = parts;
     this.proxy = parts.proxy;
     this.#clients = parts.nodes.flatMap(({ port }) => [
-      ...Array.from({ length: roomyKeys }, (_, at) => this.#goOnAsking(port, `roomy-${at}`, 1)),
-      this.#goOnAsking(port, 'tight', 10),
+      ...Array.from({ length: roomyKeys }, (_, at) => this.#keepCalling(port, `roomy-${at}`, 1)),
+      this.#keepCalling(port, 'tight', 10),
     ]);
   }
 
@@ -229,7 +229,7 @@ class Stage {
     return performance.now() - sinceMs;
   }
 
-  async #goOnAsking(port: number, key: string, pauses: number): Promise<void> {
+  async #keepCalling(port: number, key: string, pauses: number): Promise<void> {
     const { caller, random } = this.#parts;
     const question: Question = { port, key: secretOf(key), path: '/v1/moderations', body };
     while (!this.#isOver) {

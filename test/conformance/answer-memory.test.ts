@@ -13,7 +13,7 @@ const KiB = 1024;
 const patienceMs = 30_000;
 /** 2 MiB for all answers; half a MiB for a key, and beside it one that is longer. An answer counts twice while it is read. */
 const server = { body_limit: '1MiB', body_memory: '2MiB', body_wait: '30ms' };
-const asking = '{"model":"m","input":"x"}';
+const question = '{"model":"m","input":"x"}';
 
 async function until(isSo: () => boolean): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
@@ -51,7 +51,7 @@ function gated(bytes: number): { readonly script: Handler; open(): void } {
 test('memory for a response is reserved before reading, and released when the client has the result', async (t) => {
   const { script, open } = gated(150 * KiB);
   const setup = await startTranslated(t, script, { server });
-  const answer = setup.embed(asking);
+  const answer = setup.embed(question);
   await until(() => held(setup) >= 300 * KiB);
   assert.equal(setup.rig.app.memory().requests.heldBytes < KiB, true, 'the request has a budget of its own');
   open();
@@ -62,11 +62,11 @@ test('memory for a response is reserved before reading, and released when the cl
 test('if no memory is free in time the client gets an error, no other target is called, and nothing leaks', async (t) => {
   const first = gated(200 * KiB);
   const setup = await startTranslated(t, first.script, { server });
-  const holding = setup.embed(asking);
+  const holding = setup.embed(question);
   await until(() => held(setup) >= 400 * KiB);
   const second = gated(100 * KiB);
   setup.upstream.respondWith(second.script);
-  const refused = await setup.embed(asking);
+  const refused = await setup.embed(question);
   assertError(refused, 'overloaded', { message: /answers that are translated \(server\.body_memory\)/ });
   assert.equal(refused.header('retry-after'), '1');
   assert.equal(setup.upstream.requests.length, 2);
@@ -80,10 +80,10 @@ test('if no memory is free in time the client gets an error, no other target is 
 test('a waiting response is read once another has ended', async (t) => {
   const first = gated(200 * KiB);
   const setup = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
-  const holding = setup.embed(asking);
+  const holding = setup.embed(question);
   await until(() => held(setup) >= 400 * KiB);
   setup.upstream.respondWith((_request, reply) => reply.bytes(200, [json], vectorOf(100 * KiB)));
-  const waiting = setup.embed(asking);
+  const waiting = setup.embed(question);
   await until(() => setup.rig.app.memory().answers.waiting === 1);
   first.open();
   assert.equal((await holding).status, 200);
@@ -95,10 +95,10 @@ test('a client that disconnects while its response waits or is read leaves no me
   const first = gated(200 * KiB);
   const setup = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
   const reading = await connect(setup.rig.port);
-  await reading.write(questionBytes(asking));
+  await reading.write(questionBytes(question));
   await until(() => held(setup) >= 400 * KiB);
   const waiting = await connect(setup.rig.port);
-  await waiting.write(questionBytes(asking));
+  await waiting.write(questionBytes(question));
   await until(() => setup.rig.app.memory().answers.waiting === 1);
   waiting.destroy();
   await until(() => setup.rig.app.memory().answers.waiting === 0);
@@ -120,14 +120,14 @@ test('a response counts by its uncompressed size, and ends with 503 beyond the m
   for (const script of scripts) {
     const holding = gated(300 * KiB);
     const setup = await startTranslated(t, script, { server });
-    assert.equal((await setup.embed(asking)).status, 200, 'one always passes');
+    assert.equal((await setup.embed(question)).status, 200, 'one always passes');
     await until(() => held(setup) === 0);
     // One that is longer than the share of its key, and half of all.
     setup.upstream.respondWith(holding.script);
-    const other = setup.embed(asking);
+    const other = setup.embed(question);
     await until(() => held(setup) >= 600 * KiB);
     setup.upstream.respondWith(script);
-    assertError(await setup.embed(asking), 'overloaded', { message: /no memory left to translate its answer/ });
+    assertError(await setup.embed(question), 'overloaded', { message: /no memory left to translate its answer/ });
     assert.equal(setup.upstream.requests.length, 3);
     holding.open();
     assert.equal((await other).status, 200);
@@ -143,7 +143,7 @@ test('a client that does not read its response is disconnected, and its memory r
   const setup = await startTranslated(t, script, { server: roomy });
   const client = await connect(setup.rig.port);
   client.pause();
-  await client.write(questionBytes(asking));
+  await client.write(questionBytes(question));
   assert.equal((await setup.rig.exchange()).status, 200);
   assert.ok(held(setup) >= body.length / 2, 'it is done for us, and not for the client');
   await until(() => held(setup) === 0);

@@ -21,7 +21,7 @@ const credentials = [{ api_key: 'sk-first-credential' }, { api_key: 'sk-second-c
 const ask = '{"model":"m","input":"x"}';
 
 /** How the targets are, as the log told last. */
-function rests(setup: Several): readonly string[] {
+function cooldownsIn(setup: Several): readonly string[] {
   return setup.rig.warnings
     .filter(({ message }) => message === 'target rests')
     .map(({ fields }) => String(fields.upstream));
@@ -53,7 +53,7 @@ test('the last target is not blamed for time that others took', async (t) => {
     upstream: { timeouts: { first_byte: patiently(100), total: patiently(125) } },
   });
   for (let i = 0; i < 6; i += 1) await setup.embed();
-  assert.ok(!rests(setup).includes('b'), rests(setup).join());
+  assert.ok(!cooldownsIn(setup).includes('b'), cooldownsIn(setup).join());
 });
 
 test('the wait in a queue is limited by the time left for the request', async (t) => {
@@ -65,7 +65,7 @@ test('the wait in a queue is limited by the time left for the request', async (t
   });
   const answers = await Promise.all(Array.from({ length: 8 }, () => setup.embed()));
   assert.ok(answers.every(({ status }) => [200, 503, 504].includes(status)));
-  assert.ok(!rests(setup).includes('b'), rests(setup).join());
+  assert.ok(!cooldownsIn(setup).includes('b'), cooldownsIn(setup).join());
 });
 
 test('a hedged second call goes to no target in cooldown', async (t) => {

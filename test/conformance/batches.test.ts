@@ -7,7 +7,7 @@ import OpenAI, { toFile } from 'openai';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { type BatchSetup, chatLine, linesOf, startBatchSetup } from '../support/gateways/batch-setup.ts';
-import { secrets, type Who } from '../support/gateways/stored-objects-setup.ts';
+import { type Client, secrets } from '../support/gateways/stored-objects-setup.ts';
 import { chatAnswer } from '../support/upstreams/batch-service.ts';
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -20,8 +20,8 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 const rowsOf = async ({ rig }: BatchSetup) => (await rig.store.ledger.page({}, { limit: 100 })).rows;
 
-const idsOf = async ({ ask }: BatchSetup, who: Who, path: string): Promise<string[]> => {
-  const answer = await ask(who, 'GET', path);
+const idsOf = async ({ ask }: BatchSetup, client: Client, path: string): Promise<string[]> => {
+  const answer = await ask(client, 'GET', path);
   assert.equal(answer.status, 200, answer.body.toString());
   return JSON.parse(answer.body.toString()).data.map(({ id }: { id: string }) => id);
 };
@@ -70,17 +70,17 @@ test('a batch is created, read and listed, and billed by its output lines once i
     [row.promptTokens, row.cachedTokens, row.completionTokens, row.totalTokens, row.isEstimated],
     [40, 16, 12, 52, false],
   );
-  const told = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
-  const output = await ask('sibling', 'GET', `/v1/files/${told.output_file_id}/content`);
-  assert.deepEqual(output.body, service.files.get(told.output_file_id)?.content);
+  const batch = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
+  const output = await ask('sibling', 'GET', `/v1/files/${batch.output_file_id}/content`);
+  assert.deepEqual(output.body, service.files.get(batch.output_file_id)?.content);
   assert.match(output.body.toString(), /"model":"gpt-real"/);
-  assert.equal((await ask('one', 'GET', `/v1/files/${told.error_file_id}/content`)).status, 200);
+  assert.equal((await ask('one', 'GET', `/v1/files/${batch.error_file_id}/content`)).status, 200);
   const listed = await idsOf(setup, 'one', '/v1/files?purpose=batch_output');
-  assert.deepEqual(listed.toSorted(), [told.error_file_id, told.output_file_id].toSorted());
+  assert.deepEqual(listed.toSorted(), [batch.error_file_id, batch.output_file_id].toSorted());
   const [shown] = JSON.parse((await ask('one', 'GET', '/v1/batches')).body.toString()).data;
-  assert.deepEqual(shown, told);
+  assert.deepEqual(shown, batch);
   assert.equal(rig.app.batches(), 0);
-  assert.equal((await ask('one', 'DELETE', `/v1/files/${told.output_file_id}`)).status, 200);
+  assert.equal((await ask('one', 'DELETE', `/v1/files/${batch.output_file_id}`)).status, 200);
   assert.equal((await send('one', linesOf(1))).status, 200);
 });
 
@@ -90,7 +90,7 @@ test('for another project it does not exist: by ID, in a list or in a body', asy
   const id = await make('one', 2);
   service.finish();
   await settled(setup);
-  const told = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
+  const batch = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
   const own = JSON.parse((await send('two', linesOf(1))).body.toString()).id;
   const before = up.requests.length;
   for (const [method, path] of [
@@ -98,12 +98,12 @@ test('for another project it does not exist: by ID, in a list or in a body', asy
     ['POST', '/v1/batches/ID/cancel'],
   ] as const) {
     const answers = await Promise.all(
-      [id, 'batch_never', told.output_file_id].map((one) => ask('two', method, path.replace('ID', one))),
+      [id, 'batch_never', batch.output_file_id].map((one) => ask('two', method, path.replace('ID', one))),
     );
     for (const answer of answers) assertError(answer, 'object_not_found', { param: 'id' });
     assert.equal(new Set(answers.map(({ body }) => body.toString())).size, 1);
   }
-  for (const file of [told.output_file_id, told.input_file_id]) {
+  for (const file of [batch.output_file_id, batch.input_file_id]) {
     for (const [method, tail] of [
       ['GET', ''],
       ['GET', '/content'],
@@ -125,10 +125,10 @@ test('for another project it does not exist: by ID, in a list or in a body', asy
   assertError(await ask('two', 'GET', `/v1/batches?after=${id}`), 'object_not_found', { param: 'id' });
   assert.deepEqual(await idsOf(setup, 'two', '/v1/batches'), []);
   assert.deepEqual(await idsOf(setup, 'two', '/v1/files'), [own]);
-  for (const who of ['loner', 'other'] as const) {
-    assertError(await ask(who, 'GET', '/v1/batches'), 'route_not_found');
-    assertError(await ask(who, 'GET', `/v1/batches/${id}`), 'route_not_found');
-    assertError(await ask(who, 'POST', '/v1/batches', {}), 'route_not_found');
+  for (const client of ['loner', 'other'] as const) {
+    assertError(await ask(client, 'GET', '/v1/batches'), 'route_not_found');
+    assertError(await ask(client, 'GET', `/v1/batches/${id}`), 'route_not_found');
+    assertError(await ask(client, 'POST', '/v1/batches', {}), 'route_not_found');
   }
   assert.equal(up.requests.length, before);
 });
@@ -341,8 +341,10 @@ test('a batch cannot be deleted before its cost is known, and costs the reservat
     request.path.endsWith('/content') ? reply.json(500, {}) : service.handler(request, reply),
   );
   service.finish();
-  const told = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
-  assertError(await ask('one', 'DELETE', `/v1/files/${told.output_file_id}`), 'unsupported_parameter', { param: 'id' });
+  const batch = JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString());
+  assertError(await ask('one', 'DELETE', `/v1/files/${batch.output_file_id}`), 'unsupported_parameter', {
+    param: 'id',
+  });
   await wait(100);
   assert.equal((await setup.rig.store.batches.ofProject('one')).length, 1);
   up.respondWith((request, reply) =>
@@ -386,10 +388,10 @@ test('a batch is created and billed even if the client disconnects meanwhile', a
   const left = new AbortController();
   const body = JSON.stringify({ input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' });
   const headers = { authorization: `Bearer ${secrets.one}`, 'content-type': 'application/json' };
-  const asking = fetch(`${rig.url}/v1/batches`, { method: 'POST', body, headers, signal: left.signal });
+  const creating = fetch(`${rig.url}/v1/batches`, { method: 'POST', body, headers, signal: left.signal });
   await asked.promise;
   left.abort();
-  await assert.rejects(asking);
+  await assert.rejects(creating);
   // Until the gateway knows.
   await wait(200);
   goOn.resolve();

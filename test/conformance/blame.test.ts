@@ -8,7 +8,8 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/gateways/several.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
-const rests = ({ rig }: Several): number => rig.warnings.filter(({ message }) => message === 'target rests').length;
+const cooldownsIn = ({ rig }: Several): number =>
+  rig.warnings.filter(({ message }) => message === 'target rests').length;
 const stateOf = ({ rig }: Several): string | undefined => atOnce(rig.app.targets())[0]?.state;
 const send = ({ rig }: Several, input: unknown) => rig.post('/v1/embeddings', { model: 'm', input });
 
@@ -21,9 +22,9 @@ const failingOn =
 test('one body on which a target fails causes no cooldown, however often; a second body does', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
   for (let n = 0; n < 8; n += 1) assert.equal((await send(setup, 'the same')).status, 200);
-  assert.deepEqual([setup.seen(), rests(setup)], [[8, 8], 0]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[8, 8], 0]);
   for (let n = 0; n < 4; n += 1) await send(setup, `another ${n}`);
-  assert.deepEqual([setup.seen(), rests(setup)], [[12, 12], 1]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[12, 12], 1]);
   await send(setup, 'one more');
   assert.deepEqual(setup.seen(), [12, 13]);
 });
@@ -31,20 +32,20 @@ test('one body on which a target fails causes no cooldown, however often; a seco
 test('connection resets count at once, from any client', async (t) => {
   const setup = await startSeveral(t, [resetting, answering('b')]);
   for (let n = 0; n < 6; n += 1) await send(setup, 'the same');
-  assert.deepEqual([setup.seen(), rests(setup)], [[5, 6], 1]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[5, 6], 1]);
 });
 
 test('a body on which two targets fail alike is blamed: neither enters cooldown', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a')), failingOn('poison', answering('b'))]);
   for (let n = 0; n < 9; n += 1) assert.equal((await send(setup, `poison ${n}`)).status, 500);
-  assert.deepEqual([setup.seen(), rests(setup)], [[9, 9], 0]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[9, 9], 0]);
   assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
 test('if a third target serves it, two that fail alike are not excused', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500), answering('c')]);
   for (let n = 0; n < 6; n += 1) assert.equal((await send(setup, `text ${n}`)).status, 200);
-  assert.deepEqual([setup.seen(), rests(setup)], [[5, 5, 6], 2]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[5, 5, 6], 2]);
 });
 
 for (const status of [503, 529]) {
@@ -62,7 +63,7 @@ for (const status of [503, 529]) {
 test('a cooldown caused by one body ends with a different request as its probe', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 7; n += 1) await send(setup, 'poison');
-  assert.deepEqual([setup.seen(), rests(setup)], [[5, 7], 1]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[5, 7], 1]);
   await wait(1_050);
   await send(setup, 'poison');
   assert.deepEqual(setup.seen(), [5, 8]);
@@ -76,7 +77,7 @@ test('a success restarts the count of 503s', async (t) => {
     await send(setup, 'poison');
     if (n % 4 === 3) await send(setup, 'good');
   }
-  assert.deepEqual([setup.seen(), rests(setup)], [[15, 12], 0]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[15, 12], 0]);
 });
 
 test('two targets that answer 503 to one body are both cleared, however often', async (t) => {
@@ -85,14 +86,14 @@ test('two targets that answer 503 to one body are both cleared, however often', 
     failingOn('poison', answering('b'), 503),
   ]);
   for (let n = 0; n < 12; n += 1) assert.equal((await send(setup, 'poison')).status, 503);
-  assert.deepEqual([setup.seen(), rests(setup)], [[12, 12], 0]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[12, 12], 0]);
   assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
 test('a target in cooldown for one body is cleared once another fails on it, too', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 5; n += 1) await send(setup, 'poison');
-  assert.equal(rests(setup), 1);
+  assert.equal(cooldownsIn(setup), 1);
   setup.upstreams[1]?.respondWith(failingOn('poison', answering('b'), 503));
   assert.equal((await send(setup, 'poison')).status, 503);
   assert.deepEqual(setup.seen(), [5, 6]);
@@ -102,13 +103,13 @@ test('a target in cooldown for one body is cleared once another fails on it, too
 test('a target without an alternative never enters a cooldown for one body', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503)], { model: { retry: { same_target: 0 } } });
   for (let n = 0; n < 8; n += 1) assert.equal((await send(setup, 'the same')).status, 503);
-  assert.deepEqual([setup.seen(), rests(setup), stateOf(setup)], [[8], 0, 'healthy']);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup), stateOf(setup)], [[8], 0, 'healthy']);
 });
 
 test('503 to different bodies counts against the service', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503), refusingWith(503)]);
   for (let n = 0; n < 5; n += 1) await send(setup, `text ${n}`);
-  assert.equal(rests(setup), 2);
+  assert.equal(cooldownsIn(setup), 2);
 });
 
 const parserFails: Handler = (_request, reply) =>
@@ -127,7 +128,7 @@ test("a known parser error is the client's: 400, no other target, no cooldown", 
     assert.equal(answer.status, 400);
     assert.match(answer.body.toString(), /type must be string/);
   }
-  assert.deepEqual([setup.seen(), rests(setup)], [[8, 0], 0]);
+  assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[8, 0], 0]);
 });
 
 const half = (input: string): Buffer => Buffer.from(`{"model":"m","input":"${input}"}`);

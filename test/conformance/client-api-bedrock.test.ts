@@ -107,7 +107,7 @@ test('a request with a query is rerank, on either of two paths', async (t) => {
   const camel = scores.replaceAll('relevance_score', 'relevanceScore');
   assertAnswer(await rig.post('/bedrock/rerank', agent), `{"results":${camel}}`);
   assert.deepEqual((await asked()).body.documents, ['a', '{"name":"b"}']);
-  for (const [wrong, says] of [
+  for (const [wrong, expected] of [
     [{ ...agent, queries: [...agent.queries, ...agent.queries] }, /"queries".*one query/],
     [{ ...agent, nextToken: 'x' }, /"nextToken"/],
     [{ ...agent, rerankingConfiguration: {} }, /modelArn" must be a string/],
@@ -116,7 +116,7 @@ test('a request with a query is rerank, on either of two paths', async (t) => {
   ] as const) {
     const refused = await rig.post('/bedrock/rerank', wrong);
     assert.equal(refused.status, 400);
-    assert.match((refused.json() as { message: string }).message, says);
+    assert.match((refused.json() as { message: string }).message, expected);
   }
 });
 
@@ -159,7 +159,7 @@ test('a key on the shared path may use only its allowed operations', async (t) =
 
 test("unsupported requests are refused by name, with Bedrock's error types", async (t) => {
   const { rig, upstream } = await startClientApis(t);
-  for (const [body, says] of [
+  for (const [body, expected] of [
     [{}, /"inputText".*"singleEmbeddingParams".*"texts".*"query"/],
     [{ inputText: 7 }, /"inputText" must be/],
     [{ inputText: 'a', inputImage: 'x' }, /"inputImage"/],
@@ -176,7 +176,7 @@ test("unsupported requests are refused by name, with Bedrock's error types", asy
     const refused = await rig.post(invoke('query' in body ? 'ranker' : 'direct'), body);
     assert.equal(refused.status, 400, JSON.stringify(body));
     const { message, __type: type } = refused.json() as { message: string; __type: string };
-    assert.match(message, says);
+    assert.match(message, expected);
     assert.equal(type, 'ValidationException');
   }
   assert.equal(upstream.requests.length, 0);

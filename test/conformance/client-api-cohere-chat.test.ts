@@ -129,7 +129,7 @@ test("Cohere's own SDK chats, plain and streamed, in either version", async (t) 
 
 test("other upstreams, foreign conversations and invalid fields are refused by name, in Cohere's shape", async (t) => {
   const { rig, up } = await startSetup(t);
-  for (const [path, body, status, says] of [
+  for (const [path, body, status, expected] of [
     [
       '/v2/chat',
       { model: 'foreign', messages: [] },
@@ -147,7 +147,7 @@ test("other upstreams, foreign conversations and invalid fields are refused by n
     const answer = await rig.post(path, body);
     const { message, id } = JSON.parse(answer.body.toString());
     assert.equal(answer.status, status, `${JSON.stringify(body)}: ${answer.body}`);
-    assert.match(message, says);
+    assert.match(message, expected);
     assert.equal(typeof id, 'string');
   }
   assert.equal(up.requests.length, 0);

@@ -103,7 +103,7 @@ test('integer embeddings come only from upstreams that support them', async (t) 
 test('unsupported requests are refused by name before any call', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const texts = ['a'];
-  const rows: readonly (readonly [body: unknown, status: number, says: RegExp])[] = [
+  const rows: readonly (readonly [body: unknown, status: number, expected: RegExp])[] = [
     [{ model: 'direct', images: ['data:image/png;base64,AA=='] }, 400, /"images".*"direct"/],
     [{ model: 'direct', inputs: [{ content: [{ type: 'image_url' }] }] }, 400, /"inputs\[0\]\.content"/],
     [{ model: 'direct', texts, truncate: 'START' }, 400, /"truncate".*"direct"/],
@@ -125,13 +125,13 @@ test('unsupported requests are refused by name before any call', async (t) => {
     ['{"model":', 400, /not valid JSON/],
     ['[]', 400, /must be a JSON object/],
   ];
-  for (const [body, status, says] of rows) {
+  for (const [body, status, expected] of rows) {
     const answer = await rig.post('/v2/embed', body);
     const shown = `${JSON.stringify(body)}: ${answer.body}`;
     assert.equal(answer.status, status, shown);
     const said = answer.json() as { message: string };
     assert.deepEqual(Object.keys(said), ['message', 'id'], shown);
-    assert.match(said.message, says, shown);
+    assert.match(said.message, expected, shown);
   }
   const nobody = await rig.post('/v2/embed', { model: 'direct', texts }, { headers: [] });
   assert.deepEqual([nobody.status, nobody.header('www-authenticate')], [401, 'Bearer']);
@@ -261,7 +261,7 @@ test('tokenizes only with known vocabularies', async (t) => {
   const back = { model: 'known', tokens: [9906, 1917, 11410, 248, 222] };
   assertAnswer(await rig.post('/v1/detokenize', back), `{"text":"Hello world \u{1F680}",${meta}}`);
   assertAnswer(await rig.post('/v1/detokenize', { model: 'known', tokens: [] }), `{"text":"",${meta}}`);
-  const rows: readonly (readonly [path: string, body: object, status: number, says: RegExp])[] = [
+  const rows: readonly (readonly [path: string, body: object, status: number, expected: RegExp])[] = [
     ['/v1/tokenize', { model: 'other', text: 'a' }, 400, /not available for the model \\"other\\"/],
     ['/v1/tokenize', { model: 'mixed', text: 'a' }, 400, /not available/],
     ['/v1/tokenize', { model: 'hidden', text: 'a' }, 404, /does not exist/],
@@ -274,10 +274,10 @@ test('tokenizes only with known vocabularies', async (t) => {
     ['/v1/detokenize', { model: 'known', tokens: [1e9] }, 400, /\\"tokens\\" must be/],
     ['/v1/detokenize', { model: 'known' }, 400, /\\"tokens\\" is missing/],
   ];
-  for (const [path, body, status, says] of rows) {
+  for (const [path, body, status, expected] of rows) {
     const answer = await rig.post(path, body);
     assert.equal(answer.status, status, answer.body.toString());
-    assert.match(answer.body.toString(), says);
+    assert.match(answer.body.toString(), expected);
   }
   assert.equal((await rig.post('/v1/tokenize', { model: 'known', text: 'a' }, { headers: [] })).status, 401);
   assert.equal(upstream.requests.length, 0);

@@ -13,7 +13,7 @@ const good = `{"data":[{"index":0,"embedding":${oddVector}}],"usage":{"prompt_to
 const asked = { model: 'direct', input: 'a' };
 
 test('a broken, too long or invalid response is an error', async (t) => {
-  const rows: readonly (readonly [script: Handler, says: RegExp])[] = [
+  const rows: readonly (readonly [script: Handler, expected: RegExp])[] = [
     [
       async (_request, reply) => {
         await reply.head(200, [json, ['content-length', '1000']]);
@@ -27,7 +27,7 @@ test('a broken, too long or invalid response is an error', async (t) => {
     [(_request, reply) => reply.bytes(200, [json], '{"data":[{"embedding":"%"}]}'), /vector of input 0/],
     [(_request, reply) => reply.bytes(200, [json], '{"data":[{"index":1,"embedding":[1]}]}'), /index 1/],
   ];
-  for (const [script, says] of rows) {
+  for (const [script, expected] of rows) {
     const { rig, upstream } = await startClientApis(t, script);
     const snapshot = await rig.compile({
       upstreams: [
@@ -38,7 +38,7 @@ test('a broken, too long or invalid response is an error', async (t) => {
     assert.deepEqual(rig.app.swap(snapshot), []);
     const answer = await rig.post('/api/embed', asked);
     assert.equal(answer.status, 502, answer.body.toString());
-    assert.match(answer.body.toString(), says);
+    assert.match(answer.body.toString(), expected);
   }
 });
 

@@ -68,7 +68,7 @@ test('similarities take one call, and reranked texts are a bare list', async (t)
 test("unsupported requests are refused in Hugging Face's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const path = '/hf/models/direct/pipeline/feature-extraction';
-  for (const [body, says] of [
+  for (const [body, expected] of [
     [{}, /"inputs" is missing/],
     [{ inputs: [1] }, /"inputs" must be a string or an array of strings/],
     [{ inputs: 'a', prompt_name: 'query' }, /"prompt_name"/],
@@ -77,7 +77,7 @@ test("unsupported requests are refused in Hugging Face's shape", async (t) => {
     const answer = await rig.post(path, body);
     assert.equal(answer.status, 400);
     assert.deepEqual(Object.keys(answer.json() as object), ['error']);
-    assert.match(answer.body.toString().replaceAll('\\', ''), says);
+    assert.match(answer.body.toString().replaceAll('\\', ''), expected);
   }
   assertRefusal(await rig.post('/hf/models/hidden', { inputs: 'a' }), 404, {
     error: 'The model "hidden" does not exist; GET /v1/models lists what does.',

@@ -115,7 +115,7 @@ test('an upstream with the same API gets every field unchanged', async (t) => {
 
 test("unsupported requests are refused by name in the client API's shape, without a call", async (t) => {
   const { rig, upstream } = await startClientApis(t);
-  for (const [path, body, says] of [
+  for (const [path, body, expected] of [
     [places.voyage, { input: 7 }, /"input" must be/],
     [places.voyage, {}, /"input" is missing/],
     [places.voyage, { input: 'a', output_dtype: 'int8' }, /"output_dtype".*makes int8/],
@@ -133,7 +133,7 @@ test("unsupported requests are refused by name in the client API's shape, withou
     const answer = refused.status === 200 ? await rig.post(path, { model: 'direct', ...body }) : refused;
     assert.equal(answer.status, 400, JSON.stringify(body));
     const { detail, message } = answer.json() as { detail?: string; message?: string };
-    assert.match(path === places.mistral ? (message ?? '') : (detail ?? ''), says);
+    assert.match(path === places.mistral ? (message ?? '') : (detail ?? ''), expected);
   }
   assert.equal(upstream.requests.filter(({ path }) => path !== '/v2/embed').length, 0);
 });

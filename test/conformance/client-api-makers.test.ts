@@ -151,7 +151,7 @@ test('a fill-in-the-middle stream is translated event by event', async (t) => {
 test("unsupported requests are refused by name in the client API's shape, without a call", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const image = { type: 'image_url', image_url: 'https://pictures.example/a.png' };
-  const rows: readonly [path: string, body: object, says: RegExp][] = [
+  const rows: readonly [path: string, body: object, expected: RegExp][] = [
     ['/v1/contextualizedembeddings', { model: 'direct', inputs: [['a', 'b']] }, /^\{"detail":".*inputs\[0\]/],
     ['/v1/contextualizedembeddings', { model: 'direct', inputs: [['a']], output_dtype: 'int8' }, /output_dtype/],
     ['/v1/multimodalembeddings', { model: 'direct', inputs: [{ content: [image] }] }, /inputs\[0\]\.content/],
@@ -160,10 +160,10 @@ test("unsupported requests are refused by name in the client API's shape, withou
     ['/v1/fim/completions', { model: 'words', prompt: 'a', stream: true }, /^\{"object":"error".*\\"stream/],
     ['/v1/fim/completions', { model: 'words' }, /\\"prompt\\" is missing|prompt/],
   ];
-  for (const [path, body, says] of rows) {
+  for (const [path, body, expected] of rows) {
     const answer = await rig.post(path, body);
     assert.equal(answer.status, 400, `${path}: ${answer.body}`);
-    assert.match(answer.body.toString(), says, path);
+    assert.match(answer.body.toString(), expected, path);
   }
   assert.equal(upstream.requests.length, 0);
 });

@@ -372,7 +372,7 @@ test('without messages or a prompt the model counts as loaded, without a call', 
 
 test('unsupported chat fields are refused by name before any call', async (t) => {
   const clientApis = await start(t, answering({ content: 'x' }));
-  const rows: readonly (readonly [path: string, body: Fields, says: RegExp])[] = [
+  const rows: readonly (readonly [path: string, body: Fields, expected: RegExp])[] = [
     ['/api/chat', { messages: {} }, /"messages" must be an array/],
     ['/api/chat', { messages: ['x'] }, /"messages\[0\]" must be an object/],
     ['/api/chat', { messages: [{ content: 'x' }] }, /"messages\[0\]\.role"/],
@@ -401,12 +401,12 @@ test('unsupported chat fields are refused by name before any call', async (t) =>
     ['/api/chat', { model: 'ranker', messages: hello }, /"ranker" does not serve chat/],
     ['/api/generate', { model: 'ranker', prompt: 'x' }, /"ranker" does not serve/],
   ];
-  for (const [path, body, says] of rows) {
+  for (const [path, body, expected] of rows) {
     const answer = await clientApis.rig.post(path, { model: 'talks', ...body });
     assert.equal(answer.status, 400, `${path} ${JSON.stringify(body)}: ${answer.body}`);
     const said = answer.json() as { error: string };
     assert.deepEqual(Object.keys(said), ['error']);
-    assert.match(said.error, says);
+    assert.match(said.error, expected);
   }
   assert.equal(clientApis.upstream.requests.length, 0);
 });

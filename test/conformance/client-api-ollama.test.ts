@@ -91,7 +91,7 @@ test('a name with :latest is the same model, unless declared separately', async 
 
 test("unsupported requests are refused in Ollama's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t);
-  const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
+  const rows: readonly (readonly [path: string, body: unknown, status: number, expected: RegExp])[] = [
     ['/api/embed', { model: 'direct', input: 'a', truncate: false }, 400, /"truncate".*"direct"/],
     ['/api/embed', { model: 'direct', input: [1, 2] }, 400, /"input" must be a string or an array of strings/],
     ['/api/embed', { model: 'direct', input: ['a', 7] }, 400, /"input"/],
@@ -107,13 +107,13 @@ test("unsupported requests are refused in Ollama's shape", async (t) => {
     ['/api/show', { model: 'hidden' }, 404, /does not exist/],
     ['/api/show', '{', 400, /not valid JSON/],
   ];
-  for (const [path, body, status, says] of rows) {
+  for (const [path, body, status, expected] of rows) {
     const answer = await rig.post(path, body);
     const shown = `${path} ${JSON.stringify(body)}: ${answer.body}`;
     assert.equal(answer.status, status, shown);
     const said = answer.json() as { error: string };
     assert.deepEqual(Object.keys(said), ['error'], shown);
-    assert.match(said.error, says, shown);
+    assert.match(said.error, expected, shown);
   }
   assert.equal(upstream.requests.length, 0);
   const failing = await startClientApis(t, (_request, reply) => reply.json(500, { error: { message: 'down' } }));

@@ -56,7 +56,7 @@ test("NVIDIA's ranking and vLLM's score keep the upstream's digits, each in its 
 
 test("unsupported requests are refused by name, in each API's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t, ranking);
-  const rows: readonly (readonly [path: string, body: object, says: RegExp])[] = [
+  const rows: readonly (readonly [path: string, body: object, expected: RegExp])[] = [
     ['/v1/ranking', { model: 'ranker', query: { text: 'q' } }, /^\{"detail":"The field \\"passages\\" is missing/],
     ['/v1/ranking', { model: 'ranker', query: {}, passages: [{ text: 'a' }] }, /"query\\" must be/],
     ['/v1/ranking', { model: 'ranker', query: { text: 'q' }, passages: [{ text: 'a', image: 'u' }] }, /passages\[0\]/],
@@ -69,10 +69,10 @@ test("unsupported requests are refused by name, in each API's shape", async (t) 
     ['/classify', { model: 'ranker', input: 'a' }, /"code":"operation_not_supported"/],
     ['/pooling', { model: 'direct', input: 'a' }, /"code":"operation_not_supported"/],
   ];
-  for (const [path, body, says] of rows) {
+  for (const [path, body, expected] of rows) {
     const answer = await rig.post(path, body);
     assert.equal(answer.status, 400, `${path}: ${answer.body}`);
-    assert.match(answer.body.toString(), says, path);
+    assert.match(answer.body.toString(), expected, path);
   }
   assert.equal(upstream.requests.length, 0);
 });

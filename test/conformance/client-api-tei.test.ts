@@ -79,16 +79,16 @@ test('predict returns moderation categories as labels, highest score first, in t
   assertAnswer(await rig.post('/tei/judge/predict', { inputs: [['x'], ['y']] }), `[${labels},${labels}]`);
   assert.deepEqual((await asked()).body, { model: 'real', input: ['x', 'y'] });
   assertAnswer(await rig.post('/predict', { model: 'judge', inputs: [] }), '[]');
-  const refused: readonly (readonly [body: object, says: RegExp])[] = [
+  const refused: readonly (readonly [body: object, expected: RegExp])[] = [
     [{ inputs: ['a', 'b'] }, /inputs.* cannot be served.*a pair/],
     [{ inputs: [['a', 'b']] }, /inputs.* cannot be served.*a pair/],
     [{ inputs: 'a', raw_scores: true }, /raw_scores/],
     [{ inputs: 'a', truncate: false }, /truncate/],
   ];
-  for (const [body, says] of refused) {
+  for (const [body, expected] of refused) {
     const answer = await rig.post('/tei/judge/predict', body);
     assert.equal(answer.status, 400);
-    assert.match(answer.body.toString(), says);
+    assert.match(answer.body.toString(), expected);
   }
 });
 
@@ -101,7 +101,7 @@ test('base64 is one string per text', async (t) => {
 
 test("unsupported requests are refused in TEI's shape", async (t) => {
   const { rig, upstream } = await startClientApis(t);
-  const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
+  const rows: readonly (readonly [path: string, body: unknown, status: number, expected: RegExp])[] = [
     ['/tei/direct/embed', { inputs: [1, 2] }, 400, /"inputs" must be a string or an array of strings/],
     ['/tei/direct/embed', { inputs: [['a']] }, 400, /"inputs"/],
     ['/tei/direct/embed', {}, 400, /"inputs" is missing/],
@@ -124,13 +124,13 @@ test("unsupported requests are refused in TEI's shape", async (t) => {
     ['/tei/direct/predict', { inputs: 'a' }, 400, /does not serve moderations/],
     ['/tei/direct/rerank', { query: 'q' }, 400, /"documents" is missing/],
   ];
-  for (const [path, body, status, says] of rows) {
+  for (const [path, body, status, expected] of rows) {
     const answer = await rig.post(path, body);
     const shown = `${path} ${JSON.stringify(body)}: ${answer.body}`;
     assert.equal(answer.status, status, shown);
     const said = answer.json() as { error: string; error_type: string };
     assert.deepEqual([Object.keys(said), said.error_type], [['error', 'error_type'], 'Validation'], shown);
-    assert.match(said.error, says, shown);
+    assert.match(said.error, expected, shown);
   }
   assert.equal(upstream.requests.length, 0);
   for (const [status, type] of [

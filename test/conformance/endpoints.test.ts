@@ -163,16 +163,16 @@ test('a rolling restart of six endpoints under load causes no client error', asy
 
 test('endpoints follow DNS changes, without a client error', async (t) => {
   const { pods, port } = await startPods(t, 6);
-  const told = names();
-  told.addresses = hostsOf(3);
-  const rig = await start(t, `http://tei.test:${port}/v1`, { endpoints: 'dns' }, told);
+  const dns = names();
+  dns.addresses = hostsOf(3);
+  const rig = await start(t, `http://tei.test:${port}/v1`, { endpoints: 'dns' }, dns);
   const end = load(rig, 6);
   await until(() => pods.slice(0, 3).every(({ calls }) => calls > 0));
-  told.addresses = hostsOf(6).slice(3);
+  dns.addresses = hostsOf(6).slice(3);
   await until(() => rig.shown().length === 3 && rig.shown().includes(`127.0.0.6:${port}`));
   await Promise.all(pods.slice(0, 3).map((pod) => pod.stop()));
   await until(() => pods.slice(3).every(({ calls }) => calls > 0));
-  told.fails = true;
+  dns.fails = true;
   await wait(60);
   assert.equal(rig.shown().length, 3);
   assert.deepEqual(new Set(await end()), new Set([200]));
@@ -194,10 +194,10 @@ test('an endpoint killed during calls enters cooldown, and replayable requests s
 
 test('a host with several private addresses has an endpoint for each by default', async (t) => {
   const { pods, port } = await startPods(t, 2);
-  const told = names();
-  told.addresses = hostsOf(2);
-  const rig = await start(t, `http://tei.test:${port}/v1`, {}, told);
-  assert.deepEqual([rig.shown(), told.asked], [[], 0], 'nobody is looked up before the first call');
+  const dns = names();
+  dns.addresses = hostsOf(2);
+  const rig = await start(t, `http://tei.test:${port}/v1`, {}, dns);
+  assert.deepEqual([rig.shown(), dns.asked], [[], 0], 'nobody is looked up before the first call');
   await rig.embed();
   await until(() => rig.shown().length === 2);
   for (let count = 0; count < 20; count += 1) await rig.embed();
@@ -206,9 +206,9 @@ test('a host with several private addresses has an endpoint for each by default'
 
 test('with endpoints: off each connection resolves the host itself', async (t) => {
   const { port } = await startPods(t, 2);
-  const told = names();
-  told.addresses = hostsOf(2);
-  const rig = await start(t, `http://tei.test:${port}/v1`, { endpoints: 'off' }, told);
+  const dns = names();
+  dns.addresses = hostsOf(2);
+  const rig = await start(t, `http://tei.test:${port}/v1`, { endpoints: 'off' }, dns);
   assert.equal(await rig.embed(), 200);
   await wait(50);
   assert.deepEqual(rig.shown(), []);
@@ -216,7 +216,7 @@ test('with endpoints: off each connection resolves the host itself', async (t) =
 
 test('endpoints from SRV records have their own ports', async (t) => {
   const { pods, port } = await startPods(t, 2);
-  const told = names();
+  const dns = names();
   const asked: string[] = [];
   const resolveSrv = async (name: string) => {
     asked.push(name);
@@ -224,7 +224,7 @@ test('endpoints from SRV records have their own ports', async (t) => {
   };
   const lookup: NonNullable<LookUpDeps['lookup']> = (name, _options, done) =>
     done(null, [{ address: name, family: 4 }]);
-  const rig = await start(t, 'http://tei.test:1/v1', { endpoints: 'srv' }, { ...told, lookup, resolveSrv });
+  const rig = await start(t, 'http://tei.test:1/v1', { endpoints: 'srv' }, { ...dns, lookup, resolveSrv });
   await until(() => rig.shown().length === 2);
   for (let count = 0; count < 20; count += 1) assert.equal(await rig.embed(), 200);
   assert.ok(pods.every(({ calls }) => calls > 0));

@@ -6,7 +6,7 @@ import OpenAI, { toFile } from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
-import { secrets, type Who } from '../support/gateways/stored-objects-setup.ts';
+import { type Client, secrets } from '../support/gateways/stored-objects-setup.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { createFileService } from '../support/upstreams/file-service.ts';
 import { createKeepingService } from '../support/upstreams/keeping-service.ts';
@@ -14,9 +14,9 @@ import { createKeepingService } from '../support/upstreams/keeping-service.ts';
 interface Setup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
-  ask(who: Who, method: string, path: string, body?: object): Promise<RawResponse>;
-  send(who: Who, form: string): Promise<RawResponse>;
-  make(who: Who, more?: string): Promise<string>;
+  ask(client: Client, method: string, path: string, body?: object): Promise<RawResponse>;
+  send(client: Client, form: string): Promise<RawResponse>;
+  make(client: Client, more?: string): Promise<string>;
 }
 
 const part = (head: string, content: string): string =>
@@ -44,31 +44,31 @@ async function startSetup(t: TestContext): Promise<Setup> {
       { id: 'other', secret: secrets.other, project: 'none' },
     ],
   });
-  const bearer = (who: Who): [string, string] => ['Authorization', `Bearer ${secrets[who]}`];
+  const bearer = (client: Client): [string, string] => ['Authorization', `Bearer ${secrets[client]}`];
 
-  async function send(who: Who, form: string): Promise<RawResponse> {
+  async function send(client: Client, form: string): Promise<RawResponse> {
     const type: [string, string] = ['Content-Type', 'multipart/form-data; boundary=b'];
-    return rig.post('/v1/files', Buffer.from(`${form}--b--\r\n`, 'latin1'), { headers: [bearer(who), type] });
+    return rig.post('/v1/files', Buffer.from(`${form}--b--\r\n`, 'latin1'), { headers: [bearer(client), type] });
   }
 
   return {
     rig,
     up,
     send,
-    ask(who, method, path, body) {
-      if (body === undefined) return rig.get(path, { method, headers: [bearer(who)] });
-      return rig.post(path, body, { method, headers: [bearer(who), ['Content-Type', 'application/json']] });
+    ask(client, method, path, body) {
+      if (body === undefined) return rig.get(path, { method, headers: [bearer(client)] });
+      return rig.post(path, body, { method, headers: [bearer(client), ['Content-Type', 'application/json']] });
     },
-    async make(who, more = '') {
-      const answer = await send(who, filePart + purposePart + more);
+    async make(client, more = '') {
+      const answer = await send(client, filePart + purposePart + more);
       assert.equal(answer.status, 200, answer.body.toString());
       return JSON.parse(answer.body.toString()).id;
     },
   };
 }
 
-const listOf = async ({ ask }: Setup, who: Who, query = ''): Promise<string[]> => {
-  const answer = await ask(who, 'GET', `/v1/files${query}`);
+const listOf = async ({ ask }: Setup, client: Client, query = ''): Promise<string[]> => {
+  const answer = await ask(client, 'GET', `/v1/files${query}`);
   assert.equal(answer.status, 200, answer.body.toString());
   return JSON.parse(answer.body.toString()).data.map(({ id }: { id: string }) => id);
 };
@@ -80,10 +80,10 @@ test('a file is uploaded, read, downloaded and deleted, byte for byte, by every 
   const form = `${filePart}${purposePart}${part('name="expires_after[seconds]"', '3600')}--b--\r\n`;
   assert.equal(up.requests[0]?.body.toString('latin1'), form);
   assert.equal(up.requests[0]?.header('content-type'), 'multipart/form-data; boundary=b');
-  for (const who of ['one', 'sibling'] as const) {
-    assert.equal(JSON.parse((await ask(who, 'GET', `/v1/files/${id}`)).body.toString()).id, id);
-    assert.equal((await ask(who, 'GET', `/v1/files/${id}/content`)).body.toString('latin1'), form);
-    assert.deepEqual(await listOf(setup, who), [id]);
+  for (const client of ['one', 'sibling'] as const) {
+    assert.equal(JSON.parse((await ask(client, 'GET', `/v1/files/${id}`)).body.toString()).id, id);
+    assert.equal((await ask(client, 'GET', `/v1/files/${id}/content`)).body.toString('latin1'), form);
+    assert.deepEqual(await listOf(setup, client), [id]);
   }
   assert.equal((await ask('sibling', 'DELETE', `/v1/files/${id}`)).status, 200);
   assertError(await ask('one', 'GET', `/v1/files/${id}`), 'object_not_found', { param: 'id' });
@@ -150,10 +150,10 @@ test('a request that names a file goes to the account that holds it', async (t) 
 
 test('without a files upstream in the project the file paths do not exist', async (t) => {
   const { up, ask, send } = await startSetup(t);
-  for (const who of ['loner', 'other'] as const) {
-    assertError(await send(who, filePart + purposePart), 'route_not_found');
-    assertError(await ask(who, 'GET', '/v1/files'), 'route_not_found');
-    assertError(await ask(who, 'GET', '/v1/files/file-1'), 'route_not_found');
+  for (const client of ['loner', 'other'] as const) {
+    assertError(await send(client, filePart + purposePart), 'route_not_found');
+    assertError(await ask(client, 'GET', '/v1/files'), 'route_not_found');
+    assertError(await ask(client, 'GET', '/v1/files/file-1'), 'route_not_found');
   }
   assert.equal(up.requests.length, 0);
 });

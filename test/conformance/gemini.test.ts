@@ -313,6 +313,6 @@ test('token counting is free, embeddings are billed by length, and a hidden mode
   const hidden = await rig.post(at('embedContent'), { content: { parts: [{ text: 'a' }] } });
   assert.deepEqual([hidden.status, errorIn(hidden).details[0].reason], [404, 'MODEL_NOT_FOUND']);
   await rig.post(at('batchEmbedContents', 'same'), { requests: [{ content: {} }, { content: {} }] });
-  const { estimate: asking, route } = await rig.exchange(3);
-  assert.deepEqual([asking?.items, route?.operation, route?.label], [2, 'embeddings', 'gemini']);
+  const { estimate, route } = await rig.exchange(3);
+  assert.deepEqual([estimate?.items, route?.operation, route?.label], [2, 'embeddings', 'gemini']);
 });

@@ -187,7 +187,7 @@ test('while a 32 MiB body is read, other requests are answered', async (t) => {
   let answered = false;
   let whileJudged = 0;
   let slowestMs = 0;
-  const asking = sender.write(big).then(() => {
+  const sending = sender.write(big).then(() => {
     sent = true;
   });
   const answer = sender.nextResponse().then((response) => {
@@ -201,7 +201,7 @@ test('while a 32 MiB body is read, other requests are answered', async (t) => {
     slowestMs = Math.max(slowestMs, performance.now() - from);
     if (sent && !answered) whileJudged += 1;
   }
-  await asking;
+  await sending;
   assert.equal((await answer).status, 200);
   assert.equal(
     (await upstream.nextRequest()).body.length,

@@ -178,11 +178,11 @@ test('a translated response does not report characters as tokens to the client; 
     const pair = await startPair(t, handler, { upstream });
     for (const [index, [path, ask, estimate]] of asks.entries()) {
       const answer = await pair.rig.post(path, { model: 'm', ...ask });
-      const told = JSON.parse(answer.body.toString());
+      const response = JSON.parse(answer.body.toString());
       assert.equal(answer.header('x-postern-translated'), 'infinity', path);
       const isEstimated = unit === 'characters';
       const shown = isEstimated ? estimate : 70;
-      assert.deepEqual(told.usage, shown && { prompt_tokens: shown, total_tokens: shown }, `${path}, ${unit}`);
+      assert.deepEqual(response.usage, shown && { prompt_tokens: shown, total_tokens: shown }, `${path}, ${unit}`);
       const marked = isEstimated && estimate !== undefined ? 'estimated' : undefined;
       assert.equal(answer.header('x-postern-usage'), marked, `${path}, ${unit}`);
       const { usage: kept, bill } = await pair.rig.exchange(index + 1);

@@ -12,7 +12,7 @@ const secrets = {
   sibling: 'second-key-of-project-one-000',
   two: 'first-key-of-project-two-000',
 } as const;
-type Who = keyof typeof secrets;
+type Client = keyof typeof secrets;
 
 const usage = {
   total_tokens: 345,
@@ -76,7 +76,7 @@ interface Setup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
   readonly google: Google;
-  ask(who: Who, method: string, path: string, body?: object | string): Promise<RawResponse>;
+  ask(client: Client, method: string, path: string, body?: object | string): Promise<RawResponse>;
 }
 
 async function startSetup(t: TestContext, key: object = {}): Promise<Setup> {
@@ -114,8 +114,8 @@ async function startSetup(t: TestContext, key: object = {}): Promise<Setup> {
     rig,
     up,
     google,
-    ask(who, method, path, body) {
-      const headers: [string, string][] = [['x-goog-api-key', secrets[who]]];
+    ask(client, method, path, body) {
+      const headers: [string, string][] = [['x-goog-api-key', secrets[client]]];
       if (body === undefined) return rig.get(path, { method, headers });
       const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
       return rig.post(path, bytes, { headers: [...headers, ['Content-Type', 'application/json']] });
@@ -156,9 +156,9 @@ test('stored interactions belong to the project that created them: to continue, 
     await ask('one', 'POST', '/v1beta/interactions', { model: 'flash', input: 'a', stream });
     const id = [...google.kept].at(-1) ?? assert.fail('nothing is kept');
     const goOn = { model: 'flash', input: 'b', previous_interaction_id: id };
-    for (const who of ['one', 'sibling'] as const) {
-      assert.equal((await ask(who, 'POST', '/v1beta/interactions', goOn)).status, 200);
-      const fetched = await ask(who, 'GET', `/v1beta/interactions/${id}?include_input=true&other=x`);
+    for (const client of ['one', 'sibling'] as const) {
+      assert.equal((await ask(client, 'POST', '/v1beta/interactions', goOn)).status, 200);
+      const fetched = await ask(client, 'GET', `/v1beta/interactions/${id}?include_input=true&other=x`);
       assert.equal(fetched.body.toString(), wholeOf(id));
       assert.equal(up.requests.at(-1)?.path, `/v1beta/interactions/${id}?include_input=true`);
     }
@@ -205,7 +205,7 @@ test('an interaction with store: false is not recorded', async (t) => {
 test("unsupported or unattributable requests are refused by name, in Google's shape", async (t) => {
   const { up, ask } = await startSetup(t);
   const of = (more: object) => ({ model: 'flash', input: 'a', ...more });
-  for (const [more, status, says] of [
+  for (const [more, status, expected] of [
     [{ previousInteractionId: 'int-1' }, 404, /"previousInteractionId"/],
     [{ agent: 'deep-research' }, 404, /"agent"/],
     [{ cached_content: 'cachedContents/x' }, 404, /"cached_content"/],
@@ -227,7 +227,7 @@ test("unsupported or unattributable requests are refused by name, in Google's sh
     const answer = await ask('one', 'POST', '/v1beta/interactions', of(more));
     const { error } = JSON.parse(answer.body.toString());
     assert.deepEqual([answer.status, error.code], [status, status], `${JSON.stringify(more)}: ${answer.body}`);
-    assert.match(error.message, says);
+    assert.match(error.message, expected);
   }
   assert.equal(up.requests.length, 0);
   const picture = { input: [{ type: 'image', uri: 'https://pictures.example/a.png' }] };

@@ -77,13 +77,13 @@ test('only uncached items are reserved for', async (t) => {
 
 test('usage is marked "about" if it contains shares of a joint count', async (t) => {
   const { rig } = await startSeveral(t, [embeds], { model: remembering });
-  const told = async (input: readonly string[]) =>
+  const usageOf = async (input: readonly string[]) =>
     (await rig.post('/v1/embeddings', { model: 'm', input })).header('x-postern-usage');
-  assert.equal(await told(['alone']), undefined);
-  assert.equal(await told(['alone']), undefined);
-  assert.equal(await told(['one', 'other']), undefined);
-  assert.equal(await told(['other']), 'about');
-  assert.equal(await told(['alone', 'new']), undefined);
+  assert.equal(await usageOf(['alone']), undefined);
+  assert.equal(await usageOf(['alone']), undefined);
+  assert.equal(await usageOf(['one', 'other']), undefined);
+  assert.equal(await usageOf(['other']), 'about');
+  assert.equal(await usageOf(['alone', 'new']), undefined);
 });
 
 test('documents are cached under their query', async (t) => {

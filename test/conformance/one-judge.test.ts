@@ -26,7 +26,7 @@ interface Row {
   /** The field that is wrong, and what is written there, beside what is right. */
   readonly written: Document;
   readonly path: string;
-  readonly says: string;
+  readonly message: string;
   /** Of keys: the same on the command line. */
   readonly args?: readonly string[];
   /** The console cannot write it. */
@@ -43,142 +43,142 @@ const keyRows: readonly Row[] = [
   {
     written: { operations: ['embedings'] },
     path: 'operations[0]',
-    says: `wanted: ${operation}; came: "embedings"; did you mean embeddings?`,
+    message: `wanted: ${operation}; came: "embedings"; did you mean embeddings?`,
     args: ['--operations', 'embedings'],
   },
   {
     written: { models: ['*a*'] },
     path: 'models[0]',
-    says: 'holds more than one *; a pattern has one',
+    message: 'holds more than one *; a pattern has one',
     args: ['--models', '*a*'],
   },
   {
     written: { models: ['a\u0007'] },
     path: 'models[0]',
-    says: `wanted: ${modelNameWords}; came: "a\\u0007"`,
+    message: `wanted: ${modelNameWords}; came: "a\\u0007"`,
     args: ['--models', 'a\u0007'],
   },
   {
     written: { addresses: ['::1', '10.0.0.0/33'] },
     path: 'addresses[1]',
-    says: `wanted: ${address}; came: "10.0.0.0/33"`,
+    message: `wanted: ${address}; came: "10.0.0.0/33"`,
     args: ['--addresses', '::1,10.0.0.0/33'],
   },
   {
     written: { expires: 'soon' },
     path: 'expires',
-    says: `wanted: ${date}; came: "soon"`,
+    message: `wanted: ${date}; came: "soon"`,
     args: ['--expires', 'soon'],
     notInForm: true,
   },
   {
     written: { expires: '2027-02-30' },
     path: 'expires',
-    says: `wanted: ${date}; came: "2027-02-30"`,
+    message: `wanted: ${date}; came: "2027-02-30"`,
     args: ['--expires', '2027-02-30'],
   },
   {
     written: { project: 'serch' },
     path: 'project',
-    says: 'unknown project "serch"; did you mean search?',
+    message: 'unknown project "serch"; did you mean search?',
     args: ['--project', 'serch'],
   },
   {
     written: { project: 'no name' },
     path: 'project',
-    says: 'wanted: up to 64 letters, digits, dots, underscores and dashes; came: "no name"',
+    message: 'wanted: up to 64 letters, digits, dots, underscores and dashes; came: "no name"',
     args: ['--project', 'no name'],
   },
   {
     written: { project: 'elsewhere' },
     path: 'project',
-    says: 'unknown project "elsewhere"; declare it under projects, in the file or in the store',
+    message: 'unknown project "elsewhere"; declare it under projects, in the file or in the store',
     args: ['--project', 'elsewhere'],
   },
   {
     written: { limits: { requests_per_minute: 0 } },
     path: 'limits.requests_per_minute',
-    says: 'wanted: a whole number from 1 to 1000000000000; came: 0',
+    message: 'wanted: a whole number from 1 to 1000000000000; came: 0',
     args: ['--limit', 'requests_per_minute=0'],
   },
   {
     written: { limits: { request_per_minute: 60 } },
     path: 'limits.request_per_minute',
-    says: 'unknown key; did you mean requests_per_minute?',
+    message: 'unknown key; did you mean requests_per_minute?',
     args: ['--limit', 'request_per_minute=60'],
     notInForm: true,
   },
   {
     written: { budgets: [{ every: 'month', amount: 'EUR 50' }] },
     path: 'budgets[0].amount',
-    says: 'wanted: an amount in US dollars, without a currency, such as 12.50; came: "EUR 50"',
+    message: 'wanted: an amount in US dollars, without a currency, such as 12.50; came: "EUR 50"',
     args: ['--budget', 'month=EUR 50'],
   },
   {
     written: { budgets: [{ every: 'moth', amount: '5' }] },
     path: 'budgets[0].every',
-    says: 'wanted: one of day, week, month, total; came: "moth"; did you mean month?',
+    message: 'wanted: one of day, week, month, total; came: "moth"; did you mean month?',
     args: ['--budget', 'moth=5'],
   },
   {
     written: { budgets: [{ every: 'month', amount: '5', alerts: ['200%'] }] },
     path: 'budgets[0].alerts[0]',
-    says: 'wanted: a percentage from 1% to 100%; came: "200%"',
+    message: 'wanted: a percentage from 1% to 100%; came: "200%"',
     args: ['--budget', 'month=5:200%'],
   },
   {
     written: { metadata: { team: 'x'.repeat(513) } },
     path: 'metadata.team',
-    says: 'wanted: text of up to 512 characters, without control characters; came: other text, of 513 characters',
+    message: 'wanted: text of up to 512 characters, without control characters; came: other text, of 513 characters',
     args: ['--metadata', `team=${'x'.repeat(513)}`],
   },
   {
     written: { capture: '7' },
     path: 'capture',
-    says: 'wanted: a time with its unit, such as 500ms, 30s, 5m or 1h; came: "7"',
+    message: 'wanted: a time with its unit, such as 500ms, 30s, 5m or 1h; came: "7"',
     args: ['--capture', '7'],
   },
   {
     written: { capture: '9999d' },
     path: 'capture',
-    says: 'wanted: a time from 1m to 365d; came: "9999d"',
+    message: 'wanted: a time from 1m to 365d; came: "9999d"',
     args: ['--capture', '9999d'],
   },
   {
     written: { shape: 'square' },
     path: 'shape',
-    says: 'wanted: one of cohere, jina, voyage, tei; came: "square"',
+    message: 'wanted: one of cohere, jina, voyage, tei; came: "square"',
     args: ['--shape', 'square'],
   },
 ];
 
 const upstreamRows: readonly Row[] = [
-  { written: { family: 'opnai' }, path: 'family', says: 'unknown family "opnai"; did you mean openai?' },
+  { written: { family: 'opnai' }, path: 'family', message: 'unknown family "opnai"; did you mean openai?' },
   {
     written: { base_url: 'example.com' },
     path: 'base_url',
-    says: 'wanted: a URL that begins with http:// or https:// and a host, or unix: and the path of a socket',
+    message: 'wanted: a URL that begins with http:// or https:// and a host, or unix: and the path of a socket',
   },
-  { written: { screen: 'none' }, path: 'screen', says: 'wanted: one of all, errors; came: "none"', notInForm: true },
+  { written: { screen: 'none' }, path: 'screen', message: 'wanted: one of all, errors; came: "none"', notInForm: true },
   {
     written: { timeouts: { connect: '5' } },
     path: 'timeouts.connect',
-    says: 'wanted: a time with its unit, such as 500ms, 30s, 5m or 1h; came: "5"',
+    message: 'wanted: a time with its unit, such as 500ms, 30s, 5m or 1h; came: "5"',
   },
   {
     written: { limits: { concurrency: 0 } },
     path: 'limits.concurrency',
-    says: 'wanted: a whole number from 1 to 1000000; came: 0',
+    message: 'wanted: a whole number from 1 to 1000000; came: 0',
   },
   {
     written: { health_check: { path: 'health' } },
     path: 'health_check.path',
-    says: 'wanted: a path that begins with /, such as /health; came: other text, of 6 characters',
+    message: 'wanted: a path that begins with /, such as /health; came: other text, of 6 characters',
   },
   {
     written: { forward_headers: ['a b'] },
     path: 'forward_headers[0]',
-    says: 'is no name that an HTTP header can have',
+    message: 'is no name that an HTTP header can have',
   },
 ];
 
@@ -186,28 +186,28 @@ const modelRows: readonly Row[] = [
   {
     written: { operations: ['embedings'] },
     path: 'operations[0]',
-    says: `wanted: ${operation}; came: "embedings"; did you mean embeddings?`,
+    message: `wanted: ${operation}; came: "embedings"; did you mean embeddings?`,
   },
   {
     written: { aliases: ['a*'] },
     path: 'aliases[0]',
-    says: 'an alias is an exact name; give the pattern a model of its own',
+    message: 'an alias is an exact name; give the pattern a model of its own',
   },
   {
     written: { targets: [{ upstream: 'two' }] },
     path: 'targets[0].upstream',
-    says: 'unknown upstream "two"; declare it under upstreams',
+    message: 'unknown upstream "two"; declare it under upstreams',
   },
   {
     written: { targets: [{ upstream: 'one', weight: -1 }] },
     path: 'targets[0].weight',
-    says: 'wanted: a whole number from 0 to 1000000; came: -1',
+    message: 'wanted: a whole number from 0 to 1000000; came: -1',
   },
-  { written: { shape: 'square' }, path: 'shape', says: 'wanted: one of cohere, jina, voyage, tei; came: "square"' },
+  { written: { shape: 'square' }, path: 'shape', message: 'wanted: one of cohere, jina, voyage, tei; came: "square"' },
   {
     written: { budgets: [{ every: 'month', amount: 'EUR 50' }] },
     path: 'budgets[0].amount',
-    says: 'wanted: an amount in US dollars, without a currency, such as 12.50; came: "EUR 50"',
+    message: 'wanted: an amount in US dollars, without a currency, such as 12.50; came: "EUR 50"',
   },
 ];
 
@@ -215,17 +215,17 @@ const projectRows: readonly Row[] = [
   {
     written: { name: 'a\u0007' },
     path: 'name',
-    says: 'wanted: text without control characters, of 1 to 100 characters; came: "a\\u0007"',
+    message: 'wanted: text without control characters, of 1 to 100 characters; came: "a\\u0007"',
   },
   {
     written: { limits: { tokens_per_day: 1.5 } },
     path: 'limits.tokens_per_day',
-    says: 'wanted: a whole number from 1 to 1000000000000; came: 1.5',
+    message: 'wanted: a whole number from 1 to 1000000000000; came: 1.5',
   },
   {
     written: { budgets: [{ every: 'day', amount: '0.0000000001' }] },
     path: 'budgets[0].amount',
-    says: 'wanted: at most nine decimals; came: "0.0000000001"',
+    message: 'wanted: at most nine decimals; came: "0.0000000001"',
   },
 ];
 
@@ -315,15 +315,15 @@ function assertInForm(path: string, fields: readonly string[], toField: (path: s
 test('a fault in a key has the same wording in file, command line, admin API and console', async (t) => {
   const { run } = await setUpCommand(t, keys, { projects: configuration.projects });
   const { ask } = await openAdmin(t, { configuration });
-  for (const { written, path, says, args = [], notInForm } of keyRows) {
-    const expected: Found[] = [[path, says]];
+  for (const { written, path, message, args = [], notInForm } of keyRows) {
+    const expected: Found[] = [[path, message]];
     const secret = 'a-secret-that-the-file-declares';
     assert.deepEqual(await inFile(t, 'keys', { id: 'k', secret, ...written }), expected, `file: ${path}`);
     const [option = ''] = args;
     await assert.rejects(run('create', ...args), (thrown) => {
       assert.ok(thrown instanceof UserFault, `command line: ${path}`);
       assert.ok(thrown.message.startsWith(option), thrown.message);
-      assert.equal(thrown.message.slice(thrown.message.indexOf(': ') + 2), says, `command line: ${path}`);
+      assert.equal(thrown.message.slice(thrown.message.indexOf(': ') + 2), message, `command line: ${path}`);
       return true;
     });
     const sent = await ask('POST', '/api/keys', { name: 'n', ...written });
@@ -349,9 +349,9 @@ for (const { list, right, rows, form } of elements) {
   test(`a fault in one of ${list} has the same wording in file, command line, admin API and console`, async (t) => {
     const { run, cwd } = await setUpCommand(t, resources);
     const { ask } = await openAdmin(t, { configuration });
-    for (const { written, path, says, notInForm } of rows) {
+    for (const { written, path, message, notInForm } of rows) {
       const element = { ...right, ...written };
-      const expected: Found[] = [[path, says]];
+      const expected: Found[] = [[path, message]];
       assert.deepEqual(await inFile(t, list, element), expected, `file: ${path}`);
       await writeFile(join(cwd, 'more.json'), JSON.stringify({ [list]: [element] }));
       const { errors } = await run('apply', 'more.json');

@@ -205,7 +205,7 @@ test("a model with its own limits can only be named as the request's model", asy
 });
 
 test('a forbidden model gets the response of an unknown one; row and log distinguish them', async (t) => {
-  const told = await start(t, { server: { reveal_models: true } });
+  const revealing = await start(t, { server: { reveal_models: true } });
   for (const path of Object.keys(bodies)) {
     const { rig } = await start(t);
     const ask = async (model: string) => {
@@ -219,7 +219,9 @@ test('a forbidden model gets the response of an unknown one; row and log disting
       rig.settled.map(({ errorCode }) => errorCode),
       ['model_not_allowed', 'model_not_found'],
     );
-    assertError(await told.rig.post(path, { model: 'dear', ...bodies[path] }), 'model_not_allowed', { param: 'model' });
+    assertError(await revealing.rig.post(path, { model: 'dear', ...bodies[path] }), 'model_not_allowed', {
+      param: 'model',
+    });
   }
   const { rig } = await start(t);
   const beside = async (model: string) =>

@@ -22,7 +22,7 @@ interface Case {
   readonly body: string;
   readonly short: readonly string[];
   readonly good: readonly string[];
-  readonly says: RegExp;
+  readonly expected: RegExp;
 }
 
 const cases: readonly Case[] = [
@@ -37,76 +37,76 @@ const cases: readonly Case[] = [
       `{"data":[{"embedding":"\\"embedding\\":"},{}]}`,
     ],
     good: [vectors(3), vectors(4), '{"data":[{},{},{}]}', '{"else":[]}', '{}', '[]', '{"data":[}'],
-    says: /\d vectors for 3 inputs/,
+    expected: /\d vectors for 3 inputs/,
   },
   {
     path: '/v1/embeddings',
     body: '"input":"a"',
     short: [vectors(0)],
     good: [vectors(1)],
-    says: /0 vectors for 1 input/,
+    expected: /0 vectors for 1 input/,
   },
   {
     path: '/v1/embeddings',
     body: '"input":[1,2,3]',
     short: [vectors(0)],
     good: [vectors(1)],
-    says: /0 vectors for 1 /,
+    expected: /0 vectors for 1 /,
   },
   {
     path: '/v1/embeddings',
     body: '"input":[[1],[2]]',
     short: [vectors(1)],
     good: [vectors(2)],
-    says: /1 vectors for 2 /,
+    expected: /1 vectors for 2 /,
   },
-  { path: '/v1/embeddings', body: '"input":[]', short: [], good: [vectors(0)], says: /-/ },
+  { path: '/v1/embeddings', body: '"input":[]', short: [], good: [vectors(0)], expected: /-/ },
   {
     path: '/v1/engines/m/embeddings',
     body: '"input":["a","b"]',
     short: [vectors(1)],
     good: [vectors(2)],
-    says: /1 vectors/,
+    expected: /1 vectors/,
   },
   {
     path: '/v1/rerank',
     body: '"query":"q","documents":["a","b","c"]',
     short: [ranks(0), ranks(2), ranks(2).replace('results', 'data')],
     good: [ranks(3), ranks(3).replace('results', 'data')],
-    says: /\d results for 3 documents/,
+    expected: /\d results for 3 documents/,
   },
   {
     path: '/v1/rerank',
     body: '"query":"q","documents":["a","b","c"],"top_n":2',
     short: [ranks(0), ranks(1)],
     good: [ranks(2)],
-    says: /\d results for 2 documents/,
+    expected: /\d results for 2 documents/,
   },
-  { path: '/v1/rerank', body: '"query":"q","documents":["a"],"top_n":0', short: [], good: [ranks(0)], says: /-/ },
+  { path: '/v1/rerank', body: '"query":"q","documents":["a"],"top_n":0', short: [], good: [ranks(0)], expected: /-/ },
   {
     path: '/v1/moderations',
     body: '"input":["a","b"]',
     short: [verdicts(0), verdicts(1)],
     good: [verdicts(2)],
-    says: /\d results for 2 inputs/,
+    expected: /\d results for 2 inputs/,
   },
   {
     path: '/v1/moderations',
     body: '"input":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"http://x"}}]',
     short: [verdicts(0)],
     good: [verdicts(1)],
-    says: /0 results for 1 inputs/,
+    expected: /0 results for 1 inputs/,
   },
 ];
 
 test('a response with fewer results than items is a failure; every other passes byte for byte', async (t) => {
   const pair = await startPair(t);
-  for (const { path, body, short, good, says } of cases) {
+  for (const { path, body, short, good, expected } of cases) {
     const asked = `{"model":"m",${body}}`;
     for (const chunked of [false, true]) {
       for (const answer of short) {
         pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], answer, { chunked }));
-        assertError(await pair.rig.post(path, asked), 'upstream_protocol_error', { message: says, of: answer });
+        assertError(await pair.rig.post(path, asked), 'upstream_protocol_error', { message: expected, of: answer });
       }
       for (const answer of good) {
         pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], answer, { chunked }));
@@ -161,7 +161,7 @@ test('vectors of a wrong width are an error that names it, and are billed', asyn
     declared: number | undefined,
     body: string,
     answer: string,
-    says: RegExp | undefined,
+    expected: RegExp | undefined,
   ])[] = [
     [undefined, '"dimensions":1024', vectors(1), /vectors of 2 numbers, and "dimensions" asks for 1024/],
     [undefined, '"dimensions":2', vectors(1), undefined],
@@ -196,7 +196,7 @@ test('vectors of a wrong width are an error that names it, and are billed', asyn
     [2, '"encoding_format":"base64"', vectors(1).replace('[1,2]', `"${base64(3)}"`), /vectors of 3 numbers/],
     [2, '"user":"u"', vectors(1, '[1],[2],[3]'), undefined],
   ];
-  for (const [dimensions, body, answer, says] of rows) {
+  for (const [dimensions, body, answer, expected] of rows) {
     const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], answer), {
       model: { price, ...(dimensions !== undefined && { dimensions }) },
     });
@@ -206,9 +206,9 @@ test('vectors of a wrong width are an error that names it, and are billed', asyn
       assert.equal(bill?.inputTokens, 5, body);
       assert.equal(bill?.costNanos, 5_000, body);
       assert.equal(bill?.isEstimated, false, body);
-      assert.equal(status, says === undefined ? 200 : 502);
-      if (says === undefined) assert.equal(came.body.toString(), answer);
-      else assertError(came, 'upstream_protocol_error', { message: says, of: body });
+      assert.equal(status, expected === undefined ? 200 : 502);
+      if (expected === undefined) assert.equal(came.body.toString(), answer);
+      else assertError(came, 'upstream_protocol_error', { message: expected, of: body });
     }
     assert.equal(pair.upstream.requests.length, 2, 'nobody is asked twice');
   }

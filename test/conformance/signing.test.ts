@@ -81,8 +81,8 @@ test('every AWS call has its own signature over path, body and headers', async (
 
 test("a call under a proxy's path is signed for that path", async (t) => {
   const { url } = await startService(t, (call) => {
-    const told = answerSigned(call);
-    return told.status === 403 ? told : answerInvoke({ path: call.path.slice(4), body: JSON.parse(call.text) });
+    const signed = answerSigned(call);
+    return signed.status === 403 ? signed : answerInvoke({ path: call.path.slice(4), body: JSON.parse(call.text) });
   });
   const rig = await startRig(t, {
     upstreams: [bedrock(`${url}/aws`, { api_key: apiKey })],
@@ -108,9 +108,9 @@ test('if AWS rejects a key the next is used, then the next target; alone, its me
   assert.deepEqual((await embed(twoTargets, ['a'])).json(), plainAnswer);
 
   const alone = await startRig(t, { upstreams: [bedrock(url, { api_key: wrong })], models: to(model) });
-  const told = await embed(alone, ['a']);
-  assert.equal(told.status, 403);
-  assert.doesNotMatch(told.rawBytes.toString('latin1'), /arn:aws|another signature/);
+  const refused = await embed(alone, ['a']);
+  assert.equal(refused.status, 403);
+  assert.doesNotMatch(refused.rawBytes.toString('latin1'), /arn:aws|another signature/);
   assert.ok(calls.length >= 3);
 });
 
@@ -204,8 +204,8 @@ test('without a token nothing is sent: the next target is called, else the clien
   assert.deepEqual((await embed(two, ['a'])).json(), plainAnswer);
 
   const alone = await startRig(t, { upstreams: [upstream], models: gemini });
-  const told = await embed(alone, ['a', 'b', 'c']);
-  assertError(told, 'upstream_unreachable', { message: /could not be signed/ });
+  const refused = await embed(alone, ['a', 'b', 'c']);
+  assertError(refused, 'upstream_unreachable', { message: /could not be signed/ });
   assert.match((await alone.exchange()).errorCause ?? '', /the token endpoint answered 400 \(invalid_grant\)/);
   assert.equal(service.calls.length, 0);
 
@@ -220,8 +220,8 @@ test('an error that repeats the token is withheld', async (t) => {
     body: { error: { code: 400, message: `got ${headers.authorization}`, status: 'INVALID_ARGUMENT' } },
   }));
   const rig = await startRig(t, { upstreams: [{ ...upstream, base_url: service.url }], models: gemini });
-  const told = await embed(rig, ['a']);
-  assertError(told, 'upstream_protocol_error', { message: /repeats a credential/ });
+  const refused = await embed(rig, ['a']);
+  assertError(refused, 'upstream_protocol_error', { message: /repeats a credential/ });
   assert.equal(endpoint.asked, 1);
 });
 

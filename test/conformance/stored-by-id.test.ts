@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import OpenAI, { AzureOpenAI } from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
-import { secrets, startStoredObjectsSetup, type Who } from '../support/gateways/stored-objects-setup.ts';
+import { type Client, secrets, startStoredObjectsSetup } from '../support/gateways/stored-objects-setup.ts';
 
 const calls = (id: string): readonly (readonly [method: string, path: string])[] => [
   ['GET', `/v1/responses/${id}`],
@@ -23,8 +23,8 @@ test('each goes to the account that created it, byte for byte, and is free', asy
     settled += 1;
     const account = up.requests.at(-1)?.header('authorization');
     for (const [method, path] of calls(id)) {
-      const who = turn % 2 === 0 ? 'one' : 'sibling';
-      const answer = await ask(who, method, path);
+      const client = turn % 2 === 0 ? 'one' : 'sibling';
+      const answer = await ask(client, method, path);
       assert.equal(answer.status, 200, `${method} ${path}: ${answer.body.toString()}`);
       const request = up.requests.at(-1) ?? assert.fail();
       assert.equal(request.header('authorization'), account);
@@ -45,19 +45,19 @@ test('each goes to the account that created it, byte for byte, and is free', asy
 
 test('for others it does not exist, in the same words as an unknown ID, and no upstream is called', async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
-  const ids: [string, Who[]][] = [
+  const ids: [string, Client[]][] = [
     [await make('one'), ['two', 'loner', 'other']],
     [await make('loner'), ['one', 'sibling', 'two', 'other']],
   ];
   const before = up.requests.length;
   for (const [id, others] of ids) {
-    for (const who of others) {
+    for (const client of others) {
       for (const [index, [method, path]] of calls(id).entries()) {
         const [, never = ''] = calls('resp_never')[index] ?? [];
-        const answers = [await ask(who, method, path), await ask(who, method, never)];
+        const answers = [await ask(client, method, path), await ask(client, method, never)];
         for (const answer of answers) {
           if (method === 'HEAD') assert.equal(answer.status, 404);
-          else assertError(answer, 'object_not_found', { param: 'id', of: `${who} ${method} ${path}` });
+          else assertError(answer, 'object_not_found', { param: 'id', of: `${client} ${method} ${path}` });
         }
         assert.equal(answers[0]?.body.toString(), answers[1]?.body.toString());
       }

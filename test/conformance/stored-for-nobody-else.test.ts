@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRandom } from '../chaos/support/random.ts';
-import { secrets, startStoredObjectsSetup, type Who } from '../support/gateways/stored-objects-setup.ts';
+import { type Client, secrets, startStoredObjectsSetup } from '../support/gateways/stored-objects-setup.ts';
 
-const owners: Readonly<Record<Who, string>> = {
+const owners: Readonly<Record<Client, string>> = {
   one: 'one',
   sibling: 'one',
   two: 'two',
   loner: 'loner',
   other: 'other',
 };
-const everybody = Object.keys(secrets) as Who[];
+const everybody = Object.keys(secrets) as Client[];
 const steps = 400;
 
 /** As JSON strings: plain, escaped in one place, escaped throughout. */
@@ -57,25 +57,25 @@ test('an ID reaches an upstream only with a key of its project', async (t) => {
   let passed = 0;
 
   for (let step = 0; step < steps; step += 1) {
-    const who = pick(everybody);
+    const client = pick(everybody);
     if (step % 8 === 0) {
-      const id = await make(who, random() < 0.5 ? {} : { model: 'away' });
-      for (const kind of ['resp', 'msg', 'rs']) ownerOf.set(id.replace('resp', kind), owners[who]);
+      const id = await make(client, random() < 0.5 ? {} : { model: 'away' });
+      for (const kind of ['resp', 'msg', 'rs']) ownerOf.set(id.replace('resp', kind), owners[client]);
       made.push(...[...ownerOf.keys()].slice(-3));
       continue;
     }
     const before = [up.requests.length, far.requests.length] as const;
     // Often one that may pass, so that many do, whatever the seed.
-    const own = made.filter((one) => ownerOf.get(one) === owners[who]);
+    const own = made.filter((one) => ownerOf.get(one) === owners[client]);
     const id = random() < 0.5 && own.length > 0 ? pick(own) : pick(made);
     const [other, spell] = [pick(made), pick(spellings)];
-    if (random() < 0.6) await ask(who, 'POST', '/v1/responses', pick(bodies)(spell(id), spell(other)));
-    else await ask(who, ...pick(paths)(id, other));
+    if (random() < 0.6) await ask(client, 'POST', '/v1/responses', pick(bodies)(spell(id), spell(other)));
+    else await ask(client, ...pick(paths)(id, other));
     for (const { path, body } of [...up.requests.slice(before[0]), ...far.requests.slice(before[1])]) {
       passed += 1;
       const said = unescaped(`${path} ${body.toString()}`);
       for (const [seen] of said.matchAll(/\b(?:resp|msg|rs)_(?:far)?\d+\b/g)) {
-        assert.equal(ownerOf.get(seen), owners[who], `${who} reached ${seen} with ${said} (seed ${seed})`);
+        assert.equal(ownerOf.get(seen), owners[client], `${client} reached ${seen} with ${said} (seed ${seed})`);
       }
     }
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import OpenAI from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
-import { secrets, startStoredObjectsSetup, type Who } from '../support/gateways/stored-objects-setup.ts';
+import { type Client, secrets, startStoredObjectsSetup } from '../support/gateways/stored-objects-setup.ts';
 
 const path = '/v1/responses';
 
@@ -32,10 +32,10 @@ test('keys of its project may name it, and the request goes to the account that 
     const id = await make('one');
     const account = up.requests.at(-1)?.header('authorization');
     accounts.add(account);
-    for (const who of ['one', 'sibling'] as const) {
+    for (const client of ['one', 'sibling'] as const) {
       for (const [more] of namings(id)) {
-        const answer = await ask(who, 'POST', path, { model: 'm', input: 'x', ...more });
-        assert.equal(answer.status, 200, `${who} ${JSON.stringify(more)}: ${answer.body.toString()}`);
+        const answer = await ask(client, 'POST', path, { model: 'm', input: 'x', ...more });
+        assert.equal(answer.status, 200, `${client} ${JSON.stringify(more)}: ${answer.body.toString()}`);
         assert.equal(up.requests.at(-1)?.header('authorization'), account, JSON.stringify(more));
       }
     }
@@ -45,22 +45,22 @@ test('keys of its project may name it, and the request goes to the account that 
 
 test('for others it does not exist, in the same words as an unknown ID, and nothing is sent', async (t) => {
   const { rig, up, far, ask, make } = await startStoredObjectsSetup(t);
-  const made: [Who, string][] = [
+  const made: [Client, string][] = [
     ['one', await make('one')],
     ['loner', await make('loner')],
   ];
-  const others: Readonly<Record<string, readonly Who[]>> = {
+  const others: Readonly<Record<string, readonly Client[]>> = {
     one: ['two', 'loner', 'other'],
     loner: ['one', 'two', 'other'],
   };
   const before = up.requests.length;
   for (const [owner, id] of made) {
-    for (const who of others[owner] ?? []) {
+    for (const client of others[owner] ?? []) {
       for (const [index, [more, param]] of namings(id).entries()) {
-        const answer = await ask(who, 'POST', path, { model: 'm', input: 'x', ...more });
-        assertError(answer, 'object_not_found', { param, of: `${who} ${JSON.stringify(more)}` });
+        const answer = await ask(client, 'POST', path, { model: 'm', input: 'x', ...more });
+        assertError(answer, 'object_not_found', { param, of: `${client} ${JSON.stringify(more)}` });
         const [never] = namings('resp_never')[index] ?? assert.fail();
-        const unknown = await ask(who, 'POST', path, { model: 'm', input: 'x', ...never });
+        const unknown = await ask(client, 'POST', path, { model: 'm', input: 'x', ...never });
         assert.equal(answer.body.toString(), unknown.body.toString());
       }
       // What stands in full in the request passes where nobody knows its ID, and not where somebody else does.
@@ -68,7 +68,7 @@ test('for others it does not exist, in the same words as an unknown ID, and noth
         model: 'm',
         input: [{ type: 'message', role: 'assistant', id: item, content: [{ type: 'output_text', text: 'four' }] }],
       });
-      assertError(await ask(who, 'POST', path, inFull(id.replace('resp', 'msg'))), 'object_not_found', {
+      assertError(await ask(client, 'POST', path, inFull(id.replace('resp', 'msg'))), 'object_not_found', {
         param: 'input',
       });
     }

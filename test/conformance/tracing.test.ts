@@ -105,8 +105,10 @@ test('no span contains bodies, headers or queries', async (t) => {
   ]);
   await rig.post('/v1/embeddings?query=query-canary', { model: 'm', input: 'text-canary' }, { headers });
   await rig.exchange();
-  const told = JSON.stringify(spans.map(({ name, attributes, links, status }) => [name, attributes, links, status]));
-  for (const canary of ['canary', testKey, 'sk-up']) assert.equal(told.includes(canary), false, canary);
+  const exported = JSON.stringify(
+    spans.map(({ name, attributes, links, status }) => [name, attributes, links, status]),
+  );
+  for (const canary of ['canary', testKey, 'sk-up']) assert.equal(exported.includes(canary), false, canary);
 });
 
 test("the client's trace is continued with its tracestate and parent span", async (t) => {

@@ -26,7 +26,10 @@ const tei = (upstream: TranslatedOptions['upstream'] = {}): TranslatedOptions =>
   upstream: { options: { max_items: 1 }, limits: { concurrency: 8, queue: 0 }, ...upstream },
 });
 
-const asking = (count: number) => ({ model: 'm', input: Array.from({ length: count }, (_, index) => String(index)) });
+const questionOf = (count: number) => ({
+  model: 'm',
+  input: Array.from({ length: count }, (_, index) => String(index)),
+});
 
 /** Every call has a handler of its own, by its one input. */
 const by =
@@ -63,7 +66,7 @@ async function assertPlacesFree({ embed, upstream }: Translated, places = 8): Pr
     await Promise.race([together, reply.sleep(3_000)]);
     await openaiEmbeds(request, reply);
   });
-  const answers = await Promise.all(Array.from({ length: places }, () => embed(asking(1))));
+  const answers = await Promise.all(Array.from({ length: places }, () => embed(questionOf(1))));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 }
 
@@ -76,7 +79,7 @@ test('vectors are in input order, in whatever order the responses come', async (
     },
     tei(),
   );
-  const answer = await embed(asking(30));
+  const answer = await embed(questionOf(30));
   assert.deepEqual(
     vectorsIn(answer).map(([first]) => first),
     Array.from({ length: 30 }, (_, index) => index),
@@ -91,7 +94,7 @@ test('vectors are in input order, in whatever order the responses come', async (
 
 test('an idempotency key is not sent with several calls', async (t) => {
   const { embed, upstream } = await startTranslated(t, openaiEmbeds, tei());
-  await embed(asking(2), ['Idempotency-Key', 'k']);
+  await embed(questionOf(2), ['Idempotency-Key', 'k']);
   assert.deepEqual(
     upstream.requests.map((request) => request.header('idempotency-key')),
     [undefined, undefined],
@@ -121,7 +124,7 @@ test("a request has at most eight calls in flight, or the upstream's free slots"
       await openaiEmbeds(request, reply);
     };
     const setup = await startTranslated(t, counting, tei({ limits: { concurrency } }));
-    assert.equal(vectorsIn(await setup.embed(asking(40))).length, 40);
+    assert.equal(vectorsIn(await setup.embed(questionOf(40))).length, 40);
     assert.equal(most, wanted);
     if (concurrency < 256) await assertPlacesFree(setup, concurrency);
   }
@@ -135,7 +138,7 @@ test('a request of many calls uses free slots, and leaves them to waiting reques
     await openaiEmbeds(request, reply);
   };
   const { embed } = await startTranslated(t, slow, tei({ limits: { concurrency: 2, queue: 5 } }));
-  const large = embed(asking(20));
+  const large = embed(questionOf(20));
   await until(() => seen.length >= 2);
   const small = await embed({ model: 'm', input: '777' });
   assert.deepEqual(vectorsIn(small)[0]?.[0], 777);
@@ -216,7 +219,7 @@ for (const { what, script, check } of failures) {
       await script(request, reply);
     };
     const setup = await startTranslated(t, by({ 2: last }, others), tei({ answer_limit: '2MiB' }));
-    check(await setup.embed(asking(20)));
+    check(await setup.embed(questionOf(20)));
     assert.equal(setup.upstream.requests.length, calls);
     if (!isWhole) await until(() => left() === 7);
     await assertPlacesFree(setup);
@@ -229,8 +232,8 @@ test("answer_limit applies to each call's response", async (t) => {
     return reply.json(200, { ...openaiAnswer(request), pad });
   };
   const setup = await startTranslated(t, padded, tei({ answer_limit: '1MiB' }));
-  assert.equal((await setup.embed(asking(5))).status, 200);
-  assertError(await setup.embed(asking(6)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
+  assert.equal((await setup.embed(questionOf(5))).status, 200);
+  assertError(await setup.embed(questionOf(6)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
   await assertPlacesFree(setup);
 });
 
@@ -238,7 +241,7 @@ test('a client that disconnects ends every call', async (t) => {
   const { script, left } = leaving();
   const setup = await startTranslated(t, script, tei());
   const client = await connect(setup.rig.port);
-  await client.write(questionBytes(JSON.stringify(asking(20))));
+  await client.write(questionBytes(JSON.stringify(questionOf(20))));
   await until(() => setup.upstream.requests.length === 8);
   client.destroy();
   await until(() => left() === 8);
@@ -256,7 +259,7 @@ test('a client that disconnects during the responses ends every call', async (t)
   };
   const setup = await startTranslated(t, by({ 0: openaiEmbeds, 1: openaiEmbeds }, beginning), tei());
   const client = await connect(setup.rig.port);
-  await client.write(questionBytes(JSON.stringify(asking(9))));
+  await client.write(questionBytes(JSON.stringify(questionOf(9))));
   await until(() => setup.upstream.requests.length === 9);
   client.destroy();
   await until(() => left() === 7);
@@ -275,7 +278,7 @@ test('timeouts apply to each call', async (t) => {
   ];
   for (const [script, timeouts, message] of rows) {
     const setup = await startTranslated(t, by({ 11: script }), tei({ timeouts }));
-    assertError(await setup.embed(asking(12)), 'upstream_timeout', { message });
+    assertError(await setup.embed(questionOf(12)), 'upstream_timeout', { message });
     await assertPlacesFree(setup);
   }
 });
@@ -288,13 +291,13 @@ test('calls to an unreachable target were never sent and use no retry budget', a
   await setup.upstreams[0]?.close();
   // More often than the retry budget of an upstream would allow.
   for (let i = 0; i < 60; i += 1) {
-    const answer = await setup.rig.post('/v1/embeddings', asking(12));
+    const answer = await setup.rig.post('/v1/embeddings', questionOf(12));
     assert.equal(answer.status, 200);
     assert.equal(answer.header('x-postern-upstream'), 'b');
   }
   const { tries, attempts } = await setup.rig.exchange(1);
-  const told = new Set(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`));
-  assert.deepEqual([...told].toSorted(), ['a not-sent', 'b answered']);
+  const outcomes = new Set(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`));
+  assert.deepEqual([...outcomes].toSorted(), ['a not-sent', 'b answered']);
   assert.ok(attempts <= 24, String(attempts));
 });
 
@@ -303,7 +306,7 @@ test('a 429 moves only its part to the next target', async (t) => {
     model: { operations: ['embeddings'] },
     upstream: { family: 'tei', options: { max_items: 1 } },
   });
-  const answer = await setup.rig.post('/v1/embeddings', asking(10));
+  const answer = await setup.rig.post('/v1/embeddings', questionOf(10));
   assert.deepEqual(
     vectorsIn(answer).map(([first]) => first),
     Array.from({ length: 10 }, (_, index) => index),
@@ -325,7 +328,7 @@ test('the calls of a target overtaken by a faster one are cancelled', async (t) 
     model: { operations: ['embeddings'], hedge: { after: patiently(10) } },
     upstream: { family: 'tei', options: { max_items: 1 } },
   });
-  const answer = await setup.rig.post('/v1/embeddings', asking(10));
+  const answer = await setup.rig.post('/v1/embeddings', questionOf(10));
   assert.equal(vectorsIn(answer).length, 10);
   assert.equal(answer.header('x-postern-upstream'), 'b');
   const { tries } = await setup.rig.exchange();

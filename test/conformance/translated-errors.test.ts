@@ -256,8 +256,8 @@ test('a retry delay in the body causes a cooldown as well, and an unreadable bod
     '{"error":{"code":429,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"30s"}]}}';
   const { embed, upstream } = await startTranslated(t, saying(429, info), { family: 'gemini' });
   assert.equal((await embed(question)).status, 429);
-  const rested = await embed(question);
-  assertError(rested, 'rate_limit_exceeded', { message: /too many calls and asked for a pause/ });
+  const refused = await embed(question);
+  assertError(refused, 'rate_limit_exceeded', { message: /too many calls and asked for a pause/ });
   assert.equal(upstream.requests.length, 1);
   for (const script of [saying(429, 'x'.repeat(400 * 1024)), saying(429, 'gz', [['content-encoding', 'gzip']])]) {
     const other = await startTranslated(t, script, { family: 'gemini' });

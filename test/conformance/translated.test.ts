@@ -379,14 +379,14 @@ test('a long field that would be repeated in each of many calls is refused', asy
     family: 'tei',
     upstream: { options: { max_items: 1 } },
   });
-  const asking = (calls: number) => ({
+  const questionOf = (calls: number) => ({
     model: 'm',
     input: Array.from({ length: calls }, (_, place) => String(place)),
     further: 'x'.repeat(1024 * 1024),
   });
-  assertError(await embed(asking(65)), 'body_too_large', { message: /in 65 calls.*67108864 bytes/ });
+  assertError(await embed(questionOf(65)), 'body_too_large', { message: /in 65 calls.*67108864 bytes/ });
   assert.equal(upstream.requests.length, 0);
-  const answer = await embed(asking(8));
+  const answer = await embed(questionOf(8));
   assert.equal(answer.status, 200, answer.body.toString());
 });
 

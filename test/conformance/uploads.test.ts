@@ -20,7 +20,8 @@ import { type FakeUpstream, type Handler, type Script, startFakeUpstream } from 
 
 const path = '/v1/audio/transcriptions';
 const MiB = 1024 ** 2;
-const says: Handler = (_request, reply) => reply.json(200, { text: 'hello', usage: { type: 'duration', seconds: 90 } });
+const transcribing: Handler = (_request, reply) =>
+  reply.json(200, { text: 'hello', usage: { type: 'duration', seconds: 90 } });
 const busy: Handler = (_request, reply) => reply.json(429, { error: { message: 'later' } });
 
 const named = (value: string): Part => ({ name: 'model', value });
@@ -79,7 +80,7 @@ async function startSetup(
 }
 
 test('an ambiguous form is refused by name before anything is sent', async (t) => {
-  const { post, ups } = await startSetup(t, [says]);
+  const { post, ups } = await startSetup(t, [transcribing]);
   const file = soundOf(10);
   const rows: readonly [parts: readonly Part[], code: Parameters<typeof assertError>[1], param?: string][] = [
     [[file], 'missing_required_parameter', 'model'],
@@ -118,7 +119,7 @@ test('an ambiguous form is refused by name before anything is sent', async (t) =
 });
 
 test('a compressed form is refused, and one over its limit with the limit', async (t) => {
-  const { rig, post, ups } = await startSetup(t, [says], { server: { upload_limit: '2MiB' } });
+  const { rig, post, ups } = await startSetup(t, [transcribing], { server: { upload_limit: '2MiB' } });
   const headers = [
     ['Authorization', `Bearer ${testKey}`],
     ['Content-Type', formType],
@@ -139,7 +140,7 @@ test('a compressed form is refused, and one over its limit with the limit', asyn
 
 test('from memory or a file, a retried form is identical except for the model name', async (t) => {
   for (const bytes of [10, 200_000, 400_000, 3 * MiB]) {
-    const { post, ups, directory } = await startSetup(t, [busy, says]);
+    const { post, ups, directory } = await startSetup(t, [busy, transcribing]);
     const order = (model: string): Buffer =>
       toForm([
         { name: 'timestamp_granularities[]', value: 'word' },
@@ -165,17 +166,17 @@ test('upload files left by a dead process are removed at the start, and nothing 
   t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
   writeFileSync(join(directory, 'x.upload'), 'x');
   writeFileSync(join(directory, 'x.other'), 'x');
-  await startSetup(t, [says], { server: { upload_directory: directory } });
+  await startSetup(t, [transcribing], { server: { upload_directory: directory } });
   assert.deepEqual(readdirSync(directory), ['x.other']);
 });
 
 test('disk space of forms is limited, and released after the response or a disconnect', async (t) => {
   const held: (() => void)[] = [];
   const server = { upload_limit: '3MiB', upload_disk: '3MiB' };
-  const { rig, post, ups } = await startSetup(t, [says], { server });
+  const { rig, post, ups } = await startSetup(t, [transcribing], { server });
   const [up] = ups;
   up?.respondWith((request, reply) => {
-    held.push(() => void says(request, reply));
+    held.push(() => void transcribing(request, reply));
   });
   const form = toForm([soundOf(2 * MiB), named('m')]);
   const first = post(form);
@@ -198,7 +199,7 @@ test('disk space of forms is limited, and released after the response or a disco
   await new Promise<void>((resolve) => leaving.write(form.subarray(0, form.length - 100), () => resolve()));
   leaving.destroy();
   await rig.exchange(3);
-  up?.respondWith(says);
+  up?.respondWith(transcribing);
   assert.equal((await post(form)).status, 200);
 });
 
@@ -255,7 +256,7 @@ test('an upload of 100 MB passes in bounded memory, byte for byte', async (t) =>
 
 test('a recording is billed by the reported seconds, else by an estimate from its bytes', async (t) => {
   const price = { minute: 0.006 };
-  const counted = await startSetup(t, [says], { model: { price } });
+  const counted = await startSetup(t, [transcribing], { model: { price } });
   await counted.post(toForm([named('m'), soundOf(16_000)]));
   const { bill } = await counted.rig.exchange(1);
   assert.deepEqual([bill?.costNanos, bill?.isEstimated], [9_000_000, false]);
@@ -292,16 +293,16 @@ test("under a budget a recording reserves the model's max_audio, and is refused 
   const key = { budgets: [{ every: 'day', amount: '0.1' }] };
   const price = { minute: 0.006 };
   const form = toForm([named('m'), soundOf(1_000)]);
-  const open = await startSetup(t, [says], { key, model: { price } });
+  const open = await startSetup(t, [transcribing], { key, model: { price } });
   assertError(await open.post(form), 'unsupported_parameter', { param: 'file' });
-  const bounded = await startSetup(t, [says], { key, model: { price, max_audio: '10m' } });
+  const bounded = await startSetup(t, [transcribing], { key, model: { price, max_audio: '10m' } });
   assert.equal((await bounded.post(form)).status, 200);
-  const tooLong = await startSetup(t, [says], { key, model: { price, max_audio: '20m' } });
+  const tooLong = await startSetup(t, [transcribing], { key, model: { price, max_audio: '20m' } });
   assertError(await tooLong.post(form), 'budget_exceeded');
 });
 
 test('image edits are forms, too, and their fields count like those of JSON', async (t) => {
-  const { rig, ups } = await startSetup(t, [says], { model: { price: { image: 0.02 } } });
+  const { rig, ups } = await startSetup(t, [transcribing], { model: { price: { image: 0.02 } } });
   const parts = [
     { name: 'image[]', value: 'PNG', filename: 'a.png' },
     { name: 'image[]', value: 'PNG2', filename: 'b.png' },
@@ -320,7 +321,7 @@ test('image edits are forms, too, and their fields count like those of JSON', as
 });
 
 test("the operator's stored objects cannot be named, in JSON or a form", async (t) => {
-  const { rig, ups } = await startSetup(t, [says]);
+  const { rig, ups } = await startSetup(t, [transcribing]);
   const json = { model: 'm', prompt: 'p', images: [{ file_id: 'file-1' }] };
   assertError(await rig.post('/v1/images/edits', json), 'object_not_found', { param: 'file_id' });
   const headers = [
@@ -338,7 +339,7 @@ test("the operator's stored objects cannot be named, in JSON or a form", async (
 });
 
 test('a captured form has its fields, and only names and sizes of files', async (t) => {
-  const { rig, post } = await startSetup(t, [says], { key: { capture: '1d' } });
+  const { rig, post } = await startSetup(t, [transcribing], { key: { capture: '1d' } });
   await post(toForm([soundOf(100), named('m'), { name: 'language', value: 'de' }]));
   const { captured } = await rig.exchange(1);
   assert.deepEqual(JSON.parse(captured?.request.toString() ?? ''), {
@@ -349,7 +350,7 @@ test('a captured form has its fields, and only names and sizes of files', async 
 });
 
 test('the official library transcribes and edits images', async (t) => {
-  const { rig, ups } = await startSetup(t, [says]);
+  const { rig, ups } = await startSetup(t, [transcribing]);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
   const file = await toFile(Buffer.from('ID3'), 'a.mp3');
   const { text } = await client.audio.transcriptions.create({ file, model: 'm' });

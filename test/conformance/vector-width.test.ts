@@ -30,7 +30,7 @@ const openai =
 const native = { options: { api: 'native' } };
 
 test('in a translated response, a wrong width is an error that names it, and the usage is billed', async (t) => {
-  for (const [family, upstream, script, dimensions, ask, says] of [
+  for (const [family, upstream, script, dimensions, ask, expected] of [
     ['ollama', native, ollama, undefined, { dimensions: 1024 }, /vectors of 2 numbers, and "dimensions" asks for 1024/],
     ['ollama', native, ollama, 3, {}, /vectors of 2 numbers, and the operator declares 3/],
     ['ollama', native, ollama, 3, { dimensions: 3 }, /"dimensions" asks for 3/],
@@ -58,8 +58,8 @@ test('in a translated response, a wrong width is an error that names it, and the
       model: { operations: ['embeddings'], price, ...(dimensions !== undefined && { dimensions }) },
     });
     const answer = await embed({ model: 'm', input: ['a'], ...ask });
-    if (says === undefined) assert.equal(answer.status, 200, `${of}: ${answer.body}`);
-    else assertError(answer, 'upstream_protocol_error', { message: says, of });
+    if (expected === undefined) assert.equal(answer.status, 200, `${of}: ${answer.body}`);
+    else assertError(answer, 'upstream_protocol_error', { message: expected, of });
     await assertBilled(rig, 7, of);
     assert.equal(setup.requests.length, 1, 'nobody is asked twice');
   }

@@ -50,10 +50,10 @@ test('postern models shows healthy targets and cooldowns with reasons, and nothi
     });
     assert.equal(answer.status, 200);
   }
-  const findRest = () => gateway.log().find(({ msg }) => msg === 'target rests');
-  for (let tries = 0; tries < 50 && findRest() === undefined; tries += 1) await wait(100);
-  const rested = findRest();
-  assert.deepEqual([rested?.upstream, rested?.model, rested?.why], ['up-0', 'm', 'answered 500']);
+  const findCooldown = () => gateway.log().find(({ msg }) => msg === 'target rests');
+  for (let tries = 0; tries < 50 && findCooldown() === undefined; tries += 1) await wait(100);
+  const inCooldown = findCooldown();
+  assert.deepEqual([inCooldown?.upstream, inCooldown?.model, inCooldown?.why], ['up-0', 'm', 'answered 500']);
 
   let shown = '';
   for (let tries = 0; tries < 20 && !/up-0: m +(resting \d+ s|probing) \(answered 500\)/.test(shown); tries += 1) {

@@ -149,9 +149,9 @@ describe('reloading', { concurrency: 2 }, () => {
         if (nameOfOld !== 'm') assertError(await embed(gateway, nameOfOld), 'model_not_found', { param: 'model' });
       } else {
         const said = await change(gateway, put, refused, fault.message);
-        const [told] = said.faults as { path: string; line: number }[];
-        assert.equal(told?.path, fault.path);
-        assert.equal(told?.line, good.split('\n').findIndex((line) => fault.at.test(line)) + 1);
+        const [first] = said.faults as { path: string; line: number }[];
+        assert.equal(first?.path, fault.path);
+        assert.equal(first?.line, good.split('\n').findIndex((line) => fault.at.test(line)) + 1);
         assertError(await embed(gateway, name), 'model_not_found', { param: 'model' });
         assert.equal((await embed(gateway, inForce)).status, 200);
       }

@@ -39,10 +39,11 @@ const canaries = {
 
 test('in success and failure the log contains no secret and no text of clients and upstreams', async (t) => {
   const upstream = await startFakeUpstream(async (entry, reply) => {
-    const told = [['X-Told', canaries.answerHeader]] as const;
+    const canaryHeaders = [['X-Told', canaries.answerHeader]] as const;
     const text = entry.body.toString();
-    if (text.includes('refuse')) return reply.json(400, { error: { message: canaries.upstreamError } }, told);
-    if (text.includes('leak')) return reply.json(401, { error: { message: `bad key ${canaries.upstreamKey}` } }, told);
+    if (text.includes('refuse')) return reply.json(400, { error: { message: canaries.upstreamError } }, canaryHeaders);
+    if (text.includes('leak'))
+      return reply.json(401, { error: { message: `bad key ${canaries.upstreamKey}` } }, canaryHeaders);
     if (text.includes('babble')) return reply.raw(`${canaries.notHttp}\r\n\r\n`);
     if (text.includes('badhead')) return reply.raw(`HTTP/1.1 200 OK\r\n${canaries.notHttp} : x\r\n\r\n`);
     if (text.includes('redirect')) return reply.bytes(302, [['location', `http://x/${canaries.upstreamError}`]], '');
@@ -52,7 +53,7 @@ test('in success and failure the log contains no secret and no text of clients a
     }
     if (text.includes('silent')) return reply.stall();
     const data = [{ index: 0, embedding: [1], text: canaries.answer }];
-    return reply.json(200, { data, usage: { prompt_tokens: 7, total_tokens: 7 } }, told);
+    return reply.json(200, { data, usage: { prompt_tokens: 7, total_tokens: 7 } }, canaryHeaders);
   });
   t.after(() => upstream.close());
   const gateway = await startGatewayProcess({

@@ -135,10 +135,10 @@ describe('a gateway on a SQLite file', { concurrency: 2 }, () => {
       assert.ok(isMapping(ready));
       return ready.ledger;
     };
-    let told = await ledger();
-    for (; told === undefined; told = await ledger()) await wait(50);
-    assert.ok(isMapping(told));
-    assert.equal(told.import, 'failing');
+    let before = await ledger();
+    for (; before === undefined; before = await ledger()) await wait(50);
+    assert.ok(isMapping(before));
+    assert.equal(before.import, 'failing');
     await kill(first);
 
     for (const suffix of ['', '-wal', '-shm']) await rm(join(directory, `postern.db${suffix}`), { force: true });

@@ -75,13 +75,13 @@ test('the Docker Compose file serves, loses no request when a node stops, and is
   });
 
   for (const node of ['node-1', 'node-2']) {
-    const asking = askConstantly(post);
+    const load = askConstantly(post);
     await wait(500);
     assert.equal(await composed.container(node).stop(), 0, composed.container(node).output());
     await wait(500);
-    await asking.stop();
-    assert.deepEqual(asking.failures, [], `with ${node} stopped`);
-    assert.ok(asking.answered > 10);
+    await load.stop();
+    assert.deepEqual(load.failures, [], `with ${node} stopped`);
+    assert.ok(load.answered > 10);
     await composed.start(node);
     await until(`${node} is asked again`, async () => {
       await post();

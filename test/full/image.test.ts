@@ -79,8 +79,8 @@ test('the image is small, has no shell or npm, and runs as an unprivileged user'
   const environment = [`POSTERN_SERVER_PORT=${port}`, `POSTERN_CONSOLE_PORT=0`];
   assert.equal(await container.exitOf(config.Healthcheck.Test.slice(1), environment), 1);
   const gateway = container.start([...config.Entrypoint, ...config.Cmd], environment);
-  const key = await gateway.says(/(pst_[0-9A-Za-z]+)/);
-  await gateway.says(/("msg":"listening")/);
+  const key = await gateway.logs(/(pst_[0-9A-Za-z]+)/);
+  await gateway.logs(/("msg":"listening")/);
   assert.equal(await container.exitOf(config.Healthcheck.Test.slice(1), environment), 0);
   const answer = await fetch(`http://127.0.0.1:${port}/v1/embeddings`, {
     method: 'POST',
@@ -156,7 +156,7 @@ async function startBuilder(t: TestContext) {
           t.after(stop);
           return {
             stop,
-            async says(what: RegExp): Promise<string> {
+            async logs(what: RegExp): Promise<string> {
               for (const until = Date.now() + patientMs(15_000); Date.now() < until; await wait(50)) {
                 const [, found] = what.exec(said) ?? [];
                 if (found !== undefined) return found;

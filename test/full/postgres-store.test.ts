@@ -287,28 +287,28 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
     }
     assert.match(await faultOf(openStore(url, { cwd })), /no connection left; raise its max_connections/);
     // It is waited for, where that was asked for.
-    const told: string[] = [];
-    const opening = openStore(url, { cwd, patienceMs: 20_000, onRetry: (sentence) => told.push(sentence) });
-    await until(() => told.length > 0);
+    const notified: string[] = [];
+    const opening = openStore(url, { cwd, patienceMs: 20_000, onRetry: (sentence) => notified.push(sentence) });
+    await until(() => notified.length > 0);
     for (const client of held) await client.end();
     await (await opening).close();
-    assert.match(told[0] ?? '', /no connection left; .* Trying again for \d+ s\.$/);
+    assert.match(notified[0] ?? '', /no connection left; .* Trying again for \d+ s\.$/);
   });
 
   test('a server that starts late is waited for, one that refuses is not', async (t) => {
     const server = await startPostgres(t, { isOwn: true });
     const url = await server.createDatabase();
     await server.stop();
-    const told: string[] = [];
-    const patient = { cwd, patienceMs: 30_000, onRetry: (sentence: string) => told.push(sentence) };
+    const notified: string[] = [];
+    const patient = { cwd, patienceMs: 30_000, onRetry: (sentence: string) => notified.push(sentence) };
     const opening = openStore(url, patient);
-    await until(() => told.length > 0);
+    await until(() => notified.length > 0);
     await server.start();
     await (await opening).close();
     const wrong = url.replace(/:[^:@]*@/, ':wrong-one@');
-    told.length = 0;
+    notified.length = 0;
     assert.match(await faultOf(openStore(wrong, patient)), /refuses the user or the password/);
-    assert.deepEqual(told, []);
+    assert.deepEqual(notified, []);
   });
 
   test('over TLS, sslmode determines how the certificate is verified', async (t) => {

@@ -90,9 +90,9 @@ test('a truncated, altered or moved value is a miss', async (t) => {
 
 /** How often it was read and written so far. */
 async function countsIn(redis: OwnRedisServer): Promise<{ readonly reads: number; readonly writes: number }> {
-  const told = String(await redis.send('INFO', 'commandstats'));
+  const statistics = String(await redis.send('INFO', 'commandstats'));
   const callsOf = (command: string): number =>
-    Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(told)?.[1] ?? 0);
+    Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(statistics)?.[1] ?? 0);
   return { reads: callsOf('mget'), writes: callsOf('set') };
 }
 

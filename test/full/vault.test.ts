@@ -66,15 +66,15 @@ console: { port: ${await freePort()} }
   assert.equal((await ask()).status, 200);
   assert.equal(upstream.requests.at(-1)?.header('authorization'), 'Bearer sk-first-of-openai-with-enough');
 
-  const asking = askConstantly(ask);
+  const load = askConstantly(ask);
   await put('sk-second-of-openai-with-enough', 'key-first-of-the-app-with-enough');
   await until(
     'the upstream is called with what Vault has now',
     async () => upstream.requests.at(-1)?.header('authorization') === 'Bearer sk-second-of-openai-with-enough',
   );
-  await asking.stop();
-  assert.deepEqual(asking.failures, []);
-  assert.ok(asking.answered > 10);
+  await load.stop();
+  assert.deepEqual(load.failures, []);
+  assert.ok(load.answered > 10);
   await put('sk-second-of-openai-with-enough', 'key-second-of-the-app-with-enough');
   await until(
     'clients are known by another key',

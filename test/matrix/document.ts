@@ -84,8 +84,8 @@ function byLanguage(
   tell: (some: readonly KnownClient[]) => readonly string[],
 ): string[] {
   return languages.flatMap((language) => {
-    const told = tell(clients.filter((client) => client.language === language));
-    return told.length === 0 ? [] : [`### ${language}`, ...told];
+    const names = tell(clients.filter((client) => client.language === language));
+    return names.length === 0 ? [] : [`### ${language}`, ...names];
   });
 }
 

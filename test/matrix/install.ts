@@ -49,7 +49,7 @@ const languages = {
   python: {
     title: 'Python',
     lacks: async () =>
-      (await says('python3', ['-c', 'import ensurepip, venv'])) === undefined ? pythonWanted : undefined,
+      (await outputOf('python3', ['-c', 'import ensurepip, venv'])) === undefined ? pythonWanted : undefined,
     parts: pythonEnvironments.map((name): Part => {
       const venv = made(`python-${name}`);
       const requirements = `python/requirements-${name}.txt`;
@@ -69,7 +69,7 @@ const languages = {
   go: {
     title: 'Go',
     lacks: async () =>
-      /^go1\.(?:2[1-9]|[3-9]\d)/.test((await says('go', ['env', 'GOVERSION'])) ?? '') ? undefined : goWanted,
+      /^go1\.(?:2[1-9]|[3-9]\d)/.test((await outputOf('go', ['env', 'GOVERSION'])) ?? '') ? undefined : goWanted,
     parts: [
       {
         title: 'go build',
@@ -136,7 +136,7 @@ async function digestOf({ from }: Part): Promise<string> {
 }
 
 /** What a command prints; undefined where it fails or is not there. */
-function says(command: string, args: readonly string[]): Promise<string | undefined> {
+function outputOf(command: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) =>
     execFile(command, args, (error, stdout) => resolve(error === null ? stdout.trim() : undefined)),
   );

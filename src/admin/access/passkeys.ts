@@ -21,7 +21,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
   const proving = (memberId: string): string => `prove ${memberId}`;
 
   /** `isOurs` takes the challenge. */
-  async function whoSigned(
+  async function findSigner(
     answer: BrowserJson,
     consoleUrl: string,
     isOurs: (challenge: string) => boolean,
@@ -96,7 +96,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
 
     /** Whose passkey it is. Throws a Problem where the device's answer does not fit. */
     signIn: (answer: BrowserJson, consoleUrl: string) =>
-      whoSigned(answer, consoleUrl, (challenge) => signIns.take(challenge, signInPurpose)),
+      findSigner(answer, consoleUrl, (challenge) => signIns.take(challenge, signInPurpose)),
 
     /** With one of the member's own. */
     async beginProof(memberId: string, consoleUrl: string) {
@@ -113,7 +113,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
 
     /** Throws a Problem where the device's answer does not fit, or the passkey is somebody else's. */
     async prove(memberId: string, answer: BrowserJson, consoleUrl: string) {
-      const member = await whoSigned(answer, consoleUrl, (challenge) => ofMembers.take(challenge, proving(memberId)));
+      const member = await findSigner(answer, consoleUrl, (challenge) => ofMembers.take(challenge, proving(memberId)));
       if (member.id !== memberId) throw notFitting('is not one of yours');
       return member;
     },

@@ -41,5 +41,6 @@ test('refuses the address, runs of characters and common passwords, with advice'
     ['qwertyuiop12', /guessed/],
     ['postern-postern', /guessed/],
   ];
-  for (const [password, says] of rows) assert.match(faultOfPassword(password, email) ?? 'nothing', says, password);
+  for (const [password, expected] of rows)
+    assert.match(faultOfPassword(password, email) ?? 'nothing', expected, password);
 });

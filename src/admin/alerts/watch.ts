@@ -116,7 +116,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   }
 
   /** Webhooks are told of budgets as they fill up, each threshold once. */
-  const isTold = (alert: AlertFacts, { kind }: AlertChannel): boolean => alert.rule !== 'budget' || kind === 'smtp';
+  const isSentTo = (alert: AlertFacts, { kind }: AlertChannel): boolean => alert.rule !== 'budget' || kind === 'smtp';
 
   async function look(): Promise<void> {
     const nowMs = clock.nowMs();
@@ -158,7 +158,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
       openedAtMs: nowMs,
       closedAtMs: undefined,
       silencedUntilMs: await silenceOf(name, nowMs),
-      untold: listWays().flatMap((way) => (isTold(facts, way) ? `opened:${way.id}` : [])),
+      untold: listWays().flatMap((way) => (isSentTo(facts, way) ? `opened:${way.id}` : [])),
     };
     await store.alerts.put(alert);
     log.warn('alert opened', {
@@ -183,7 +183,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     gone.set(name, looks);
     if (looks < looksToClose) return;
     gone.delete(name);
-    const untold = listWays().flatMap((way) => (isTold(alert, way) ? `closed:${way.id}` : []));
+    const untold = listWays().flatMap((way) => (isSentTo(alert, way) ? `closed:${way.id}` : []));
     await store.alerts.put({ ...alert, closedAtMs: nowMs, untold: [...alert.untold, ...untold] });
     log.info('alert closed', { rule: alert.rule, kind: alert.kind, subject: alert.subject, alert: alert.id });
   }

@@ -34,7 +34,7 @@ export interface EventStreamLimits {
 interface OpenStream {
   readonly onlooker: Onlooker;
   readonly needs: Needed;
-  readonly who: string;
+  readonly caller: string;
   beat(): void;
   end(): void;
 }
@@ -69,8 +69,8 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
     if (looks % looksPerBeat === 0) for (const stream of streams) stream.beat();
     if (isLooking) return;
     isLooking = true;
-    const groups = Map.groupBy(streams, ({ who }) => who);
-    await Promise.all([...groups.values()].map(endThoseWhoMayNot));
+    const groups = Map.groupBy(streams, ({ caller }) => caller);
+    await Promise.all([...groups.values()].map(endUnauthorised));
     isLooking = false;
   }
 
@@ -80,8 +80,8 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
      * fires: the reader is gone, may not look on any more, or the listener closes. Throws a Problem where too many are open.
      */
     open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>) {
-      const who = nameOf(onlooker.caller);
-      const own = [...streams].filter((stream) => stream.who === who).length;
+      const caller = nameOf(onlooker.caller);
+      const own = [...streams].filter((stream) => stream.caller === caller).length;
       if (own >= limits.each || streams.size >= limits.all) {
         throw new Problem('too_many_streams', {
           detail: 'Close a window of the console, or end another stream, and try again.',
@@ -91,7 +91,7 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
       const over = new AbortController();
       const body = toBody(events, over, {
         begin: (controls) => {
-          const stream: OpenStream = { onlooker, needs, who, ...controls };
+          const stream: OpenStream = { onlooker, needs, caller, ...controls };
           add(stream);
           over.signal.addEventListener('abort', () => remove(stream), { once: true });
           onlooker.signal.addEventListener('abort', () => stream.end(), { once: true });
@@ -177,7 +177,7 @@ function toBody(
 }
 
 /** They came with the same proof: if it does not hold for one, it does for none. */
-async function endThoseWhoMayNot(streams: readonly OpenStream[]): Promise<void> {
+async function endUnauthorised(streams: readonly OpenStream[]): Promise<void> {
   const [first] = streams;
   if (first === undefined) return;
   const { context, headers, caller } = first.onlooker;

@@ -75,7 +75,7 @@ function toOperation(endpoint: Endpoint): Json {
   return {
     operationId: toOperationId(endpoint),
     summary,
-    description: whoMay(endpoint),
+    description: describeAccess(endpoint),
     tags: [tag],
     'x-required-role': needs,
     ...(endpoint.proof === true && { 'x-fresh-proof': true }),
@@ -93,12 +93,12 @@ function securityOf({ method, needs, proof }: Endpoint): Json {
   return { security: proof === true ? signedInToWrite.slice(0, 1) : signedInToWrite };
 }
 
-function whoMay({ needs, proof }: Endpoint): string {
-  const who = whoReaches(needs);
-  return proof === true ? `${who} Takes fresh proof, and no API token.` : who;
+function describeAccess({ needs, proof }: Endpoint): string {
+  const callers = describeCallers(needs);
+  return proof === true ? `${callers} Takes fresh proof, and no API token.` : callers;
 }
 
-function whoReaches(needs: Needed): string {
+function describeCallers(needs: Needed): string {
   if (needs === 'anyone') return 'For everyone, before signing in as well.';
   if (needs === 'member') return 'For members who are signed in, whatever their role; not for API tokens.';
   return `Needs the role ${needs}${needs === 'owner' ? '' : ' or a higher one'}.`;

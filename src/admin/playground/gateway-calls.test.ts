@@ -162,14 +162,14 @@ test('passes forms unchanged and audio back, but no HTML page', async (t) => {
   assert.equal(upstream.requests[0]?.header('content-type'), contentType);
   assert.deepEqual(upstream.requests[0]?.body, body);
 
-  const say = rerank({ route: 'speech', body: Buffer.from('{"model":"studio","input":"a","voice":"b"}') });
+  const speak = rerank({ route: 'speech', body: Buffer.from('{"model":"studio","input":"a","voice":"b"}') });
   for (const [type, shown] of [
     ['audio/mpeg', 'audio/mpeg'],
     ['text/html', 'text/plain; charset=utf-8'],
     ['image/svg+xml', 'text/plain; charset=utf-8'],
   ] as const) {
     upstream.respondWith((_request, reply) => reply.bytes(200, [['content-type', type]], 'ID3'));
-    assert.equal((await calls.send(say)).headers.get('content-type'), shown);
+    assert.equal((await calls.send(speak)).headers.get('content-type'), shown);
   }
 });
 

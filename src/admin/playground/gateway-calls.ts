@@ -184,11 +184,11 @@ interface GatewayAnswer {
 function askGateway(pool: ClientPool, request: ClientRequest, signal: AbortSignal): Promise<GatewayAnswer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    new Asking(signal, resolve, reject).send(pool, request);
+    new BodyStream(signal, resolve, reject).send(pool, request);
   });
 }
 
-class Asking implements AnswerHandler, UnderlyingByteSource {
+class BodyStream implements AnswerHandler, UnderlyingByteSource {
   readonly type = 'bytes';
   readonly #signal: AbortSignal;
   readonly #resolve: (answer: GatewayAnswer) => void;

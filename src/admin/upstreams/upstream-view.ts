@@ -45,7 +45,7 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
   const { snapshot, index, reports, shown } = surroundings;
   const compiled = snapshot.upstreams.get(id);
   const heard = reports.ofUpstream(id);
-  const restingCredentials = new Set(heard.flatMap((one) => one.restingCredentials));
+  const credentialsInCooldown = new Set(heard.flatMap((one) => one.restingCredentials));
   const worst = worstOf(heard);
   const served = index.byUpstream.get(id);
   const { state, cause } = shown.ofUpstream(id);
@@ -53,7 +53,7 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
     ...toUpstreamSketch(element, surroundings),
     credentials: credentialsIn(document, element.managedBy === 'store').map((credential) => ({
       ...credential,
-      resting: restingCredentials.has(credential.id),
+      resting: credentialsInCooldown.has(credential.id),
     })),
     limits: {
       concurrency: compiled?.limits.concurrency ?? 0,

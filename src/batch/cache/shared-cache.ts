@@ -108,14 +108,14 @@ export function createRedisSharedCache(url: string, log: Log) {
 
     /** In the background, and for so long. */
     write(entries: readonly (readonly [key: string, bytes: Buffer])[], ttlMs: number): void {
-      const told = connected();
-      if (told === undefined) return;
+      const client = connected();
+      if (client === undefined) return;
       for (const [key, bytes] of entries) {
         if (onTheWayBytes + bytes.length > mostOnTheWayBytes) return;
         onTheWayBytes += bytes.length;
-        told
+        client
           .sendCommand(['SET', prefix + key, bytes, 'PX', String(ttlMs)])
-          .catch((error: unknown) => lose(told, error))
+          .catch((error: unknown) => lose(client, error))
           .finally(() => {
             onTheWayBytes -= bytes.length;
           });

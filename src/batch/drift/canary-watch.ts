@@ -19,7 +19,7 @@ interface Bird {
   readonly target: Target;
   readonly settings: CanarySettings;
   dueAtMs: number;
-  isAsking: boolean;
+  isCalling: boolean;
   state: CanaryState;
 }
 
@@ -51,7 +51,7 @@ export class CanaryWatch {
           target,
           settings,
           dueAtMs,
-          isAsking: false,
+          isCalling: false,
           state: known?.state ?? unknown(model, target),
         });
       }
@@ -69,14 +69,14 @@ export class CanaryWatch {
   #look(): void {
     const nowMs = this.#deps.clock.monotonicMs();
     for (const [name, bird] of this.#birds) {
-      if (bird.isAsking || nowMs < bird.dueAtMs) continue;
+      if (bird.isCalling || nowMs < bird.dueAtMs) continue;
       bird.dueAtMs = nowMs + bird.settings.everyMs;
       void this.#check(name, bird);
     }
   }
 
   async #check(name: string, bird: Bird): Promise<void> {
-    bird.isAsking = true;
+    bird.isCalling = true;
     const { log, clock } = this.#deps;
     const had = bird.state.hasChanged;
     const checkedAtS = Math.floor(clock.nowMs() / 1_000);
@@ -91,7 +91,7 @@ export class CanaryWatch {
     } catch (error) {
       bird.state = { ...bird.state, checkedAtS, agreement: null, failure: reasonOf(error) };
     } finally {
-      bird.isAsking = false;
+      bird.isCalling = false;
     }
   }
 

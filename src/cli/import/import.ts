@@ -68,16 +68,16 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   if (database === undefined) format.fromFile(openParts(await readText(written, cwd), written, notes), draft);
   else await readDatabase(name, format, { database, cwd, env, notes, draft });
   for (const id of draft.settle()) {
-    const says = 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
-    notes.push({ line: undefined, path: `model ${id}`, says });
+    const text = 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
+    notes.push({ line: undefined, path: `model ${id}`, text });
   }
   for (const id of draft.withoutChat()) {
-    const says = 'loses /v1/chat/completions: the families of its targets do not offer it; --diff lists what is served';
-    notes.push({ line: undefined, path: `model ${id}`, says });
+    const text = 'loses /v1/chat/completions: the families of its targets do not offer it; --diff lists what is served';
+    notes.push({ line: undefined, path: `model ${id}`, text });
   }
   for (const id of draft.withChatInDoubt()) {
-    const says = 'may lose /v1/chat/completions: that path of its upstream is documented for other models alone';
-    notes.push({ line: undefined, path: `model ${id}`, says });
+    const text = 'may lose /v1/chat/completions: that path of its upstream is documented for other models alone';
+    notes.push({ line: undefined, path: `model ${id}`, text });
   }
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
@@ -100,8 +100,8 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
     stdout(done);
     if (names.length > 0) stdout(`To be set in the environment: ${names.join(', ')}`);
     if (notes.length === 0) stdout('All of it has a counterpart.');
-    for (const { line, path, says } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
-      stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${says}`);
+    for (const { line, path, text } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
+      stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${text}`);
     }
     if (values.diff === true) {
       stdout('');

@@ -7,7 +7,7 @@ import { isMapping } from '../../lib/is-mapping.ts';
 export interface Note {
   readonly line: number | undefined;
   readonly path: string;
-  readonly says: string;
+  readonly text: string;
 }
 
 interface Source {
@@ -115,16 +115,16 @@ export class Part {
   }
 
   /** What becomes of a key, or of the whole, where that is not what it was. */
-  note(says: string, key?: string): void {
+  note(text: string, key?: string): void {
     if (key !== undefined) this.#taken.add(key);
     const path = key === undefined ? this.#path : [...this.#path, key];
-    this.#source.notes.push({ line: this.#lineOf(path), path: toText(path), says });
+    this.#source.notes.push({ line: this.#lineOf(path), path: toText(path), text });
   }
 
   /** Whatever nobody took. */
-  rest(says = 'has no counterpart'): void {
+  rest(text = 'has no counterpart'): void {
     for (const key of this.keys()) {
-      if (!this.#taken.has(key) && this.has(key)) this.note(says, key);
+      if (!this.#taken.has(key) && this.has(key)) this.note(text, key);
     }
   }
 

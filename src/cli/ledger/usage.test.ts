@@ -99,9 +99,9 @@ test('other units are shown if there are any, and always have their columns in C
       '4 | 2 | 1.5 | 3 | 3 | 0.0025',
     ],
   );
-  const { lines: told, total } = await json('--by', 'key');
+  const { lines: listed, total } = await json('--by', 'key');
   assert.deepEqual(
-    told.map(({ units }: { units: unknown }) => units),
+    listed.map(({ units }: { units: unknown }) => units),
     [
       { cached_tokens: 4, images: 2, seconds: 1.5, tool_calls: { web_search: 2, code: 1 } },
       { saved_items: 3, saved_tokens: 30, saved_nanos: 2_500_000 },

@@ -82,9 +82,9 @@ function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
 /** As of when prices are that nobody wrote at their models. */
 function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
   return dates.map(({ source, asOf, models }) => {
-    const whose = source === 'table' ? 'that come with Postern' : 'that were imported';
+    const origin = source === 'table' ? 'that come with Postern' : 'that were imported';
     const which = models === 1 ? '1 model goes' : `${models} models go`;
-    return `${which} by prices ${whose}, as of ${asOf}${ageText(asOf, nowMs)}.`;
+    return `${which} by prices ${origin}, as of ${asOf}${ageText(asOf, nowMs)}.`;
   });
 }
 
@@ -171,8 +171,8 @@ async function run(context: CommandContext): Promise<ExitCode> {
       const { from, to } = toTexts(span);
       const total = toTotalJson(lines);
       const dated = prices.map(({ source, asOf, models }) => ({ source, as_of: asOf, models }));
-      const told = { from, to, lines: toUsageJson(lines, groups), total, prices: dated, rows_waiting: rowsWaiting };
-      stdout(JSON.stringify(told, null, 2));
+      const report = { from, to, lines: toUsageJson(lines, groups), total, prices: dated, rows_waiting: rowsWaiting };
+      stdout(JSON.stringify(report, null, 2));
     } else if (lines.length === 0) stdout('Nothing was used in this time.');
     else for (const line of toUsageTable(lines, groups, toPriceNotes(prices, nowMs))) stdout(line);
     if (rowsWaiting > 0 && values.json !== true) stderr(inWords(rowsWaiting));

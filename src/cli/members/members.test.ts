@@ -37,8 +37,10 @@ test('an owner who cannot sign in gets a password reset link', async (t) => {
     // The newest one holds.
     assert.equal(await invitations.accept(digestOf(token), person), 'absent');
     assert.notEqual(await invitations.accept(digestOf(next), person), 'absent');
-    const told = (await audit.page({ limit: 9 })).map(({ actor, action, subject }) => `${actor}: ${action} ${subject}`);
-    assert.ok(told.includes('command line: member.reset ada@example.com'), told.join('\n'));
+    const entries = (await audit.page({ limit: 9 })).map(
+      ({ actor, action, subject }) => `${actor}: ${action} ${subject}`,
+    );
+    assert.ok(entries.includes('command line: member.reset ada@example.com'), entries.join('\n'));
   });
   await assert.rejects(
     run('reset', 'eve@example.com'),

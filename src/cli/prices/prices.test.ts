@@ -103,9 +103,9 @@ test("converts every unit of LiteLLM's file exactly, and reports what it leaves 
   const { write, json } = await setUp(t);
   const text = JSON.stringify(litellm, null, 2);
   await write(text, 'litellm.json');
-  const told = await json('import', 'litellm.json', '--dry-run');
+  const report = await json('import', 'litellm.json', '--dry-run');
   const by = Object.fromEntries(
-    told.taken.map((one: { service: string; model: string; price: unknown }) => [
+    report.taken.map((one: { service: string; model: string; price: unknown }) => [
       `${one.service} ${one.model}`,
       one.price,
     ]),
@@ -121,7 +121,7 @@ test("converts every unit of LiteLLM's file exactly, and reports what it leaves 
     'openai tts-1': { character: '15' },
     'openai gpt-image-x': { image: '0.04' },
   });
-  const why = Object.fromEntries(told.left_out.map((one: { name: string; why: string }) => [one.name, one.why]));
+  const why = Object.fromEntries(report.left_out.map((one: { name: string; why: string }) => [one.name, one.why]));
   assert.deepEqual(why, {
     '1024-x-1024/dall-e-2': 'it is for one size of images; set price.image at the model',
     'azure/eu/gpt-4o': 'it is for one region or commitment; set price at the model',
@@ -133,8 +133,8 @@ test("converts every unit of LiteLLM's file exactly, and reports what it leaves 
     'aiml/flux': 'there is no family for aiml',
   });
   const lines = text.split('\n');
-  for (const { name, line } of told.left_out) assert.ok(lines[line - 1]?.includes(JSON.stringify(name)), name);
-  assert.deepEqual(told.not_counted, { input_cost_per_token_above_200k_tokens: ['claude-x'] });
+  for (const { name, line } of report.left_out) assert.ok(lines[line - 1]?.includes(JSON.stringify(name)), name);
+  assert.deepEqual(report.not_counted, { input_cost_per_token_above_200k_tokens: ['claude-x'] });
 });
 
 test('imports CSV with quotes, a byte order mark and empty cells, replacing the old list', async (t) => {

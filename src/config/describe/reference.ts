@@ -88,7 +88,7 @@ const schemaNode = z.looseObject({
   kind: z.string().optional(),
   defaultText: z.string().optional(),
   holds: z.string().optional(),
-  restart: z.object({ says: z.string() }).optional(),
+  restart: z.object({ text: z.string() }).optional(),
   get anyOf() {
     return z.array(schemaNode).optional();
   },
@@ -161,7 +161,7 @@ function mayBeInFile(key: string, { properties = {} }: SchemaNode): boolean {
 
 /** What is said of a key behind its description. */
 function notesOf({ restart }: Pick<SchemaNode, 'restart'>): string[] {
-  return restart === undefined ? [] : [restart.says];
+  return restart === undefined ? [] : [restart.text];
 }
 
 /** A single value of which not every text is one; plain text takes a reference as it is. */

@@ -46,10 +46,10 @@ const oidcSchema = mapping({
     .describe('Whether unverified e-mail addresses count. Only if the provider assigns them itself.'),
 });
 
-function groups(who: string) {
+function groups(members: string) {
   return list(text('the name of a group'), 'a list of groups')
     .default([])
-    .describe(`Groups of ${who}.`)
+    .describe(`Groups of ${members}.`)
     .meta({ kind: 'list of groups' });
 }
 

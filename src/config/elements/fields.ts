@@ -19,11 +19,11 @@ import {
 
 /** Of a setting that holds from the start of the process to its end: what a change of it is seen by. */
 export interface Restart {
-  readonly says: string;
+  readonly text: string;
   readonly read: (snapshot: Snapshot) => unknown;
 }
 
-export const atStart = (read: Restart['read'], says = 'Takes effect at a restart.'): Restart => ({ says, read });
+export const atStart = (read: Restart['read'], text = 'Takes effect at a restart.'): Restart => ({ text, read });
 
 export function isRestart(value: unknown): value is Restart {
   return isMapping(value) && typeof value.read === 'function';
@@ -193,10 +193,10 @@ export function filePath() {
 
 /** The name of a file that holds the secret in place of the key `name`. */
 export function secretFile(name: string, restart?: Restart) {
-  const says = `File with \`${name}\`; watched for changes.`;
+  const text = `File with \`${name}\`; watched for changes.`;
   return filePath()
     .optional()
-    .describe(says)
+    .describe(text)
     .meta({ holds: name, ...(restart && { restart }) });
 }
 

@@ -56,10 +56,10 @@ test('known changes are not reported', async (t) => {
 test('more changes than one page are all reported', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 2_500; count++) memory.note('key', 'k');
-  const told: number[] = [];
-  const { until } = startWatch(t, memory, { onChanges: (changes) => told.push(changes?.length ?? -1) });
+  const reported: number[] = [];
+  const { until } = startWatch(t, memory, { onChanges: (changes) => reported.push(changes?.length ?? -1) });
   await until('confirmed 0');
-  assert.deepEqual(told, [1_000, 1_000, 500]);
+  assert.deepEqual(reported, [1_000, 1_000, 500]);
 });
 
 test('if old changes were deleted meanwhile, everything is reloaded', async (t) => {

@@ -30,14 +30,14 @@ async function startFeed(
   const swapped: string[][] = [];
   const keys: string[] = [];
   const reloads: boolean[] = [];
-  const say = (message: string, fields: Record<string, unknown> = {}) => {
+  const log = (message: string, fields: Record<string, unknown> = {}) => {
     lines.push(message);
     if (fields.faults !== undefined) faults.push(fields.faults);
   };
   const feed = createConfigurationFeed({
     store,
     clock: createFakeClock(),
-    log: { info: say, warn: say, error: say },
+    log: { info: log, warn: log, error: log },
     running: { loaded, resources: [], revision: await store.changes.latest() },
     load,
     swap({ snapshot }) {
@@ -85,9 +85,9 @@ test('the same with a real store, with changed keys reported too', async (t) => 
   await until(() => swapped.length === 1);
   const key = await store.keys.create({ name: 'k', digest: '0'.repeat(64), hint: 'pst_0000…', models: ['*'] });
   await until(() => keys.includes(key.id));
-  const told = keys.length;
+  const before = keys.length;
   await store.keys.revoke(key.id);
-  await until(() => keys.slice(told).includes(key.id));
+  await until(() => keys.slice(before).includes(key.id));
   assert.deepEqual(swapped, [['near', 'openai']]);
 });
 
@@ -95,14 +95,14 @@ test('a changed key reloads no configuration, and is applied before it is confir
   const memory = createMemoryResources();
   const { swapped, keys } = await startFeed(t, memory);
   await until(() => keys.includes('confirmed'));
-  const told = keys.length;
+  const before = keys.length;
   memory.note('key', 'key_a');
   memory.note('setting', 's');
   memory.note('key', 'key_b');
   await until(() => keys.includes('key_b'));
   await until(() => keys.at(-1) === 'confirmed');
   assert.deepEqual(
-    keys.slice(told).filter((word) => word !== 'confirmed'),
+    keys.slice(before).filter((word) => word !== 'confirmed'),
     ['key_a', 'key_b'],
   );
   assert.equal(swapped.length, 0);
@@ -147,8 +147,8 @@ test('resources that could not be read are read as soon as the store answers, an
   const { swapped, lines, keys } = await startFeed(t, { resources, changes: memory.changes });
   await memory.resources.put('upstream', 'openai', upstream, { actor });
   await until(() => lines.length > 0);
-  const told = keys.length;
-  await until(() => keys.length > told + 5);
+  const before = keys.length;
+  await until(() => keys.length > before + 5);
   assert.deepEqual(lines, ['what is configured in the store cannot be read: the running configuration stays in force']);
   isReadable = true;
   await until(() => swapped.length === 1);

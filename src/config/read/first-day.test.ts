@@ -19,13 +19,13 @@ test('two listeners on one port are reported at once', async (t) => {
       text: 'server: { port: 4001 }\nconsole: { port: 4001 }',
       line: 2,
       path: 'console.port',
-      says: /server too \(4001\)/,
+      error: /server too \(4001\)/,
     },
     {
       text: 'server: { port: 4001, host: 0.0.0.0 }\nconsole: { port: 4001, host: 127.0.0.1 }',
       line: 2,
       path: 'console.port',
-      says: /give one of them another/,
+      error: /give one of them another/,
     },
   ]);
   const local = 'upstreams: [{ id: local, family: local }]\n';
@@ -35,7 +35,7 @@ test('two listeners on one port are reported at once', async (t) => {
 });
 
 test('warns of a base URL that ends in a route or lacks the version, with the right one', async (t) => {
-  const rows: [url: string, says: RegExp | undefined][] = [
+  const rows: [url: string, expected: RegExp | undefined][] = [
     ['https://h/v1/embeddings', /without \/embeddings, as https:\/\/h\/v1$/],
     ['https://h/v1/chat/completions', /without \/chat\/completions, as https:\/\/h\/v1$/],
     ['https://h/v1/completions/', /as https:\/\/h\/v1$/],
@@ -47,10 +47,10 @@ test('warns of a base URL that ends in a route or lacks the version, with the ri
     ['https://h/v1beta/openai', undefined],
     ['https://h/api/v3/', undefined],
   ];
-  for (const [url, says] of rows) {
+  for (const [url, expected] of rows) {
     const found = (await warningsOf(t, upstream(`base_url: "${url}"`))).filter((text) => text.includes('base_url'));
-    if (says === undefined) assert.deepEqual(found, [], url);
-    else assert.match(String(found), says, url);
+    if (expected === undefined) assert.deepEqual(found, [], url);
+    else assert.match(String(found), expected, url);
   }
   // Where the family brings the version along, none is missed.
   assert.deepEqual(await warningsOf(t, 'upstreams: [{ id: a, family: vllm, base_url: "http://10.0.0.7:8000" }]'), []);

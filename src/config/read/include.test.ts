@@ -81,11 +81,15 @@ test('a warning about an included file gives that file, line and path', async (t
   });
   const found = await load();
   if (!found.ok) assert.fail(JSON.stringify(found.faults));
-  const says = 'has no effect, as the model does not serve embeddings';
+  const warning = 'has no effect, as the model does not serve embeddings';
   const [a, b] = [join('conf.d', 'a.yaml'), join('conf.d', 'b.yaml')];
-  const expected = [`models[0].space ${says}`, `${a}:3 models[1].space ${says}`, `${b}:4 models[0].space ${says}`];
+  const expected = [
+    `models[0].space ${warning}`,
+    `${a}:3 models[1].space ${warning}`,
+    `${b}:4 models[0].space ${warning}`,
+  ];
   assert.deepEqual(
-    found.warnings.filter((warning) => warning.endsWith(says)),
+    found.warnings.filter((one) => one.endsWith(warning)),
     expected,
   );
   assert.ok(

@@ -201,7 +201,7 @@ test('with a missing or wrong key or altered text, an encrypted value is a fault
     env: Record<string, string>,
     place: string | undefined,
     path: string,
-    says: RegExp,
+    expected: RegExp,
   ])[] = [
     [{}, 'store: upstream "openai" (version 4)', 'api_key', new RegExp(`sealed under the key ${keyId}.*not set`)],
     [
@@ -214,13 +214,13 @@ test('with a missing or wrong key or altered text, an encrypted value is a fault
     [{ POSTERN_SECRET_KEY_FILE: 'nowhere' }, undefined, '', /^POSTERN_SECRET_KEY_FILE: .*no such file/],
     [{ POSTERN_SECRET_KEY: other, POSTERN_SECRET_KEY_FILE: 'x' }, undefined, '', /are both set/],
   ];
-  for (const [env, place, path, says] of rows) {
+  for (const [env, place, path, expected] of rows) {
     const faults = await faultsOf(t, 'server: {}\n', [sealedUpstream(secretKey, 4)], { env });
     assert.deepEqual(
       faults.map((fault) => [fault.place, fault.path]),
       [[place, path]],
     );
-    assert.match(faults[0]?.message ?? '', says);
+    assert.match(faults[0]?.message ?? '', expected);
   }
 });
 

@@ -30,7 +30,7 @@ export const chat = defineOperation({
     known: { file_id: 'file' },
   },
   searchedBy: 'web_search_options',
-  saysTier: true,
+  reportsTier: true,
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   listedAs: { capability: 'completion_chat', endpoint: 'chat' },

@@ -14,7 +14,7 @@ export const responses = defineOperation({
   written: { whole: ['text', 'arguments'], events: ['delta'] },
   countsIn: 'response',
   callsIn: 'output',
-  saysTier: true,
+  reportsTier: true,
   mostBy: 'max_output_tokens',
   objectNames: {
     fields: ['previous_response_id', 'conversation', 'prompt'],
@@ -30,7 +30,7 @@ export const responses = defineOperation({
       image_generation_call: 'item',
     },
     items: 'input',
-    told: ['container_id'],
+    reported: ['container_id'],
     except: ['content.annotations'],
   },
   records: {

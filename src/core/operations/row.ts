@@ -59,7 +59,7 @@ export interface OperationRow {
   /** The field by which one search is asked for, whatever the answer says of it. */
   readonly searchedBy?: string;
   /** The answer says beside its count at which tier it was served. */
-  readonly saysTier?: true;
+  readonly reportsTier?: true;
   /** How what an upstream keeps is named, where it can be. */
   readonly objectNames?: ObjectNames;
   /** What it keeps of a request itself. */
@@ -122,7 +122,7 @@ export interface ObjectNames {
   /** The list whose elements have the IDs under which they are kept. */
   readonly items?: string;
   /** In these elements such a name tells what was used when they were made: it may be anything that is not somebody else's. */
-  readonly told?: readonly string[];
+  readonly reported?: readonly string[];
   /** Of any object in it: whatever object stands there. */
   readonly wholes?: readonly string[];
   /** What is said by a name of `names` lies with somebody else, where it looks like this. */

@@ -26,7 +26,7 @@ export interface BackgroundAnswer {
   readonly model: string;
   /** Of the row that it gets in the ledger, whoever writes that. */
   readonly rowId: string;
-  readonly asking: RequestEstimate;
+  readonly estimate: RequestEstimate;
   readonly createdAtMs: number;
   /** Where somebody else has seen it. */
   readonly end: BackgroundEnd | undefined;

@@ -32,7 +32,7 @@ export interface BatchInput {
   /** The public ID of the model of all its lines, and the name by which they ask for it. */
   readonly model: string;
   readonly upstreamModel: string;
-  readonly asking: RequestEstimate & { readonly batch: BatchSize };
+  readonly estimate: RequestEstimate & { readonly batch: BatchSize };
 }
 
 /** Those that lists are made of. */

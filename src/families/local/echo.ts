@@ -46,7 +46,7 @@ export const completeByEcho = createMaker('local/echo', completionFields, async 
   let promptTokens = 0;
   for (const prompt of prompts) {
     promptTokens += await countWords(prompt, pace);
-    const said = await say(prompt, maxTokens, stops, pace);
+    const said = await generate(prompt, maxTokens, stops, pace);
     for (let copy = 0; copy < n; copy += 1) choices.push({ ...said, prefix: echo ? prompt : '' });
   }
   refuseLength(
@@ -74,7 +74,7 @@ export const chatByEcho = createMaker('local/echo', chatFields, async (asked) =>
   const stops = readStops(fields);
   const stream = readFlag(fields, 'stream');
 
-  const said = await say(last?.text ?? '', maxTokens, stops, pace);
+  const said = await generate(last?.text ?? '', maxTokens, stops, pace);
   refuseLength(said.text.length * n, maxCharacters, 'messages');
   let promptTokens = 0;
   for (const { text } of messages) promptTokens += await countWords(text, pace);
@@ -157,7 +157,7 @@ function readStops(fields: Fields): readonly string[] {
 }
 
 /** The prompt again, up to a stop sequence or to so many words. */
-async function say(
+async function generate(
   prompt: string,
   maxTokens: number,
   stops: readonly string[],

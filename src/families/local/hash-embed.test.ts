@@ -64,13 +64,13 @@ test('gives unit vectors of 512 dimensions, or of the requested number', async (
 });
 
 test('an empty format means float, and is reported as ignored', async () => {
-  const told = async (encoding_format: string) => {
+  const ignoredFor = async (encoding_format: string) => {
     const answer = await embedByHash(toBody({ input: 'a', encoding_format }), new AbortController().signal);
     assert.match(Buffer.concat(await readParts(answer)).toString(), /"embedding":\[/);
     return answer.ignored ?? [];
   };
-  assert.deepEqual(await told('none'), ['encoding_format']);
-  assert.deepEqual(await told('FLOAT'), []);
+  assert.deepEqual(await ignoredFor('none'), ['encoding_format']);
+  assert.deepEqual(await ignoredFor('FLOAT'), []);
 });
 
 test('float and base64 carry the same bits', async () => {

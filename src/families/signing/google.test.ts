@@ -150,7 +150,7 @@ test('a token failure is reported without request or response content', async ()
   const endpoint = startEndpoint();
   const { tools } = endpoint;
   const signer = signerOf(account);
-  const rows: [answer: () => Promise<{ status: number; body: string }>, says: RegExp][] = [
+  const rows: [answer: () => Promise<{ status: number; body: string }>, expected: RegExp][] = [
     [
       () => Promise.resolve({ status: 400, body: JSON.stringify({ error: 'invalid_grant', error_description: pem }) }),
       /^the token endpoint answered 400 \(invalid_grant\)$/,
@@ -162,12 +162,12 @@ test('a token failure is reported without request or response content', async ()
     [() => Promise.resolve({ status: 200, body: '{"access_token":"a","expires_in":0}' }), /without a token$/],
     [() => Promise.reject(new Error('connect ECONNREFUSED')), /cannot be asked: connect ECONNREFUSED$/],
   ];
-  for (const [answer, says] of rows) {
+  for (const [answer, expected] of rows) {
     endpoint.answer = answer;
     await assert.rejects(
       async () => signer(call, tools),
       (error: Error) => {
-        assert.match(error.message, says);
+        assert.match(error.message, expected);
         assert.ok(!/half-a|BEGIN/.test(error.message), error.message);
         return true;
       },
@@ -177,7 +177,7 @@ test('a token failure is reported without request or response content', async ()
 
 test('an invalid credential is refused when the configuration is read, and not repeated', () => {
   const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const rows: [document: string | object, says: RegExp][] = [
+  const rows: [document: string | object, expected: RegExp][] = [
     ['{"type":', /wanted: the JSON file/],
     ['two words', /wanted: the JSON file/],
     ['["a", 1]', /wanted: the JSON file/],
@@ -188,10 +188,10 @@ test('an invalid credential is refused when the configuration is read, and not r
     [{ ...account, token_uri: 'http://oauth2.test/token' }, /no https/],
     [{ ...account, token_uri: 'oauth2' }, /no https/],
   ];
-  for (const [document, says] of rows) {
+  for (const [document, expected] of rows) {
     const why = googleSigner(typeof document === 'string' ? document : JSON.stringify(document));
-    assert.ok(typeof why === 'string', String(says));
-    assert.match(why, says);
+    assert.ok(typeof why === 'string', String(expected));
+    assert.match(why, expected);
     assert.ok(!why.includes(pem.slice(40, 60)));
   }
 });

@@ -7,12 +7,12 @@ import { type MultipartFault, type MultipartLimits, MultipartReader } from './re
 const limits: MultipartLimits = { parts: 8, headBytes: 512, nameBytes: 32 };
 const boundary = 'a-Bound_ary';
 
-interface Told {
+interface Result {
   readonly parts: unknown[];
   readonly fault: MultipartFault | undefined;
 }
 
-function read(pieces: readonly Buffer[], most: MultipartLimits = limits): Told {
+function read(pieces: readonly Buffer[], most: MultipartLimits = limits): Result {
   const parts: { head: unknown; from: number; to?: number; data: Buffer }[] = [];
   const last = () => {
     const part = parts.at(-1);
@@ -38,7 +38,7 @@ function read(pieces: readonly Buffer[], most: MultipartLimits = limits): Told {
   return { parts: parts.map(({ data, ...rest }) => ({ ...rest, data: data.toString('latin1') })), fault };
 }
 
-const whole = (text: string, most?: MultipartLimits): Told => read([Buffer.from(text, 'latin1')], most);
+const whole = (text: string, most?: MultipartLimits): Result => read([Buffer.from(text, 'latin1')], most);
 
 /** In pieces that end where `cuts` says. */
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {

@@ -35,14 +35,14 @@ export class BatchCount {
   /** Null while nothing was done. */
   bill: Bill | null = null;
   readonly #whole: Exchange;
-  readonly #asking: RequestEstimate;
+  readonly #estimate: RequestEstimate;
   readonly #bill: (exchange: Exchange) => void;
   #done = 0;
 
   /** `whole`: the exchange of the batch. */
-  constructor(whole: Exchange, asking: RequestEstimate, bill: (exchange: Exchange) => void) {
+  constructor(whole: Exchange, estimate: RequestEstimate, bill: (exchange: Exchange) => void) {
     this.#whole = whole;
-    this.#asking = asking;
+    this.#estimate = estimate;
     this.#bill = bill;
   }
 
@@ -65,7 +65,7 @@ export class BatchCount {
   /** Calls of tools are looked for where there may be some. */
   #usageOf(answer: Buffer): Usage | null {
     const row = this.#whole.route?.row;
-    if (this.#asking.tools === undefined || row === undefined) return usageIn(answer);
+    if (this.#estimate.tools === undefined || row === undefined) return usageIn(answer);
     const observer = createUsageObserver('application/json', undefined, undefined, row, true);
     observer.push(answer);
     const usage = observer.finish();
@@ -75,16 +75,16 @@ export class BatchCount {
   /** `answer` is undefined where it is too long to be read. */
   #add(usage: Usage | null, answer: Buffer | undefined): void {
     const whole = this.#whole;
-    const { lines = 1, path = '' } = this.#asking.batch ?? {};
+    const { lines = 1, path = '' } = this.#estimate.batch ?? {};
     const one = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
-    const asking = estimateOfLine(this.#asking, lines, this.#done, path);
+    const estimate = estimateOfLine(this.#estimate, lines, this.#done, path);
     this.#done += 1;
     one.key = whole.key;
     one.route = whole.route;
     one.modelId = whole.modelId;
     one.target = whole.target;
     // How long its own request was is not known: what was counted is not held against it.
-    one.estimate = usage === null ? asking : { ...asking, likelyInputTokens: 0 };
+    one.estimate = usage === null ? estimate : { ...estimate, likelyInputTokens: 0 };
     one.usage = usage;
     one.status = 200;
     one.attempts = 1;

@@ -1,7 +1,4 @@
-/**
- * Validates a batch file before it is sent: each line like a direct call, where one fault refuses the file. The sum of its lines is what a batch
- * reserves.
- */
+/** Validates a batch file before it is sent, each line like a direct call. One fault refuses the file; the lines' sum is reserved. */
 
 import { Buffer } from 'node:buffer';
 import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
@@ -104,7 +101,7 @@ class InputReading {
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   #first: First | undefined = undefined;
-  #asking: RequestEstimate = forNothing;
+  #estimate: RequestEstimate = forNothing;
   #lines = 0;
 
   constructor(deps: BatchInputDeps, readers: ReadonlyMap<Route, QuestionReader>, asker: BatchAsker) {
@@ -132,14 +129,14 @@ class InputReading {
       });
     }
     const { resolved, upstreamModel, route } = first;
-    const asking = { ...this.#asking, batch: { path: route.path, lines: this.#lines } };
+    const estimate = { ...this.#estimate, batch: { path: route.path, lines: this.#lines } };
     const shift = (at: number): number => fileStart + at;
     const patches: Patches = {
       starts: this.#starts.map(shift),
       ends: this.#ends.map(shift),
       text: Buffer.from(JSON.stringify(upstreamModel)),
     };
-    return { input: { model: resolved.id, upstreamModel, asking }, body: patched(body, patches) };
+    return { input: { model: resolved.id, upstreamModel, estimate }, body: patched(body, patches) };
   }
 
   async #judge({ no, at, bytes }: Line): Promise<void> {
@@ -170,7 +167,7 @@ class InputReading {
       this.#starts.push(at + line.body.start + span.start);
       this.#ends.push(at + line.body.start + span.end);
     }
-    this.#asking = addEstimate(this.#asking, asked.asking);
+    this.#estimate = addEstimate(this.#estimate, asked.estimate);
     this.#lines += 1;
   }
 
@@ -187,8 +184,8 @@ class InputReading {
     return route;
   }
 
-  #compare({ resolved, upstreamModel, asking }: JudgedRequest, route: Route, url: string): void {
-    const sureTools = sureToolsOf(asking);
+  #compare({ resolved, upstreamModel, estimate }: JudgedRequest, route: Route, url: string): void {
+    const sureTools = sureToolsOf(estimate);
     this.#first ??= { route, url, resolved, upstreamModel, sureTools };
     const first = this.#first;
     if (first.url !== url) {

@@ -56,7 +56,7 @@ export function createBatches(deps: BatchPollingDeps): Batches {
     {
       store: deps.store,
       longestMs,
-      routeOf: ({ asking }) => deps.batchRoutes.get(asking.batch?.path ?? ''),
+      routeOf: ({ estimate }) => deps.batchRoutes.get(estimate.batch?.path ?? ''),
       read: (answer, location, toExchange) => readBatch(answer, location, toExchange, deps),
       tell(exchange, { status, usage, bill, bytes }) {
         exchange.usage = usage;
@@ -79,13 +79,13 @@ async function readBatch(
   if (typeof read === 'string') return read;
   const { said, text } = read;
   await describe({ kind: 'batch', id: answer.id, upstream: answer.upstream }, text, deps);
-  const whose = { owner: ownerOf({ id: answer.key, project: answer.project }), ...answer };
-  const files = await recordOutputs(said, whose, deps.objects, deps.clock);
+  const owned = { owner: ownerOf({ id: answer.key, project: answer.project }), ...answer };
+  const files = await recordOutputs(said, owned, deps.objects, deps.clock);
   const status = statusIn(said);
   if (status === undefined) return 'running';
   // Something was done that is nowhere yet.
   if (files.length === 0 && doneIn(said) > 0) return 'unknown';
-  const count = new BatchCount(await toExchange(), answer.asking, deps.bill);
+  const count = new BatchCount(await toExchange(), answer.estimate, deps.bill);
   let bytes = 0;
   for (const id of files) {
     const file = await readDocument(answer, location, location.upstream.filesPath, id, deps);
@@ -131,14 +131,14 @@ async function readDocument(
 
 /** Whose answer is anything but 200 says nothing; one that is not there is gone. */
 async function get(
-  { rowId, asking }: BackgroundAnswer,
+  { rowId, estimate }: BackgroundAnswer,
   location: ObjectLocation,
   path: string | undefined,
   behind: string,
   deps: BatchPollingDeps,
   patienceMs?: number,
 ): Promise<Answer | Missing> {
-  const operation = deps.batchRoutes.get(asking.batch?.path ?? '')?.operation;
+  const operation = deps.batchRoutes.get(estimate.batch?.path ?? '')?.operation;
   if (path === undefined || operation === undefined) return 'unknown';
   const call = { method: 'GET', offer: { path }, behind, requestId: rowId, operation } as const;
   const answer = await callForOurselves(patienceMs === undefined ? call : { ...call, patienceMs }, location, deps);

@@ -32,7 +32,7 @@ export interface BatchAsker {
 export interface JudgedRequest {
   readonly resolved: ResolvedModel;
   readonly upstreamModel: string;
-  readonly asking: RequestEstimate;
+  readonly estimate: RequestEstimate;
   /** Of the name in the body, where the upstream has another one. */
   readonly span: { readonly start: number; readonly end: number } | undefined;
 }
@@ -77,10 +77,10 @@ export async function judgeRequest(
   const { offer, target } = candidate;
   // What is worked off there is the file, and nobody would write it anew.
   if (offer.translation !== undefined || offer.make !== undefined) throw elsewhere(resolved.id);
-  const asking = await estimateOf(question, route, { ...routePlan, tiers: [[candidate]] }, lies?.param);
+  const estimate = await estimateOf(question, route, { ...routePlan, tiers: [[candidate]] }, lies?.param);
   const upstreamModel = nameAt(target, resolved);
   const span = name === upstreamModel ? undefined : question.modelField;
-  return { resolved, upstreamModel, asking, span };
+  return { resolved, upstreamModel, estimate, span };
 }
 
 const LOWER_F = 0x66;

@@ -71,8 +71,8 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     if (file === undefined || location?.upstream.batchesPath === undefined) throw notStored('input_file_id');
     if (file.input === undefined) throw notForBatches();
     const line = lineRoutes.get(endpoint);
-    const route = batchRoutes.get(file.input.asking.batch.path);
-    if (line === undefined || route === undefined || line.path !== file.input.asking.batch.path) {
+    const route = batchRoutes.get(file.input.estimate.batch.path);
+    if (line === undefined || route === undefined || line.path !== file.input.estimate.batch.path) {
       throw wrongEndpoint(file.input);
     }
     exchange.route = route;
@@ -80,7 +80,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     const { resolved, routePlan } = routePlanFor(asked, file.input, line, location);
     exchange.modelId = resolved.id;
     if (exchange.client.gone) throw new GatewayError('client_closed');
-    const reservation = await openWith(deps, exchange, routePlan, file.input.asking, settling);
+    const reservation = await openWith(deps, exchange, routePlan, file.input.estimate, settling);
     const sent = { exchange, route, clientHeaders: request.fields, resolved, routePlan, reservation };
     const call = { method: about.method, behind: '', query: noQuery, body };
     const plan = planAbout({ ...sent, credential: location.credential }, call, about.records);
@@ -157,12 +157,12 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     const { credential } = location;
     const sent = { exchange, route, clientHeaders: request.fields, resolved, routePlan, credential, reservation };
     const plan = planAbout(sent, { method, behind: `/${encodeURIComponent(id)}${tail}`, query: noQuery }, records);
-    const answer = await told(object, key, exchange, await attempt(plan, deps));
+    const answer = await withState(object, key, exchange, await attempt(plan, deps));
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
   /** The files that it names are written down before anybody sees them. */
-  async function told(object: StoredObject, key: KeyRecord, exchange: Exchange, answer: Answer): Promise<Answer> {
+  async function withState(object: StoredObject, key: KeyRecord, exchange: Exchange, answer: Answer): Promise<Answer> {
     if ((answer.meantStatus ?? answer.status) >= 300) return answer;
     const held = new HeldAnswer(answer);
     exchange.client.work = { clientLeft: () => held.cancel() };
@@ -251,7 +251,7 @@ function notForBatches(): GatewayError {
   });
 }
 
-function wrongEndpoint({ asking: { batch } }: BatchInput): GatewayError {
+function wrongEndpoint({ estimate: { batch } }: BatchInput): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param: 'endpoint',
     message: `The lines of the file ask at "${batch.path}"; name that.`,

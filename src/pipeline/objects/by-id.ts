@@ -63,8 +63,8 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     if (location === undefined) throw notFound(about);
     const located = routePlanAt(routePlanOf(resolved, about.of), { ...location, param: undefined }, resolved.id);
     if (located.credential === undefined) throw notFound(about);
-    const asking = query.get('stream') === 'true' ? forStream : forNothing;
-    const reservation = await openWith(deps, exchange, located.routePlan, asking, settling);
+    const estimate = query.get('stream') === 'true' ? forStream : forNothing;
+    const reservation = await openWith(deps, exchange, located.routePlan, estimate, settling);
     const called = { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query };
     const sent = { exchange, route, clientHeaders: request.fields, resolved, ...located, reservation };
     const plan = planAbout(sent, called, about.records);
@@ -115,11 +115,11 @@ export async function openWith(
   { spending, ledger }: Pick<PipelineDeps, 'spending' | 'ledger'>,
   exchange: Exchange,
   routePlan: RoutePlan,
-  asking: RequestEstimate,
+  estimate: RequestEstimate,
   settling: Settling,
 ): Promise<Reservation> {
-  exchange.estimate = asking;
-  const reservation = await spending.reserve(exchange, routePlan, asking);
+  exchange.estimate = estimate;
+  const reservation = await spending.reserve(exchange, routePlan, estimate);
   settling.reserved(reservation);
   await ledger.open(exchange, reservation);
   return reservation;

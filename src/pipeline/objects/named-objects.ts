@@ -315,7 +315,7 @@ class Walk implements NamedObjects {
     left: ObjectLocation[],
     list: Json | undefined,
   ): void {
-    const { names, wholes = [], types = {}, told = [], except = [], outside } = this.#objectNames;
+    const { names, wholes = [], types = {}, reported = [], except = [], outside } = this.#objectNames;
     if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
     if (isJsonList(value)) {
       for (const one of value) left.push({ value: one, isExcepted, isInItem: isInItem || value === list, field });
@@ -326,7 +326,7 @@ class Walk implements NamedObjects {
       if (isKept || names.includes(name)) {
         this.seen += 1;
         const ids = isKept ? wholesIn(inner) : idsIn(inner).filter((said) => outside?.test(said) !== true);
-        if (!isExcepted) for (const id of ids) this.#name(name, id, isInItem && told.includes(name));
+        if (!isExcepted) for (const id of ids) this.#name(name, id, isInItem && reported.includes(name));
       }
       const isLeftOut = except.includes(name) || except.includes(`${field}.${name}`);
       left.push({ value: inner, isExcepted: isExcepted || isLeftOut, isInItem, field: name });
@@ -337,10 +337,10 @@ class Walk implements NamedObjects {
     if (held === undefined || typeof value[held] !== 'string') this.#name(type, id, false);
   }
 
-  #name(param: string, id: Json | undefined, isTold: boolean): void {
+  #name(param: string, id: Json | undefined, isReported: boolean): void {
     const kind = this.#objectNames.known?.[param];
     if (kind === undefined || typeof id !== 'string') this.refused ??= param;
-    else (isTold ? this.mentioned : this.needed).push({ kind, id, param });
+    else (isReported ? this.mentioned : this.needed).push({ kind, id, param });
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * Looks up stored objects by ID. Found ones are cached in this process; unknown ones are queried each time, so that new ones of other nodes are
- * seen at once.
- */
+/** Looks up stored objects by ID. Only found ones are cached, so that new ones of other nodes are seen at once. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { KeyRecord } from '../../core/key.ts';

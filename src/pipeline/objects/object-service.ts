@@ -234,12 +234,12 @@ export function outputsIn(said: Said): string[] {
   });
 }
 
-type Whose = Pick<StoredObject, 'owner' | 'upstream' | 'credential' | 'model'>;
+type Ownership = Pick<StoredObject, 'owner' | 'upstream' | 'credential' | 'model'>;
 
 /** Before anybody is told of them. */
 export async function recordOutputs(
   said: Said,
-  { owner, upstream, credential, model }: Whose,
+  { owner, upstream, credential, model }: Ownership,
   objects: Pick<ObjectRegistry, 'record'>,
   clock: Pick<Clock, 'nowMs'>,
 ): Promise<readonly string[]> {

@@ -1,7 +1,4 @@
-/**
- * Polls background responses and batches at upstreams. Their worst case stays reserved until the end is read. One node polls each, and another
- * takes over if that node dies.
- */
+/** Polls background responses and batches. One node polls each until its end; the worst case stays reserved that long. */
 
 import { performance } from 'node:perf_hooks';
 import type { Ledger } from '../../core/accounting/ledger.ts';
@@ -97,8 +94,8 @@ export class Poller<End extends object> {
 
   /** Before its client sees it. */
   async begin(exchange: Exchange, id: string): Promise<void> {
-    const { key, target, credential, modelId = '', estimate: asking } = exchange;
-    if (key === undefined || target === undefined || credential === undefined || asking === undefined) {
+    const { key, target, credential, modelId = '', estimate } = exchange;
+    if (key === undefined || target === undefined || credential === undefined || estimate === undefined) {
       throw new TypeError('what is made in the background was asked for');
     }
     const { clock } = this.#deps;
@@ -111,7 +108,7 @@ export class Poller<End extends object> {
       project: key.project,
       model: modelId,
       rowId: createId(createdAtMs),
-      asking,
+      estimate,
       createdAtMs,
       end: undefined,
     };
@@ -235,7 +232,7 @@ export class Poller<End extends object> {
     const location = locationOfObject(answer, exchange.snapshot);
     if (resolved === undefined || route === undefined || location === undefined || target === undefined)
       return undefined;
-    for (const most of [answer.asking, forNothing]) {
+    for (const most of [answer.estimate, forNothing]) {
       try {
         const { routePlan } = routePlanAt(routePlanOf(resolved, route), { ...location, param: undefined }, resolved.id);
         const reservation = await this.#deps.spending.reserve(exchange, routePlan, most, { isCounted: true });
@@ -259,7 +256,7 @@ export class Poller<End extends object> {
     if (end === undefined) exchange.outcome = 'lost';
     else tell(exchange, end);
     // A model that is not there any more has no price.
-    if (end === undefined || exchange.target === undefined) exchange.bill = atMost(answer.asking, reservation.nanos);
+    if (end === undefined || exchange.target === undefined) exchange.bill = atMost(answer.estimate, reservation.nanos);
     reservation.settle(exchange);
     this.#held.delete(nameOf(answer));
     await ledger.settle(exchange, reservation);
@@ -269,14 +266,14 @@ export class Poller<End extends object> {
   }
 
   async #exchangeOf(answer: BackgroundAnswer): Promise<Exchange> {
-    const { rowId, key: id, project, model, upstream, asking, createdAtMs } = answer;
+    const { rowId, key: id, project, model, upstream, estimate, createdAtMs } = answer;
     const { clock, findKey, current } = this.#deps;
     const ageMs = clock.nowMs() - createdAtMs;
     const exchange = new Exchange(rowId, undefined, current(), createdAtMs, performance.now() - ageMs);
     exchange.key = { ...((await findKey(id)) ?? strangerWith(id)), project, captureMs: undefined };
     exchange.route = this.#what.routeOf(answer);
     exchange.modelId = model;
-    exchange.estimate = asking;
+    exchange.estimate = estimate;
     exchange.status = 200;
     exchange.attempts = 1;
     const targets = exchange.snapshot.models.resolve(model)?.model.targets ?? [];
@@ -289,12 +286,12 @@ export class Poller<End extends object> {
 
 const nameOf = ({ id, upstream }: BackgroundAnswer): string => `${upstream} ${id}`;
 
-const atMost = (asking: RequestEstimate, nanos: number): Exchange['bill'] => ({
-  inputTokens: asking.mostInputTokens,
+const atMost = (estimate: RequestEstimate, nanos: number): Exchange['bill'] => ({
+  inputTokens: estimate.mostInputTokens,
   cachedTokens: 0,
-  outputTokens: asking.mostOutputTokens,
+  outputTokens: estimate.mostOutputTokens,
   searchUnits: 0,
-  items: asking.items,
+  items: estimate.items,
   images: 0,
   isEstimated: true,
   costNanos: nanos === 0 ? null : nanos,

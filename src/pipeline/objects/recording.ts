@@ -61,9 +61,9 @@ export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answe
   if (ids === undefined) return answer;
   const { objects, clock, background } = deps;
   const found = new RecordedAnswer(answer, ids, async (names) => {
-    const whose = { owner: ownerOf(key), upstream: target.upstream.id, credential: credential.fingerprint };
+    const ownership = { owner: ownerOf(key), upstream: target.upstream.id, credential: credential.fingerprint };
     const createdAtMs = clock.nowMs();
-    await objects.record(names.map((name) => ({ ...name, ...whose, model: modelId ?? '', createdAtMs })));
+    await objects.record(names.map((name) => ({ ...name, ...ownership, model: modelId ?? '', createdAtMs })));
     const made = plan.inBackground ? names.find(({ kind }) => kind === 'response') : undefined;
     if (made === undefined || exchange.goesOn) return;
     await background.begin(exchange, made.id);

@@ -44,7 +44,7 @@ export function forContents(
   const each = Math.min(tokens ?? maxOutput ?? boundlessMaxTokens, maxOutput ?? mostTokens);
   const around = writes ? templateTokens + (question.scan.fields.get('tools') === undefined ? 0 : toolsTokens) : 0;
   const terms = writes ? termsIn(question) : undefined;
-  const { hosted, told } = writes ? hostedToolsIn(question) : noTools;
+  const { hosted, reported } = writes ? hostedToolsIn(question) : noTools;
   const estimate: RequestEstimate = {
     items: itemsIn(question, row.items),
     images: 0,
@@ -58,7 +58,7 @@ export function forContents(
     ...(hosted !== undefined && { unbounded: hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
-  return withTools(estimate, told, 'tools', model);
+  return withTools(estimate, reported, 'tools', model);
 }
 
 /** The largest of what is said for each, wherever that stands. */
@@ -90,10 +90,10 @@ function toNumber(value: unknown): number {
 
 interface Tools {
   readonly hosted: string | undefined;
-  readonly told: HostedTools | undefined;
+  readonly reported: HostedTools | undefined;
 }
-const noTools: Tools = Object.freeze({ hosted: undefined, told: undefined });
-const someTools: Tools = Object.freeze({ hosted: 'tools', told: undefined });
+const noTools: Tools = Object.freeze({ hosted: undefined, reported: undefined });
+const someTools: Tools = Object.freeze({ hosted: 'tools', reported: undefined });
 
 /** Tools that the upstream runs, by their names in small letters; `hosted` where they cannot be told. */
 function hostedToolsIn({ body, scan: { fields } }: Question): Tools {
@@ -107,7 +107,7 @@ function hostedToolsIn({ body, scan: { fields } }: Question): Tools {
     for (const [name, value] of Object.entries(tool))
       if (!clientTools.has(name) && value !== null) kinds.add(kindOf(name));
   }
-  return kinds.size === 0 ? noTools : { hosted: undefined, told: { kinds: [...kinds], most: undefined } };
+  return kinds.size === 0 ? noTools : { hosted: undefined, reported: { kinds: [...kinds], most: undefined } };
 }
 
 const kindOf = (name: string): string =>

@@ -89,7 +89,7 @@ interface Tools {
   /** The field that asks for what the upstream runs itself without saying how often; undefined where none does. */
   readonly hosted: string | undefined;
   /** What it runs itself and tells, or undefined where it is asked for none. */
-  readonly told: HostedTools | undefined;
+  readonly reported: HostedTools | undefined;
   /** How many descriptions of tools are put into the conversation: one of what tools are, and one of each that only the service knows. */
   readonly described: number;
 }
@@ -108,12 +108,12 @@ export function toolsIn(question: Question, { hosted: names = [], callsIn, searc
   const hosted = [...names, ...(searchedBy !== undefined && foldedOnly.includes(searchedBy) ? [searchedBy] : [])].find(
     (name) => foldedOnly.includes(name) || isWanted(body, fields.get(name)),
   );
-  const told = searchedBy !== undefined && isWanted(body, fields.get(searchedBy)) ? oneSearch : undefined;
+  const reported = searchedBy !== undefined && isWanted(body, fields.get(searchedBy)) ? oneSearch : undefined;
   const field = fields.get('tools');
   if (field === undefined || field.kind === 'null') {
-    return { hosted: foldedOnly.includes('tools') ? 'tools' : hosted, told, described: 0 };
+    return { hosted: foldedOnly.includes('tools') ? 'tools' : hosted, reported, described: 0 };
   }
-  const unbounded: Tools = { hosted: 'tools', told, described: 1 };
+  const unbounded: Tools = { hosted: 'tools', reported, described: 1 };
   if (field.end - field.start > longestToolsBytes) return unbounded;
   const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
   if (!Array.isArray(tools)) return unbounded;
@@ -130,8 +130,12 @@ export function toolsIn(question: Question, { hosted: names = [], callsIn, searc
     if (!clientTools.has(tool.type)) dated += 1;
   }
   const described = tools.length === 0 ? 0 : 1 + dated;
-  if (kinds.size === 0) return { hosted, told, described };
-  return { hosted, told: { kinds: [...kinds], most: callsIn === 'usage' ? most : callsBound(question) }, described };
+  if (kinds.size === 0) return { hosted, reported, described };
+  return {
+    hosted,
+    reported: { kinds: [...kinds], most: callsIn === 'usage' ? most : callsBound(question) },
+    described,
+  };
 }
 
 const oneSearch: HostedTools = Object.freeze({ kinds: Object.freeze(['web_search']), most: 1, areSure: true });

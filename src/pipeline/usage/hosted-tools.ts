@@ -11,13 +11,13 @@ const mostTokens = 1_000_000_000;
 /** `field`: by which they are asked for. */
 export function withTools(
   estimate: RequestEstimate,
-  told: HostedTools | undefined,
+  reported: HostedTools | undefined,
   field: string,
   model: Model,
 ): RequestEstimate {
-  if (told === undefined) return estimate;
-  const most = leastOf(told.most, told.areSure === true ? undefined : model.maxToolCalls);
-  const tools: HostedTools = { ...told, most };
+  if (reported === undefined) return estimate;
+  const most = leastOf(reported.most, reported.areSure === true ? undefined : model.maxToolCalls);
+  const tools: HostedTools = { ...reported, most };
   if (most === undefined || model.context === undefined) {
     return { ...estimate, tools, unbounded: estimate.unbounded ?? field };
   }

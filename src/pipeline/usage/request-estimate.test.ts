@@ -310,7 +310,7 @@ test('tools run by the upstream are unbounded if it does not report them', async
 });
 
 test("tools run and reported by the upstream are bounded by the request, the model's settings and context", async () => {
-  const told = async (model: object, path: '/v1/responses' | '/v1/messages' | typeof chat, body: object) => {
+  const read = async (model: object, path: '/v1/responses' | '/v1/messages' | typeof chat, body: object) => {
     const { tools, unbounded, mostInputTokens } = await estimateOfModel(model, path, body);
     return [tools?.kinds, tools?.most, unbounded, mostInputTokens];
   };
@@ -318,24 +318,24 @@ test("tools run and reported by the upstream are bounded by the request, the mod
   const asked = { input: 'x', tools: search };
   const kinds = ['web_search', 'code_interpreter'];
   const holds = { context: 1_000 };
-  assert.deepEqual(await told(holds, '/v1/responses', { ...asked, max_tool_calls: 3 }), [kinds, 3, undefined, 4_000]);
-  assert.deepEqual((await told(holds, '/v1/responses', asked)).slice(1, 3), [undefined, 'tools']);
-  assert.deepEqual((await told(holds, '/v1/responses', { ...asked, max_tool_calls: '3' })).slice(1, 3), [
+  assert.deepEqual(await read(holds, '/v1/responses', { ...asked, max_tool_calls: 3 }), [kinds, 3, undefined, 4_000]);
+  assert.deepEqual((await read(holds, '/v1/responses', asked)).slice(1, 3), [undefined, 'tools']);
+  assert.deepEqual((await read(holds, '/v1/responses', { ...asked, max_tool_calls: '3' })).slice(1, 3), [
     undefined,
     'tools',
   ]);
-  assert.deepEqual((await told({}, '/v1/responses', { ...asked, max_tool_calls: 3 }))[2], 'tools');
+  assert.deepEqual((await read({}, '/v1/responses', { ...asked, max_tool_calls: 3 }))[2], 'tools');
   const model = { ...holds, maxToolCalls: 2 };
-  assert.deepEqual(await told(model, '/v1/responses', { ...asked, max_tool_calls: 9 }), [kinds, 2, undefined, 3_000]);
+  assert.deepEqual(await read(model, '/v1/responses', { ...asked, max_tool_calls: 9 }), [kinds, 2, undefined, 3_000]);
   const uses = (max_uses?: number) => ({ type: 'web_search_20250305', name: 'web_search', max_uses });
   const message = (tools: readonly object[]) => ({ ...user('x'), max_tokens: 1, tools });
   const messages = '/v1/messages';
-  assert.deepEqual(await told(holds, messages, message([uses(2)])), [['web_search'], 2, undefined, 3_000]);
-  assert.deepEqual((await told(holds, messages, message([uses(2), uses()])))[2], 'tools');
-  assert.deepEqual((await told(holds, messages, message([{ type: 'advisor_20260301', max_uses: 1 }])))[2], 'tools');
+  assert.deepEqual(await read(holds, messages, message([uses(2)])), [['web_search'], 2, undefined, 3_000]);
+  assert.deepEqual((await read(holds, messages, message([uses(2), uses()])))[2], 'tools');
+  assert.deepEqual((await read(holds, messages, message([{ type: 'advisor_20260301', max_uses: 1 }])))[2], 'tools');
   const options = { ...user('x'), web_search_options: {} };
-  assert.deepEqual(await told(holds, chat, options), [['web_search'], 1, undefined, 2_000]);
-  assert.deepEqual((await told({}, chat, options))[2], 'web_search_options');
+  assert.deepEqual(await read(holds, chat, options), [['web_search'], 1, undefined, 2_000]);
+  assert.deepEqual((await read({}, chat, options))[2], 'web_search_options');
 });
 
 test('predicted text, reasoning and compaction summaries count as output', async () => {

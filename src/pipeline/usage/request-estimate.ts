@@ -211,8 +211,8 @@ function forMessages(
     ...(tools.hosted !== undefined && { unbounded: tools.hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
-  const field = tools.told?.areSure === true ? (row.searchedBy ?? 'tools') : 'tools';
-  return withMore(question, withTools(estimate, tools.told, field, model), model);
+  const field = tools.reported?.areSure === true ? (row.searchedBy ?? 'tools') : 'tools';
+  return withMore(question, withTools(estimate, tools.reported, field, model), model);
 }
 
 function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): RequestEstimate {

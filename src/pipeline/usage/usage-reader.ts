@@ -65,12 +65,12 @@ export function readEventUsage(excerpt: Excerpt): Usage | null {
 export function readMessageUsage(excerpt: Excerpt): Usage | null {
   const merged = readFirstMessage(excerpt.head());
   const last = readLastEvent(excerpt) ?? {};
-  for (const [name, value] of Object.entries(last)) if (saysSomething(value)) merged[name] = value;
+  for (const [name, value] of Object.entries(last)) if (hasContent(value)) merged[name] = value;
   merged.output_tokens = last.output_tokens;
   return toUsage('usage', merged);
 }
 
-const saysSomething = (value: unknown): boolean =>
+const hasContent = (value: unknown): boolean =>
   typeof value === 'number' ? value > 0 : typeof value === 'string' || isMapping(value) || Array.isArray(value);
 
 /** The count in the `response` of the last event that has one. Events before it may have null there. */
@@ -117,7 +117,7 @@ export function readChunkUsage(excerpt: Excerpt): Usage | null {
     const event = isBeginningLost ? undefined : dataOf(line);
     const count = isBeginningLost ? countFromTail(line, 'usageMetadata') : event && countIn(event, 'usageMetadata');
     for (const [name, value] of Object.entries(count ?? {})) {
-      if (typeof value === 'number' || saysSomething(value)) merged[name] = value;
+      if (typeof value === 'number' || hasContent(value)) merged[name] = value;
     }
     at = end === -1 ? -1 : tail.indexOf(key, end);
   }
@@ -228,10 +228,10 @@ function toCount(raw: Buffer): Count | null {
 
 function toUsage(key: Key, count: Count): Usage | null {
   const usage = readings[key](count);
-  return saysNothing(usage) ? null : usage;
+  return isEmpty(usage) ? null : usage;
 }
 
-const saysNothing = (usage: Usage): boolean =>
+const isEmpty = (usage: Usage): boolean =>
   usage.promptTokens === null &&
   usage.completionTokens === null &&
   usage.totalTokens === null &&

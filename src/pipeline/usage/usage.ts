@@ -71,7 +71,7 @@ export function createUsageObserver(
   contentType: string | undefined,
   contentEncoding: string | undefined,
   texts?: Texts,
-  row?: Pick<OperationRow, 'countsIn' | 'saysTier' | 'callsIn' | 'counting'>,
+  row?: Pick<OperationRow, 'countsIn' | 'reportsTier' | 'callsIn' | 'counting'>,
   countsCalls = false,
 ): UsageObserver {
   const read = readerFor(contentType, row);
@@ -91,10 +91,10 @@ function readerOf(texts: Texts, isStream: boolean): TextReader {
 }
 
 /** Whether nothing of an answer is of interest but its count: no text, no pictures, and no class of service. */
-export const isCountAll = ({ written, yields, saysTier, countsIn, counting }: OperationRow): boolean =>
+export const isCountAll = ({ written, yields, reportsTier, countsIn, counting }: OperationRow): boolean =>
   written === undefined &&
   yields !== 'images' &&
-  saysTier !== true &&
+  reportsTier !== true &&
   countsIn !== 'last line' &&
   counting !== 'recording';
 
@@ -123,12 +123,12 @@ const isJson = (mediaType: string): boolean =>
 
 function readerFor(
   contentType: string | undefined,
-  row: Pick<OperationRow, 'countsIn' | 'saysTier' | 'counting'> | undefined,
+  row: Pick<OperationRow, 'countsIn' | 'reportsTier' | 'counting'> | undefined,
 ): Reader | undefined {
   const mediaType = mediaTypeOf(contentType);
   if (row?.counting === 'recording' && isSubtitles(mediaType)) return readSubtitles;
   const read = countReaderFor(mediaType, row?.countsIn);
-  if (read === undefined || row?.saysTier !== true) return read;
+  if (read === undefined || row?.reportsTier !== true) return read;
   const isStream = !isJson(mediaType);
   const isInResponse = row.countsIn === 'response';
   return (excerpt, cut) => withTier(read(excerpt, cut), excerpt, isStream, isInResponse);

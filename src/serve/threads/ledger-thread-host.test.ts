@@ -39,8 +39,8 @@ async function setUp(t: TestContext) {
     clock: systemClock,
   });
   t.after(() => journal.close());
-  const told: string[] = [];
-  const tell = (message: string) => void told.push(message);
+  const reported: string[] = [];
+  const tell = (message: string) => void reported.push(message);
   const data: LedgerThreadData = {
     url,
     cwd,
@@ -51,7 +51,7 @@ async function setUp(t: TestContext) {
   };
   return {
     store,
-    told,
+    reported,
     data: { ...data, slot: { number: slot.number, directory: slot.directory } },
     log: { info: tell, warn: tell, error: tell },
     async write(number: number) {
@@ -63,7 +63,7 @@ async function setUp(t: TestContext) {
 }
 
 test("the journal's rows at the start are in the store once the thread has caught up, and more follow", async (t) => {
-  const { data, log, write, ids, told } = await setUp(t);
+  const { data, log, write, ids, reported } = await setUp(t);
   for (let number = 1; number <= 5; number++) await write(number);
   const thread = startLedgerThread({ ...data, log });
   await thread.caughtUp();
@@ -75,7 +75,7 @@ test("the journal's rows at the start are in the store once the thread has caugh
   assert.deepEqual(await ids(), [1, 2, 3, 4, 5, 6, 7].map(id));
   const { importedRows, bytesBehind, rowsBehind, oldestAtMs, failure } = thread.state();
   assert.deepEqual([importedRows, bytesBehind, rowsBehind, oldestAtMs, failure], [7, 0, 0, undefined, undefined]);
-  assert.deepEqual(told, []);
+  assert.deepEqual(reported, []);
 });
 
 test('the thread has a lower priority than the rest of the process', {
@@ -97,7 +97,7 @@ test('the thread has a lower priority than the rest of the process', {
 });
 
 test('a thread that dies is restarted, and every row is imported once', async (t) => {
-  const { data, log, write, ids, told } = await setUp(t);
+  const { data, log, write, ids, reported } = await setUp(t);
   const workers: Worker[] = [];
   const startWorker = (given: LedgerThreadData): Worker => {
     const worker = new Worker(new URL('./ledger-thread.ts', import.meta.url), { workerData: given });
@@ -115,15 +115,15 @@ test('a thread that dies is restarted, and every row is imported once', async (t
   assert.deepEqual(await ids(), [id(1), id(2)]);
   assert.equal(thread.state().importedRows, 2, 'what the dead one imported counts on');
   assert.equal(workers.length, 2);
-  assert.deepEqual(told, ['the thread of the ledger died; it is started again']);
+  assert.deepEqual(reported, ['the thread of the ledger died; it is started again']);
 });
 
 test('waits for a store that cannot be opened yet', async (t) => {
-  const { data, log, write, store, told } = await setUp(t);
+  const { data, log, write, store, reported } = await setUp(t);
   await write(1);
   const thread = startLedgerThread({ ...data, url: 'sqlite:journal', log });
-  await until(() => told.length > 0);
-  assert.match(told[0] ?? '', /the store cannot be opened; rows stay in the journal/);
+  await until(() => reported.length > 0);
+  assert.match(reported[0] ?? '', /the store cannot be opened; rows stay in the journal/);
   await until(() => thread.state().failure !== undefined);
   assert.match(thread.state().failure ?? '', /is a directory/);
   await thread.close();

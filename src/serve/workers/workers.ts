@@ -11,7 +11,7 @@ import { addingReadings, type Reading } from '../../telemetry/metrics/reading.ts
 import { openAdminListener } from '../admin-listener.ts';
 import type { OpenConfiguration } from '../configuration.ts';
 import { clearSocket } from '../listen-fault.ts';
-import { sayReady } from '../ready.ts';
+import { reportReady } from '../ready.ts';
 import { startFollowing } from '../reload.ts';
 import { createReloadHistory } from '../reload-history.ts';
 import { endAtNextSignal, nextSignal, type ReloadSignals } from '../stop.ts';
@@ -102,7 +102,7 @@ async function startAll(
   if (typeof started === 'string') return undefined;
   clientUrl = toClientUrl(loaded.snapshot, started);
   const { workers } = loaded.snapshot.server;
-  await sayReady({ loaded, store, listening: started, admin, workers }, log, surroundings);
+  await reportReady({ loaded, store, listening: started, admin, workers }, log, surroundings);
   return undefined;
 }
 

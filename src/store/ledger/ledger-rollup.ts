@@ -1,7 +1,4 @@
-/**
- * SQLite: adds past hours to the daily sums. Imports write hourly sums only, which saves a quarter of their time. Views such as `usage_all_days`
- * combine both.
- */
+/** SQLite: adds past hours to the daily sums, because imports write hourly sums only. Views such as `usage_all_days` combine both. */
 
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';

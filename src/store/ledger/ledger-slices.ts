@@ -1,7 +1,4 @@
-/**
- * SQLite: records in which time slices the ledger has rows of each key, model and so on. It replaces indexes, which would change pages all over
- * the file for every row.
- */
+/** SQLite: records in which time slices the ledger has rows of each key, model and so on, instead of costly indexes. */
 
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { LedgerFilter } from '../../core/store/ledger.ts';

@@ -1,7 +1,4 @@
-/**
- * Series blocks in the database. An import adds blocks per minute, which are later rolled up to one per minute, hour and day. A late row becomes
- * a block of its own and is rolled up the same way.
- */
+/** Series blocks in the database. Imports add blocks per minute, which are rolled up to one per minute, hour and day. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { SeriesQuery, SeriesStore } from '../../core/store/series.ts';

@@ -43,7 +43,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
   let worker: Worker | undefined;
   let lastId = 0;
   let lastSession = 0;
-  let restsUntilMs = 0;
+  let pausedUntilMs = 0;
   let isClosed = false;
 
   function start(): Worker {
@@ -59,7 +59,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
     started.once('exit', () => {
       if (worker !== started) return;
       worker = undefined;
-      restsUntilMs = performance.now() + restMs;
+      pausedUntilMs = performance.now() + restMs;
       // What was sent may or may not have been written: the caller hears that it is not known.
       const reason = isClosed ? closed() : broken(place, cause);
       for (const { reject } of pending.values()) reject(reason);
@@ -78,7 +78,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
 
   function execute(session: number, query: CompiledQuery): Promise<QueryResult<unknown>> {
     if (isClosed) return Promise.reject(closed());
-    if (worker === undefined && performance.now() < restsUntilMs) return Promise.reject(broken(place, undefined));
+    if (worker === undefined && performance.now() < pausedUntilMs) return Promise.reject(broken(place, undefined));
     worker ??= start();
     const { sql, parameters } = query;
     const lists = listsOf(query);

@@ -31,10 +31,10 @@ export function traceOf({ trace, startedAtMs, startedMs }: Exchange, nowMs: numb
 
 /** Of each bucket the newest that any of several processes has. */
 export function newestOf(all: readonly (Exemplars | undefined)[]): Exemplars | undefined {
-  const told = all.filter((one) => one !== undefined);
-  if (told.length < 2) return told[0];
+  const present = all.filter((one) => one !== undefined);
+  if (present.length < 2) return present[0];
   const newest: Partial<Record<string, Record<string, OfBuckets>>> = {};
-  for (const exemplars of told) {
+  for (const exemplars of present) {
     for (const [name, series] of Object.entries(exemplars)) {
       const known = newest[name] ?? {};
       newest[name] = known;

@@ -215,17 +215,17 @@ function countAttempts(
   trace: TraceAt | undefined,
 ): void {
   const last = target === undefined ? undefined : upstreams.get(target.upstream.id);
-  let told = 0;
+  let reported = 0;
   for (const { upstream, outcome } of tries) {
     upstreams.get(upstream)?.count(outcome);
-    if (isCall(outcome)) told += 1;
+    if (isCall(outcome)) reported += 1;
   }
   if (queuedMs > 0) last?.waits[lane].observe(queuedMs / 1000, trace);
   if (repeatedCredential) last?.repeatedCredentials.add(1);
   if (firstByteAtMs > 0) last?.firstByte.observe((firstByteAtMs - sentAtMs) / 1000, trace);
-  if (told === attempts) return;
-  if (firstByteAtMs > 0 && told === 0) last?.answered.add(1);
-  else last?.abandoned.add(attempts - told);
+  if (reported === attempts) return;
+  if (firstByteAtMs > 0 && reported === 0) last?.answered.add(1);
+  else last?.abandoned.add(attempts - reported);
 }
 
 /** As `TryRecord.outcome` has them, and `abandoned`: the client left while nothing had come. */

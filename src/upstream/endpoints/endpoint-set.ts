@@ -158,9 +158,9 @@ export class EndpointSet {
 
   states(nowMs: number): EndpointState[] {
     return this.#all.map(({ name, inFlight, circuit, down }) => {
-      const restsForMs = circuit.state(nowMs) === 'closed' ? 0 : Math.max(0, circuit.cooldownUntilMs - nowMs);
-      const why = down ?? (restsForMs > 0 ? circuit.why : undefined);
-      return { endpoint: name, inFlight, isUp: why === undefined, restsForMs, why };
+      const cooldownMs = circuit.state(nowMs) === 'closed' ? 0 : Math.max(0, circuit.cooldownUntilMs - nowMs);
+      const why = down ?? (cooldownMs > 0 ? circuit.why : undefined);
+      return { endpoint: name, inFlight, isUp: why === undefined, restsForMs: cooldownMs, why };
     });
   }
 

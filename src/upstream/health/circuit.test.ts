@@ -445,8 +445,8 @@ test('behaves like a simple model: never two probes, no cooldown over a minute u
 
       for (const each of steps) {
         take(each);
-        const resting = nowMs < model.untilMs ? 'open' : 'half-open';
-        assert.equal(circuit.state(nowMs), model.state === 'closed' ? 'closed' : resting);
+        const expected = nowMs < model.untilMs ? 'open' : 'half-open';
+        assert.equal(circuit.state(nowMs), model.state === 'closed' ? 'closed' : expected);
         assert.deepEqual(
           [circuit.cooldownUntilMs, circuit.bindingUntilMs, circuit.consecutiveFailures, circuit.openedCount],
           [model.untilMs, model.boundUntilMs, model.row, model.era],

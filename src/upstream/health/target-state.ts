@@ -33,19 +33,21 @@ function isWorse(one: TargetState, than: TargetState): boolean {
 /** `alone`: it is called however it fails, save where it asked for a pause. */
 function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
   const { target, upstream, health, keys } = view;
-  const resting = keys.filter((key) => cooldownLeftMs(key.circuit, nowMs) > 0 || cooldownLeftMs(key.limit, nowMs) > 0);
+  const inCooldown = keys.filter(
+    (key) => cooldownLeftMs(key.circuit, nowMs) > 0 || cooldownLeftMs(key.limit, nowMs) > 0,
+  );
   // A target rests as well when none of its credentials is left.
-  const key = resting.length === keys.length ? soonest(resting, nowMs) : undefined;
+  const key = inCooldown.length === keys.length ? soonest(inCooldown, nowMs) : undefined;
   const own = cooldownLeftMs(health.circuit, nowMs);
-  const restsForMs = Math.max(own, key === undefined ? 0 : keyCooldownMs(key, nowMs));
-  const isDown = upstream.down !== undefined || restsForMs > 0;
+  const cooldownMs = Math.max(own, key === undefined ? 0 : keyCooldownMs(key, nowMs));
+  const isDown = upstream.down !== undefined || cooldownMs > 0;
   const isCalled = alone && isDown && keys.every((only) => bindingUntilMs(view, only) <= nowMs);
   const isLoading = upstream.down === undefined && health.circuit.openedBy === 'loading';
   return {
     upstream: target.upstream.id,
     model: target.model,
     state: toState({ isLoading, isCalled, isDown, isOpen: health.circuit.state(nowMs) !== 'closed' }),
-    restsForMs: isCalled ? 0 : restsForMs,
+    restsForMs: isCalled ? 0 : cooldownMs,
     why: upstream.down ?? whyOf([health.circuit, ...(key === undefined ? [] : [key.circuit, key.limit])], nowMs),
     inFlight: health.inFlight,
     waiting: upstream.slots.waiting,
@@ -56,7 +58,7 @@ function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
     latencyMs: health.latency.measuredMs(nowMs),
     ...health.recent.sums(nowMs),
     isKnown: health.recent.wasCalled || upstream.isChecked,
-    restingCredentials: resting.map(({ credential }) => credential.id),
+    restingCredentials: inCooldown.map(({ credential }) => credential.id),
   };
 }
 

@@ -212,10 +212,10 @@ test('a reload restarts changed checks, and ends removed ones', async (t) => {
   assert.equal(fake.requests[1]?.path, '/other');
   checks.watch([toUpstream(fake.url)]);
   const asked = fake.requests.length;
-  const told = results.length;
+  const reports = results.length;
   await wait(100);
   assert.equal(fake.requests.length, asked);
-  assert.equal(results.length, told);
+  assert.equal(results.length, reports);
 });
 
 test('close cancels a running check without a report', async (t) => {

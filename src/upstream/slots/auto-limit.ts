@@ -1,7 +1,4 @@
-/**
- * Learns an upstream's best concurrency from its latency and refusals. A gradient limiter: compares latency under load with latency at fewer
- * calls, which short probes measure repeatedly.
- */
+/** Learns an upstream's best concurrency with a gradient limiter: compares latency under load with latency at fewer calls. */
 
 /** The limit changes once in so long at most, and not before calls that began under it have been answered. */
 const windowMs = 250;

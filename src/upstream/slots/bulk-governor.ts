@@ -1,7 +1,4 @@
-/**
- * Protects the latency target of interactive calls: bulk gets as many slots as let 95 % of interactive calls meet it. Each slow call lowers the
- * number, each other one raises it a little.
- */
+/** Protects the latency target of interactive calls: bulk gets as many slots as let 95 % of interactive calls meet it. */
 
 /** Some 34 small steps up are one step down: of twenty calls one may take longer, and two of them most often do so together. */
 const lowered = 0.6;

@@ -1,7 +1,4 @@
-/**
- * Calls that wait only for an upstream's rate limit. At the reset the first one tries alone: if it passes the next follows, else all keep
- * waiting.
- */
+/** Calls that wait only for an upstream's rate limit. At the reset they try one by one, until one does not pass. */
 
 import { performance } from 'node:perf_hooks';
 import type { PacedCall, Pacing } from '../../core/dispatch.ts';

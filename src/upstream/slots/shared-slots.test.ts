@@ -55,17 +55,17 @@ test('without an arbiter each process has its share, and calls beyond it are not
   const { state, slots } = setUp(t, () => ({ held: 4, keep: 4 }));
   slots.hold(0, false);
   state.isThere = false;
-  const told: string[] = [];
+  const events: string[] = [];
   for (const name of ['one', 'two', 'three']) {
     slots.enter({
       ...call,
-      entered: () => told.push(`${name} entered`),
-      timedOut: () => told.push(`${name} too late`),
+      entered: () => events.push(`${name} entered`),
+      timedOut: () => events.push(`${name} too late`),
     });
   }
   await tick();
   await tick();
-  assert.deepEqual(told, ['one entered', 'two entered', 'three too late']);
+  assert.deepEqual(events, ['one entered', 'two entered', 'three too late']);
   assert.deepEqual([slots.held, slots.hasRoom(call)], [2, false]);
 });
 

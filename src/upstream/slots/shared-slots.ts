@@ -71,17 +71,17 @@ export class SharedSlots {
   /** One question at a time, for all that are meant. */
   async #claim(isMeant: (shared: Shared) => boolean): Promise<void> {
     if (this.#isClaiming) return;
-    const asking = [...this.#shared].filter(([, shared]) => isMeant(shared));
-    if (asking.length === 0) return;
+    const wanting = [...this.#shared].filter(([, shared]) => isMeant(shared));
+    if (wanting.length === 0) return;
     if (!this.#arbiter.isThere) {
-      for (const [, { slots }] of asking) this.#liveAlone(slots);
+      for (const [, { slots }] of wanting) this.#liveAlone(slots);
       return;
     }
     this.#isClaiming = true;
     try {
-      const claims = asking.map(([upstream, shared]) => this.#toClaim(upstream, shared));
+      const claims = wanting.map(([upstream, shared]) => this.#toClaim(upstream, shared));
       const grants = await this.#arbiter.claim(claims);
-      for (const [index, [, shared]] of asking.entries()) {
+      for (const [index, [, shared]] of wanting.entries()) {
         const grant = grants[index];
         const wants = claims[index]?.wants ?? 0;
         if (grant === undefined) continue;
@@ -90,7 +90,7 @@ export class SharedSlots {
       }
     } catch {
       // Whoever is asked says so in the log.
-      for (const [, { slots }] of asking) this.#liveAlone(slots);
+      for (const [, { slots }] of wanting) this.#liveAlone(slots);
     } finally {
       this.#isClaiming = false;
     }

@@ -7,16 +7,16 @@ import { Slots, type SlotWaiter } from './slots.ts';
 const call = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 } as const;
 const limits = { concurrency: 2, queue: 3, queueTimeoutMs: 100, bulkShare: 0.1 };
 
-/** Slots whose time goes on as the test says, and a journal of what the waiters were told. */
+/** Slots whose time goes on as the test says, and a record of the waiters' events. */
 function setUp(more: Partial<typeof limits> = {}) {
   mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const slots = new Slots({ ...limits, ...more }, clock);
-  const told: string[] = [];
+  const events: string[] = [];
   const waiter = (name: string): SlotWaiter => ({
     ...call,
-    entered: () => told.push(`${name} entered`),
-    timedOut: () => told.push(`${name} timed out`),
+    entered: () => events.push(`${name} entered`),
+    timedOut: () => events.push(`${name} timed out`),
   });
   function pass(ms: number): void {
     for (let i = 0; i < ms; i += 1) {
@@ -24,7 +24,7 @@ function setUp(more: Partial<typeof limits> = {}) {
       mock.timers.tick(1);
     }
   }
-  return { slots, told, waiter, pass };
+  return { slots, events, waiter, pass };
 }
 
 function setUpFor(t: TestContext, more: Partial<typeof limits> = {}) {
@@ -44,20 +44,20 @@ test('admits up to the limit, and counts the calls inside', (t) => {
 });
 
 test('a call that finds a slot enters at once, without a callback', (t) => {
-  const { slots, told, waiter } = setUpFor(t);
+  const { slots, events, waiter } = setUpFor(t);
   assert.equal(slots.enter(waiter('a')), 'entered');
   assert.equal(slots.inFlight, 1);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
 });
 
 test('waiting calls enter in order, one per released slot', (t) => {
-  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b', 'c']) assert.equal(slots.enter(waiter(name)), 'waiting');
   slots.leave('interactive');
-  assert.deepEqual(told, ['a entered']);
+  assert.deepEqual(events, ['a entered']);
   slots.leave('interactive');
-  assert.deepEqual(told, ['a entered', 'b entered']);
+  assert.deepEqual(events, ['a entered', 'b entered']);
   assert.equal(slots.inFlight, 1);
   assert.equal(slots.waiting, 1);
 });
@@ -76,23 +76,23 @@ test('a full queue admits no call, and one of length zero never does', (t) => {
 });
 
 test('a call that waited too long times out and never enters; a later one still waits', (t) => {
-  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter, pass } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   slots.enter(waiter('a'));
   pass(60);
   slots.enter(waiter('b'));
   pass(39);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   pass(1);
-  assert.deepEqual(told, ['a timed out']);
+  assert.deepEqual(events, ['a timed out']);
   pass(59);
   slots.leave('interactive');
   pass(1_000);
-  assert.deepEqual(told, ['a timed out', 'b entered']);
+  assert.deepEqual(events, ['a timed out', 'b entered']);
 });
 
 test("each call's timeout counts from its own arrival", (t) => {
-  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const first = waiter('a');
   slots.tryEnter('interactive');
   slots.enter(first);
@@ -100,13 +100,13 @@ test("each call's timeout counts from its own arrival", (t) => {
   slots.withdraw(first);
   slots.enter(waiter('b'));
   pass(99);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   pass(1);
-  assert.deepEqual(told, ['b timed out']);
+  assert.deepEqual(events, ['b timed out']);
 });
 
 test('a withdrawn call gets no callback and blocks no other', (t) => {
-  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter, pass } = setUpFor(t, { concurrency: 1 });
   const [a, b, c] = [waiter('a'), waiter('b'), waiter('c')];
   slots.tryEnter('interactive');
   for (const each of [a, b, c]) slots.enter(each);
@@ -117,18 +117,18 @@ test('a withdrawn call gets no callback and blocks no other', (t) => {
   slots.leave('interactive');
   slots.leave('interactive');
   pass(1_000);
-  assert.deepEqual(told, ['a entered', 'c entered']);
+  assert.deepEqual(events, ['a entered', 'c entered']);
 });
 
 test('no call overtakes those waiting, even during a reconfiguration', (t) => {
-  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter } = setUpFor(t, { concurrency: 1 });
   const passing: boolean[] = [];
   slots.tryEnter('interactive');
   slots.enter({ ...call, entered: () => passing.push(slots.tryEnter('interactive')), timedOut: assert.fail });
   slots.enter(waiter('b'));
   slots.configure({ ...limits, concurrency: 3 });
   assert.deepEqual(passing, [false]);
-  assert.deepEqual(told, ['b entered']);
+  assert.deepEqual(events, ['b entered']);
 });
 
 test('any number of waiters that leave at once are admitted without recursion', (t) => {
@@ -150,65 +150,65 @@ test('any number of waiters that leave at once are admitted without recursion', 
 });
 
 test('a raised limit admits waiters at once, a lowered one applies as slots are released', (t) => {
-  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b', 'c']) slots.enter(waiter(name));
   slots.configure({ ...limits, concurrency: 3 });
-  assert.deepEqual(told, ['a entered', 'b entered']);
+  assert.deepEqual(events, ['a entered', 'b entered']);
   slots.configure({ ...limits, concurrency: 1 });
   slots.leave('interactive');
   slots.leave('interactive');
-  assert.deepEqual(told, ['a entered', 'b entered']);
+  assert.deepEqual(events, ['a entered', 'b entered']);
   slots.leave('interactive');
-  assert.deepEqual(told, ['a entered', 'b entered', 'c entered']);
+  assert.deepEqual(events, ['a entered', 'b entered', 'c entered']);
 });
 
 test('a shorter queue drops no waiting call', (t) => {
-  const { slots, told, waiter } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b']) slots.enter(waiter(name));
   slots.configure({ ...limits, concurrency: 1, queue: 1 });
   assert.equal(slots.enter(waiter('c')), 'full');
   slots.leave('interactive');
   slots.leave('interactive');
-  assert.deepEqual(told, ['a entered', 'b entered']);
+  assert.deepEqual(events, ['a entered', 'b entered']);
 });
 
 test('a changed timeout applies to waiting calls from their arrival', (t) => {
-  const { slots, told, waiter, pass } = setUpFor(t, { concurrency: 1 });
+  const { slots, events, waiter, pass } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   slots.enter(waiter('a'));
   pass(30);
   slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 50, bulkShare: 0.1 });
   pass(19);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   pass(1);
-  assert.deepEqual(told, ['a timed out']);
+  assert.deepEqual(events, ['a timed out']);
   slots.enter(waiter('b'));
   pass(40);
   slots.configure({ ...limits, concurrency: 1, queueTimeoutMs: 20, bulkShare: 0.1 });
   pass(1);
-  assert.deepEqual(told, ['a timed out', 'b timed out']);
+  assert.deepEqual(events, ['a timed out', 'b timed out']);
 });
 
 test('with shared slots it starts with none, and admits more as it obtains them, up to the limit', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   let asked = 0;
-  const told: string[] = [];
+  const events: string[] = [];
   const slots = new Slots(limits, createFakeClock(), () => (asked += 1));
   const waiter = (name: string): SlotWaiter => ({
     ...call,
-    entered: () => told.push(`${name} entered`),
-    timedOut: () => told.push(`${name} timed out`),
+    entered: () => events.push(`${name} entered`),
+    timedOut: () => events.push(`${name} timed out`),
   });
   for (const name of ['a', 'b', 'c', 'd', 'e']) assert.equal(slots.enter(waiter(name)), 'waiting');
   assert.equal(slots.enter(waiter('f')), 'full', 'two may come to be free, and three may wait');
   assert.deepEqual([asked, slots.isShort, slots.peak], [5, true, 5]);
   slots.hold(1, false);
-  assert.deepEqual(told, ['a entered']);
+  assert.deepEqual(events, ['a entered']);
   slots.hold(7, false);
-  assert.deepEqual([told.length, slots.held, slots.inFlight], [2, 2, 2]);
+  assert.deepEqual([events.length, slots.held, slots.inFlight], [2, 2, 2]);
   assert.equal(slots.recentPeak(), 5);
   slots.hold(0, true);
   assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [0, 2, 3], 'who is in stays');
@@ -217,17 +217,17 @@ test('with shared slots it starts with none, and admits more as it obtains them,
 test('a call waiting for slots of other processes is dropped when they have none', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
-  const told: string[] = [];
+  const events: string[] = [];
   const slots = new Slots({ ...limits, queue: 1 }, createFakeClock(), () => undefined);
   for (const name of ['a', 'b', 'c']) {
     slots.enter({
       ...call,
-      entered: () => told.push(`${name} entered`),
-      timedOut: () => told.push(`${name} timed out`),
+      entered: () => events.push(`${name} entered`),
+      timedOut: () => events.push(`${name} timed out`),
     });
   }
   slots.hold(1, true);
-  assert.deepEqual(told, ['a entered', 'c timed out']);
+  assert.deepEqual(events, ['a entered', 'c timed out']);
 });
 
 test('the timeout works with the real clock', async () => {
@@ -236,7 +236,7 @@ test('the timeout works with the real clock', async () => {
   const sinceMs = performance.now();
   const waitedMs = await new Promise<number>((resolve, reject) => {
     // The queue's own timer keeps no process alive.
-    const tooLong = setTimeout(reject, 10_000, new Error('nobody was told'));
+    const tooLong = setTimeout(reject, 10_000, new Error('no event came'));
     slots.enter({
       ...call,
       entered: reject,
@@ -283,7 +283,7 @@ class Model {
   inFlight = 0;
   nowMs = 0;
   line: { readonly name: string; readonly sinceMs: number }[] = [];
-  readonly told: string[] = [];
+  readonly events: string[] = [];
 
   enter(name: string): string {
     if (this.tryEnter()) return 'entered';
@@ -303,7 +303,7 @@ class Model {
       const next = this.line.shift();
       if (next === undefined) return;
       this.inFlight += 1;
-      this.told.push(`${next.name} entered`);
+      this.events.push(`${next.name} entered`);
     }
   }
 
@@ -311,7 +311,7 @@ class Model {
     for (let i = 0; i < ms; i += 1) {
       this.nowMs += 1;
       const isLate = ({ sinceMs }: { readonly sinceMs: number }) => this.nowMs - sinceMs >= this.limits.queueTimeoutMs;
-      for (const { name } of this.line.filter(isLate)) this.told.push(`${name} timed out`);
+      for (const { name } of this.line.filter(isLate)) this.events.push(`${name} timed out`);
       this.line = this.line.filter((each) => !isLate(each));
     }
   }
@@ -323,7 +323,7 @@ test('behaves like a simple model: never too many, first in first out, none lost
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
       mock.timers.reset();
       const model = new Model();
-      const { slots, told, waiter, pass } = setUp(model.limits);
+      const { slots, events, waiter, pass } = setUp(model.limits);
       const waiters = new Map<string, SlotWaiter>();
       let count = 0;
       for (const each of steps) {
@@ -367,18 +367,18 @@ test('behaves like a simple model: never too many, first in first out, none lost
             model.limits = changed;
             model.admit();
             slots.configure(changed);
-            // One whose time is up by the new limit is told so with the next tick.
+            // One whose time is up by the new limit is events so with the next tick.
             model.pass(1);
             pass(1);
             break;
           }
         }
-        assert.deepEqual(told, model.told);
+        assert.deepEqual(events, model.events);
         assert.deepEqual([slots.inFlight, slots.waiting], [model.inFlight, model.line.length]);
       }
       pass(1_000);
       assert.equal(slots.waiting, 0);
-      assert.equal(new Set(told.map((line) => line.split(' ')[0])).size, told.length);
+      assert.equal(new Set(events.map((line) => line.split(' ')[0])).size, events.length);
     }),
     { numRuns: 300 },
   );

@@ -1,7 +1,4 @@
-/**
- * Limits concurrent calls to an upstream, with a bounded queue per lane. Interactive calls go first; bulk calls take the rest, and never less
- * than their share.
- */
+/** Limits concurrent calls to an upstream, with a queue per lane. Interactive calls go first; bulk calls get at least their share. */
 
 import type { WaitingCall } from '../../core/dispatch.ts';
 import type { Lane } from '../../core/lane.ts';

@@ -18,16 +18,16 @@ process.channel?.unref();
 test('the promise', async (t) => {
   try {
     const { default: promise }: { default: PromiseUnderTest } = await import(pathToFileURL(path).href);
-    say({ kind: 'begun', title: promise.title });
+    report({ kind: 'begun', title: promise.title });
     const progress = createProgress();
     const figures = await promise.run({ t, scale, seed: Number(seedText), progress });
-    say({ kind: 'measured', figures: figures.map((figure) => ({ broken: false, ...figure })) });
+    report({ kind: 'measured', figures: figures.map((figure) => ({ broken: false, ...figure })) });
   } catch (error) {
-    say({ kind: 'failed', reason: traceOf(error) });
+    report({ kind: 'failed', reason: traceOf(error) });
   }
 });
 
-function say(message: PromiseMessage): void {
+function report(message: PromiseMessage): void {
   process.send?.(message);
 }
 
@@ -38,6 +38,6 @@ function createProgress(): (line: string) => void {
     const nowMs = performance.now();
     if (nowMs - saidAtMs < progressIntervalMs) return;
     saidAtMs = nowMs;
-    say({ kind: 'progress', line });
+    report({ kind: 'progress', line });
   };
 }

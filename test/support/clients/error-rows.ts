@@ -118,7 +118,7 @@ export function toBytes({
   });
 }
 
-const asking =
+const question =
   (asked: Asked) =>
   ({ rig }: Setup): Promise<RawResponse> =>
     send(rig.port, toBytes(asked));
@@ -133,72 +133,72 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'invalid_json',
     when: 'the body breaks off',
     message: /at byte 62\); send one JSON object/,
-    ask: asking({ body: goodBody.slice(0, -1) }),
+    ask: question({ body: goodBody.slice(0, -1) }),
   },
   {
     code: 'invalid_json',
     when: 'the body is no UTF-8',
     message: /not valid UTF-8 \(at byte 22\); send it as UTF-8/,
-    ask: asking({ body: Buffer.from('{"model":"m","input":"\xff"}', 'latin1') }),
+    ask: question({ body: Buffer.from('{"model":"m","input":"\xff"}', 'latin1') }),
   },
   {
     code: 'invalid_json',
     when: 'the body is not what its Content-Encoding says',
     message: /not what its Content-Encoding says; send it plain/,
-    ask: asking({ headers: [['Content-Encoding', 'gzip']] }),
+    ask: question({ headers: [['Content-Encoding', 'gzip']] }),
   },
   {
     code: 'invalid_multipart',
     when: 'a form ends before its boundary',
     message: /it ends before its last boundary \(at byte 2\)/,
-    ask: asking({ path: '/v1/audio/transcriptions', body: '--', type: 'multipart/form-data; boundary=x' }),
+    ask: question({ path: '/v1/audio/transcriptions', body: '--', type: 'multipart/form-data; boundary=x' }),
   },
   {
     code: 'missing_required_parameter',
     when: 'a required field is absent',
     param: 'input',
     message: /"input" is missing; send a string or an array/,
-    ask: asking({ body: '{"model":"m"}' }),
+    ask: question({ body: '{"model":"m"}' }),
   },
   {
     code: 'missing_required_parameter',
     when: 'the model is absent',
     param: 'model',
     message: /"model" is missing; send a string/,
-    ask: asking({ body: `{"input":"${privateText}"}` }),
+    ask: question({ body: `{"input":"${privateText}"}` }),
   },
   {
     code: 'invalid_type',
     when: 'a field is of a kind that no upstream could read',
     param: 'input',
     message: /"input" must be a string or an array; a number came/,
-    ask: asking({ body: '{"model":"m","input":7}' }),
+    ask: question({ body: '{"model":"m","input":7}' }),
   },
   {
     code: 'invalid_type',
     when: 'the body is JSON and no object',
     message: /must be a JSON object; an array came/,
-    ask: asking({ body: `["${privateText}"]` }),
+    ask: question({ body: `["${privateText}"]` }),
   },
   {
     code: 'duplicate_parameter',
     when: 'a field that Postern reads stands twice',
     param: 'model',
     message: /"model" stands twice .*keep one/,
-    ask: asking({ body: '{"model":"m","input":"x","Model":"other"}' }),
+    ask: question({ body: '{"model":"m","input":"x","Model":"other"}' }),
   },
   {
     code: 'body_too_deep',
     when: 'the body has 65 levels',
     message: /deeper than 64 levels; flatten it/,
-    ask: asking({ body: `{"model":"m","input":${'['.repeat(64)}${']'.repeat(64)}}` }),
+    ask: question({ body: `{"model":"m","input":${'['.repeat(64)}${']'.repeat(64)}}` }),
   },
   {
     code: 'operation_not_supported',
     when: 'the model does other things',
     param: 'model',
     message: /"m" does not serve completions; GET \/v1\/models lists/,
-    ask: asking({ path: '/v1/completions', body: `{"model":"m","prompt":"${privateText}"}` }),
+    ask: question({ path: '/v1/completions', body: `{"model":"m","prompt":"${privateText}"}` }),
   },
   {
     code: 'unsupported_parameter',
@@ -207,14 +207,14 @@ export const errorRows: readonly ErrorRow[] = [
     message:
       /"frobnicate" cannot be served: the upstream "up" has no such parameter; leave it out, or ask the operator/,
     setting: { target: { family: 'mistral' } },
-    ask: asking({ body: `{"model":"m","input":"${privateText}","frobnicate":"${privateText}"}` }),
+    ask: question({ body: `{"model":"m","input":"${privateText}","frobnicate":"${privateText}"}` }),
   },
   {
     code: 'unsupported_parameter',
     when: 'the shape that is wanted is not known',
     param: 'x-postern-shape',
     message: /names no shape that is known here; send one of cohere, jina, voyage, tei, or none/,
-    ask: asking({
+    ask: question({
       path: '/v1/rerank',
       headers: [['X-Postern-Shape', privateText]],
       body: `{"model":"m","query":"q","documents":["${privateText}"]}`,
@@ -224,7 +224,7 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'malformed_request',
     when: 'the host is named twice',
     message: /Host header stands twice; send it once/,
-    ask: asking({
+    ask: question({
       headers: [
         ['Host', 'a'],
         ['Host', 'b'],
@@ -242,25 +242,25 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'missing_api_key',
     when: 'no header has a key',
     message: /send it as "Authorization: Bearer <key>"/,
-    ask: asking({ key: '' }),
+    ask: question({ key: '' }),
   },
   {
     code: 'invalid_api_key',
     when: 'the key is unknown',
     message: /not known here; check it/,
-    ask: asking({ key: strangeKey }),
+    ask: question({ key: strangeKey }),
   },
   {
     code: 'invalid_api_key',
     when: 'the key looks like one of ours, and is not',
     message: /mistyped or cut short .*copy it again/,
-    ask: asking({ key: mistypedKey }),
+    ask: question({ key: mistypedKey }),
   },
   {
     code: 'expired_api_key',
     when: 'the key had an end',
     message: /has expired; ask the operator/,
-    ask: asking({ key: expiredKey }),
+    ask: question({ key: expiredKey }),
   },
   {
     code: 'revoked_api_key',
@@ -270,7 +270,7 @@ export const errorRows: readonly ErrorRow[] = [
       const { keys } = setup.rig.store;
       const { id } = await keys.create({ name: '', digest: digestOf(revokedKey), hint: 'r', models: ['*'] });
       await keys.revoke(id);
-      return asking({ key: revokedKey })(setup);
+      return question({ key: revokedKey })(setup);
     },
   },
   {
@@ -279,46 +279,46 @@ export const errorRows: readonly ErrorRow[] = [
     param: 'model',
     message: /may not use the model; GET \/v1\/models lists/,
     setting: { server: { reveal_models: true } },
-    ask: asking({ key: narrowKey }),
+    ask: question({ key: narrowKey }),
   },
   {
     code: 'route_not_allowed',
     when: 'the key is for other operations',
     message: /may not use this route; ask the operator/,
-    ask: asking({ key: narrowKey, path: '/v1/completions', body: '{"model":"m","prompt":"x"}' }),
+    ask: question({ key: narrowKey, path: '/v1/completions', body: '{"model":"m","prompt":"x"}' }),
   },
   {
     code: 'ip_not_allowed',
     when: 'the key is for other addresses',
     message: /from your address; ask the operator/,
-    ask: asking({ key: elsewhereKey }),
+    ask: question({ key: elsewhereKey }),
   },
   {
     code: 'object_not_found',
     when: 'an earlier answer is named that the upstream may have kept',
     param: 'previous_response_id',
     message: /"previous_response_id" names is not known here/,
-    ask: asking({ path: '/v1/responses', body: '{"model":"answers","input":"x","previous_response_id":"resp_1"}' }),
+    ask: question({ path: '/v1/responses', body: '{"model":"answers","input":"x","previous_response_id":"resp_1"}' }),
   },
   {
     code: 'model_not_found',
     when: 'there is no such model',
     param: 'model',
     message: /"gpt-9" does not exist; GET \/v1\/models lists/,
-    ask: asking({ body: '{"model":"gpt-9","input":"x"}' }),
+    ask: question({ body: '{"model":"gpt-9","input":"x"}' }),
   },
   {
     code: 'route_not_found',
     when: 'no route has the path',
     message:
       /No route has this path; the nearest is POST \/v1\/chat\/completions\. Paths for POST: \/v1\/completions, /,
-    ask: asking({ path: '/v1/chat/complete' }),
+    ask: question({ path: '/v1/chat/complete' }),
   },
   {
     code: 'method_not_allowed',
     when: 'the path takes another method',
     message: /takes POST, not PUT/,
-    ask: asking({ method: 'PUT' }),
+    ask: question({ method: 'PUT' }),
   },
   {
     code: 'request_timeout',
@@ -331,39 +331,39 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'body_too_large',
     when: 'the announced body is over the limit',
     message: /limit is 65536 bytes \(server\.body_limit\).*is 70000 bytes long; send it in smaller requests/,
-    ask: asking({ body: ' '.repeat(70_000) }),
+    ask: question({ body: ' '.repeat(70_000) }),
   },
   {
     code: 'body_too_large',
     when: 'a body of unknown length goes over the limit',
     message: /limit is 65536 bytes .*goes on beyond it/,
-    ask: asking({ headers: [['Transfer-Encoding', 'chunked']], body: `11170\r\n${' '.repeat(70_000)}\r\n0\r\n\r\n` }),
+    ask: question({ headers: [['Transfer-Encoding', 'chunked']], body: `11170\r\n${' '.repeat(70_000)}\r\n0\r\n\r\n` }),
   },
   {
     code: 'unsupported_media_type',
     when: 'the body is a form',
     message: /"Content-Type: application\/json"/,
-    ask: asking({ type: 'application/x-www-form-urlencoded' }),
+    ask: question({ type: 'application/x-www-form-urlencoded' }),
   },
   {
     code: 'unsupported_encoding',
     when: 'the body is compressed in an unknown way',
     message: /Content-Encoding gzip, br, deflate or zstd/,
-    ask: asking({ headers: [['Content-Encoding', 'compress']] }),
+    ask: question({ headers: [['Content-Encoding', 'compress']] }),
   },
   {
     code: 'headers_too_large',
     when: 'one header is 40 KB long',
     message: /over the limit; send fewer or shorter ones/,
     unparsed: true,
-    ask: asking({ headers: [['X-Long', 'x'.repeat(40_000)]] }),
+    ask: question({ headers: [['X-Long', 'x'.repeat(40_000)]] }),
   },
   {
     code: 'headers_too_large',
     when: 'there are 300 headers',
     message: /over the limit; send fewer or shorter ones/,
     unparsed: true,
-    ask: asking({ headers: Array.from({ length: 300 }, (_, i) => [`X-${i}`, '']) }),
+    ask: question({ headers: Array.from({ length: 300 }, (_, i) => [`X-${i}`, '']) }),
   },
   {
     code: 'internal_error',
@@ -371,7 +371,7 @@ export const errorRows: readonly ErrorRow[] = [
     message: /inside the gateway; tell the operator the request ID/,
     async ask(setup) {
       breakStore(setup, async () => ({ id: 'a record with nothing in it' }));
-      return asking({ key: strangeKey })(setup);
+      return question({ key: strangeKey })(setup);
     },
   },
   {
@@ -380,15 +380,15 @@ export const errorRows: readonly ErrorRow[] = [
     message: /limit of 1 requests? a minute of the key "busy" is reached; try again in \d+ s/,
     upstreamIsAsked: true,
     async ask(setup) {
-      await asking({ key: busyKey })(setup);
-      return asking({ key: busyKey })(setup);
+      await question({ key: busyKey })(setup);
+      return question({ key: busyKey })(setup);
     },
   },
   {
     code: 'budget_exceeded',
     when: 'what it may cost is more than a budget has left',
     message: /budget of the key "poor" for this month is \$0\.5.*could cost up to \$1/,
-    ask: asking({ key: poorKey }),
+    ask: question({ key: poorKey }),
   },
   {
     code: 'store_unavailable',
@@ -398,7 +398,7 @@ export const errorRows: readonly ErrorRow[] = [
       breakStore(setup, async () => {
         throw new Error(`disk on fire at /var/lib/${upstreamKey}`);
       });
-      return asking({ key: strangeKey })(setup);
+      return question({ key: strangeKey })(setup);
     },
   },
   {
@@ -407,7 +407,7 @@ export const errorRows: readonly ErrorRow[] = [
     message: /could not be reached; try again later/,
     async ask(setup) {
       await setup.upstream.close();
-      return asking({})(setup);
+      return question({})(setup);
     },
   },
   {
@@ -416,7 +416,7 @@ export const errorRows: readonly ErrorRow[] = [
     message: /closed the connection before it answered; try again later/,
     setting: { script: (_request, reply) => reply.cut() },
     upstreamIsAsked: true,
-    ask: asking({}),
+    ask: question({}),
   },
   {
     code: 'upstream_protocol_error',
@@ -424,7 +424,7 @@ export const errorRows: readonly ErrorRow[] = [
     message: /not HTTP; tell the operator/,
     setting: { script: (_request, reply) => reply.raw(`+PONG ${upstreamKey}\r\n\r\n`) },
     upstreamIsAsked: true,
-    ask: asking({}),
+    ask: question({}),
   },
   {
     code: 'upstream_protocol_error',
@@ -435,7 +435,7 @@ export const errorRows: readonly ErrorRow[] = [
       script: (_request, reply) => reply.json(200, { embeddings: { float: [[1]] }, id: upstreamKey }),
     },
     upstreamIsAsked: true,
-    ask: asking({ body: `{"model":"m","input":["${privateText}","x"]}` }),
+    ask: question({ body: `{"model":"m","input":["${privateText}","x"]}` }),
   },
   {
     code: 'upstream_protocol_error',
@@ -446,7 +446,7 @@ export const errorRows: readonly ErrorRow[] = [
       script: (_request, reply) => reply.json(200, { pad: upstreamKey.repeat(100) }),
     },
     upstreamIsAsked: true,
-    ask: asking({}),
+    ask: question({}),
   },
   {
     code: 'upstream_protocol_error',
@@ -454,7 +454,7 @@ export const errorRows: readonly ErrorRow[] = [
     message: /redirect, which is never followed; the operator must set its base_url/,
     setting: { script: (_request, reply) => reply.bytes(307, [['location', 'http://127.0.0.1:1/']], '') },
     upstreamIsAsked: true,
-    ask: asking({}),
+    ask: question({}),
   },
   {
     code: 'upstream_protocol_error',
@@ -462,7 +462,7 @@ export const errorRows: readonly ErrorRow[] = [
     message: /repeats a credential; it is withheld. Tell the operator/,
     setting: { script: (_request, reply) => reply.json(401, { error: `bad key ${upstreamKey}` }) },
     upstreamIsAsked: true,
-    ask: asking({}),
+    ask: question({}),
   },
   {
     code: 'no_upstream_available',
@@ -471,8 +471,8 @@ export const errorRows: readonly ErrorRow[] = [
     setting: { script: (_request, reply) => reply.json(503, { error: 'busy' }, [['retry-after', '30']]) },
     upstreamIsAsked: true,
     async ask(setup) {
-      await asking({})(setup);
-      return asking({})(setup);
+      await question({})(setup);
+      return question({})(setup);
     },
   },
   {
@@ -485,7 +485,7 @@ export const errorRows: readonly ErrorRow[] = [
       const first = await connect(setup.rig.port);
       await first.write(toBytes({}));
       await setup.upstream.nextRequest();
-      const answer = await asking({})(setup);
+      const answer = await question({})(setup);
       first.destroy();
       return answer;
     },
@@ -495,7 +495,7 @@ export const errorRows: readonly ErrorRow[] = [
     when: 'the gateway has too little memory left',
     message: /short of memory \(server\.shedding\.memory\).*try again in 1 s/,
     setting: { server: { shedding: { memory: '64MiB' } } },
-    ask: asking({}),
+    ask: question({}),
   },
   {
     code: 'upstream_timeout',
@@ -503,6 +503,6 @@ export const errorRows: readonly ErrorRow[] = [
     message: /longer than 0\.05 s .*timeouts\.first_byte\); try again later/,
     setting: { script: (_request, reply) => reply.stall(), target: { timeouts: { first_byte: '50ms' } } },
     upstreamIsAsked: true,
-    ask: asking({}),
+    ask: question({}),
   },
 ];

@@ -132,18 +132,18 @@ export async function openAdmin(
     resources: createResourceEditor({ store, current: () => loaded, load, secrets: { env, cwd }, log }),
     clientUrl: () => clientUrl,
   };
-  const told: { readonly to: string; readonly body: string }[] = [];
+  const sent: { readonly to: string; readonly body: string }[] = [];
   const alerts = createAlertWatch({
     context: watched,
     node: 'test-node',
     everyMs: 3_600_000,
     ways: {
       async post({ url }, _, body) {
-        told.push({ to: url, body });
+        sent.push({ to: url, body });
         return webhookStatus;
       },
       async mail({ to }, { subject, text }) {
-        told.push({ to: to.join(), body: `${subject}\n${text}` });
+        sent.push({ to: to.join(), body: `${subject}\n${text}` });
       },
       sign: () => 'signed',
       close: async () => undefined,
@@ -180,7 +180,7 @@ export async function openAdmin(
     context,
     cwd,
     /** What alerts were told to whom, in place of a webhook and a mail server. */
-    told,
+    sent,
     /** What webhooks answer from now on. */
     answerWebhooks(status: number): void {
       webhookStatus = status;

@@ -47,7 +47,7 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
     const url = new URL(request.url ?? '', issuer);
     switch (url.pathname) {
       case '/.well-known/openid-configuration':
-        return say(response, {
+        return respond(response, {
           issuer,
           authorization_endpoint: `${issuer}/authorize`,
           token_endpoint: `${issuer}/token`,
@@ -58,11 +58,11 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
           code_challenge_methods_supported: ['S256'],
         });
       case '/keys':
-        return say(response, { keys: [jwk] });
+        return respond(response, { keys: [jwk] });
       case '/authorize':
         return authorize(url.searchParams, response);
       case '/token':
-        return say(response, provider.spoil(redeem(new URLSearchParams(await text(request)))));
+        return respond(response, provider.spoil(redeem(new URLSearchParams(await text(request)))));
       default:
         response.writeHead(404);
         response.end();
@@ -121,7 +121,7 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
   return provider;
 }
 
-function say(response: ServerResponse, body: unknown): void {
+function respond(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }

@@ -10,18 +10,18 @@ import { patientMs } from '../time/patience.ts';
 import { type BatchService, createBatchService } from '../upstreams/batch-service.ts';
 import { type FakeUpstream, startFakeUpstream } from '../upstreams/fake-upstream.ts';
 import { type Rig, startRig } from './rig.ts';
-import { secrets, type Who } from './stored-objects-setup.ts';
+import { type Client, secrets } from './stored-objects-setup.ts';
 
 export interface BatchSetup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
   readonly service: BatchService;
-  ask(who: Who, method: string, path: string, body?: object): Promise<RawResponse>;
+  ask(client: Client, method: string, path: string, body?: object): Promise<RawResponse>;
   /** A file for a batch, where it has no other purpose. */
-  send(who: Who, lines: string | Buffer, purpose?: string): Promise<RawResponse>;
-  order(who: Who, file: string, endpoint?: string): Promise<RawResponse>;
+  send(client: Client, lines: string | Buffer, purpose?: string): Promise<RawResponse>;
+  order(client: Client, file: string, endpoint?: string): Promise<RawResponse>;
   /** The ID of a batch of so many lines. */
-  make(who: Who, lines: number): Promise<string>;
+  make(client: Client, lines: number): Promise<string>;
   /** Another configuration is in force. */
   compile(more: Changes): Promise<void>;
   /** Another node on the same store. */
@@ -94,23 +94,23 @@ export async function startBatchSetup(t: TestContext, changes: Changes = {}): Pr
     ],
   });
   const rig = await startRig(t, documentOf(changes), {}, { backgroundEveryMs: 20 });
-  const bearer = (who: Who): [string, string] => ['Authorization', `Bearer ${secrets[who]}`];
+  const bearer = (client: Client): [string, string] => ['Authorization', `Bearer ${secrets[client]}`];
 
-  function ask(who: Who, method: string, path: string, body?: object): Promise<RawResponse> {
-    if (body === undefined) return rig.get(path, { method, headers: [bearer(who)] });
-    return rig.post(path, body, { method, headers: [bearer(who), ['Content-Type', 'application/json']] });
+  function ask(client: Client, method: string, path: string, body?: object): Promise<RawResponse> {
+    if (body === undefined) return rig.get(path, { method, headers: [bearer(client)] });
+    return rig.post(path, body, { method, headers: [bearer(client), ['Content-Type', 'application/json']] });
   }
 
-  function send(who: Who, lines: string | Buffer, purpose = 'batch'): Promise<RawResponse> {
+  function send(client: Client, lines: string | Buffer, purpose = 'batch'): Promise<RawResponse> {
     const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n';
     const tail = `\r\n--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n${purpose}\r\n--b--\r\n`;
     const form = Buffer.concat([Buffer.from(head), Buffer.from(lines), Buffer.from(tail)]);
-    const headers = [bearer(who), ['Content-Type', 'multipart/form-data; boundary=b'] as const];
+    const headers = [bearer(client), ['Content-Type', 'multipart/form-data; boundary=b'] as const];
     return rig.post('/v1/files', form, { headers, timeoutMs: patientMs(20_000) });
   }
 
-  const order = (who: Who, file: string, endpoint = '/v1/chat/completions'): Promise<RawResponse> =>
-    ask(who, 'POST', '/v1/batches', { input_file_id: file, endpoint, completion_window: '24h' });
+  const order = (client: Client, file: string, endpoint = '/v1/chat/completions'): Promise<RawResponse> =>
+    ask(client, 'POST', '/v1/batches', { input_file_id: file, endpoint, completion_window: '24h' });
 
   return {
     rig,
@@ -119,9 +119,9 @@ export async function startBatchSetup(t: TestContext, changes: Changes = {}): Pr
     ask,
     send,
     order,
-    async make(who, count) {
-      const file = await send(who, linesOf(count));
-      const made = await order(who, JSON.parse(file.body.toString()).id);
+    async make(client, count) {
+      const file = await send(client, linesOf(count));
+      const made = await order(client, JSON.parse(file.body.toString()).id);
       const { id } = JSON.parse(made.body.toString());
       if (typeof id !== 'string') throw new Error(`no batch was made: ${made.body.toString()}`);
       return id;

@@ -118,19 +118,19 @@ export interface FaultRow {
   readonly text: string;
   readonly line: number;
   readonly path: string;
-  readonly says: RegExp;
+  readonly error: RegExp;
   /** Beside the configuration file. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 /** Each text has its one fault, and no other. */
 export async function assertFaults(t: TestContext, rows: readonly FaultRow[]): Promise<void> {
-  for (const { text, line, path, says, files = {} } of rows) {
-    await t.test(`${path}: ${says.source}`, async (t) => {
+  for (const { text, line, path, error, files = {} } of rows) {
+    await t.test(`${path}: ${error.source}`, async (t) => {
       const faults = await faultsOf(t, text, { files });
       const places = faults.map((fault) => [fault.line, fault.path]);
       assert.deepEqual(places, [[line, path]], JSON.stringify(faults));
-      assert.match(String(faults[0]?.message), says);
+      assert.match(String(faults[0]?.message), error);
     });
   }
 }

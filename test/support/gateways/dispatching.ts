@@ -89,18 +89,18 @@ export function routePlan(...tiers: Target[][]): RoutePlan {
 /** Of a request with this body, which nobody was asked yet. */
 const caller = { lane: 'interactive', key: undefined, estimate: undefined, queuedMs: 0 } as const;
 
-export const asking = (body = ''): Tried => new Tried(Buffer.from(body), caller);
+export const untried = (body = ''): Tried => new Tried(Buffer.from(body), caller);
 
 export function setup(random: () => number = Math.random) {
   const clock = createFakeClock();
   const changes: CooldownChange[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
-  const choose = (where: RoutePlan, tried = asking(), matched = ''): TargetLease => {
+  const choose = (where: RoutePlan, tried = untried(), matched = ''): TargetLease => {
     const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(isLease(chosen), 'nobody was chosen');
     return chosen;
   };
-  const nobody = (where: RoutePlan, tried = asking(), matched = ''): NoTarget => {
+  const nobody = (where: RoutePlan, tried = untried(), matched = ''): NoTarget => {
     const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(!isLease(chosen), 'somebody was chosen');
     return chosen;

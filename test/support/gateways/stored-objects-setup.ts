@@ -14,16 +14,16 @@ export const secrets = {
   other: 'other-key-without-a-project',
 } as const;
 
-export type Who = keyof typeof secrets;
+export type Client = keyof typeof secrets;
 
 export interface StoredObjectsSetup {
   readonly rig: Rig;
   readonly up: FakeUpstream;
   readonly far: FakeUpstream;
   readonly service: KeepingService;
-  ask(who: Who, method: string, path: string, body?: object | string): Promise<RawResponse>;
+  ask(client: Client, method: string, path: string, body?: object | string): Promise<RawResponse>;
   /** The ID of an answer that was made for it. */
-  make(who: Who, more?: object): Promise<string>;
+  make(client: Client, more?: object): Promise<string>;
 }
 
 export async function startStoredObjectsSetup(
@@ -61,8 +61,8 @@ export async function startStoredObjectsSetup(
   };
   const rig = await startRig(t, document, {}, { backgroundEveryMs: 20 });
 
-  function ask(who: Who, method: string, path: string, body?: object | string): Promise<RawResponse> {
-    const headers: [string, string][] = [['Authorization', `Bearer ${secrets[who]}`]];
+  function ask(client: Client, method: string, path: string, body?: object | string): Promise<RawResponse> {
+    const headers: [string, string][] = [['Authorization', `Bearer ${secrets[client]}`]];
     if (body !== undefined) headers.push(['Content-Type', 'application/json']);
     const bytes = body === undefined ? undefined : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     const more = { method, headers, ...(bytes !== undefined && { body: bytes }) };
@@ -75,8 +75,8 @@ export async function startStoredObjectsSetup(
     far,
     service,
     ask,
-    async make(who, more = {}) {
-      const answer = await ask(who, 'POST', '/v1/responses', { model: 'm', input: 'x', ...more });
+    async make(client, more = {}) {
+      const answer = await ask(client, 'POST', '/v1/responses', { model: 'm', input: 'x', ...more });
       const { id } = JSON.parse(answer.body.toString());
       if (typeof id !== 'string') throw new Error(`no answer was made: ${answer.body.toString()}`);
       return id;

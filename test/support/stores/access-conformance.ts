@@ -39,7 +39,7 @@ function newSession(memberId: string, more: { digest?: string; expiresAtMs?: num
 }
 
 async function actionsOf({ audit }: Store): Promise<string[]> {
-  return (await audit.page({ limit: 1_000 })).map(({ actor: who, action, subject }) => `${who}: ${action} ${subject}`);
+  return (await audit.page({ limit: 1_000 })).map(({ actor, action, subject }) => `${actor}: ${action} ${subject}`);
 }
 
 export function describeAccess(openStore: OpenStore): void {
@@ -103,10 +103,10 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await members.change('nobody', { name: 'x' }, { actor }), 'absent');
     assert.equal(await step(members.remove(made.id, actor)), 'removed');
     assert.equal(await members.remove(made.id, actor), 'absent');
-    const told = (await actionsOf(store)).filter((line) => line.endsWith(' b@example.com'));
+    const actions = (await actionsOf(store)).filter((line) => line.endsWith(' b@example.com'));
     const expected = ['member.remove', 'member.password', 'member.password', 'member.change', 'member.create'];
     assert.deepEqual(
-      told,
+      actions,
       expected.map((action) => `tester: ${action} b@example.com`),
     );
     assert.doesNotMatch(JSON.stringify(await store.audit.page({ limit: 100 })), /CANARY/);

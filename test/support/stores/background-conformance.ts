@@ -6,7 +6,7 @@ import type { BackgroundAnswer } from '../../../src/core/store/background-answer
 import { createFakeClock } from '../time/fake-clock.ts';
 import type { OpenStore } from './store-writes.ts';
 
-const asking = {
+const estimate = {
   items: 1,
   images: 0,
   likelyInputTokens: 10,
@@ -23,7 +23,7 @@ const answerOf = (id: string, more: Partial<BackgroundAnswer> = {}): BackgroundA
   project: 'p',
   model: 'm',
   rowId: `row-${id}`,
-  asking,
+  estimate,
   createdAtMs: 5,
   end: undefined,
   ...more,
@@ -108,7 +108,7 @@ export function describeBackground(openStore: OpenStore): void {
   test('batches are separate from responses, and found by project', async (t) => {
     const clock = createFakeClock();
     const { background, batches } = await openStore(t, clock);
-    const batch = answerOf('batch_1', { asking: { ...asking, batch: { path: '/v1/embeddings', lines: 7 } } });
+    const batch = answerOf('batch_1', { estimate: { ...estimate, batch: { path: '/v1/embeddings', lines: 7 } } });
     await batches.add(batch, 'first', clock.nowMs());
     await batches.add(answerOf('batch_2', { project: 'q' }), 'first', clock.nowMs());
     assert.deepEqual(await batches.ofProject('p'), [batch]);

@@ -114,10 +114,10 @@ export function describeStoredObjects(openStore: OpenStore): void {
   test("the operations and models of a file's lines are stored with it", async (t) => {
     const objects = await open(t);
     const counts = { items: 3, images: 0, likelyInputTokens: 10, mostInputTokens: 100, mostOutputTokens: 5 };
-    const asking = { ...counts, mostSearchUnits: 0, batch: { path: '/v1/chat/completions', lines: 3 } };
-    const input = { model: 'm', upstreamModel: 'n', asking };
+    const estimate = { ...counts, mostSearchUnits: 0, batch: { path: '/v1/chat/completions', lines: 3 } };
+    const input = { model: 'm', upstreamModel: 'n', estimate };
     const file = kept({ kind: 'file', id: 'file-1', input });
-    const unbounded = { ...file, id: 'file-2', input: { ...input, asking: { ...asking, unbounded: 'tools' } } };
+    const unbounded = { ...file, id: 'file-2', input: { ...input, estimate: { ...estimate, unbounded: 'tools' } } };
     await objects.add([file, unbounded]);
     assert.deepEqual(await objects.find([{ kind: 'file', id: 'file-1' }]), [file]);
     assert.deepEqual(await objects.find([{ kind: 'file', id: 'file-2' }]), [unbounded]);

@@ -24,7 +24,7 @@ class NoSocket extends Socket {
 }
 
 /** What it is told, pieces of a body that follow each other as one. */
-export class Told implements AnswerHandler {
+export class Recorder implements AnswerHandler {
   events: string[] = [];
   error: Error | undefined = undefined;
 
@@ -62,7 +62,7 @@ export class Told implements AnswerHandler {
 
 export const question: ClientRequest = { method: 'POST', path: '/x', headers: ['x-a', '1'], body: Buffer.from('{}') };
 
-export function openNowhere(request = question, handler = new Told()) {
+export function openNowhere(request = question, handler = new Recorder()) {
   const socket = new NoSocket();
   const owner = { freed: 0, closed: 0 };
   const connection = new ClientConnection(
@@ -78,8 +78,8 @@ export function openNowhere(request = question, handler = new Told()) {
     },
     { wheel: new Wheel(1_000), keepAliveMs: 4_000, lifeMs: 60_000 },
   );
-  const ask = (told = handler) => {
-    const call = new ClientCall(request, 'host.test', told);
+  const ask = (recorder = handler) => {
+    const call = new ClientCall(request, 'host.test', recorder);
     connection.send(call);
     return call;
   };

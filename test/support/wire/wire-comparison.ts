@@ -67,13 +67,13 @@ export function faultOfSplit(whole: Reading, segments: readonly Buffer[]): strin
   const split = readAsWeDo(segments);
   if (isSame(whole, split)) return undefined;
   const lengths = segments.map(({ length }) => length).join(' + ');
-  return `${told(whole)} in one piece, ${told(split)} in ${lengths}: ${shown(Buffer.concat(segments).toString('latin1'))}`;
+  return `${describe(whole)} in one piece, ${describe(split)} in ${lengths}: ${shown(Buffer.concat(segments).toString('latin1'))}`;
 }
 
 function isSame(one: Reading, other: Reading): boolean {
   return one.end === other.end && JSON.stringify(one.requests) === JSON.stringify(other.requests);
 }
 
-function told({ requests, end, why = '' }: Reading): string {
+function describe({ requests, end, why = '' }: Reading): string {
   return `${requests.length} requests, ${end} ${why}`;
 }

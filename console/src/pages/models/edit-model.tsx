@@ -39,7 +39,7 @@ export function EditModel({ began, onDone, onCancel }: EditModelProps) {
     },
     onDone: (written) => {
       void refreshModels(queries);
-      say(id, written);
+      notify(id, written);
       onDone();
     },
   });
@@ -83,7 +83,7 @@ const isBeaten = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'changed_meanwhile' || error.code === 'already_there');
 
 /** Also what is legal and perhaps not meant. */
-function say(id: string, { outcome, warnings }: Written): void {
+function notify(id: string, { outcome, warnings }: Written): void {
   const words = { created: 'is added', changed: 'is saved', unchanged: 'is as it was' }[outcome];
   notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
 }
@@ -142,7 +142,7 @@ export function NewModel({ onDone, onCancel }: { onDone(id: string): void; onCan
     submit: (values) => saveModel(toDocument(values), undefined),
     onDone: (written, values) => {
       void refreshModels(queries);
-      say(values.id.trim(), written);
+      notify(values.id.trim(), written);
       onDone(values.id.trim());
     },
   });

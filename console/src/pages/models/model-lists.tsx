@@ -34,8 +34,8 @@ export function ModelLists({ model: { id, lists } }: { readonly model: ModelDeta
 function wordsOf({ cache, dedupe, coalesce, shadow, canary }: Lists): string[] {
   const words: string[] = [];
   if (cache !== null) {
-    const whose = cache.scope === 'shared' ? 'for all keys' : 'for each project';
-    words.push(`Items are remembered for ${cache.ttl}, ${whose}, ${cache.max} in each process.`);
+    const scope = cache.scope === 'shared' ? 'for all keys' : 'for each project';
+    words.push(`Items are remembered for ${cache.ttl}, ${scope}, ${cache.max} in each process.`);
   }
   if (dedupe && cache === null) words.push('Equal items are asked for once.');
   if (coalesce !== null)

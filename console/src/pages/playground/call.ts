@@ -173,7 +173,7 @@ function toEnding(response: Response, read: ReadBody, isStream: boolean): Ending
   if (read.wasStopped) return 'stopped';
   if (read.isBroken) return 'cut';
   if (!response.ok) return 'refused';
-  return isStream && !read.isDone && !read.events.some(saysWhyItEnded) ? 'cut' : 'answered';
+  return isStream && !read.isDone && !read.events.some(hasFinishReason) ? 'cut' : 'answered';
 }
 
 /** By which streams say that they are whole, where they do not end with `[DONE]`. */
@@ -188,7 +188,7 @@ const lastEvents: readonly unknown[] = [
   'error',
 ];
 
-function saysWhyItEnded(event: unknown): boolean {
+function hasFinishReason(event: unknown): boolean {
   if (lastEvents.includes(read(event, 'type'))) return true;
   const choices = read(event, 'choices');
   return Array.isArray(choices) && choices.some((choice) => typeof read(choice, 'finish_reason') === 'string');

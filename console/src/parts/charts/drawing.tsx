@@ -101,7 +101,7 @@ export function ChartFrame({ isBands, label, height, series, rows, format, linke
         </svg>
       )}
       {pointed !== undefined && (
-        <Told
+        <Tooltip
           row={rows[pointed]}
           series={series}
           format={format}
@@ -290,14 +290,14 @@ export const LegendMark = ({ color, isDashed = false }: LegendMarkProps) => (
   />
 );
 
-interface ToldProps extends Pick<DrawingProps, 'series' | 'format'> {
+interface TooltipProps extends Pick<DrawingProps, 'series' | 'format'> {
   readonly row: ChartRow | undefined;
   readonly x: number;
   readonly isRight: boolean;
 }
 
 /** Beside the pointer, on the side where there is room. */
-function Told({ row, series, format, x, isRight }: ToldProps) {
+function Tooltip({ row, series, format, x, isRight }: TooltipProps) {
   if (row === undefined) return null;
   return (
     <div className="told" style={{ left: x, transform: `translateX(${isRight ? 'calc(-100% - 10px)' : '10px'})` }}>

@@ -25,14 +25,14 @@ export const outcomeLooks: Readonly<Record<Outcome, OutcomeLook>> = {
 /** A sentence or two. */
 export function describeOutcome({ outcome, status, error, durationMs, upstream }: LedgerRow): string {
   const after = formatDuration(durationMs);
-  const who = upstream === null ? 'The upstream' : `The upstream ${upstream}`;
+  const subject = upstream === null ? 'The upstream' : `The upstream ${upstream}`;
   const why = error === null ? '' : ` (${error})`;
   switch (outcome) {
     case 'ok':
       return `Answered with ${status} after ${after}.`;
     case 'error':
       return error === null
-        ? `${who} answered with ${status} after ${after}, and the client got that.`
+        ? `${subject} answered with ${status} after ${after}, and the client got that.`
         : `No upstream gave an answer for the client: Postern said ${status}${why} after ${after}.`;
     case 'refused':
       return `Postern refused it with ${status}${why}; nothing was sent to an upstream.`;

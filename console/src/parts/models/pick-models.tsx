@@ -61,14 +61,14 @@ export function PickModels({ upstream, children, onAdded }: PickModelsProps) {
   /** What is not known is not guessed: it would serve, and be offered for, whatever the upstream can. */
   const listed = (name: string) => listing.data?.items.find(({ id }) => id === name);
   const completed = chosen.map((one): Completed => {
-    const told = listed(one.name)?.operations ?? operationsByName(one.name);
+    const guessed = listed(one.name)?.operations ?? operationsByName(one.name);
     const price = listed(one.name)?.price ?? null;
     return {
       isFree: listing.data?.ownServer === true && price === null,
       amounts: {},
       ...one,
-      operations: one.operations ?? told,
-      isTold: told.length > 0,
+      operations: one.operations ?? guessed,
+      isGuessed: guessed.length > 0,
       price,
     };
   });
@@ -142,7 +142,7 @@ type Amounts = Readonly<Partial<Record<PriceUnit, string>>>;
 
 interface Completed extends Required<Chosen> {
   /** Its list or its name says what it is for. */
-  readonly isTold: boolean;
+  readonly isGuessed: boolean;
   /** Its list price. */
   readonly price: UpstreamModels['items'][number]['price'];
 }
@@ -202,7 +202,7 @@ function ChosenModels({ chosen, onChange, failures }: ChosenModelsProps) {
               data={operationChoices}
               value={[...one.operations]}
               onChange={(picked) => onChange(one.name, { operations: picked as Operation[] })}
-              {...(!one.isTold && { description: 'Neither its list nor its name says what it is for: choose.' })}
+              {...(!one.isGuessed && { description: 'Neither its list nor its name says what it is for: choose.' })}
               placeholder={one.operations.length === 0 ? 'What it serves' : ''}
             />
           </SimpleGrid>

@@ -236,9 +236,9 @@ test('a reset of a member ends tokens and passkeys, except those kept explicitly
   }
   const wrong = await ask('POST', '/api/members/none/reset', { keep: ['role'] }, owner);
   assert.equal(wrong.status, 422);
-  const told = await store.audit.page({ limit: 200 });
-  const count = (action: string) => told.filter((entry) => entry.action === action).length;
+  const entries = await store.audit.page({ limit: 200 });
+  const count = (action: string) => entries.filter((entry) => entry.action === action).length;
   assert.deepEqual([count('member.reset'), count('token.revoke'), count('passkey.remove')], [5, 6, 6]);
-  const resets = told.filter((entry) => entry.action === 'member.reset').map(({ after }) => JSON.stringify(after));
+  const resets = entries.filter((entry) => entry.action === 'member.reset').map(({ after }) => JSON.stringify(after));
   assert.equal(resets.filter((after) => after.includes('"kept":["tokens","passkeys"]')).length, 1);
 });

@@ -52,9 +52,9 @@ test('admits only people with an invitation, a mapped group or the default role'
   const refused = await signIn();
   assert.match(refused.location, /^\/#problem=.*nobody has invited you yet/);
   assert.deepEqual(refused.cookies, []);
-  const [told] = await store.audit.page({ limit: 1 });
-  assert.deepEqual([told?.action, told?.subject], ['console.sign_in_failed', '(no member)']);
-  assert.match(JSON.stringify(told?.after), /"method":"oidc"/);
+  const [entry] = await store.audit.page({ limit: 1 });
+  assert.deepEqual([entry?.action, entry?.subject], ['console.sign_in_failed', '(no member)']);
+  assert.match(JSON.stringify(entry?.after), /"method":"oidc"/);
   const invitation = {
     digest: 'd'.repeat(64),
     email: 'ada@example.com',

@@ -1,7 +1,4 @@
-/**
- * Endpoints: sign-in through the identity provider, with redirect and callback. Errors end on a page of the console, because a browser follows
- * them.
- */
+/** Endpoints: sign-in through the identity provider, with redirect and callback. Errors end on a page of the console. */
 
 import * as z from 'zod';
 import type { Caller } from '../../caller.ts';

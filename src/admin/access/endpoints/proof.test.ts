@@ -56,9 +56,9 @@ test('re-authentication by password starts a new session and ends the old one', 
   assert.equal((await makeToken(asProved(proved))).status, 201);
   // Whoever copied the cookie is out.
   assert.deepEqual(codeOf(await makeToken(stale)), [401, 'sign_in_needed']);
-  const told = (await store.audit.page({ limit: 9 })).map(({ actor, action, subject }) => [actor, action, subject]);
-  assert.ok(told.some((entry) => entry.join() === 'console: ada@example.com,console.proof,ada@example.com'));
-  assert.ok(told.some((entry) => entry.join() === 'console,console.proof_failed,ada@example.com'));
+  const entries = (await store.audit.page({ limit: 9 })).map(({ actor, action, subject }) => [actor, action, subject]);
+  assert.ok(entries.some((entry) => entry.join() === 'console: ada@example.com,console.proof,ada@example.com'));
+  assert.ok(entries.some((entry) => entry.join() === 'console,console.proof_failed,ada@example.com'));
 });
 
 test('repeated wrong passwords in an open session are slowed down', async (t) => {

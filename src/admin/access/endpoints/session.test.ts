@@ -36,8 +36,8 @@ test('a sign-in opens a session for the member until sign-out', async (t) => {
   assert.equal((await ask('GET', '/api/session', undefined, browser)).json.member, null);
   assert.equal((await ask('GET', '/api/members', undefined, browser)).status, 401);
   assert.equal((await ask('DELETE', '/api/session', undefined, browser)).status, 204);
-  const told = (await actions()).filter((line) => line.includes('console.'));
-  assert.deepEqual(told.sort(), [
+  const entries = (await actions()).filter((line) => line.includes('console.'));
+  assert.deepEqual(entries.sort(), [
     `console: ${email}: console.sign_in ${email}`,
     `console: ${email}: console.sign_out ${email}`,
   ]);
@@ -54,10 +54,10 @@ test('an unknown address and a wrong password get identical responses', async (t
   assert.deepEqual((await signIn()).json, wrong.json);
   // Without a password there is none that fits.
   assert.deepEqual((await signIn('', 'o@example.com')).json, wrong.json);
-  const told = (await actions()).filter((line) => line.includes('sign_in_failed'));
-  assert.equal(told.length, 4);
+  const failures = (await actions()).filter((line) => line.includes('sign_in_failed'));
+  assert.equal(failures.length, 4);
   // What was typed as the address is told only where it is one.
-  assert.doesNotMatch(told.join('\n'), /eve@/);
+  assert.doesNotMatch(failures.join('\n'), /eve@/);
 });
 
 test('an unknown passkey is refused and recorded in the audit log', async (t) => {
@@ -67,9 +67,9 @@ test('an unknown passkey is refused and recorded in the audit log', async (t) =>
     response: { clientDataJSON: '', userHandle: '' },
   });
   assert.deepEqual([answer.status, answer.json.code], [401, 'sign_in_failed']);
-  const [told] = await store.audit.page({ limit: 1 });
-  assert.deepEqual([told?.action, told?.subject], ['console.sign_in_failed', '(no member)']);
-  assert.match(JSON.stringify(told?.after), /"method":"passkey"/);
+  const [entry] = await store.audit.page({ limit: 1 });
+  assert.deepEqual([entry?.action, entry?.subject], ['console.sign_in_failed', '(no member)']);
+  assert.match(JSON.stringify(entry?.after), /"method":"passkey"/);
 });
 
 test('failed sign-ins are delayed, also for unknown members, with the waiting time', async (t) => {

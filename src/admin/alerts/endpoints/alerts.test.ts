@@ -14,14 +14,14 @@ const kindOf = ({ body }: { readonly body: string }): string =>
   JSON.parse(body).type ?? JSON.parse(body).text.split(':')[0];
 
 test('an alert opens on the second match, is sent once to each channel, and closes', async (t) => {
-  const { ask, context, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
+  const { ask, context, sent, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   await context.alerts.look();
-  assert.equal(told.length, 0);
+  assert.equal(sent.length, 0);
   await context.alerts.look();
   await context.alerts.look();
-  assert.deepEqual(told.map(kindOf), ['alert.opened', 'Alert']);
-  const body = JSON.parse(told[0]?.body ?? '');
+  assert.deepEqual(sent.map(kindOf), ['alert.opened', 'Alert']);
+  const body = JSON.parse(sent[0]?.body ?? '');
   assert.equal(body.cause, 'The changed configuration is not in force: /etc/postern.yaml line 7: keyz: unknown key');
   const { json } = await ask('GET', '/api/alerts?state=open');
   assert.deepEqual(
@@ -30,15 +30,15 @@ test('an alert opens on the second match, is sent once to each channel, and clos
   );
   refuse(undefined);
   for (let look = 0; look < 3; look++) await context.alerts.look();
-  assert.deepEqual(told.slice(2).map(kindOf), ['alert.closed', 'Closed']);
-  assert.equal(JSON.parse(told[2]?.body ?? '').id, body.id);
+  assert.deepEqual(sent.slice(2).map(kindOf), ['alert.closed', 'Closed']);
+  assert.equal(JSON.parse(sent[2]?.body ?? '').id, body.id);
   assert.deepEqual((await ask('GET', '/api/alerts?state=open')).json.items, []);
   assert.equal((await ask('GET', '/api/alerts')).json.items.length, 1);
 });
 
 test('an alert that a webhook did not accept is sent again with the same ID', async (t) => {
   const clock = createFakeClock();
-  const { context, told, refuse, answerWebhooks } = await openAdmin(t, { configuration: { alerts: hooks }, clock });
+  const { context, sent, refuse, answerWebhooks } = await openAdmin(t, { configuration: { alerts: hooks }, clock });
   refuse(fault);
   answerWebhooks(500);
   for (let look = 0; look < 2; look++) await context.alerts.look();
@@ -48,14 +48,14 @@ test('an alert that a webhook did not accept is sent again with the same ID', as
   clock.advance(60_000);
   await context.alerts.look();
   await context.alerts.look();
-  const own = told.filter(({ to }) => to === 'https://hooks.example/a').map(({ body }) => JSON.parse(body).id);
+  const own = sent.filter(({ to }) => to === 'https://hooks.example/a').map(({ body }) => JSON.parse(body).id);
   assert.equal(own.length, 3);
   assert.equal(new Set(own).size, 1);
 });
 
 test('a webhook that accepts nothing is tried after 30 s, then ever more seldom up to 15 min, for a day', async (t) => {
   const clock = createFakeClock();
-  const { context, told, refuse, answerWebhooks } = await openAdmin(t, {
+  const { context, sent, refuse, answerWebhooks } = await openAdmin(t, {
     configuration: { alerts: { webhooks: [{ url: 'https://hooks.example/a' }] } },
     clock,
   });
@@ -65,9 +65,9 @@ test('a webhook that accepts nothing is tried after 30 s, then ever more seldom 
   const triedAtS: number[] = [];
   const lookAt = async (stepS: number, untilS: number): Promise<void> => {
     while (clock.monotonicMs() < untilS * 1_000) {
-      const before = told.length;
+      const before = sent.length;
       await context.alerts.look();
-      if (told.length > before) triedAtS.push(clock.monotonicMs() / 1_000);
+      if (sent.length > before) triedAtS.push(clock.monotonicMs() / 1_000);
       clock.advance(stepS * 1_000);
     }
   };
@@ -80,7 +80,7 @@ test('a webhook that accepts nothing is tried after 30 s, then ever more seldom 
 });
 
 test('one of several nodes evaluates alerts, and another takes over after its lease ends', async (t) => {
-  const { context, store, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
+  const { context, store, sent, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   let looks = 0;
   const ways = {
@@ -98,7 +98,7 @@ test('one of several nodes evaluates alerts, and another takes over after its le
     await context.alerts.look();
     await other.look();
   }
-  assert.deepEqual([told.length, looks], [2, 0]);
+  assert.deepEqual([sent.length, looks], [2, 0]);
   // The first one says no more: its time is over.
   await store.alerts.lease('test-node', Date.now() - 1);
   await other.look();
@@ -133,7 +133,7 @@ test('a missed latency target of an upstream opens an alert that names its model
 });
 
 test('a silenced alert is not sent, not even when it opens again', async (t) => {
-  const { ask, context, told, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
+  const { ask, context, sent, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   await context.alerts.look();
   await context.alerts.look();
@@ -144,7 +144,7 @@ test('a silenced alert is not sent, not even when it opens again', async (t) => 
   for (let look = 0; look < 3; look++) await context.alerts.look();
   refuse(fault);
   for (let look = 0; look < 3; look++) await context.alerts.look();
-  assert.equal(told.length, 2);
+  assert.equal(sent.length, 2);
   const [again] = (await ask('GET', '/api/alerts?state=open')).json.items;
   assert.notEqual(again.id, open.id);
   assert.equal(again.silencedUntil, silenced.json.silencedUntil);
@@ -155,7 +155,7 @@ test('a silenced alert is not sent, not even when it opens again', async (t) => 
 
 test('a test alert goes to every channel or to one, and reports each result', async (t) => {
   const smtp = { url: 'smtp://mail.example:25', from: 'a@example.com', to: ['b@example.com'] };
-  const { ask, told, answerWebhooks } = await openAdmin(t, { configuration: { alerts: { ...hooks, smtp } } });
+  const { ask, sent, answerWebhooks } = await openAdmin(t, { configuration: { alerts: { ...hooks, smtp } } });
   const { json } = await ask('POST', '/api/alerts/test', {});
   assert.deepEqual(
     json.results.map(({ channel, ok }: { channel: { id: string }; ok: boolean }) => [channel.id, ok]),
@@ -165,7 +165,7 @@ test('a test alert goes to every channel or to one, and reports each result', as
       ['smtp', true],
     ],
   );
-  assert.match(told.find(({ to }) => to === 'b@example.com')?.body ?? '', /^Test: error rate\nThis is a test/);
+  assert.match(sent.find(({ to }) => to === 'b@example.com')?.body ?? '', /^Test: error rate\nThis is a test/);
   answerWebhooks(410);
   const one = await ask('POST', '/api/alerts/test', { channel: 'webhook-1' });
   assert.deepEqual(

@@ -143,10 +143,10 @@ async function projectIds({ resources }: AdminContext): Promise<ReadonlySet<stri
 async function changedProblem({ id }: StoredKey, context: AdminContext): Promise<Problem> {
   const [last] = await context.store.audit.page({ action: 'key.', subject: id, limit: 1 });
   const now = await context.store.keys.get(id);
-  const who = last === undefined ? 'Someone else' : last.actor;
+  const actor = last === undefined ? 'Someone else' : last.actor;
   const when = last === undefined ? '' : ` at ${toInstant(last.atMs)}`;
   return new Problem('changed_meanwhile', {
-    detail: `${who} changed the key ${id}${when}; look at what is there now, and save again.`,
+    detail: `${actor} changed the key ${id}${when}; look at what is there now, and save again.`,
     headers: { etag: toTag(now?.version) },
   });
 }

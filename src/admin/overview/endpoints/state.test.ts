@@ -238,22 +238,22 @@ describe('the state of the gateway', () => {
     const { ask, become, cwd, store } = await openAdmin(t, {
       configuration: { ...configuration, store: 'sqlite:p.db' },
     });
-    const told = async () => {
+    const noticeOf = async () => {
       const { json } = await ask('GET', '/api/notices');
       return json.items.find(({ kind }: { kind: string }) => kind === 'secret-key-backup');
     };
-    assert.equal(await told(), undefined, 'there is no key yet');
+    assert.equal(await noticeOf(), undefined, 'there is no key yet');
     assert.equal((await ask('POST', '/api/notices/secret-key-backup')).status, 404);
     await writeFile(join(cwd, 'secret.key'), `${'ab'.repeat(32)}\n`);
-    assert.ok((await told()).detail.includes(join(cwd, 'secret.key')));
+    assert.ok((await noticeOf()).detail.includes(join(cwd, 'secret.key')));
     become('admin');
-    assert.equal(await told(), undefined);
+    assert.equal(await noticeOf(), undefined);
     become('owner');
     assert.equal((await ask('POST', '/api/notices/secret-key-backup')).status, 204);
-    assert.equal(await told(), undefined);
+    assert.equal(await noticeOf(), undefined);
     assert.doesNotMatch(JSON.stringify(await store.audit.page({ limit: 9 })), /abababab/);
     await writeFile(join(cwd, 'secret.key'), `${'cd'.repeat(32)}\n`);
-    assert.notEqual(await told(), undefined, 'another key wants another copy');
+    assert.notEqual(await noticeOf(), undefined, 'another key wants another copy');
   });
 
   test('first steps show what is done, and tell client requests from Playground requests', async (t) => {

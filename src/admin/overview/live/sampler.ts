@@ -1,7 +1,4 @@
-/**
- * Reads the metrics once a second while somebody watches, and keeps five minutes for all watchers. The cost does not grow with watchers, and is
- * zero without any.
- */
+/** Reads the metrics once a second while somebody watches, and keeps five minutes for all watchers. */
 
 import type * as z from 'zod';
 import type { Clock } from '../../../lib/clock.ts';

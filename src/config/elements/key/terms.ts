@@ -60,7 +60,7 @@ interface KeyOption {
   readonly takes: 'text' | 'list' | 'pairs';
   readonly example: string;
   /** In the documents. */
-  readonly says: string;
+  readonly docs: string;
 }
 
 /** How the command line takes each, in the order of its usage. */
@@ -69,47 +69,47 @@ export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
     option: 'project',
     takes: 'text',
     example: 'P',
-    says: 'the project that it belongs to, whose limits and budgets hold as well',
+    docs: 'the project that it belongs to, whose limits and budgets hold as well',
   },
-  models: { option: 'models', takes: 'list', example: 'a,b', says: 'IDs of models, each with at most one `*`' },
-  operations: { option: 'operations', takes: 'list', example: 'x,y', says: 'the operations that it may use' },
+  models: { option: 'models', takes: 'list', example: 'a,b', docs: 'IDs of models, each with at most one `*`' },
+  operations: { option: 'operations', takes: 'list', example: 'x,y', docs: 'the operations that it may use' },
   addresses: {
     option: 'addresses',
     takes: 'list',
     example: 'cidr,..',
-    says: 'IP addresses and CIDR ranges that it may be used from',
+    docs: 'IP addresses and CIDR ranges that it may be used from',
   },
   expires: {
     option: 'expires',
     takes: 'text',
     example: '30d|2027-01-01',
-    says: 'a time from now, or a date such as `2027-01-01`',
+    docs: 'a time from now, or a date such as `2027-01-01`',
   },
   limits: {
     option: 'limit',
     takes: 'pairs',
     example: 'requests_per_minute=60',
-    says: "a limit, as in the file's `limits`",
+    docs: "a limit, as in the file's `limits`",
   },
   budgets: {
     option: 'budget',
     takes: 'pairs',
     example: 'month=50:80%,100%',
-    says: 'US dollars for a `day`, `week`, `month` or in `total`, with the percentages at which you are told',
+    docs: 'US dollars for a `day`, `week`, `month` or in `total`, with the percentages at which you are told',
   },
-  metadata: { option: 'metadata', takes: 'pairs', example: 'name=text', says: 'what you note about it' },
-  capture: { option: 'capture', takes: 'text', example: '7d', says: 'keeps what is asked and answered for so long' },
+  metadata: { option: 'metadata', takes: 'pairs', example: 'name=text', docs: 'what you note about it' },
+  capture: { option: 'capture', takes: 'text', example: '7d', docs: 'keeps what is asked and answered for so long' },
   lane: {
     option: 'lane',
     takes: 'text',
     example: 'bulk',
-    says: 'whether its calls go first at a busy upstream: `interactive` or `bulk`',
+    docs: 'whether its calls go first at a busy upstream: `interactive` or `bulk`',
   },
   shape: {
     option: 'shape',
     takes: 'text',
     example: 'voyage',
-    says: 'the service that its clients were written for: `cohere`, `jina`, `voyage` or `tei`',
+    docs: 'the service that its clients were written for: `cohere`, `jina`, `voyage` or `tei`',
   },
 };
 

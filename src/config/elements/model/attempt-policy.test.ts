@@ -100,7 +100,7 @@ test('warns of settings without effect', async (t) => {
   }
 });
 
-for (const [fields, line, path, says] of [
+for (const [fields, line, path, error] of [
   [`${two}\nbalance: least-busy`, 3, 'balance', /one of weighted, least_busy, fastest; .* did you mean least_busy\?/],
   [`${two}\nretry: allways`, 3, 'retry', /wanted: safe, always, or a mapping .*; did you mean always\?/],
   [`${two}\nretry: 3`, 3, 'retry', /wanted: safe, always, or a mapping of scope, attempts and same_target; came: 3$/],
@@ -130,14 +130,14 @@ for (const [fields, line, path, says] of [
   [`${two}\nhedge: { after: 10s }`, 3, 'hedge.after', /10s is not shorter than the first_byte .* targets\[1\] \(10s\)/],
   [`${two.replace(': b', ': nowhere')}\nhedge: { after: 1s }`, 2, 'targets[1].upstream', /unknown upstream/],
 ] as const) {
-  test(`${path} is refused: ${says.source}`, async (t) => {
+  test(`${path} is refused: ${error.source}`, async (t) => {
     const faults = await faultsOf(t, textOf(fields));
     assert.deepEqual(
       faults.map((fault) => [fault.line, fault.path]),
       [[firstLine + line - 1, `models[0].${path}`]],
       JSON.stringify(faults),
     );
-    assert.match(String(faults[0]?.message), says);
+    assert.match(String(faults[0]?.message), error);
   });
 }
 

@@ -221,9 +221,9 @@ function toOffered(called: PlacedTargets, path: Path, { warnings }: CompileConte
   const offered = operations.filter((operation) => all.has(operation));
   if (offered.length > 1) {
     const families = [...new Set(called.map(({ target }) => target.upstream.family.id))];
-    const who =
+    const subject =
       families.length === 1 ? `family ${families[0]}, which offers` : `families ${families.join(' and ')}, which offer`;
-    warnings.push(`${toPathText(path)} is left to ${who} ${offered.join(', ')}; name those that the model serves`);
+    warnings.push(`${toPathText(path)} is left to ${subject} ${offered.join(', ')}; name those that the model serves`);
   }
   return offered;
 }

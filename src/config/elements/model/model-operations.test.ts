@@ -52,7 +52,8 @@ const faultRows: readonly FaultRow[] = [
     text: modelOf('    operations: [edits, rerank]\n    targets: [{ upstream: a }]'),
     line: 7,
     path: 'models[0].operations[1]',
-    says: /^rerank is not offered by targets\[0\] \(family openai\), which offers completions, edits, moderations, embeddings$/,
+    error:
+      /^rerank is not offered by targets\[0\] \(family openai\), which offers completions, edits, moderations, embeddings$/,
   },
   {
     text: modelOf(
@@ -60,13 +61,13 @@ const faultRows: readonly FaultRow[] = [
     ),
     line: 7,
     path: 'models[0].operations[0]',
-    says: /by targets\[0\] \(family ranker\), which offers rerank, embeddings, nor by targets\[1\] \(family ranker\)/,
+    error: /by targets\[0\] \(family ranker\), which offers rerank, embeddings, nor by targets\[1\] \(family ranker\)/,
   },
   {
     text: modelOf('    operations: [edits]\n    targets:\n      - { upstream: r }\n      - { upstream: nowhere }'),
     line: 10,
     path: 'models[0].targets[1].upstream',
-    says: /unknown upstream "nowhere"/,
+    error: /unknown upstream "nowhere"/,
   },
 ];
 

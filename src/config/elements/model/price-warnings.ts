@@ -95,9 +95,9 @@ function unknownPrices(
       (isCounted || hasBudgets(target.upstream.caps)),
   );
   if (unknown.length === 0) return [];
-  const whose = unknown.length === value.targets.length ? 'its price' : `the price of ${inWords(unknown)}`;
+  const subject = unknown.length === value.targets.length ? 'its price' : `the price of ${inWords(unknown)}`;
   return [
-    `${toPathText(path)}: ${whose} is not known, so budgets do not count it; set price (or price: unknown, if that is meant)`,
+    `${toPathText(path)}: ${subject} is not known, so budgets do not count it; set price (or price: unknown, if that is meant)`,
   ];
 }
 

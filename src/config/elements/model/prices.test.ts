@@ -60,13 +60,13 @@ const modelWith = (price: string): string =>
   `upstreams: [{ id: a, family: openai }]\nmodels:\n  - id: m\n    operations: [edits]\n    price: ${price}\n    targets: [{ upstream: a }]`;
 
 const faultRows: readonly FaultRow[] = [
-  { text: modelWith('5'), line: 5, path: 'models[0].price', says: /a mapping of prices, free or unknown/ },
-  { text: modelWith('fre'), line: 5, path: 'models[0].price', says: /did you mean free/ },
-  { text: modelWith('{}'), line: 5, path: 'models[0].price', says: /at least one price/ },
-  { text: modelWith('{ input: -1 }'), line: 5, path: 'models[0].price.input', says: /from 0 to 100000 in US dollars/ },
-  { text: modelWith('{ output: 100001 }'), line: 5, path: 'models[0].price.output', says: /from 0 to 100000/ },
-  { text: modelWith('{ request: 1 EUR }'), line: 5, path: 'models[0].price.request', says: /without a currency/ },
-  { text: modelWith('{ inputs: 1 }'), line: 5, path: 'models[0].price.inputs', says: /did you mean input\?/ },
+  { text: modelWith('5'), line: 5, path: 'models[0].price', error: /a mapping of prices, free or unknown/ },
+  { text: modelWith('fre'), line: 5, path: 'models[0].price', error: /did you mean free/ },
+  { text: modelWith('{}'), line: 5, path: 'models[0].price', error: /at least one price/ },
+  { text: modelWith('{ input: -1 }'), line: 5, path: 'models[0].price.input', error: /from 0 to 100000 in US dollars/ },
+  { text: modelWith('{ output: 100001 }'), line: 5, path: 'models[0].price.output', error: /from 0 to 100000/ },
+  { text: modelWith('{ request: 1 EUR }'), line: 5, path: 'models[0].price.request', error: /without a currency/ },
+  { text: modelWith('{ inputs: 1 }'), line: 5, path: 'models[0].price.inputs', error: /did you mean input\?/ },
 ];
 
 test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));

@@ -80,11 +80,11 @@ function imageRates() {
     .meta({ kind: 'amount or list of mappings' });
 }
 
-export const priceField = (whose: string, defaultText: string) =>
+export const priceField = (subject: string, defaultText: string) =>
   z
     .union([priceMapping, oneOf(['free', 'unknown'])], { error: 'a mapping of prices, free or unknown' })
     .optional()
-    .describe(`${whose} \`unknown\` is counted without a cost.`)
+    .describe(`${subject} \`unknown\` is counted without a cost.`)
     .meta({ kind: 'mapping, `free` or `unknown`', defaultText });
 
 type WrittenPrice = z.output<typeof priceMapping> | 'free' | 'unknown';

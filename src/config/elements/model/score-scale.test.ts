@@ -39,7 +39,7 @@ test('the score scale is that of all called targets, and unknown if one does not
   assert.equal(snapshot.models.resolve('local/hash-embed')?.model.scores, undefined);
 });
 
-const faulty: readonly (readonly [more: string, path: string, says: RegExp])[] = [
+const faulty: readonly (readonly [more: string, path: string, error: RegExp])[] = [
   [
     'targets: [{ upstream: tei }, { upstream: vllm }, { upstream: nim }]',
     'models[0].targets',
@@ -64,10 +64,10 @@ const faulty: readonly (readonly [more: string, path: string, says: RegExp])[] =
 ];
 
 test('two score scales in one model are a fault with both locations and a fix', async (t) => {
-  for (const [more, path, says] of faulty) {
+  for (const [more, path, error] of faulty) {
     const [fault, ...others] = await faultsOf(t, model(more), all);
     assert.deepEqual([fault?.path, fault?.line, others.length], [path, 10, 0], more);
-    assert.match(fault?.message ?? '', says);
+    assert.match(fault?.message ?? '', error);
   }
 });
 

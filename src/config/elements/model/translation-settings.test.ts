@@ -76,7 +76,7 @@ test("a bridge replaces the family's offer, and its paths use the upstream's opt
 });
 
 test('an unknown bridge is a fault with its name', async (t) => {
-  for (const [bridge, family, says] of [
+  for (const [bridge, family, error] of [
     ['chta', 'talker', /unknown bridge "chta"; did you mean chat\?/],
     ['zzz', 'talker', /unknown bridge "zzz"; known are chat, guard/],
     ['__proto__', 'talker', /unknown bridge "__proto__"; known are/],
@@ -87,7 +87,7 @@ test('an unknown bridge is a fault with its name', async (t) => {
       families,
     });
     assert.deepEqual([fault?.path, others], ['models[0].targets[0].bridge', []]);
-    assert.match(String(fault?.message), says);
+    assert.match(String(fault?.message), error);
   }
 });
 
@@ -102,7 +102,7 @@ test('defaults are kept as they will be sent, without nulls', async (t) => {
 const required = new Set(openaiRoutes.flatMap((route) => Object.keys(route.required)));
 
 test('a default for a mandatory field is refused with its path and an alternative', async (t) => {
-  for (const [name, says] of [
+  for (const [name, error] of [
     ['model', /can have no default: leave it out, and write the upstream's name for the model in the target's model/],
     ['stream', /can have no default: leave it out; the client says whether/],
     ...['Input', 'messages', ...required].map(
@@ -114,7 +114,7 @@ test('a default for a mandatory field is refused with its path and an alternativ
       faults.map(({ path, line }) => [path, line]),
       [[`models[0].targets[0].defaults.${name}`, 2]],
     );
-    assert.match(String(faults[0]?.message), says);
+    assert.match(String(faults[0]?.message), error);
   }
   const { target } = await targetOf(t, ', defaults: { model: null, input_type: x }');
   assert.deepEqual(Object.keys(target.defaults), ['input_type']);
@@ -144,11 +144,11 @@ test('sizes, choices and types are checked', async (t) => {
     [target.tokenIds, target.unsupported, target.upstream.answerLimitBytes],
     ['o200k_base', 'drop', 1024],
   );
-  const row = (target: string, path: string, says: RegExp) => ({
+  const row = (target: string, path: string, error: RegExp) => ({
     text: textOf(target, '', 'family: openai'),
     line: 2,
     path,
-    says,
+    error,
   });
   await assertFaults(t, [
     row(', unsupported: ignore', 'models[0].targets[0].unsupported', /wanted: one of refuse, drop/),
@@ -159,7 +159,7 @@ test('sizes, choices and types are checked', async (t) => {
       text: `upstreams: [{ id: a, family: openai, answer_limit: ${limit} }]`,
       line: 1,
       path: 'upstreams[0].answer_limit',
-      says: /wanted: /,
+      error: /wanted: /,
     })),
   ]);
 });

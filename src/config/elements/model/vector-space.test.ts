@@ -79,13 +79,14 @@ const faultRows: readonly FaultRow[] = [
     text: `${upstreams}models:\n  - id: m\n    operations: [embeddings]\n    targets: [{ upstream: a }, { upstream: r, model: y }]`,
     line: 7,
     path: 'models[0].targets',
-    says: /^targets\[0\] names "m", targets\[1\] names "y", and vectors of different models must not be mixed; make each .* set space/,
+    error:
+      /^targets\[0\] names "m", targets\[1\] names "y", and vectors of different models must not be mixed; make each .* set space/,
   },
   {
     text: `${upstreams}models:\n  - id: e-*\n    operations: [embeddings]\n    targets: [{ upstream: a }, { upstream: r, model: "*" }]`,
     line: 7,
     path: 'models[0].targets',
-    says: /targets\[0\] names "e-\*", targets\[1\] names "\*", and vectors/,
+    error: /targets\[0\] names "e-\*", targets\[1\] names "\*", and vectors/,
   },
 ];
 

@@ -105,77 +105,82 @@ const faultRows: readonly FaultRow[] = [
     text: 'server: { shedding: { memory: 85 } }',
     line: 1,
     path: 'server.shedding.memory',
-    says: /a size from 64MiB to 1024GiB, or a percentage from 10% to 100%; came: 85/,
+    error: /a size from 64MiB to 1024GiB, or a percentage from 10% to 100%; came: 85/,
   },
-  { text: 'server: { shedding: { memory: 101% } }', line: 1, path: 'server.shedding.memory', says: /from 10% to 100%/ },
-  { text: 'server: { shedding: { memory: 1MiB } }', line: 1, path: 'server.shedding.memory', says: /from 64MiB/ },
+  {
+    text: 'server: { shedding: { memory: 101% } }',
+    line: 1,
+    path: 'server.shedding.memory',
+    error: /from 10% to 100%/,
+  },
+  { text: 'server: { shedding: { memory: 1MiB } }', line: 1, path: 'server.shedding.memory', error: /from 64MiB/ },
   {
     text: 'server: { shedding: { loop_delay: 1ms } }',
     line: 1,
     path: 'server.shedding.loop_delay',
-    says: /from 10ms to 1m/,
+    error: /from 10ms to 1m/,
   },
   {
     text: 'server: { body_limit: 10MiB, body_memory: 19MiB }',
     line: 1,
     path: 'server.body_memory',
-    says: /wanted: at least two of server\.body_limit, 20MiB/,
+    error: /wanted: at least two of server\.body_limit, 20MiB/,
   },
   {
     text: 'server: { body_limit: 1GiB, body_memory: 1%, workers: 1024 }\nredis: redis://h',
     line: 1,
     path: 'server.body_memory',
-    says: /1% are \d+MiB here; wanted: at least two of server\.body_limit, 2GiB/,
+    error: /1% are \d+MiB here; wanted: at least two of server\.body_limit, 2GiB/,
   },
-  { text: 'server: { body_memory: 0% }', line: 1, path: 'server.body_memory', says: /a percentage from 1% to 100%/ },
-  { text: 'server: { host: "localhost:4000" }', line: 1, path: 'server.host', says: /without the port/ },
-  { text: 'server: { host: "[::1]" }', line: 1, path: 'server.host', says: /without brackets/ },
-  { text: 'server: { base_path: /a/../b }', line: 1, path: 'server.base_path', says: /a path such as/ },
-  { text: 'server: { base_path: "/a?b" }', line: 1, path: 'server.base_path', says: /a path such as/ },
-  { text: 'server: { base_path: /a//b }', line: 1, path: 'server.base_path', says: /a path such as/ },
+  { text: 'server: { body_memory: 0% }', line: 1, path: 'server.body_memory', error: /a percentage from 1% to 100%/ },
+  { text: 'server: { host: "localhost:4000" }', line: 1, path: 'server.host', error: /without the port/ },
+  { text: 'server: { host: "[::1]" }', line: 1, path: 'server.host', error: /without brackets/ },
+  { text: 'server: { base_path: /a/../b }', line: 1, path: 'server.base_path', error: /a path such as/ },
+  { text: 'server: { base_path: "/a?b" }', line: 1, path: 'server.base_path', error: /a path such as/ },
+  { text: 'server: { base_path: /a//b }', line: 1, path: 'server.base_path', error: /a path such as/ },
   {
     text: 'server:\n  trusted_proxies:\n    - 10.0.0.0/8\n    - 10.0.0.0/33',
     line: 4,
     path: 'server.trusted_proxies[1]',
-    says: /CIDR/,
+    error: /CIDR/,
   },
   {
     text: 'server: { cors: { origins: ["https://a.example/path"] } }',
     line: 1,
     path: 'server.cors.origins[0]',
-    says: /without a path/,
+    error: /without a path/,
   },
   {
     text: 'server: { cors: { origins: [a.example] } }',
     line: 1,
     path: 'server.cors.origins[0]',
-    says: /an origin such as/,
+    error: /an origin such as/,
   },
-  { text: 'server: { workers: 2000 }', line: 1, path: 'server.workers', says: /from 1 to 1024/ },
-  { text: 'server: { workers: many }', line: 1, path: 'server.workers', says: /or auto; came: "many"/ },
+  { text: 'server: { workers: 2000 }', line: 1, path: 'server.workers', error: /from 1 to 1024/ },
+  { text: 'server: { workers: many }', line: 1, path: 'server.workers', error: /or auto; came: "many"/ },
   {
     text: 'server: { tls: { cert: c, key: k } }',
     line: 1,
     path: 'server.tls.key',
-    says: /no such file/,
+    error: /no such file/,
     files: { c: '' },
   },
   {
     text: 'server: { tls: { cert: c, key: c } }',
     line: 1,
     path: 'server.tls',
-    says: /no PEM certificate/,
+    error: /no PEM certificate/,
     files: { c: 'x' },
   },
-  { text: 'store: postgres://u@h', line: 1, path: 'store', says: /or postgres:\/\/user:password@host\/database/ },
-  { text: 'store: "postgres:///db"', line: 1, path: 'store', says: /wanted: sqlite:/ },
+  { text: 'store: postgres://u@h', line: 1, path: 'store', error: /or postgres:\/\/user:password@host\/database/ },
+  { text: 'store: "postgres:///db"', line: 1, path: 'store', error: /wanted: sqlite:/ },
   {
     text: 'server: { workers: 2 }\nstore: "sqlite::memory:"',
     line: 2,
     path: 'store',
-    says: /memory of one process, and server.workers is 2/,
+    error: /memory of one process, and server.workers is 2/,
   },
-  { text: 'store: data/postern.db', line: 1, path: 'store', says: /wanted: sqlite:/ },
+  { text: 'store: data/postern.db', line: 1, path: 'store', error: /wanted: sqlite:/ },
 ];
 
 test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
@@ -205,7 +210,7 @@ test('a socket alone replaces host and port, unless they are set too', async (t)
 });
 
 test('a socket needs an absolute path, and its mode in octal', async (t) => {
-  for (const [text, path, says] of [
+  for (const [text, path, error] of [
     ['path: p.sock', 'server.socket.path', /the whole path of a file/],
     [`path: /${'x'.repeat(103)}`, 'server.socket.path', /103 bytes at most/],
     ['path: /p, mode: 0660', 'server.socket.mode', /three octal digits in quotes/],
@@ -213,6 +218,6 @@ test('a socket needs an absolute path, and its mode in octal', async (t) => {
   ] as const) {
     const [fault] = await faultsOf(t, `server: { socket: { ${text} } }`);
     assert.equal(fault?.path, path, text);
-    assert.match(fault?.message ?? '', says);
+    assert.match(fault?.message ?? '', error);
   }
 });

@@ -16,11 +16,11 @@ import {
   wholeNumber,
 } from '../fields.ts';
 
-const account = (whose: string, wants: string) =>
+const account = (owner: string, wants: string) =>
   z
     .union([wholeNumber(0, 2 ** 32 - 2), text(wants, /^[^\s:]{1,64}$/)], { error: wants })
     .optional()
-    .describe(`${whose}, by name or number, where this process may give it away.`)
+    .describe(`${owner}, by name or number, where this process may give it away.`)
     .meta({ kind: 'name or number' });
 
 const socketSchema = mapping({

@@ -61,8 +61,8 @@ test('a Unix socket is for upstreams of the file only, whatever the policy allow
       const refused = await load(t, text, written);
       assert.ok(!refused.ok, written);
       assert.equal(refused.faults[0]?.path, 'base_url');
-      const says = written.startsWith('unix:') ? /names a socket of the machine/ : /begins with http/;
-      assert.match(refused.faults[0]?.message ?? '', says, written);
+      const error = written.startsWith('unix:') ? /names a socket of the machine/ : /begins with http/;
+      assert.match(refused.faults[0]?.message ?? '', error, written);
     }
   }
 });
@@ -108,7 +108,7 @@ test('endpoints are discovered by DNS if the host is a name', async (t) => {
 });
 
 test('endpoints that cannot be resolved or may not be called are faults', async (t) => {
-  for (const [fields, path, says] of [
+  for (const [fields, path, error] of [
     ['base_url: "http://10.0.0.7/v1", endpoints: dns', 'upstreams[0].endpoints', /no name to look up/],
     ['base_url: "unix:/run/x.sock:/v1", endpoints: [10.0.0.7]', 'upstreams[0].endpoints', /names a socket/],
     ['base_url: "http://a.test", endpoints: ["a.test:99999"]', 'upstreams[0].endpoints[0]', /a host or an address/],
@@ -117,7 +117,7 @@ test('endpoints that cannot be resolved or may not be called are faults', async 
   ] as const) {
     const [fault] = await faultsOf(t, `upstreams: [{ id: a, family: homemade, ${fields} }]`);
     assert.equal(fault?.path, path, fields);
-    assert.match(fault?.message ?? '', says, fields);
+    assert.match(fault?.message ?? '', error, fields);
   }
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}\n' });
   const document = { id: 'a', family: 'homemade', base_url: 'http://a.test/v1', endpoints: ['169.254.169.254:80'] };

@@ -4,32 +4,37 @@ import { assertFaults, type FaultRow } from '../../../../test/support/gateways/c
 const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
 
 const faultRows: readonly FaultRow[] = [
-  { text: `${upstream}    headers: { "x a": b }`, line: 4, path: 'upstreams[0].headers["x a"]', says: /no name/ },
-  { text: `${upstream}    headers: { "x-a": "b\\nc" }`, line: 4, path: 'upstreams[0].headers.x-a', says: /line break/ },
+  { text: `${upstream}    headers: { "x a": b }`, line: 4, path: 'upstreams[0].headers["x a"]', error: /no name/ },
+  {
+    text: `${upstream}    headers: { "x-a": "b\\nc" }`,
+    line: 4,
+    path: 'upstreams[0].headers.x-a',
+    error: /line break/,
+  },
   {
     text: `${upstream}    headers: { "x-a": "b\\u20ac" }`,
     line: 4,
     path: 'upstreams[0].headers.x-a',
-    says: /no HTTP header can carry/,
+    error: /no HTTP header can carry/,
   },
   {
     text: `${upstream}    headers: { Content-Length: "1" }`,
     line: 4,
     path: 'upstreams[0].headers.Content-Length',
-    says: /writes this header itself/,
+    error: /writes this header itself/,
   },
   {
     text: `${upstream}    headers: { HOST: h }`,
     line: 4,
     path: 'upstreams[0].headers.HOST',
-    says: /writes this header itself/,
+    error: /writes this header itself/,
   },
-  { text: `${upstream}    headers: { x-a: b, X-A: c }`, line: 4, path: 'upstreams[0].headers.X-A', says: /twice/ },
+  { text: `${upstream}    headers: { x-a: b, X-A: c }`, line: 4, path: 'upstreams[0].headers.X-A', error: /twice/ },
   {
     text: `${upstream}    headers: { x-a: 1 }`,
     line: 4,
     path: 'upstreams[0].headers.x-a',
-    says: /wanted: text; came: a number; put it in quotes/,
+    error: /wanted: text; came: a number; put it in quotes/,
   },
   ...[
     'Authorization',
@@ -46,7 +51,7 @@ const faultRows: readonly FaultRow[] = [
     text: `${upstream}    forward_headers: [x-a, ${name}]`,
     line: 4,
     path: 'upstreams[0].forward_headers[1]',
-    says: /never forwarded/,
+    error: /never forwarded/,
   })),
   ...[
     'X-Model',
@@ -66,25 +71,25 @@ const faultRows: readonly FaultRow[] = [
     text: `${upstream}    forward_headers: [x-a, ${name}]`,
     line: 4,
     path: 'upstreams[0].forward_headers[1]',
-    says: /another model than the one that was judged, and is never forwarded; set it under headers/,
+    error: /another model than the one that was judged, and is never forwarded; set it under headers/,
   })),
   {
     text: 'upstreams:\n  - id: a\n    family: ranker\n    forward_headers: [x-ranker-key]',
     line: 4,
     path: 'upstreams[0].forward_headers[0]',
-    says: /credential/,
+    error: /credential/,
   },
   {
     text: `${upstream}    forward_headers: [transfer-encoding]`,
     line: 4,
     path: 'upstreams[0].forward_headers[0]',
-    says: /one connection/,
+    error: /one connection/,
   },
   {
     text: `${upstream}    headers: { x-a: b }\n    forward_headers: [X-A]`,
     line: 5,
     path: 'upstreams[0].forward_headers[0]',
-    says: /must not change/,
+    error: /must not change/,
   },
   ...[
     ['X-Accel-Redirect', /proxy in front/],
@@ -93,17 +98,17 @@ const faultRows: readonly FaultRow[] = [
     ['x-postern-upstream', /Postern's own/],
     ['x a', /no name/],
     ['x-*-ms', /no name/],
-  ].map(([name, says]) => ({
+  ].map(([name, error]) => ({
     text: `${upstream}    response_headers: [date, "${name}"]`,
     line: 4,
     path: 'upstreams[0].response_headers[1]',
-    says: says instanceof RegExp ? says : /./,
+    error: error instanceof RegExp ? error : /./,
   })),
   {
     text: `${upstream}    response_headers: []`,
     line: 4,
     path: 'upstreams[0].response_headers',
-    says: /at least one; content-type alone/,
+    error: /at least one; content-type alone/,
   },
 ];
 

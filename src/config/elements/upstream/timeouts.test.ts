@@ -43,25 +43,25 @@ const faultRows: readonly FaultRow[] = [
     text: `${upstream}    timeouts: { first_byte: 2m, total: 1m }`,
     line: 4,
     path: 'upstreams[0].timeouts.first_byte',
-    says: /2m is longer than total \(1m\)/,
+    error: /2m is longer than total \(1m\)/,
   },
   {
     text: `${upstream}    timeouts: { first_byte: 10m }`,
     line: 4,
     path: 'upstreams[0].timeouts.first_byte',
-    says: /longer than total \(5m, the default\)/,
+    error: /longer than total \(5m, the default\)/,
   },
   {
     text: `${upstream}    timeouts: { connect: 2s, total: 1s }`,
     line: 4,
     path: 'upstreams[0].timeouts.connect',
-    says: /2s is longer than total \(1s\); raise total, or lower this/,
+    error: /2s is longer than total \(1s\); raise total, or lower this/,
   },
   {
     text: `${upstream}    timeouts:\n      connect: 6m`,
     line: 5,
     path: 'upstreams[0].timeouts.connect',
-    says: /6m is longer than total \(5m, the default\)/,
+    error: /6m is longer than total \(5m, the default\)/,
   },
 ];
 

@@ -57,11 +57,11 @@ const faultRows: readonly FaultRow[] = [
   ['{ cert: cert, key: foreign }', 'key', /does not belong to the certificate in cert/],
   ['{ server_name: 10.0.0.7 }', 'server_name', /is an IP address, .*; write a host name/],
   ['{ server_name: "h:443" }', 'server_name', /a host name; came: "h:443"/],
-].map(([section, part, says]) => ({
+].map(([section, part, error]) => ({
   text: `${upstream}    tls: ${section}`,
   line: 4,
   path: `upstreams[0].tls.${part}`,
-  says: says instanceof RegExp ? says : /./,
+  error: error instanceof RegExp ? error : /./,
   files,
 }));
 
@@ -70,13 +70,13 @@ const sectionRows: readonly FaultRow[] = [
     text: `${upstream}    base_url: http://h/v1\n    tls: { server_name: h }`,
     line: 5,
     path: 'upstreams[0].tls',
-    says: /begins with http:\/\/, so no TLS is spoken; write https/,
+    error: /begins with http:\/\/, so no TLS is spoken; write https/,
   },
   {
     text: 'upstreams:\n  - id: a\n    family: local\n    tls: { server_name: h }',
     line: 4,
     path: 'upstreams[0].tls',
-    says: /family local needs no network/,
+    error: /family local needs no network/,
   },
 ];
 

@@ -43,11 +43,11 @@ interface Label {
 /** From the labels of one input, and its place among the client's, to what they say of it. */
 export function createLabelJudge({ threshold, labels = '' }: Options): (labels: Json, input: number) => Judgement {
   const from = Number(threshold);
-  const told = readMeanings(labels);
+  const configured = readMeanings(labels);
 
   function meaningOf(label: string): Meaning {
     const folded = foldLabel(label);
-    return told.get(folded) ?? (harmlessLabels.has(folded) ? 'safe' : categoriesOf(labelCategories, folded));
+    return configured.get(folded) ?? (harmlessLabels.has(folded) ? 'safe' : categoriesOf(labelCategories, folded));
   }
 
   function readLabel(element: Json): Label {
@@ -79,13 +79,14 @@ export function createLabelJudge({ threshold, labels = '' }: Options): (labels: 
 
 /** Of a label that stands several times, all categories count. */
 function readMeanings(labels: string): ReadonlyMap<string, Exclude<Meaning, undefined>> {
-  const told = new Map<string, Exclude<Meaning, undefined>>();
+  const configured = new Map<string, Exclude<Meaning, undefined>>();
   for (const pair of labels === '' ? [] : labels.split(',')) {
     const [label = '', meaning] = pair.split('=');
     const folded = foldLabel(label);
-    const before = told.get(folded) ?? [];
-    if (meaning === 'safe') told.set(folded, 'safe');
-    else if (before !== 'safe') told.set(folded, [...before, ...openaiCategories.filter((one) => one === meaning)]);
+    const before = configured.get(folded) ?? [];
+    if (meaning === 'safe') configured.set(folded, 'safe');
+    else if (before !== 'safe')
+      configured.set(folded, [...before, ...openaiCategories.filter((one) => one === meaning)]);
   }
-  return told;
+  return configured;
 }

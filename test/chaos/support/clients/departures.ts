@@ -19,7 +19,7 @@ export interface Moment {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** What the upstream says first, and perhaps goes on saying for as long as somebody listens. */
-  say(reply: Reply): Promise<void>;
+  respond(reply: Reply): Promise<void>;
   /** What the client has seen of it when it leaves. */
   readonly seen: string;
 }
@@ -121,7 +121,7 @@ function startUpstream(calls: ReadonlyMap<string, Call>): Promise<FakeUpstream> 
     }
     call.begun.resolve();
     void reply.clientClosed.then(() => call.closed.resolve(nowMs()));
-    await call.moment.say(reply);
+    await call.moment.respond(reply);
     await reply.clientClosed;
   });
 }

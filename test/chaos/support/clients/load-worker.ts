@@ -206,7 +206,7 @@ function finishIfQuiet(): void {
   if (!mayStillSend() && inFlight === 0) finish();
 }
 
-function say(message: LoadMessage): void {
+function post(message: LoadMessage): void {
   parentPort?.postMessage(message);
 }
 
@@ -221,7 +221,7 @@ function tellWindow(): void {
   );
   const failed = answered - good + Atomics.load(counters, counterIndex.broken);
   const { p99Ms } = latencyOf(latenciesMs.slice(answeredBefore));
-  say({ kind: 'window', window: { answered: answered - answeredBefore, failed: failed - failedBefore, p99Ms } });
+  post({ kind: 'window', window: { answered: answered - answeredBefore, failed: failed - failedBefore, p99Ms } });
   answeredBefore = answered;
   failedBefore = failed;
 }
@@ -242,7 +242,7 @@ function finish(): void {
     durationMs: performance.now() - startedMs,
     latency: latencyOf(latenciesMs),
   };
-  say({ kind: 'report', report });
+  post({ kind: 'report', report });
   for (const timer of timers) clearInterval(timer);
   for (const client of clients) client.destroy();
   parentPort?.close();

@@ -19,18 +19,18 @@ export interface Traffic {
 export function createAnswers(texts: Canaries): Handler {
   const text = texts.make('answer');
   const error = { error: { message: texts.make('upstream-error'), type: text, code: text, param: text } };
-  const told = [['X-Told', texts.make('answer-header')]] as const;
+  const canaryHeaders = [['X-Told', texts.make('answer-header')]] as const;
   const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
   return async (entry, reply) => {
     if (entry.path.startsWith('/health')) return reply.json(entry.path.length % 2 === 0 ? 200 : 503, error);
     const body = entry.body.toString();
     const does = (word: string): boolean => body.includes(`"do":"${word}"`);
     const credential = (entry.header('authorization') ?? '').replace('Bearer ', '');
-    if (does('refuse')) return reply.json(400, error, told);
-    if (does('fail')) return reply.json(503, error, told);
-    if (does('limit')) return reply.json(429, error, [...told, ['retry-after', '0']]);
-    if (does('reject')) return reply.json(401, error, told);
-    if (does('leak')) return reply.json(401, { error: { message: `bad key ${credential}` } }, told);
+    if (does('refuse')) return reply.json(400, error, canaryHeaders);
+    if (does('fail')) return reply.json(503, error, canaryHeaders);
+    if (does('limit')) return reply.json(429, error, [...canaryHeaders, ['retry-after', '0']]);
+    if (does('reject')) return reply.json(401, error, canaryHeaders);
+    if (does('leak')) return reply.json(401, { error: { message: `bad key ${credential}` } }, canaryHeaders);
     if (does('pack')) {
       return reply.bytes(
         400,
@@ -59,7 +59,7 @@ export function createAnswers(texts: Canaries): Handler {
       return reply.stall();
     }
     if (does('stream')) return reply.sse([{ choices: [{ text }] }, { choices: [], usage }, '[DONE]']);
-    return reply.json(200, { text, model: text, data: [{ embedding: [1], text }], usage }, told);
+    return reply.json(200, { text, model: text, data: [{ embedding: [1], text }], usage }, canaryHeaders);
   };
 }
 

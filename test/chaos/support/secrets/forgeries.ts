@@ -24,7 +24,7 @@ export interface Forgery {
   readonly env: Readonly<Record<string, string>>;
   /** Of the two documents of two upstreams, those that are put in their place. */
   readonly change?: (one: string, other: string) => readonly [string, string];
-  readonly says: RegExp;
+  readonly expected: RegExp;
 }
 
 export function toForgeries(sealingKey: string): Forgery[] {
@@ -41,28 +41,28 @@ export function toForgeries(sealingKey: string): Forgery[] {
     return text.slice(0, place) + (text[place] === 'A' ? 'B' : 'A') + text.slice(place + 1);
   };
   return [
-    { name: 'swapped between two rows', env, says: doesNotOpen, change: (one, other) => swapSeals(one, other) },
+    { name: 'swapped between two rows', env, expected: doesNotOpen, change: (one, other) => swapSeals(one, other) },
     {
       name: 'another key',
       env: { POSTERN_SECRET_KEY: randomBytes(32).toString('hex') },
-      says: /is sealed under the key [0-9a-f]{8}, and POSTERN_SECRET_KEY holds/,
+      expected: /is sealed under the key [0-9a-f]{8}, and POSTERN_SECRET_KEY holds/,
     },
-    { name: 'no key', env: {}, says: /is sealed under the key [0-9a-f]{8}, and POSTERN_SECRET_KEY is not set/ },
-    { name: 'moved to another field', env, says: doesNotOpen, change: instead((_, [next = '']) => next) },
-    { name: 'one bit of the text', env, says: doesNotOpen, change: instead((text) => flipped(text, 40)) },
-    { name: 'one bit of the tag', env, says: doesNotOpen, change: instead((text) => flipped(text, -3)) },
-    { name: 'one bit of the nonce', env, says: doesNotOpen, change: instead((text) => flipped(text, 22)) },
-    { name: 'a shorter tag', env, says: doesNotOpen, change: instead((text) => text.slice(0, -6)) },
+    { name: 'no key', env: {}, expected: /is sealed under the key [0-9a-f]{8}, and POSTERN_SECRET_KEY is not set/ },
+    { name: 'moved to another field', env, expected: doesNotOpen, change: instead((_, [next = '']) => next) },
+    { name: 'one bit of the text', env, expected: doesNotOpen, change: instead((text) => flipped(text, 40)) },
+    { name: 'one bit of the tag', env, expected: doesNotOpen, change: instead((text) => flipped(text, -3)) },
+    { name: 'one bit of the nonce', env, expected: doesNotOpen, change: instead((text) => flipped(text, 22)) },
+    { name: 'a shorter tag', env, expected: doesNotOpen, change: instead((text) => text.slice(0, -6)) },
     {
       name: 'nothing but a tag',
       env,
-      says: doesNotOpen,
+      expected: doesNotOpen,
       change: instead((text) => `${text.slice(0, 36)}${'A'.repeat(22)}`),
     },
     {
       name: 'under the name of another key',
       env: { POSTERN_SECRET_KEY: `${sealingKey},${'00'.repeat(32)}` },
-      says: doesNotOpen,
+      expected: doesNotOpen,
       change: instead((text) => text.replace(/^sealed:v1:[0-9a-f]{8}/, `sealed:v1:${keyIdOf('00'.repeat(32))}`)),
     },
   ];

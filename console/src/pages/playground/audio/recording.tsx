@@ -110,8 +110,8 @@ function useRecorder(onRecorded: (file: File) => void): Recorder {
   const [fault, setFault] = useState<string>();
   const recorder = useRef<MediaRecorder>(undefined);
   const isGone = useRef(false);
-  const told = useRef(onRecorded);
-  told.current = onRecorded;
+  const listener = useRef(onRecorded);
+  listener.current = onRecorded;
 
   useEffect(() => {
     isGone.current = false;
@@ -138,7 +138,7 @@ function useRecorder(onRecorded: (file: File) => void): Recorder {
       recorder.current = record(stream, (file) => {
         setIsRecording(false);
         recorder.current = undefined;
-        if (!isGone.current) told.current(file);
+        if (!isGone.current) listener.current(file);
       });
       setIsRecording(true);
     } catch (error) {

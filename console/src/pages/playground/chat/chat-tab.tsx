@@ -15,7 +15,7 @@ import { ChatFields, sampleForm, toSettings } from './chat-fields.tsx';
 import { Composer } from './composer.tsx';
 import type { Asked, Picture, Settings, Turn } from './talk.ts';
 import { Thread } from './thread.tsx';
-import { type Asking, type Place, type Talk, toCall, turnsOf, useTalk } from './use-talk.ts';
+import { type AskOptions, type Place, type Talk, toCall, turnsOf, useTalk } from './use-talk.ts';
 import { chooseWire, type WireName, wireNames } from './wires/index.ts';
 
 export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabProps) {
@@ -34,7 +34,7 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
   };
   const read = toSettings(form);
   const settings = typeof read === 'string' ? unread : read;
-  const asking = (place: Place): Asking => ({ place, settings });
+  const optionsFor = (place: Place): AskOptions => ({ place, settings });
   const question: Asked = { kind: 'asked', text: text.trim(), pictures };
   const isRunning = first.handle.isRunning || second.handle.isRunning;
   const hasBegun = first.shown.length > 0;
@@ -48,8 +48,8 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
 
   const send = (): void => {
     addRun('chat', form);
-    first.ask(question, asking(places.first));
-    if (isPair) second.ask(question, asking(places.second));
+    first.ask(question, optionsFor(places.first));
+    if (isPair) second.ask(question, optionsFor(places.second));
     put({ text: '' });
     setPictures([]);
   };
@@ -74,8 +74,8 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
       talk={talk}
       place={place}
       canAsk={typeof read !== 'string'}
-      onTell={(answers) => talk.tell(answers, asking(place))}
-      onAgain={() => talk.again(asking(place))}
+      onTell={(answers) => talk.tell(answers, optionsFor(place))}
+      onAgain={() => talk.again(optionsFor(place))}
       onEdit={(index) => edit(talk, index)}
     />
   );

@@ -33,7 +33,7 @@ export interface Shown {
 }
 
 /** What a call needs beside the talk itself. */
-export interface Asking {
+export interface AskOptions {
   readonly place: Place;
   readonly settings: Settings;
 }
@@ -45,10 +45,10 @@ export interface Talk {
   readonly handle: CallHandle;
   /** Its last words are calls of tools that nobody has answered. */
   readonly awaitsTools: boolean;
-  ask(question: Asked, asking: Asking): void;
-  tell(answers: readonly ToolAnswer[], asking: Asking): void;
+  ask(question: Asked, options: AskOptions): void;
+  tell(answers: readonly ToolAnswer[], options: AskOptions): void;
   /** The last answer once more. */
-  again(asking: Asking): void;
+  again(options: AskOptions): void;
   /** Back to before the question of that number; it and all since are gone. */
   backTo(question: number): void;
   /** Takes over where another talk is. */
@@ -64,7 +64,7 @@ export function useTalk(): Talk {
   const { run, clear } = handle;
 
   const goOn = useCallback(
-    async (before: readonly Shown[], { place, settings }: Asking): Promise<void> => {
+    async (before: readonly Shown[], { place, settings }: AskOptions): Promise<void> => {
       const wire = wires[place.wire];
       const startedMs = performance.now();
       let said = nothingSaid;
@@ -102,9 +102,9 @@ export function useTalk(): Talk {
     saying,
     handle,
     awaitsTools: last?.kind === 'said' && last.said.calls.length > 0,
-    ask: (question, asking) => void goOn([...shown, { turn: question, how: undefined }], asking),
-    tell: (answers, asking) => void goOn([...shown, { turn: { kind: 'told', answers }, how: undefined }], asking),
-    again: (asking) => void goOn(last?.kind === 'said' ? shown.slice(0, -1) : shown, asking),
+    ask: (question, options) => void goOn([...shown, { turn: question, how: undefined }], options),
+    tell: (answers, options) => void goOn([...shown, { turn: { kind: 'told', answers }, how: undefined }], options),
+    again: (options) => void goOn(last?.kind === 'said' ? shown.slice(0, -1) : shown, options),
     backTo(question) {
       const places = [...shown.keys()].filter((place) => shown[place]?.turn.kind === 'asked');
       become(shown.slice(0, places[question] ?? shown.length));
