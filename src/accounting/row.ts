@@ -1,7 +1,7 @@
 /** Encodes the start and settlement of a request as journal records, one each. */
 
 import { Buffer } from 'node:buffer';
-import type { Capture, RowOutcome } from '../core/accounting/ledger-row.ts';
+import type { Capture, RowOutcome, TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { wordFor } from '../core/cache-use.ts';
 import type { Exchange } from '../core/exchange.ts';
@@ -93,7 +93,7 @@ export class RowWriter implements RowItem {
     if (tries.length > 0) {
       this.#append(
         'tries',
-        tries.map((one) => ({ ...one, durationMs: toTenths(one.durationMs) })),
+        tries.map((one) => ({ ...one, startMs: startOf(one), durationMs: toTenths(one.durationMs) })),
       );
     }
     if (errorCode !== undefined) this.#append('error', errorCode);
@@ -279,6 +279,8 @@ function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
   const matched = snapshot.models.resolve(modelId)?.matched ?? '';
   return upstreamNameOf(pattern, matched);
 }
+
+const startOf = ({ startMs }: TryRecord): number | undefined => (startMs === undefined ? undefined : toTenths(startMs));
 
 /** Where nobody said how it ended: it failed before its end was looked at. */
 function outcomeOf({ attempts }: Exchange): RowOutcome {

@@ -101,8 +101,9 @@ export function levelOf({ status, errorCause }: Exchange): number {
   return errorCause === undefined ? infoLevel : warnLevel;
 }
 
-function toTry({ upstream, model, credential, outcome, detail, durationMs }: TryRecord): Record<string, unknown> {
-  return { upstream, model, credential, outcome, detail, duration_ms: toTenths(durationMs) };
+function toTry({ durationMs, startMs, ...one }: TryRecord): Record<string, unknown> {
+  const start = startMs === undefined ? undefined : toTenths(startMs);
+  return { ...one, start_ms: start, duration_ms: toTenths(durationMs) };
 }
 
 /** `chance` is from 0 to below 1; `nowMs` on the monotonic clock. */

@@ -22,7 +22,9 @@ test('at level debug each chosen target and outcome is logged, without bodies, h
   assert.equal(answer.status, 200);
   const { id } = await rig.exchange(1);
   const [first, second] = (await rig.exchange(1)).tries;
-  assert.ok(first !== undefined && second !== undefined);
+  assert.ok(first?.startMs !== undefined && second?.startMs !== undefined);
+  // The second began when the first was over.
+  assert.ok(first.startMs >= 0 && second.startMs >= first.startMs + first.durationMs);
   assert.deepEqual(
     rig.steps.map(({ message, fields }) => [message, fields.id, fields.upstream, fields.outcome, fields.detail]),
     [

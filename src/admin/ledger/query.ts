@@ -110,13 +110,11 @@ export function toDetail(
   row: LedgerRow,
   { hasCapture, traceUrl }: { readonly hasCapture: boolean; readonly traceUrl: string | undefined },
 ): z.input<typeof ledgerDetail> {
-  const tries = row.tries.map(({ upstream, model, credential, outcome, detail, durationMs }) => ({
-    upstream,
-    model,
+  const tries = row.tries.map(({ credential, detail, startMs, ...one }) => ({
+    ...one,
     credential: credential ?? null,
-    outcome,
     detail: detail ?? null,
-    durationMs,
+    startMs: startMs ?? null,
   }));
   const { traceId } = row;
   const url = traceId === null ? undefined : traceUrl?.replaceAll('{trace_id}', () => encodeURIComponent(traceId));

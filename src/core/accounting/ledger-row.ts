@@ -16,6 +16,8 @@ export interface TryRecord {
   readonly outcome: string;
   /** A status, or what went wrong. */
   readonly detail: number | string | undefined;
+  /** After the request came. Undefined in rows of versions that did not keep it. */
+  readonly startMs?: number | undefined;
   readonly durationMs: number;
 }
 

@@ -626,6 +626,7 @@ class Attempts {
       credential: target.upstream.credentials.length === 1 ? undefined : lease.credential.id,
       outcome,
       detail,
+      startMs: startedMs - this.#exchange.startedMs,
       durationMs: performance.now() - startedMs,
     });
   }

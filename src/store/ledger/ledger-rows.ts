@@ -294,12 +294,13 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
 /** JSON leaves out what is undefined. */
 function toTries(text: string): TryRecord[] {
   const tries: TryRecord[] = JSON.parse(text);
-  return tries.map(({ upstream, model, credential, outcome, detail, durationMs }) => ({
+  return tries.map(({ upstream, model, credential, outcome, detail, startMs, durationMs }) => ({
     upstream,
     model,
     credential,
     outcome,
     detail,
+    startMs,
     durationMs,
   }));
 }

@@ -3,12 +3,13 @@ import { test } from 'node:test';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { toPlace, toTimeLine } from './time-line.ts';
 
-const call = (outcome: string, durationMs: number, upstream = 'near') => ({
+const call = (outcome: string, durationMs: number, upstream = 'near', startMs: number | null = null) => ({
   upstream,
   model: 'm',
   credential: null,
   outcome,
   detail: null,
+  startMs,
   durationMs,
 });
 
@@ -41,6 +42,20 @@ test('a refused request has no bar for a call', () => {
   assert.deepEqual(spans(row({ outcome: 'refused', attempts: 0, upstream: null, firstByteMs: null })), [
     ['Gateway', 0, 100],
   ]);
+});
+
+test('a call is drawn where it began, if the row says so', () => {
+  const tries = [call('failed', 20, 'far', 3), call('answered', 30, 'last', 55)];
+  const line = toTimeLine(row({ tries, attempts: 2, firstByteMs: 85 }));
+  assert.deepEqual(
+    line.lanes.map(({ fromMs, toMs }) => [fromMs, toMs]),
+    [
+      [0, 100],
+      [3, 23],
+      [55, 100],
+    ],
+  );
+  assert.equal(line.isApproximate, false);
 });
 
 test('failed calls are drawn one after another, and the successful one at its first byte', () => {

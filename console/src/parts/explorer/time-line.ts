@@ -1,4 +1,4 @@
-/** Draws a request and its calls on a time line. The ledger has each call's duration but not its start, which follows from their order. */
+/** Draws a request and its calls on a time line. Rows of older versions do not say when a call began: that follows from their order. */
 
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { describeTry, isAnswered } from './request-words.ts';
@@ -26,7 +26,7 @@ export interface TimeLine {
   readonly totalMs: number;
   /** The gateway first, then its calls in their order. */
   readonly lanes: readonly [TimeLineRow, ...TimeLineRow[]];
-  /** The calls stand in their order; when exactly each began is not known. */
+  /** The calls stand in their order, as the row does not say when each began. */
   readonly isApproximate: boolean;
 }
 
@@ -45,7 +45,7 @@ export function toTimeLine(row: LedgerDetail): TimeLine {
   return {
     totalMs,
     lanes: [gateway, ...calls],
-    isApproximate: row.tries.length > 1,
+    isApproximate: row.tries.length > 1 && row.tries.some(({ startMs }) => startMs === null),
   };
 }
 
@@ -98,10 +98,10 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
   const isSideBySide = all > totalMs * 1.05 + 1;
   let atMs = 0;
   return row.tries.map((one, index) => {
-    const { durationMs } = one;
+    const { durationMs, startMs } = one;
     const isLast = isAnswered(one);
     const latestMs = Math.max((isLast ? (row.firstByteMs ?? totalMs) : totalMs) - durationMs, 0);
-    const fromMs = isLast ? latestMs : Math.min(isSideBySide ? 0 : atMs, latestMs);
+    const fromMs = startMs ?? (isLast ? latestMs : Math.min(isSideBySide ? 0 : atMs, latestMs));
     atMs = fromMs + durationMs;
     const [beginMs, endMs] = [clamp(fromMs, totalMs), isLast ? totalMs : clamp(atMs, totalMs)];
     return {

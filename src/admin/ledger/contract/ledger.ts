@@ -201,6 +201,7 @@ const ledgerTry = z.object({
   credential: text.describe('Where the upstream has several.'),
   outcome: z.string(),
   detail: z.union([z.number(), z.string()]).nullable().describe('A status, or what went wrong.'),
+  startMs: z.number().nullable().describe('After the request came; null in rows of older versions.'),
   durationMs: z.number(),
 });
 
