@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { type Holder, noCaps } from '../core/caps.ts';
 import { createLimitServer, type ParentAnswer, type WorkerQuestion } from './limit-server.ts';
 import type { Refused, Taken } from './limiter.ts';
-import { createParentLimiter } from './parent-limiter.ts';
+import { ParentLimiter } from './parent-limiter.ts';
 
 const one = { requests: 1, tokens: 0, items: 0 };
 const clock = { monotonicMs: () => performance.now() };
@@ -26,7 +26,7 @@ function startParent(_: TestContext, workers: number) {
       hear = listener;
     };
     const channel = { ask, onAnswers };
-    return createParentLimiter({ channel, workers, clock, log: { warn: (message) => lines.push(message) } });
+    return new ParentLimiter({ channel, workers, clock, log: { warn: (message) => lines.push(message) } });
   });
   return {
     all,

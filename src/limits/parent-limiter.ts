@@ -30,19 +30,13 @@ export interface ParentLimiterDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-export interface ParentLimiter extends Limiter, SlotArbiter {}
-
-export function createParentLimiter(deps: ParentLimiterDeps): ParentLimiter {
-  return new ChannelLimiter(deps);
-}
-
 interface Waiting {
   readonly no: number;
   answered(answer: ParentAnswer): void;
   overdue(): void;
 }
 
-class ChannelLimiter implements ParentLimiter {
+export class ParentLimiter implements Limiter, SlotArbiter {
   readonly isThere = true;
   readonly nodes: number;
   readonly #channel: ParentChannel;

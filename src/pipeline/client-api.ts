@@ -55,7 +55,7 @@ export function meantAt(called: Route, asked: Question, asker: Asker): Route {
   if (entry === undefined) return called;
   const { instead, passing } = entry;
   if (passing !== undefined && mayPass(entry, passing, asked, asker)) return passing.route;
-  return instead?.isMeant(new Meant(asked, asker)) === true ? instead.route : called;
+  return instead?.isMeant(meantOf(asked, asker)) === true ? instead.route : called;
 }
 
 function mayPass(
@@ -78,30 +78,20 @@ function mayPass(
   return speaking > 0 && (where === 'any does' || speaking === targets.length);
 }
 
-class Meant implements MeantRequest {
-  readonly #asked: Question;
-  readonly #asker: Asker;
-
-  constructor(asked: Question, asker: Asker) {
-    this.#asked = asked;
-    this.#asker = asker;
-  }
-
-  readonly has = (name: string): boolean => {
-    const field = this.#asked.scan.fields.get(name);
-    return field !== undefined && field.kind !== 'null';
+function meantOf({ body, scan }: Question, asker: Asker): MeantRequest {
+  return {
+    has(name) {
+      const field = scan.fields.get(name);
+      return field !== undefined && field.kind !== 'null';
+    },
+    isSet(name) {
+      const field = scan.fields.get(name);
+      if (field === undefined || field.kind === 'null') return false;
+      const text = body.toString('latin1', field.start, Math.min(field.end, field.start + 'false'.length));
+      return text !== 'false' && text !== '""';
+    },
+    serves: (operation) => asker.model().operations.includes(operation) && asker.mayAsk(operation),
   };
-
-  readonly isSet = (name: string): boolean => {
-    const { body, scan } = this.#asked;
-    const field = scan.fields.get(name);
-    if (field === undefined || field.kind === 'null') return false;
-    const text = body.toString('latin1', field.start, Math.min(field.end, field.start + 'false'.length));
-    return text !== 'false' && text !== '""';
-  };
-
-  readonly serves = (operation: Operation): boolean =>
-    this.#asker.model().operations.includes(operation) && this.#asker.mayAsk(operation);
 }
 
 /** More than any request needs that is asked in earnest. */

@@ -24,7 +24,7 @@ import { createId } from '../lib/ids.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { createMemoryLimiter } from '../limits/memory-limiter.ts';
 import { takeNodeCensus } from '../limits/node-census.ts';
-import { createParentLimiter, type ParentChannel } from '../limits/parent-limiter.ts';
+import { type ParentChannel, ParentLimiter } from '../limits/parent-limiter.ts';
 import { createRedisLimiter } from '../limits/redis-limiter.ts';
 import { parseStoreUrl } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
@@ -178,7 +178,7 @@ async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
     if (parent === undefined || workers === 1) {
       return { limiter: createMemoryLimiter({ clock }), slotArbiter: undefined, sources: {}, close };
     }
-    const limiter = createParentLimiter({ channel: parent, workers, clock, log });
+    const limiter = new ParentLimiter({ channel: parent, workers, clock, log });
     return { limiter, slotArbiter: limiter, sources: {}, close };
   }
   const census = await takeNodeCensus({ health: store.health, workers: snapshot.server.workers, log });

@@ -46,7 +46,7 @@ import { createBatches } from '../pipeline/objects/batch-polling.ts';
 import { createBatchPipeline } from '../pipeline/objects/batches.ts';
 import { createObjectPipeline } from '../pipeline/objects/by-id.ts';
 import { createFilePipeline } from '../pipeline/objects/files.ts';
-import { createObjectRegistry } from '../pipeline/objects/object-registry.ts';
+import { ObjectRegistry } from '../pipeline/objects/object-registry.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { batchRoutes, lineRoutes, objectRoutes, responses, routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
@@ -234,7 +234,7 @@ export function createApp({
 
   const lists = createLists({ redis: snapshot.redis, log });
   const transports = { http: createHttpTransport(pools), inProcess: inProcessTransport };
-  const objects = createObjectRegistry({ store: store.storedObjects });
+  const objects = new ObjectRegistry({ store: store.storedObjects });
   const polling = {
     transport: transports.http,
     installation,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StoredObject } from '../../core/store/stored-objects.ts';
 import { openStore } from '../../store/open-store.ts';
-import { createObjectRegistry } from './object-registry.ts';
+import { ObjectRegistry } from './object-registry.ts';
 
 const stored = (more: Partial<StoredObject> = {}): StoredObject => ({
   kind: 'response',
@@ -20,7 +20,7 @@ async function setUp(t: TestContext, maxEntries = 100) {
   t.after(close);
   const add = t.mock.method(store, 'add');
   const find = t.mock.method(store, 'find');
-  return { store, add, find, registry: createObjectRegistry({ store, maxEntries, deadlineMs: 200 }) };
+  return { store, add, find, registry: new ObjectRegistry({ store, maxEntries, deadlineMs: 200 }) };
 }
 
 test('a found object is cached for its owner, an unknown one is looked up each time', async (t) => {

@@ -5,14 +5,6 @@ import type { KeyRecord } from '../../core/key.ts';
 import type { StoredName, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';
 
-export interface ObjectRegistry {
-  /** Resolves once every node can find them; rejects with `store_unavailable`. */
-  record(objects: readonly StoredObject[]): Promise<void>;
-  /** Those that the owner may use, and those of others. Without a promise where all of the owner's are at hand. */
-  find(names: readonly StoredName[], owner: string): readonly StoredObject[] | Promise<readonly StoredObject[]>;
-  forget(object: StoredObject): Promise<void>;
-}
-
 export interface RegistryDeps {
   readonly store: StoredObjectStore;
   readonly deadlineMs?: number;
@@ -29,11 +21,7 @@ interface Writing {
   readonly written: PromiseWithResolvers<void>;
 }
 
-export function createObjectRegistry(deps: RegistryDeps): ObjectRegistry {
-  return new Registry(deps);
-}
-
-class Registry implements ObjectRegistry {
+export class ObjectRegistry {
   readonly #store: StoredObjectStore;
   readonly #deadlineMs: number;
   readonly #maxEntries: number;
@@ -50,7 +38,7 @@ class Registry implements ObjectRegistry {
     this.#maxEntries = maxEntries;
   }
 
-  /** What is shown again and again is written once. */
+  /** Resolves once every node can find them; rejects with `store_unavailable`. What is shown again and again is written once. */
   record(all: readonly StoredObject[]): Promise<void> {
     const objects = all.filter((object) => !this.#written.has(writtenKeyOf(object)));
     if (objects.length === 0) return Promise.resolve();
@@ -83,6 +71,7 @@ class Registry implements ObjectRegistry {
     this.#isWriting = false;
   }
 
+  /** Those that the owner may use, and those of others. Without a promise where all of the owner's are at hand. */
   find(names: readonly StoredName[], owner: string): readonly StoredObject[] | Promise<readonly StoredObject[]> {
     const found: StoredObject[] = [];
     // An ID that is asked for as several kinds is one of them.
