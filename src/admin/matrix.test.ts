@@ -91,6 +91,7 @@ const table: Readonly<Record<string, Wanted>> = {
   'GET /api/keys/:id': 'viewer',
   'PATCH /api/keys/:id': 'admin',
   'POST /api/keys/:id/rotate': 'admin',
+  'POST /api/keys/:id/restore': 'admin',
   'POST /api/keys/:id/revoke': 'admin',
   'GET /api/keys/:id/usage': 'viewer',
   'GET /api/keys/:id/burn-down': 'viewer',

@@ -273,3 +273,30 @@ testInBrowser('a viewer sees keys, their place in the file too, and changes none
   await page.getByRole('link', { name: /^Seen/ }).waitFor();
   assert.equal(new URL(page.url()).search, '');
 });
+
+testInBrowser('keys are sorted by their traffic, and a former state of one is restored from its page', async (t) => {
+  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
+  const busy = await rig.ask('POST', '/api/keys', { name: 'Busy', limits: { requests_per_minute: 600 } });
+  await rig.ask('POST', '/api/keys', { name: 'Idle' });
+  await rig.ask('PATCH', `/api/keys/${busy.id}`, { name: 'Renamed', limits: null });
+  const visitor = await rig.signIn('admin');
+  const { page, open, until, shoot, checkAccessibility } = visitor;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open('/keys');
+  const firstName = `document.querySelector('tbody tr .row-name')?.textContent ?? ''`;
+  await page.getByRole('button', { name: 'Key', exact: true }).click();
+  await page.getByRole('columnheader', { name: /^p95/ }).waitFor();
+  const before = await page.evaluate(firstName);
+  await page.getByRole('button', { name: 'Key', exact: true }).click();
+  await until(`${firstName} !== ${JSON.stringify(before)}`);
+  await shoot('keys-sorted');
+  await checkAccessibility();
+
+  await open(`/keys/${busy.id}`);
+  await page.getByRole('heading', { name: 'Renamed', level: 1 }).waitFor();
+  await page.getByRole('region', { name: 'Changes' }).getByRole('button').first().click();
+  await page.getByRole('button', { name: 'Restore what was before' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Restore', exact: true }).click();
+  await page.getByRole('heading', { name: 'Busy', level: 1 }).waitFor();
+  assert.equal((await rig.ask('GET', `/api/keys/${busy.id}`)).document.limits.requests_per_minute, 600);
+});

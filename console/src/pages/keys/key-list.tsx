@@ -2,9 +2,11 @@
 
 import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Key } from '../../../../src/admin/contract.ts';
-import { DataTable } from '../../parts/layout/table.tsx';
+import { sortedBy, trafficCells, trafficColumns, useTraffic } from '../../parts/explorer/traffic.ts';
+import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
@@ -37,33 +39,43 @@ export function KeyList(props: KeyListProps) {
   );
 }
 
-const Rows = ({ keys, trends }: KeyListProps) => (
-  <Table.ScrollContainer minWidth={880} type="native" tabIndex={0} aria-label="Keys">
-    <DataTable
-      highlightOnHover
-      verticalSpacing="sm"
-      columns={[
-        { title: 'Key', maw: 260 },
-        'State',
-        { title: 'May use', miw: 130, maw: 220 },
-        'Limits',
-        { title: 'Budgets', miw: 170 },
-        'Last 7 days',
-      ]}
-      rows={keys.map((key) => ({
-        id: key.id,
-        cells: [
-          <Name key="name" item={key} />,
-          <KeyBadges key="state" item={key} />,
-          <Reach key="reach" item={key} />,
-          <Limits key="limits" item={key} />,
-          <Budgets key="budgets" item={key} />,
-          <Use key="use" values={trends.get(key.id)} />,
-        ],
-      }))}
-    />
-  </Table.ScrollContainer>
-);
+function Rows({ keys, trends }: KeyListProps) {
+  const [sorting, setSorting] = useState<Sorting>();
+  const traffic = useTraffic('key');
+  const names = new Map(keys.map((key) => [key.id, nameOf(key)]));
+  const shown = sorting === undefined ? keys : sortedBy(keys, sorting, ({ id }) => id, traffic, names);
+  return (
+    <Table.ScrollContainer minWidth={1120} type="native" tabIndex={0} aria-label="Keys">
+      <DataTable
+        highlightOnHover
+        verticalSpacing="sm"
+        {...(sorting !== undefined && { sorting })}
+        onSort={setSorting}
+        columns={[
+          { title: 'Key', maw: 240, isSortable: true },
+          'State',
+          { title: 'May use', miw: 120, maw: 200 },
+          'Limits',
+          { title: 'Budgets', miw: 160 },
+          'Last 7 days',
+          ...trafficColumns.map((title) => ({ title, ta: 'right' as const, isSortable: true })),
+        ]}
+        rows={shown.map((key) => ({
+          id: key.id,
+          cells: [
+            <Name key="name" item={key} />,
+            <KeyBadges key="state" item={key} />,
+            <Reach key="reach" item={key} />,
+            <Limits key="limits" item={key} />,
+            <Budgets key="budgets" item={key} />,
+            <Use key="use" values={trends.get(key.id)} />,
+            ...trafficCells(traffic.get(key.id)),
+          ],
+        }))}
+      />
+    </Table.ScrollContainer>
+  );
+}
 
 const Cards = ({ keys, trends }: KeyListProps) => (
   <Stack gap="sm" component="ul" className="plain-list" aria-label="Keys">

@@ -28,12 +28,15 @@ interface KeyPageProps {
 
 export function KeyPage({ id, onRotated }: KeyPageProps) {
   const { data } = useKey(id);
+  const restore = (_: unknown, entry: string): Promise<unknown> =>
+    ask('POST /api/keys/:id/restore', { params: { id }, body: { entry } });
   return (
     <SubjectPage
       kind="key"
       id={id}
       {...(data !== undefined && { name: nameOf(data.data) })}
       list={{ href: '/keys', title: 'Keys' }}
+      onRestore={data?.data.managedBy === 'store' ? restore : undefined}
     >
       <KeyFacts id={id} onRotated={onRotated} />
     </SubjectPage>

@@ -23,7 +23,7 @@ export type Range = keyof typeof ranges;
 export const standardRange: Range = '24h';
 
 /** Of rows alone: series do not know them. */
-export const rowFields = ['status', 'minDurationMs', 'minCost', 'tag'] as const;
+const rowFields = ['status', 'minDurationMs', 'minCost', 'tag'] as const;
 /** In the order in which they are offered. */
 export const fields = [...seriesDimensions, ...rowFields] as const;
 export type Field = (typeof fields)[number];

@@ -37,7 +37,7 @@ interface SubjectPageProps {
   /** The list that it is in. */
   readonly list: { readonly href: string; readonly title: string };
   /** Puts a former document in force again; undefined where it is not changed here. */
-  readonly onRestore?: ((document: Document) => Promise<unknown>) | undefined;
+  readonly onRestore?: ((document: Document, entry: string) => Promise<unknown>) | undefined;
   /** How it is configured, and what can be done with it. */
   readonly children: ReactNode;
 }
@@ -229,10 +229,10 @@ function History({ kind, id, onRestore }: Pick<SubjectPageProps, 'kind' | 'id' |
 
 interface RestoreProps {
   readonly entry: AuditEntry;
-  onRestore(document: Document): Promise<unknown>;
+  onRestore(document: Document, entry: string): Promise<unknown>;
 }
 
-function Restore({ entry: { before, subject }, onRestore }: RestoreProps) {
+function Restore({ entry: { id, before, subject }, onRestore }: RestoreProps) {
   const confirm = useConfirm();
   const queries = useQueryClient();
   const mayRestore = useMay('admin');
@@ -240,12 +240,12 @@ function Restore({ entry: { before, subject }, onRestore }: RestoreProps) {
   async function restore(): Promise<void> {
     const yes = await confirm({
       title: `Restore ${subject}?`,
-      body: 'It is put in force as it was before this change. Sealed secrets stay as they are now.',
+      body: 'It is put in force as it was before this change. Secrets stay as they are now.',
       confirm: 'Restore',
     });
     if (!yes || !isMapping(before)) return;
     try {
-      await onRestore({ ...before });
+      await onRestore({ ...before }, id);
       notifyDone(`${subject} is as it was before that change.`);
     } catch (error) {
       notifyFailed(error);

@@ -50,7 +50,10 @@ export function sortedBy<T>(
   { by, isDescending }: Sorting,
   idOf: (item: T) => string,
   traffic: Traffic,
+  /** Where these are called otherwise than by their ID. */
+  names: ReadonlyMap<string, string> = new Map(),
 ): T[] {
+  const nameOf = (item: T): string => names.get(idOf(item)) ?? idOf(item);
   const numberOf = (item: T): number => {
     const figures = traffic.get(idOf(item));
     if (figures === undefined) return -1;
@@ -59,6 +62,6 @@ export function sortedBy<T>(
   };
   const isOfTraffic = trafficColumns.some((column) => column === by);
   const compare = (a: T, b: T): number =>
-    isOfTraffic ? numberOf(b) - numberOf(a) : idOf(b).localeCompare(idOf(a), undefined, { numeric: true });
+    isOfTraffic ? numberOf(b) - numberOf(a) : nameOf(b).localeCompare(nameOf(a), undefined, { numeric: true });
   return items.toSorted((a, b) => (isDescending ? compare(a, b) : compare(b, a)));
 }

@@ -115,6 +115,13 @@ export const rotateKey = keysEndpoint('POST /api/keys/:id/rotate', 'admin', {
   once: true,
 });
 
+export const restoreKey = keysEndpoint('POST /api/keys/:id/restore', 'admin', {
+  summary: 'Put in force again what a key was before a change: its terms, not its secret',
+  params: idParam,
+  body: z.strictObject({ entry: z.string().max(64).describe('The ID of the change in the audit log.') }),
+  answer: keyDetail,
+});
+
 export const revokeKey = keysEndpoint('POST /api/keys/:id/revoke', 'admin', {
   summary: 'End a key for good: every gateway refuses it within two seconds',
   params: idParam,

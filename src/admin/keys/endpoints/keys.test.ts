@@ -338,3 +338,20 @@ test('viewers and editors see keys but cannot change them', async (t) => {
     assert.deepEqual(new Set(asked.map(({ status }) => status)), new Set([403]));
   }
 });
+
+test('a former state of a key is put in force again by its entry in the audit log; secret and state stay', async (t) => {
+  const { ask } = await openAdmin(t, { role: 'admin' });
+  const first = { name: 'search', models: ['m-*'], limits: { requests_per_minute: 5 }, metadata: { team: 'search' } };
+  const { json: made } = await ask('POST', '/api/keys', first);
+  const changed = { name: 'other', models: ['*'], limits: null, metadata: null, lane: 'bulk', expires: '30d' };
+  assert.equal((await ask('PATCH', `/api/keys/${made.id}`, changed)).status, 200);
+  const [entry] = (await ask('GET', `/api/audit?subject=${made.id}&action=key.change`)).json.items;
+  const restored = await ask('POST', `/api/keys/${made.id}/restore`, { entry: entry.id });
+  assert.equal(restored.status, 200, JSON.stringify(restored.json));
+  assert.deepEqual(restored.json.document, made.document);
+  assert.equal(restored.json.hint, made.hint);
+  const [created] = (await ask('GET', `/api/audit?subject=${made.id}&action=key.create`)).json.items;
+  for (const absent of [created.id, '0'.repeat(32)]) {
+    assert.equal((await ask('POST', `/api/keys/${made.id}/restore`, { entry: absent })).status, 404);
+  }
+});

@@ -2,8 +2,10 @@
 
 import type * as z from 'zod';
 import type { BudgetPeriod, Holder } from '../../../core/caps.ts';
+import type { KeyTerms } from '../../../core/key.ts';
 import type { ConfiguredElement } from '../../../core/resource-editor.ts';
 import type { StoredKey } from '../../../core/store/keys.ts';
+import { isMapping } from '../../../lib/is-mapping.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
@@ -113,6 +115,52 @@ export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, 
   }
   return replyWith({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
 });
+
+/** By the rules of any other change: what is not allowed any more is refused. */
+export const restoreKey = implement(contract.restoreKey, async ({ params: { id }, body, caller, context }) => {
+  const { store, keyTerms, clock } = context;
+  const now = await findStoredKey(id, context);
+  const before = await findFormerKey(id, body.entry, context);
+  const former = {
+    ...(before.name !== '' && { name: before.name }),
+    ...(before.expiresAtMs !== undefined && { expires: toInstant(before.expiresAtMs) }),
+    ...keyTerms.describe(before),
+  };
+  const { name: _, models: __, ...optional } = contract.keyDocument.shape;
+  const nothing = Object.fromEntries(Object.keys(optional).map((name) => [name, null]));
+  const ground = { nowMs: clock.nowMs(), projects: await projectIds(context) };
+  const { terms, faults } = keyTerms.parseChange({ ...nothing, ...withoutUndefined(former) }, now, ground);
+  if (faults !== undefined) throw faultsProblem(faults);
+  const after = await store.keys.change(id, terms, actorOf(caller));
+  if (after === undefined) throw unknownKey();
+  return replyWithDetail(after, context);
+});
+
+const withoutUndefined = (document: object) =>
+  Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined));
+
+const entriesPerPage = 200;
+
+/** The terms that the audit log has as those before a change. */
+async function findFormerKey(
+  id: string,
+  entryId: string,
+  { store }: AdminContext,
+): Promise<KeyTerms & { name: string }> {
+  for (let before: string | undefined; ; ) {
+    const entries = await store.audit.page({ subject: id, action: 'key.', before, limit: entriesPerPage });
+    const found = entries.find((entry) => entry.id === entryId);
+    const terms = found?.before;
+    if (isMapping(terms) && Array.isArray(terms.models) && isMapping(terms.caps)) {
+      // As the store wrote it, save that an end may be missing that a former version did not know.
+      return { name: '', metadata: {}, ...terms } as unknown as KeyTerms & { name: string };
+    }
+    if (found !== undefined || entries.length < entriesPerPage) {
+      throw new Problem('not_found', { detail: 'The audit log has no terms of this key before such a change.' });
+    }
+    before = entries.at(-1)?.id;
+  }
+}
 
 export const revokeKey = implement(contract.revokeKey, async ({ params: { id }, caller, context }) => {
   await findStoredKey(id, context);
