@@ -63,54 +63,28 @@ interface KeyOption {
   readonly docs: string;
 }
 
+const optionTaking =
+  (takes: KeyOption['takes']) =>
+  (option: string, example: string, docs: string): KeyOption => ({ option, takes, example, docs });
+const [aText, aList, pairs] = [optionTaking('text'), optionTaking('list'), optionTaking('pairs')];
+
 /** How the command line takes each, in the order of its usage. */
 export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
-  project: {
-    option: 'project',
-    takes: 'text',
-    example: 'P',
-    docs: 'the project that it belongs to, whose limits and budgets hold as well',
-  },
-  models: { option: 'models', takes: 'list', example: 'a,b', docs: 'IDs of models, each with at most one `*`' },
-  operations: { option: 'operations', takes: 'list', example: 'x,y', docs: 'the operations that it may use' },
-  addresses: {
-    option: 'addresses',
-    takes: 'list',
-    example: 'cidr,..',
-    docs: 'IP addresses and CIDR ranges that it may be used from',
-  },
-  expires: {
-    option: 'expires',
-    takes: 'text',
-    example: '30d|2027-01-01',
-    docs: 'a time from now, or a date such as `2027-01-01`',
-  },
-  limits: {
-    option: 'limit',
-    takes: 'pairs',
-    example: 'requests_per_minute=60',
-    docs: "a limit, as in the file's `limits`",
-  },
-  budgets: {
-    option: 'budget',
-    takes: 'pairs',
-    example: 'month=50:80%,100%',
-    docs: 'US dollars for a `day`, `week`, `month` or in `total`, with the percentages at which you are told',
-  },
-  metadata: { option: 'metadata', takes: 'pairs', example: 'name=text', docs: 'what you note about it' },
-  capture: { option: 'capture', takes: 'text', example: '7d', docs: 'keeps what is asked and answered for so long' },
-  lane: {
-    option: 'lane',
-    takes: 'text',
-    example: 'bulk',
-    docs: 'whether its calls go first at a busy upstream: `interactive` or `bulk`',
-  },
-  shape: {
-    option: 'shape',
-    takes: 'text',
-    example: 'voyage',
-    docs: 'the service that its clients were written for: `cohere`, `jina`, `voyage` or `tei`',
-  },
+  project: aText('project', 'P', 'the project that it belongs to, whose limits and budgets hold as well'),
+  models: aList('models', 'a,b', 'IDs of models, each with at most one `*`'),
+  operations: aList('operations', 'x,y', 'the operations that it may use'),
+  addresses: aList('addresses', 'cidr,..', 'IP addresses and CIDR ranges that it may be used from'),
+  expires: aText('expires', '30d|2027-01-01', 'a time from now, or a date such as `2027-01-01`'),
+  limits: pairs('limit', 'requests_per_minute=60', "a limit, as in the file's `limits`"),
+  budgets: pairs(
+    'budget',
+    'month=50:80%,100%',
+    'US dollars for a `day`, `week`, `month` or in `total`, with the percentages at which you are told',
+  ),
+  metadata: pairs('metadata', 'name=text', 'what you note about it'),
+  capture: aText('capture', '7d', 'keeps what is asked and answered for so long'),
+  lane: aText('lane', 'bulk', 'whether its calls go first at a busy upstream: `interactive` or `bulk`'),
+  shape: aText('shape', 'voyage', 'the service that its clients were written for: `cohere`, `jina`, `voyage` or `tei`'),
 };
 
 const termsSchema = z.strictObject(keyTermFields);
