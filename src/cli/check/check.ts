@@ -1,7 +1,7 @@
 /** `postern check`: reports all faults of a configuration, or the resulting plan. */
 
-import { isAbsolute, relative } from 'node:path';
 import { loadConfiguration } from '../../config/load.ts';
+import { fromHere } from '../../config/read/include.ts';
 import { type Command, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
 import { toTable, wrapText } from '../table.ts';
@@ -11,24 +11,14 @@ import { type Plan, toPlan } from './plan.ts';
 export const check: Command = {
   ...words.check,
   options: { ...configOptions, brief: { type: 'boolean' }, json: { type: 'boolean' } },
-  async run({ values, configPath, set, env, cwd, families, loadTakenPaths, stdout }) {
-    const refusesUnknownVariables = true;
-    const loaded = await loadConfiguration({
-      configPath,
-      set,
-      env,
-      cwd,
-      families,
-      loadTakenPaths,
-      refusesUnknownVariables,
-    });
+  async run(context) {
+    const { values, cwd, stdout } = context;
+    const loaded = await loadConfiguration({ ...context, refusesUnknownVariables: true });
+    const { ok } = loaded;
     const file = loaded.file && fromHere(loaded.file, cwd);
     if (values.json === true) {
-      const { ok } = loaded;
-      const report = ok
-        ? { ok, file: file ?? null, set_outside: loaded.setOutside, ...toPlan(loaded) }
-        : { ok, file: file ?? null, faults: loaded.faults };
-      stdout(JSON.stringify(report, null, 2));
+      const found = ok ? { set_outside: loaded.setOutside, ...toPlan(loaded) } : { faults: loaded.faults };
+      stdout(JSON.stringify({ ok, file: file ?? null, ...found }, null, 2));
     } else if (loaded.ok) {
       stdout(
         file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
@@ -43,14 +33,9 @@ export const check: Command = {
         for (const line of wrapped(fault)) stdout(line);
       });
     }
-    return loaded.ok ? 0 : 1;
+    return ok ? 0 : 1;
   },
 };
-
-function fromHere(file: string, cwd: string): string {
-  const path = relative(cwd, file);
-  return path.startsWith('..') || isAbsolute(path) ? file : path;
-}
 
 function toLines(plan: Plan): string[] {
   const { server, ledger, log, console, alerts, upstreams, models, keys, default_model } = plan;

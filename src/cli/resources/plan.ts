@@ -66,7 +66,7 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
   const storedKeys = await store.keys.list();
   const placed = next.ok ? await placeKeys(keys, next, store.keys, storedKeys) : [];
   const surplusKeys = notes === undefined ? [] : findSurplusKeys(notes, file, storedKeys);
-  const homeless = findHomeless({ surplus, surplusKeys, placed, storedKeys });
+  const homeless = findHomeless(surplus, [...surplusKeys, ...placed], storedKeys);
   const atFault = [...faultsOf(keys, file), ...homeless];
   if (atFault.length > 0) throw new FaultsFound(atFault, next.file);
 
@@ -167,23 +167,16 @@ function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): voi
 }
 
 /** Keys that would be left without their project, and so without its limits and budgets. */
-function findHomeless({
-  surplus,
-  surplusKeys,
-  placed,
-  storedKeys,
-}: {
-  readonly surplus: readonly Resource[];
-  readonly surplusKeys: readonly StoredKey[];
-  readonly placed: readonly KeyToPut[];
-  readonly storedKeys: readonly StoredKey[];
-}) {
+function findHomeless(
+  surplus: readonly Resource[],
+  named: readonly Pick<StoredKey, 'id'>[],
+  storedKeys: readonly StoredKey[],
+) {
   const projects = new Set(surplus.flatMap(({ kind, id }) => (kind === 'project' ? [id] : [])));
   if (projects.size === 0) return [];
-  const looked = new Set([...surplusKeys, ...placed].map(({ id }) => id));
+  const looked = new Set(named.map(({ id }) => id));
   const left = storedKeys.filter(
-    ({ id, project, revokedAtMs }) =>
-      revokedAtMs === undefined && project !== undefined && projects.has(project) && !looked.has(id),
+    ({ id, project = '', revokedAtMs }) => revokedAtMs === undefined && projects.has(project) && !looked.has(id),
   );
   return left.map(({ id, project }) => ({
     place: `store: project ${JSON.stringify(project)}`,

@@ -177,7 +177,7 @@ function toPath(path: readonly PropertyKey[]): Path {
   return path.filter((step) => typeof step !== 'symbol');
 }
 
-function valueAt(root: unknown, path: Path): unknown {
+export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;

@@ -87,7 +87,7 @@ const isHidden = (name: string): boolean => /(?:^|[\\/])\.[^\\/.]/.test(name);
 
 const fixedPart = (pattern: string): string => dirname(`${pattern.slice(0, pattern.search(wildcard))}x`);
 
-function fromHere(file: string, cwd: string): string {
+export function fromHere(file: string, cwd: string): string {
   const path = relative(cwd, file);
   return path.startsWith('..') || isAbsolute(path) ? file : path;
 }

@@ -26,14 +26,14 @@ export function sealElement(
   ring: KeyRing | undefined,
   previous: ResourceDocument | undefined,
 ): SealedElement {
-  const { file } = element;
   const sealing = sealDocument(element, element.document, ring, previous);
   if ('document' in sealing) return { element: { ...element, document: sealing.document }, faults: [] };
-  const faults = sealing.faults.map(({ path, message }): Fault => {
-    const at = [...(file?.at ?? []), ...path];
-    return { place: file?.name ?? element.root, path: toPathText(at), ...file?.positionOf(at), message };
-  });
-  return { element, faults };
+  return { element, faults: sealing.faults.map(({ path, message }) => faultIn(element, path, message)) };
+}
+
+function faultIn({ root, file }: Element, path: Path, message: string): Fault {
+  const at = [...(file?.at ?? []), ...path];
+  return { place: file?.name ?? root, path: toPathText(at), ...file?.positionOf(at), message };
 }
 
 interface Change {
@@ -55,12 +55,9 @@ export async function keyFaults(
   });
   if (sealed.length === 0) return [];
   const nodes = await health.nodes(reportMaxAgeMs);
-  return sealed.flatMap(({ element: { root, file }, keyId }): Fault[] => {
+  return sealed.flatMap(({ element, keyId }) => {
     const message = lackOf(keyId, nodes);
-    const at = file?.at ?? [];
-    return message === undefined
-      ? []
-      : [{ place: file?.name ?? root, path: toPathText(at), ...file?.positionOf(at), message }];
+    return message === undefined ? [] : [faultIn(element, [], message)];
   });
 }
 

@@ -38,6 +38,9 @@ export interface ResourceEditorDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
+/** Of what the store does not have. */
+const unversioned = { version: undefined, updatedAtMs: undefined, inForce: true };
+
 /** What faults call a document that someone sent. */
 const sent = 'what was sent';
 
@@ -84,9 +87,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
       id,
       managedBy: isEmbedded ? 'embedded' : 'file',
       place,
-      version: undefined,
-      updatedAtMs: undefined,
-      inForce: true,
+      ...unversioned,
       // For those that are shown: of thousands in a list, few are.
       get document() {
         return toPlain(document);
@@ -123,9 +124,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
           id,
           managedBy: 'built-in',
           place: declared.find((one) => one.kind === 'upstream' && one.id === upstream.id)?.place,
-          version: undefined,
-          updatedAtMs: undefined,
-          inForce: true,
+          ...unversioned,
           document: { id, operations: [...operations], targets: [{ upstream: upstream.id, model }] },
         },
       ];
@@ -194,18 +193,14 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     try {
       const { ring, warning } = await ringFor(element, previous);
       const sealed = sealElement(element, ring, previous?.document);
-      if (sealed.faults.length > 0) {
-        return { outcome: 'faulty', faults: sealed.faults.map((fault) => toFieldFault(fault, undefined)) };
-      }
+      if (sealed.faults.length > 0) return faulty(sealed.faults);
       const all = warning === undefined ? warnings : [...warnings, warning];
       const next = sealed.element.document;
       if (previous !== undefined && isSame(element, previous.document, next, ring)) {
         return { outcome: 'unchanged', version, warnings: all };
       }
       const lacking = await keyFaults([{ element: sealed.element, previous: previous?.document }], store.health);
-      if (lacking.length > 0) {
-        return { outcome: 'faulty', faults: lacking.map((fault) => toFieldFault(fault, undefined)) };
-      }
+      if (lacking.length > 0) return faulty(lacking);
       const written = await store.resources.put(kind, id, toPlain(next), { expected: version, actor });
       if (written === 'conflict') return conflict(kind, id, await versionOf(kind, id));
       return { outcome: previous === undefined ? 'created' : 'changed', version: written.version, warnings: all };
@@ -297,6 +292,9 @@ function toFieldFault(fault: Fault, file: string | undefined): FieldFault {
     ? { path: fault.path, message: fault.message }
     : { path: '', message: inWords(fault, file) };
 }
+
+const faulty = (faults: readonly Fault[]) =>
+  ({ outcome: 'faulty', faults: faults.map((fault) => toFieldFault(fault, undefined)) }) as const;
 
 function inWords({ place, path, line, message }: Fault, file: string | undefined): string {
   const [, kind, id] = /^store: (\w+) (".*") \(version \d+\)$/.exec(place ?? '') ?? [];

@@ -3,9 +3,9 @@
 import * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { type KeyRing, sealedUnder } from '../../lib/secrets/sealed.ts';
+import { valueAt } from '../elements/judge.ts';
 import { schemaAt } from '../elements/schema-lookup.ts';
-import type { Path } from '../read/faults.ts';
-import { toPathText } from '../read/faults.ts';
+import { type Path, toPathText } from '../read/faults.ts';
 import { resourceSchemas } from './resource-schemas.ts';
 
 export type ResourceDocument = Readonly<Record<string, unknown>>;
@@ -113,11 +113,7 @@ export function sealDocument(
 }
 
 function textAt(document: unknown, path: Path): string | undefined {
-  let value = document;
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = Reflect.get(value, step);
-  }
+  const value = valueAt(document, path);
   return typeof value === 'string' ? value : undefined;
 }
 
