@@ -173,20 +173,10 @@ function isThere(url: string | undefined, { cwd }: Pick<Surroundings, 'cwd'>): u
 }
 
 function loadWith(
-  { configPath, set, env, cwd, families, loadTakenPaths, refusesUnknownVariables }: Sources,
+  sources: Sources,
   resources: readonly Resource[],
-  file?: string,
+  file = sources.configPath,
   added?: readonly Element[],
 ): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const options = {
-    configPath: file ?? configPath,
-    set,
-    env,
-    cwd,
-    families,
-    loadTakenPaths,
-    refusesUnknownVariables,
-    resources,
-  };
-  return loadConfiguration({ ...options, ...(added && { added }) });
+  return loadConfiguration({ ...sources, configPath: file, resources, ...(added && { added }) });
 }
