@@ -3,7 +3,7 @@
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
-import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';
+import { freeReservation, type Reservation, type Spending, type Unpriced } from '../core/accounting/spending.ts';
 import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
 import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -158,34 +158,9 @@ function unpriced({ param, setting }: Unpriced, modelId: string): GatewayError {
   });
 }
 
-const none: readonly string[] = Object.freeze([]);
+const free: Reservation = Object.freeze(freeReservation(0));
 
-/** Nothing is taken; what it can cost at most is for the ledger, should nobody ever say what it did. */
-class FreeReservation implements Reservation {
-  readonly headers: readonly string[] = none;
-  readonly accounts: readonly string[] = none;
-  readonly nanos: number;
-
-  constructor(nanos: number) {
-    this.nanos = nanos;
-  }
-
-  enter(): undefined {
-    return undefined;
-  }
-
-  endLimits(): void {
-    // There are none.
-  }
-
-  settle(): void {
-    // There is nothing to give back.
-  }
-}
-
-const free: Reservation = Object.freeze(new FreeReservation(0));
-
-const toFree = (nanos: number): Reservation => (nanos === 0 ? free : new FreeReservation(nanos));
+const toFree = (nanos: number): Reservation => (nanos === 0 ? free : freeReservation(nanos));
 
 /** Whether any of the targets bills by what has no bound. */
 function mayBoundNothing(

@@ -1,7 +1,7 @@
 /** A virtual key: its owner and permissions. Only the digest of its secret is stored. */
 
 import * as z from 'zod';
-import { budgetPeriods, type Caps } from './caps.ts';
+import { budgetPeriods, type Caps, noCaps } from './caps.ts';
 import { type Lane, lanes } from './lane.ts';
 import { type Operation, operations } from './operations/index.ts';
 import { type RerankShape, rerankShapes } from './translation.ts';
@@ -33,6 +33,21 @@ export interface KeyRecord extends KeyTerms {
   readonly managedBy: 'file' | 'store';
   readonly revokedAtMs: number | undefined;
 }
+
+/** One that nobody has, or nobody any more: rows stand under it. */
+export const bareKey = (id: string, managedBy: KeyRecord['managedBy']): KeyRecord => ({
+  id,
+  project: undefined,
+  models: [],
+  caps: noCaps,
+  metadata: {},
+  managedBy,
+  operations: undefined,
+  addresses: undefined,
+  expiresAtMs: undefined,
+  revokedAtMs: undefined,
+  captureMs: undefined,
+});
 
 /** Limits and budgets in the words of the file. */
 const capsDocument = z.object({

@@ -26,6 +26,19 @@ export interface Reservation {
   settle(exchange: Exchange): void;
 }
 
+/** Nothing is taken; what it can cost at most is for the ledger, should nobody ever say what it did. */
+export const freeReservation = (nanos: number): Reservation => ({
+  headers: none,
+  nanos,
+  accounts: none,
+  enter: nothingToDo,
+  endLimits: nothingToDo,
+  settle: nothingToDo,
+});
+
+const none: readonly string[] = Object.freeze([]);
+const nothingToDo = (): undefined => undefined;
+
 /** What no price says anything of. */
 export interface Unpriced {
   /** The field that asks for it. */

@@ -4,11 +4,10 @@ import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { Ledger } from '../../core/accounting/ledger.ts';
 import type { Spending } from '../../core/accounting/spending.ts';
-import { noCaps } from '../../core/caps.ts';
 import type { AskForOurselves, OwnInquiry } from '../../core/drift.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Exchange } from '../../core/exchange.ts';
-import type { KeyRecord } from '../../core/key.ts';
+import { bareKey } from '../../core/key.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { noQuery } from '../../core/query.ts';
 import type { Route } from '../../core/route.ts';
@@ -84,7 +83,8 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     const exchange = new Exchange(createId(nowMs), undefined, deps.current(), nowMs, performance.now());
     const route = deps.routes.find(({ operation }) => operation === inquiry.operation);
     if (route === undefined) throw new TypeError('every operation of lists has a route');
-    exchange.key = ownKey(inquiry.on);
+    // No client has it: rows of what the gateway asked itself stand under it.
+    exchange.key = bareKey(`postern.${inquiry.on}`, 'file');
     exchange.lane = 'bulk';
     exchange.route = route;
     exchange.path = route.path;
@@ -105,18 +105,3 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
 
 const isSame = (a: OwnInquiry['only'], b: OwnInquiry['only']): boolean =>
   a?.upstream.id === b?.upstream.id && a?.model === b?.model;
-
-/** No client has it: rows of what the gateway asked itself stand under it. */
-const ownKey = (on: OwnInquiry['on']): KeyRecord => ({
-  id: `postern.${on}`,
-  project: undefined,
-  models: [],
-  caps: noCaps,
-  metadata: {},
-  managedBy: 'file',
-  operations: undefined,
-  addresses: undefined,
-  expiresAtMs: undefined,
-  revokedAtMs: undefined,
-  captureMs: undefined,
-});

@@ -3,10 +3,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Ledger } from '../../core/accounting/ledger.ts';
 import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
-import type { Reservation, Spending } from '../../core/accounting/spending.ts';
-import { noCaps } from '../../core/caps.ts';
+import { freeReservation, type Reservation, type Spending } from '../../core/accounting/spending.ts';
 import { Exchange } from '../../core/exchange.ts';
-import type { KeyRecord } from '../../core/key.ts';
+import { bareKey, type KeyRecord } from '../../core/key.ts';
 import type { Log } from '../../core/log.ts';
 import type { Route } from '../../core/route.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
@@ -250,7 +249,7 @@ export class Poller<End extends object> {
     const { ledger, meter } = this.#deps;
     const { store, tell } = this.#what;
     const exchange = await this.#exchangeOf(answer);
-    const reservation = this.#held.get(nameOf(answer)) ?? (await this.#reserve(exchange, answer)) ?? free;
+    const reservation = this.#held.get(nameOf(answer)) ?? (await this.#reserve(exchange, answer)) ?? freeReservation(0);
     meter?.began(exchange);
     await ledger.open(exchange, reservation);
     if (end === undefined) exchange.outcome = 'lost';
@@ -270,7 +269,7 @@ export class Poller<End extends object> {
     const { clock, findKey, current } = this.#deps;
     const ageMs = clock.nowMs() - createdAtMs;
     const exchange = new Exchange(rowId, undefined, current(), createdAtMs, performance.now() - ageMs);
-    exchange.key = { ...((await findKey(id)) ?? strangerWith(id)), project, captureMs: undefined };
+    exchange.key = { ...((await findKey(id)) ?? bareKey(id, 'store')), project, captureMs: undefined };
     exchange.route = this.#what.routeOf(answer);
     exchange.modelId = model;
     exchange.estimate = estimate;
@@ -295,29 +294,4 @@ const atMost = (estimate: RequestEstimate, nanos: number): Exchange['bill'] => (
   images: 0,
   isEstimated: true,
   costNanos: nanos === 0 ? null : nanos,
-});
-
-/** Where nothing could be reserved. */
-const free: Reservation = Object.freeze({
-  headers: [],
-  nanos: 0,
-  accounts: [],
-  enter: () => undefined,
-  endLimits: () => undefined,
-  settle: () => undefined,
-});
-
-/** A key that is not there any more. */
-const strangerWith = (id: string): KeyRecord => ({
-  id,
-  project: undefined,
-  models: [],
-  caps: noCaps,
-  metadata: {},
-  managedBy: 'store',
-  operations: undefined,
-  addresses: undefined,
-  expiresAtMs: undefined,
-  revokedAtMs: undefined,
-  captureMs: undefined,
 });
