@@ -16,7 +16,7 @@ import {
 import { boundOf, type Pairs, quantilesOf, Sketch } from '../../lib/sketch.ts';
 import { BlockReader, counted, noName, others, sketched } from './series-block.ts';
 import type { SeriesPlan } from './series-plan.ts';
-import { lookUp, nameAt, pointAt, Selection } from './series-selection.ts';
+import { nameAt, pointAt, Selection } from './series-selection.ts';
 
 export interface StoredBlock {
   readonly at: number;
@@ -61,6 +61,8 @@ const pointCounts = [
   ...['inputTokens', 'outputTokens', 'items', 'costNanos'],
 ] as SeriesCount[];
 
+const none: Pairs = [];
+
 /** What is added up for one line, or for all; step by step, in the order of time. */
 class Line {
   readonly names: readonly string[];
@@ -75,16 +77,19 @@ class Line {
   /** For a heat map. */
   readonly pairs: Pairs[] = [];
   readonly #keepsPairs: boolean;
+  /** Of what is shown step by step: in all it is the sum of the steps. */
+  readonly #latency: number;
 
-  constructor(names: readonly string[], isOthers: boolean, steps: number, keepsPairs = false) {
+  constructor(names: readonly string[], isOthers: boolean, steps: number, latency: number, keepsPairs = false) {
     this.names = names;
     this.isOthers = isOthers;
     this.counts = steps === 0 ? [] : pointCounts.map(() => new Float64Array(steps));
     this.percentiles = Array.from({ length: steps }, () => null);
     this.#keepsPairs = keepsPairs;
+    this.#latency = steps === 0 ? -1 : latency;
   }
 
-  take(selection: Selection, isByTarget: boolean, latency: number): void {
+  take(selection: Selection, isByTarget: boolean): void {
     const { reader } = selection;
     const { counts } = reader;
     const sums = this.stepSums;
@@ -100,8 +105,9 @@ class Line {
     addTo(sums, shownAt.attempts, counts[isByTarget ? cellAt.direct : cellAt.attempts] ?? 0);
     addTo(sums, shownAt.failedAttempts, counts[isByTarget ? cellAt.directFailed : cellAt.failedAttempts] ?? 0);
     if (!selection.isMeasured) return;
-    for (let at = 0; at < this.sketches.length; at++) this.#addSketch(reader, at, this.sketches[at]);
-    if (this.counts.length > 0) this.#addSketch(reader, latency, this.#stepSketch);
+    const latency = this.#latency;
+    for (let at = 0; at < this.sketches.length; at++)
+      this.#addSketch(reader, at, at === latency ? this.#stepSketch : this.sketches[at]);
   }
 
   #addSketch({ sketches, lengths }: BlockReader, at: number, to: Sketch | undefined): void {
@@ -110,19 +116,41 @@ class Line {
     if (length > 0 && pairs !== undefined) to?.add(pairs, length);
   }
 
-  /** All of the step has been added. */
-  endStep(step: number): void {
+  /** All of the step has been added, to each of these lines, of which this one is the sum. */
+  endStepOf(lines: readonly Line[], step: number): void {
+    for (const line of lines) {
+      for (let at = 0; at < this.stepSums.length; at++) addTo(this.stepSums, at, line.stepSums[at] ?? 0);
+      const pairs = line.endStep(step);
+      this.#stepSketch.add(pairs, pairs.length);
+    }
+    this.endStep(step);
+  }
+
+  /** Sketches that are no matter of steps. */
+  addSketchesOf(lines: readonly Line[]): void {
+    for (const line of lines) {
+      for (const [at, sketch] of this.sketches.entries()) {
+        if (at === this.#latency) continue;
+        const pairs = line.sketches[at]?.toPairs() ?? [];
+        sketch.add(pairs, pairs.length);
+      }
+    }
+  }
+
+  /** All of the step has been added; the pairs of its sketch come back. */
+  endStep(step: number): Pairs {
     const { sums, stepSums } = this;
     for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (stepSums[at] ?? 0);
     for (const [index, list] of this.counts.entries())
       list[step] = stepSums[pointAt(pointCounts[index] ?? 'requests')] ?? 0;
     stepSums.fill(0);
-    if (this.counts.length === 0) return;
-    if (this.#stepSketch.isEmpty) return;
+    if (this.#stepSketch.isEmpty) return none;
     const pairs = this.#stepSketch.toPairs();
     this.#stepSketch.clear();
+    this.sketches[this.#latency]?.add(pairs, pairs.length);
     this.percentiles[step] = toPercentiles(pairs) ?? null;
     if (this.#keepsPairs) this.pairs[step] = pairs;
+    return pairs;
   }
 }
 
@@ -136,22 +164,23 @@ export function readSeries(
     .toSorted((a, b) => a.at - b.at)
     .map(({ at, data }) => new Selection(query, at, new BlockReader(data)));
   const steps = query.wantsPoints ? plan.steps : 0;
-  const total = new Line([], false, steps, query.wantsHeatmap);
-  const isByTarget = isByTargetIn(query);
-  const lines = query.by.length === 0 ? undefined : new Lines(query, selections, steps);
-  const all = [total, ...(lines?.all ?? [])];
-  const tally = new Tally();
   const latency = latencyKinds.indexOf(query.latency);
+  const total = new Line([], false, steps, latency, query.wantsHeatmap);
+  const isByTarget = isByTargetIn(query);
+  const lines = query.by.length === 0 ? undefined : new Lines(query, selections, steps, latency);
+  const all = lines?.all ?? [];
+  const tally = new Tally();
   let step = 0;
   for (const selection of selections) {
     const ofBlock = steps === 0 ? 0 : Math.floor((selection.at - plan.firstMs) / plan.stepMs);
     if (ofBlock !== step) {
-      for (const line of all) line.endStep(step);
+      total.endStepOf(all, step);
       step = ofBlock;
     }
-    addBlock(selection, { total, lines, tally, isByTarget, latency });
+    addBlock(selection, { total, lines, tally, isByTarget });
   }
-  for (const line of all) line.endStep(step);
+  total.endStepOf(all, step);
+  total.addSketchesOf(all);
   return {
     fromMs: plan.fromMs,
     toMs: plan.toMs,
@@ -159,7 +188,7 @@ export function readSeries(
     timesMs: Array.from({ length: plan.steps }, (_, at) => Math.max(plan.fromMs, plan.firstMs + at * plan.stepMs)),
     sinceMs,
     total: toLine(total),
-    lines: (lines?.all ?? []).filter(({ sums, isOthers }) => !isOthers || sums.some((sum) => sum > 0)).map(toLine),
+    lines: all.filter(({ sums, isOthers }) => !isOthers || sums.some((sum) => sum > 0)).map(toLine),
     heatmap:
       query.wantsHeatmap && steps > 0
         ? toHeatmap(Array.from({ length: steps }, (_, at) => total.pairs[at] ?? []))
@@ -174,18 +203,17 @@ interface Adding {
   readonly lines: Lines | undefined;
   readonly tally: Tally;
   readonly isByTarget: boolean;
-  readonly latency: number;
 }
 
 /** A function of its own, as is `rankBlock`: a loop in a loop would be compiled anew for each block. */
-function addBlock(selection: Selection, { total, lines, tally, isByTarget, latency }: Adding): void {
+function addBlock(selection: Selection, { total, lines, tally, isByTarget }: Adding): void {
   selection.rewind();
   while (selection.next()) {
     tally.count(selection);
     if (selection.isAttempt && !isByTarget) continue;
     selection.reader.readFigures();
-    total.take(selection, isByTarget, latency);
-    lines?.lineOf(selection).take(selection, isByTarget, latency);
+    // Each belongs to one line, and the total is their sum.
+    (lines?.lineOf(selection) ?? total).take(selection, isByTarget);
   }
 }
 
@@ -202,37 +230,72 @@ const separator = '\0';
 /** The first lines by the order that is asked for, and one for all others; or those that are given. */
 class Lines {
   readonly all: readonly Line[];
-  readonly #byKey: ReadonlyMap<string, Line>;
+  readonly #groups: Groups;
   readonly #rest: Line;
-  readonly #indexes: readonly number[];
-  #block: Selection | undefined = undefined;
-  /** Of the block that is read now. */
-  readonly #known = new Map<number, Line>();
 
-  constructor(query: SeriesQuery, selections: readonly Selection[], steps: number) {
-    this.#indexes = query.by.map((name) => nameAt[name]);
-    const names = query.lines ?? rank(query, selections, this.#indexes);
-    const lines = names.map((one) => new Line(one, false, steps));
-    this.#byKey = new Map(lines.map((line) => [line.names.join(separator), line]));
+  constructor(query: SeriesQuery, selections: readonly Selection[], steps: number, latency: number) {
+    this.#groups = new Groups(query.by.map((name) => nameAt[name]));
+    const names = query.lines ?? rank(query, selections, this.#groups);
+    const lines = names.map((one) => new Line(one, false, steps, latency));
+    for (const line of lines) this.#groups.of(line.names.join(separator)).line = line;
     this.#rest = new Line(
       query.by.map(() => ''),
       true,
       steps,
+      latency,
     );
     this.all = [...lines, this.#rest];
   }
 
   lineOf(selection: Selection): Line {
-    if (this.#block !== selection) {
-      this.#block = selection;
-      this.#known.clear();
+    return this.#groups.at(selection).line ?? this.#rest;
+  }
+}
+
+/** What cells have in common that have the same names. */
+interface Group {
+  weight: number;
+  readonly sketch: Sketch;
+  line: Line | undefined;
+}
+
+class Groups {
+  readonly byKey = new Map<string, Group>();
+  readonly #indexes: readonly number[];
+  /** Of each block, by the numbers that names have there: texts are looked up once. */
+  readonly #known = new Map<Selection, Map<number, Group>>();
+  #block: Selection | undefined = undefined;
+  #ofBlock = new Map<number, Group>();
+
+  constructor(indexes: readonly number[]) {
+    this.#indexes = indexes;
+  }
+
+  of(key: string): Group {
+    let group = this.byKey.get(key);
+    if (group === undefined) {
+      group = { weight: 0, sketch: new Sketch(), line: undefined };
+      this.byKey.set(key, group);
     }
+    return group;
+  }
+
+  at(selection: Selection): Group {
     const { reader } = selection;
-    return lookUp(
-      this.#known,
-      numberOf(reader, this.#indexes),
-      () => this.#byKey.get(keyOf(reader, this.#indexes)) ?? this.#rest,
-    );
+    if (this.#block !== selection) this.#enter(selection);
+    const number = numberOf(reader, this.#indexes);
+    let group = this.#ofBlock.get(number);
+    if (group === undefined) {
+      group = this.of(keyOf(reader, this.#indexes));
+      this.#ofBlock.set(number, group);
+    }
+    return group;
+  }
+
+  #enter(selection: Selection): void {
+    this.#block = selection;
+    this.#ofBlock = this.#known.get(selection) ?? new Map();
+    this.#known.set(selection, this.#ofBlock);
   }
 }
 
@@ -249,21 +312,15 @@ function keyOf(reader: BlockReader, indexes: readonly number[]): string {
   return second === undefined ? one : `${one}${separator}${reader.text(reader.names[second] ?? noName)}`;
 }
 
-interface Weight {
-  weight: number;
-  readonly sketch: Sketch;
-}
-
 /** The names of the first lines. */
-function rank(query: SeriesQuery, selections: readonly Selection[], indexes: readonly number[]): (readonly string[])[] {
+function rank(query: SeriesQuery, selections: readonly Selection[], groups: Groups): (readonly string[])[] {
   const { order, top } = query;
   const isByTarget = isByTargetIn(query);
-  const weights = new Map<string, Weight>();
-  for (const selection of selections) rankBlock(selection, { order, isByTarget, indexes, weights });
+  for (const selection of selections) rankBlock(selection, { order, isByTarget, groups });
   if (order === 'p95') {
-    for (const group of weights.values()) group.weight = toPercentiles(group.sketch.toPairs())?.p95 ?? 0;
+    for (const group of groups.byKey.values()) group.weight = toPercentiles(group.sketch.toPairs())?.p95 ?? 0;
   }
-  return [...weights]
+  return [...groups.byKey]
     .filter(([key]) => !key.split(separator).includes(others))
     .sort(([a, one], [b, other]) => other.weight - one.weight || (a < b ? -1 : 1))
     .slice(0, top)
@@ -273,17 +330,15 @@ function rank(query: SeriesQuery, selections: readonly Selection[], indexes: rea
 interface Ranking {
   readonly order: SeriesQuery['order'];
   readonly isByTarget: boolean;
-  readonly indexes: readonly number[];
-  readonly weights: Map<string, Weight>;
+  readonly groups: Groups;
 }
 
-function rankBlock(selection: Selection, { order, isByTarget, indexes, weights }: Ranking): void {
+function rankBlock(selection: Selection, { order, isByTarget, groups }: Ranking): void {
   const { reader } = selection;
-  const known = new Map<number, Weight>();
   selection.rewind();
   while (selection.next()) {
     if (selection.isAttempt && !isByTarget) continue;
-    const group = lookUp(known, numberOf(reader, indexes), () => groupOf(weights, keyOf(reader, indexes)));
+    const group = groups.at(selection);
     if (selection.isAttempt) continue;
     if (order === 'p95') {
       reader.readFigures();
@@ -297,15 +352,6 @@ function rankBlock(selection: Selection, { order, isByTarget, indexes, weights }
       group.weight += reader.counts[cellAt.requests] ?? 0;
     }
   }
-}
-
-function groupOf(weights: Map<string, Weight>, key: string): Weight {
-  let group = weights.get(key);
-  if (group === undefined) {
-    group = { weight: 0, sketch: new Sketch() };
-    weights.set(key, group);
-  }
-  return group;
 }
 
 /** How requests ended otherwise than well, and calls. */

@@ -18,9 +18,9 @@ export class Selection {
   readonly #outcomes: ReadonlySet<RowOutcome> | undefined;
   readonly #hasRowFilter: boolean;
   /** What the number of a name says of an outcome; looked up once. */
-  readonly #known = new Map<number, RowOutcome | undefined>();
-  readonly #failures = new Map<number, boolean>();
-  readonly #hits = new Map<number, boolean>();
+  readonly #known: (RowOutcome | 'unknown')[] = [];
+  readonly #failures: boolean[] = [];
+  readonly #hits: boolean[] = [];
   isAttempt = false;
   outcome: RowOutcome | undefined = undefined;
   /** Where it is shown; -1 where nobody knows. */
@@ -52,15 +52,19 @@ export class Selection {
       const outcome = reader.names[nameAt.outcome] ?? noName;
       if (this.isAttempt) {
         if (this.#hasRowFilter) continue;
-        this.isFailure = lookUp(this.#failures, outcome, () => isFailedAttempt(reader.text(outcome)));
+        this.#failures[outcome] ??= isFailedAttempt(reader.text(outcome));
+        this.isFailure = this.#failures[outcome];
         return true;
       }
-      this.outcome = lookUp(this.#known, outcome, () => toOutcome(reader.text(outcome)));
+      this.#known[outcome] ??= toOutcome(reader.text(outcome));
+      const known = this.#known[outcome];
+      this.outcome = known === 'unknown' ? undefined : known;
       this.result = this.outcome === undefined ? -1 : pointAt(resultOf[this.outcome]);
       if (this.#outcomes !== undefined && (this.outcome === undefined || !this.#outcomes.has(this.outcome))) continue;
       this.isMeasured = this.#outcomes !== undefined || (this.outcome !== 'refused' && this.outcome !== 'aborted');
       const cache = reader.names[nameAt.cache] ?? noName;
-      this.isCached = cache !== noName && lookUp(this.#hits, cache, () => reader.text(cache) !== 'miss');
+      if (cache !== noName) this.#hits[cache] ??= reader.text(cache) !== 'miss';
+      this.isCached = cache !== noName && this.#hits[cache] === true;
       return true;
     }
     return false;
@@ -75,12 +79,4 @@ export class Selection {
   }
 }
 
-const toOutcome = (text: string): RowOutcome | undefined => rowOutcomes.find((one) => one === text);
-
-export function lookUp<T>(known: Map<number, T>, name: number, find: () => T): T {
-  const before = known.get(name);
-  if (before !== undefined || known.has(name)) return before as T;
-  const found = find();
-  known.set(name, found);
-  return found;
-}
+const toOutcome = (text: string): RowOutcome | 'unknown' => rowOutcomes.find((one) => one === text) ?? 'unknown';
