@@ -404,3 +404,37 @@ testInBrowser('where there is nothing yet, the page says what comes first', asyn
   await page.getByRole('link', { name: 'Go to upstreams' }).click();
   await page.waitForURL(/\/upstreams$/);
 });
+
+testInBrowser('several models are given one price at once, and list prices again', async (t) => {
+  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
+  const target = { upstream: 'local', model: 'postern-embed' };
+  for (const id of ['one', 'two']) {
+    const document = { operations: ['embeddings'], space: id, targets: [target] };
+    await (await rig.account()).ask('PUT', `/api/models/${id}`, document, { 'if-none-match': '*' });
+  }
+  const visitor = await rig.signIn('editor');
+  const { page } = visitor;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await visitor.open('/models');
+  const set = async (fill: () => Promise<void>): Promise<unknown[]> => {
+    for (const id of ['one', 'two']) await page.getByRole('checkbox', { name: `Choose ${id}` }).check();
+    await page.getByRole('group', { name: 'Chosen models' }).getByRole('button', { name: 'Price' }).click();
+    await fill();
+    await page.getByRole('button', { name: 'Set the price' }).click();
+    await page.getByRole('group', { name: 'Chosen models' }).waitFor({ state: 'detached' });
+    const documents = ['one', 'two'].map(async (id) => (await rig.ask('GET', `/api/models/${id}`)).document.price);
+    return Promise.all(documents);
+  };
+  const priced = await set(async () => {
+    await page.getByRole('dialog').getByLabel('1M input tokens').fill('0.02');
+    // A phone has cards, and nothing to choose.
+    await page.screenshot({ path: 'test/artifacts/console/models-bulk-price-1440.png' });
+    await visitor.checkAccessibility();
+  });
+  assert.deepEqual(priced, [{ input: '0.02' }, { input: '0.02' }]);
+  const listed = await set(async () => {
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Price' }).click();
+    await page.getByRole('option', { name: 'As lists have it' }).click();
+  });
+  assert.deepEqual(listed, [undefined, undefined]);
+});

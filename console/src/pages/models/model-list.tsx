@@ -23,12 +23,14 @@ import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { refreshModels } from '../../parts/models/pick-models.tsx';
+
 import { Needs } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { operationWords } from '../../parts/words/operations.ts';
 import { pageOf } from '../../parts/words/places.ts';
 import { priceInWords, sourceInWords } from '../../parts/words/prices.ts';
+import { BulkPrice, setPrice } from './bulk-price.tsx';
 import type { FilterState } from './filter-bar.tsx';
 import { removeModel, useModels, useVisibility } from './model-data.ts';
 import { VisibleSwitch } from './model-facts.tsx';
@@ -188,6 +190,7 @@ function BulkBar({ models, onDone }: BulkBarProps) {
     onError: notifyFailed,
     onSettled: () => refreshModels(queries),
   });
+  const [isPricing, setPricing] = useState(false);
   if (models.length === 0) return null;
   const show = (visible: boolean) => (): void =>
     mutate({
@@ -212,10 +215,21 @@ function BulkBar({ models, onDone }: BulkBarProps) {
         <Group gap="xs">
           <Action icon="eye" label="Show" size="xs" loading={isPending} onClick={show(true)} />
           <Action icon="eyeOff" label="Hide" size="xs" loading={isPending} onClick={show(false)} />
+          <Action icon="edit" label="Price" size="xs" loading={isPending} onClick={() => setPricing(true)} />
           <Action icon="trash" label="Delete" size="xs" loading={isPending} onClick={() => void remove()} />
         </Group>
       </Needs>
       <Action icon="close" label="Choose none" size="xs" variant="subtle" onClick={onDone} />
+      {isPricing && (
+        <BulkPrice
+          models={models}
+          onClose={() => setPricing(false)}
+          onSet={(price) => {
+            setPricing(false);
+            mutate({ words: 'given that price', work: (model) => setPrice(model, price) });
+          }}
+        />
+      )}
     </Group>
   );
 }

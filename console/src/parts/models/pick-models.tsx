@@ -15,7 +15,7 @@ import {
 } from '@mantine/core';
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { type Operation, operationRows, type UpstreamModels, type Written } from '../../../../src/admin/contract.ts';
+import type { Operation, UpstreamModels, Written } from '../../../../src/admin/contract.ts';
 import { ApiError, ask } from '../api/client.ts';
 import { notifyDone } from '../dialogs/undo.tsx';
 import type { Document } from '../forms/documents.ts';
@@ -24,7 +24,7 @@ import { Loading, toMessage } from '../layout/state.tsx';
 import { Muted, Remark, Tag } from '../layout/text.tsx';
 import { Icon } from '../marks/icon.tsx';
 import { operationChoices, operationsByName, operationWords } from '../words/operations.ts';
-import { type PriceUnit, priceInWords, sourceInWords, unitWords } from '../words/prices.ts';
+import { type PriceUnit, priceInWords, sourceInWords, unitsOf, unitWords } from '../words/prices.ts';
 
 export function saveModel(document: Document, etag: string | undefined): Promise<Written> {
   const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
@@ -221,9 +221,7 @@ interface PriceOfProps {
 /** The list price where there is one; else what is written here. */
 function PriceOf({ one, onChange }: PriceOfProps) {
   if (one.price !== null) return <Remark>{`${priceInWords(one.price)}. ${sourceInWords(one.price)}`}</Remark>;
-  const units = [...new Set(one.operations.flatMap((operation) => operationRows[operation].billedBy))].filter(
-    (unit) => unit !== 'request' && unit !== 'item',
-  );
+  const units = unitsOf(one.operations);
   return (
     <Group gap="xs" align="flex-end">
       <Checkbox

@@ -1,6 +1,6 @@
 /** Prices in words: what is billed, and who says so. */
 
-import type { ModelTarget } from '../../../../src/admin/contract.ts';
+import { type ModelTarget, type Operation, operationRows } from '../../../../src/admin/contract.ts';
 import { formatMoney, formatPriceDay } from './format.ts';
 
 /** As the configuration names them. */
@@ -24,6 +24,12 @@ export const unitWords = {
 
 export type PriceUnit = keyof typeof unitWords;
 export const priceUnits = Object.keys(unitWords) as readonly PriceUnit[];
+
+/** Those that requests of these operations are mostly billed by. */
+export const unitsOf = (served: readonly Operation[]): PriceUnit[] =>
+  [...new Set(served.flatMap((operation) => operationRows[operation].billedBy))].filter(
+    (unit) => unit !== 'request' && unit !== 'item',
+  );
 
 type Price = NonNullable<ModelTarget['price']>;
 type Amounts = NonNullable<Price['amounts']>;
