@@ -15,7 +15,7 @@ import { reasonOf } from '../src/lib/thrown.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 const consoleHome = join(home, 'console');
-export const consolePlace = join(consoleHome, 'dist');
+export const consoleOutput = join(consoleHome, 'dist');
 const vite = join(home, 'node_modules/vite/bin/vite.js');
 
 /** Holds the digest of what it was built from. */
@@ -45,14 +45,14 @@ function dataOfContract(path = 'src/admin/contract.ts'): string[] {
 export async function buildConsole(): Promise<void> {
   if (!isStale()) return;
   const digest = digestOfSources();
-  const fresh = `${consolePlace}.${process.pid}`;
+  const fresh = `${consoleOutput}.${process.pid}`;
   try {
     await runVite(fresh);
     await compressAll(fresh);
     await writeFile(join(fresh, markName), digest);
     // As near to at once as it goes: who looks in between finds no console, and looks again.
-    await rm(consolePlace, { recursive: true, force: true });
-    await rename(fresh, consolePlace).catch((error: unknown) => {
+    await rm(consoleOutput, { recursive: true, force: true });
+    await rename(fresh, consoleOutput).catch((error: unknown) => {
       // Another start built the same meanwhile.
       if (isStale()) throw error;
     });
@@ -62,7 +62,7 @@ export async function buildConsole(): Promise<void> {
 }
 
 function isStale(): boolean {
-  const mark = join(consolePlace, markName);
+  const mark = join(consoleOutput, markName);
   return !existsSync(mark) || readFileSync(mark, 'utf8') !== digestOfSources();
 }
 

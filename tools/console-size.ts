@@ -2,7 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildConsole, consolePlace } from './build-console.ts';
+import { buildConsole, consoleOutput } from './build-console.ts';
 
 const mostBytes = 300 * 1024;
 const firstPage = 'src/pages/overview/overview.tsx';
@@ -23,7 +23,7 @@ interface Row {
 type Manifest = Readonly<Record<string, Chunk>>;
 
 await buildConsole();
-const manifest = JSON.parse(await readFile(join(consolePlace, '.vite/manifest.json'), 'utf8')) as Manifest;
+const manifest = JSON.parse(await readFile(join(consoleOutput, '.vite/manifest.json'), 'utf8')) as Manifest;
 const rows: Row[] = [];
 for (const file of ['index.html', ...filesOf(manifest)]) rows.push(await weigh(file));
 const total = { file: 'in all', brotli: sum(rows, 'brotli'), gzip: sum(rows, 'gzip') };
@@ -55,7 +55,7 @@ function filesOf(manifest: Manifest): Set<string> {
 }
 
 async function weigh(file: string): Promise<Row> {
-  const path = join(consolePlace, file);
+  const path = join(consoleOutput, file);
   const plain = await sizeOf(path);
   return { file, brotli: (await sizeOf(`${path}.br`)) ?? plain ?? 0, gzip: (await sizeOf(`${path}.gz`)) ?? plain ?? 0 };
 }

@@ -1,19 +1,19 @@
 /** Finds pairs of locations with the same lines in the same order. */
 
-export interface Place {
+export interface Location {
   readonly path: string;
   /** From one on, as editors count. */
   readonly line: number;
 }
 
 export interface Copy {
-  readonly one: Place;
-  readonly other: Place;
+  readonly one: Location;
+  readonly other: Location;
   readonly lines: number;
 }
 
 /** A line that says something, and where it stands. */
-interface Line extends Place {
+interface Line extends Location {
   readonly text: string;
 }
 

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { consolePlace } from './build-console.ts';
+import { consoleOutput } from './build-console.ts';
 
 interface Part {
   readonly name: string;
@@ -68,7 +68,7 @@ function collectParts(): Part[] {
         use: isRuntime ? 'runtime' : packed.has(place) ? 'packed' : 'needed',
       };
     });
-  const inConsole = bundled.parse(readJson(join(consolePlace, '.vite/license.json'))).map(
+  const inConsole = bundled.parse(readJson(join(consoleOutput, '.vite/license.json'))).map(
     ({ name, version, identifier, text }): Part => ({
       name,
       version,

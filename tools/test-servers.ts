@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { isSelfHosted, placesToTry, serverAt, toVariable } from '../test/servers/real-servers.ts';
+import { isSelfHosted, serverAt, serverKinds, toVariable } from '../test/servers/real-servers.ts';
 
 const env: Record<string, string | undefined> = { ...process.env };
 for (const argument of process.argv.slice(2)) {
@@ -14,7 +14,7 @@ for (const argument of process.argv.slice(2)) {
   env[toVariable(...name.split('.'))] = value;
 }
 
-const places = placesToTry();
+const places = serverKinds();
 for (const [name, value] of Object.entries(env)) {
   if (!name.startsWith(toVariable(''))) continue;
   const isKnown = places.some(({ family, variable }) =>

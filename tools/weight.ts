@@ -59,7 +59,7 @@ function check(): void {
 function reachedFrom(wanted: readonly string[]): readonly string[] {
   const found = new Set<string>();
   const add = (name: string, from: string): void => {
-    const path = placesFrom(from, name).find((one) => lock[one] !== undefined);
+    const path = foldersFrom(from, name).find((one) => lock[one] !== undefined);
     if (path === undefined || found.has(path)) return;
     found.add(path);
     for (const next of Object.keys(lock[path]?.dependencies ?? {})) add(next, path);
@@ -69,11 +69,11 @@ function reachedFrom(wanted: readonly string[]): readonly string[] {
 }
 
 /** Beside the package, then in each folder above it. */
-function placesFrom(path: string, name: string): readonly string[] {
+function foldersFrom(path: string, name: string): readonly string[] {
   const here = path === '' ? `node_modules/${name}` : `${path}/node_modules/${name}`;
   const above = path.lastIndexOf('/node_modules/');
   if (path === '') return [here];
-  return [here, ...placesFrom(above === -1 ? '' : path.slice(0, above), name)];
+  return [here, ...foldersFrom(above === -1 ? '' : path.slice(0, above), name)];
 }
 
 function megabytesOf(folders: readonly string[]): number {

@@ -5,7 +5,7 @@ import { at, countIn, listIn } from '../families/wire-formats/reading.ts';
 import { isJsonList, type Json, numberOf } from '../lib/json/json-text.ts';
 import { estimateTokens } from '../lib/token-ids.ts';
 
-interface ScoredPlace {
+interface ScoredIndex {
   readonly index: number;
   readonly score: Json;
 }
@@ -15,7 +15,7 @@ export function scoresIn(
   body: Json,
   documents: readonly string[],
   wanted: 'all' | 'any' = 'all',
-): readonly ScoredPlace[] {
+): readonly ScoredIndex[] {
   const list = isJsonList(body) ? body : listIn(at(body, 'results'), 'results');
   const scored = list.map((one) => {
     const index = countIn(at(one, 'index'));

@@ -16,7 +16,7 @@ import { bodyFor } from './request.ts';
 /** Calls of one request that are under way at a time. */
 const atATime = 8;
 /** Until a place is asked for again where there was none. */
-const placeAgainMs = 20;
+const slotRetryMs = 20;
 const mostCalls = 2_048;
 /** What stands beside the list goes along with each call: so much of it in all. */
 const mostRepeatedBytes = 64 * 1024 * 1024;
@@ -166,7 +166,7 @@ export class PartAsker<T extends Wanted> {
       if (this.end !== undefined) return true;
       // What is under way, or was served, gave its places to others: there will be one again.
       if (waits && isFull(error) && this.#hasBegun && performance.now() < this.#inquiry.asked.deadlineMs) {
-        await wait(placeAgainMs);
+        await wait(slotRetryMs);
         return this.#askPart(wanted, open, waits);
       }
       if (others.length === 0 || !isOfUpstream(error)) {

@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
-import { writeJournal } from '../../test/support/ledger/journal-place.ts';
+import { writeJournal } from '../../test/support/ledger/orphan-journal.ts';
 import { journal } from './journal.ts';
 
 const id = '019abcdef01200000000000000000001';

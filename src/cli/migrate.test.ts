@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
-import { writeJournal } from '../../test/support/ledger/journal-place.ts';
+import { writeJournal } from '../../test/support/ledger/orphan-journal.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { migrate } from './migrate.ts';
 

@@ -19,14 +19,14 @@ import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
 import { createFaultList, type Fault, type FaultList, withMaskedFault } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
 import { withIncluded } from './read/include.ts';
-import { withPlace } from './read/layers.ts';
+import { withLocation } from './read/layers.ts';
 import { readSideFiles } from './read/side-files.ts';
-import { type Place, type Source, toSource } from './read/source.ts';
+import { type FilePosition, type Source, toSource } from './read/source.ts';
 import { readSourceFile } from './read/source-file.ts';
 import { type Environment, substituting } from './read/substitute.ts';
-import { type DeclaredElement, toDeclared, toKeyPlaces, withoutKeys } from './store/declared.ts';
+import { type DeclaredElement, toDeclared, toKeyPositions, withoutKeys } from './store/declared.ts';
 import { type Element, openElements, toElements, withElements } from './store/resources.ts';
-import { keyFileOf, readKeyRing, type SecretKeyPlace, warningOf } from './store/secret-key.ts';
+import { keyFileOf, readKeyRing, type SecretKeySource, warningOf } from './store/secret-key.ts';
 
 export interface LoadOptions {
   /** What `--config` names. To load again what was loaded before, give its `file`. */
@@ -67,7 +67,7 @@ export interface LoadedConfiguration {
   /** What the file, or the embedded configuration, declares; made when it is asked for. */
   declared(): Promise<readonly DeclaredElement[]>;
   /** Where each key stands that is not the store's, by ID. */
-  readonly keyPlaces: ReadonlyMap<string, Place>;
+  readonly keyPositions: ReadonlyMap<string, FilePosition>;
   /** What of the store is in it. */
   readonly resources: readonly Resource[];
 }
@@ -138,18 +138,18 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     ...secretFiles.paths,
     ...sideFiles.paths,
   ];
-  const keyPlaces = await timeSliced(toKeyPlaces(source, substitution.tree, file));
+  const keyPositions = await timeSliced(toKeyPositions(source, substitution.tree, file));
   return {
     ok: true,
     snapshot,
     file,
     setOutside: places,
     files,
-    warnings: warnings.map((warning) => withMasks(withPlace(warning, positionOf))),
+    warnings: warnings.map((warning) => withMasks(withLocation(warning, positionOf))),
     misplacedSecrets,
     credentialCounts,
     declared: createDeclared(source, substitution.tree, file),
-    keyPlaces,
+    keyPositions,
     resources,
   };
 }
@@ -176,7 +176,7 @@ function storeIn(tree: unknown): string | undefined {
   return typeof written === 'string' ? written : undefined;
 }
 
-async function findKeyRing(place: SecretKeyPlace, faults: FaultList): Promise<KeyRing | 'none' | 'unfit'> {
+async function findKeyRing(place: SecretKeySource, faults: FaultList): Promise<KeyRing | 'none' | 'unfit'> {
   try {
     return (await readKeyRing(place)) ?? 'none';
   } catch (error) {

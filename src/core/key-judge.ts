@@ -3,7 +3,7 @@
 import type { Caps } from './caps.ts';
 import type { FieldFault } from './field-fault.ts';
 import type { CapsDocument, KeyRecord, KeyTerms, KeyTermsDocument } from './key.ts';
-import type { Place } from './resource-editor.ts';
+import type { FilePosition } from './resource-editor.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { KeyChange, NewKey } from './store/keys.ts';
 
@@ -33,5 +33,5 @@ export interface KeyJudge {
     snapshot: Snapshot,
   ): readonly string[];
   /** Where the file declares the key. */
-  placeOf(id: string): Place | undefined;
+  positionOf(id: string): FilePosition | undefined;
 }

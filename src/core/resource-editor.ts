@@ -14,7 +14,7 @@ type ManagedBy = (typeof managers)[number];
 /** In the words of the configuration file. */
 export type ElementDocument = Readonly<Record<string, unknown>>;
 
-export interface Place {
+export interface FilePosition {
   /** Absolute. */
   readonly file: string;
   readonly line: number;
@@ -26,7 +26,7 @@ export interface ConfiguredElement {
   readonly id: string;
   readonly managedBy: ManagedBy;
   /** Where the file declares it. */
-  readonly place: Place | undefined;
+  readonly place: FilePosition | undefined;
   /** Of what is in the store. */
   readonly version: number | undefined;
   readonly updatedAtMs: number | undefined;

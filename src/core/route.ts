@@ -25,7 +25,7 @@ export interface Route {
   readonly label: Label;
   /** Served through this label where an upstream's family has no offer for the route's own. */
   readonly fallbackLabel?: Label;
-  readonly model: ModelPlace;
+  readonly model: ModelField;
   /** What stands behind the model in the upstream's path, where the operation has several methods there. */
   readonly verb?: string;
   /** It is answered by a stream, whatever the body says: its events as they are where the query has this, else as the elements of a list. */
@@ -53,7 +53,7 @@ export interface Route {
   readonly isFree?: true;
 }
 
-export interface ModelPlace {
+export interface ModelField {
   readonly from: 'body' | 'path';
   /** Where the body may name it again: fields with dots between, `[]` behind those of lists. */
   readonly again?: readonly string[];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { clearSocketFile, dressSocketFile, SocketFileError, toSocketFault } from './socket-file.ts';
 
-async function placeFor(t: TestContext): Promise<string> {
+async function pathFor(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-socket-'));
   t.after(() => rm(directory, { recursive: true }));
   return join(directory, 'p.sock');
@@ -40,7 +40,7 @@ const fault = (expected: RegExp) => (error: unknown) =>
 const socket = { mode: 0o600, owner: undefined, group: undefined, isTrusted: false };
 
 test('removes a stale socket file, and reports nothing if there is none', async (t) => {
-  const path = await placeFor(t);
+  const path = await pathFor(t);
   await clearSocketFile(path);
   await leaveBehind(t, path);
   assert.equal(await exists(path), true);
@@ -49,14 +49,14 @@ test('removes a stale socket file, and reports nothing if there is none', async 
 });
 
 test('keeps a socket in use, and the fault names it', async (t) => {
-  const path = await placeFor(t);
+  const path = await pathFor(t);
   await listenAt(t, path);
   await assert.rejects(clearSocketFile(path), fault(new RegExp(`^somebody listens at ${path}; stop what listens`)));
   assert.equal(await exists(path), true);
 });
 
 test('keeps a file that is no socket, including a link to one', async (t) => {
-  const path = await placeFor(t);
+  const path = await pathFor(t);
   await writeFile(path, 'precious');
   await assert.rejects(clearSocketFile(path), fault(/is no socket; remove it/));
   assert.equal((await stat(path)).size, 8);
@@ -68,7 +68,7 @@ test('keeps a file that is no socket, including a link to one', async (t) => {
 });
 
 test('mode, owner and group are set by number or name, and invalid ones are a fault', async (t) => {
-  const path = await placeFor(t);
+  const path = await pathFor(t);
   await writeFile(path, '');
   const { uid, gid } = await stat(path);
   await dressSocketFile({ ...socket, path, mode: 0o620, owner: uid, group: String(gid) });

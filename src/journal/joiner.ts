@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
 import { ItemReader, idNumberOf } from './journal-items.ts';
-import { type FramePlace, type JournalLine, parseLine } from './journal-records.ts';
+import { type FramePosition, type JournalLine, parseLine } from './journal-records.ts';
 
 /** What came of a piece of journal. */
 export interface Joined {
@@ -196,7 +196,7 @@ export class Joiner {
     return id;
   }
 
-  #wasRead({ segment, offset }: FramePlace): boolean {
+  #wasRead({ segment, offset }: FramePosition): boolean {
     return (this.#ends.get(segment) ?? 0) > offset;
   }
 }

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Name, RowItem } from './journal-items.ts';
-import type { FramePlace } from './journal-records.ts';
+import type { FramePosition } from './journal-records.ts';
 
 const usualBytes = 8_192;
 let lastNumber = 0;
@@ -71,7 +71,7 @@ export interface Job {
   readonly ends: Part | undefined;
   readonly beginnings: Part | undefined;
   /** Where it was tried already. */
-  readonly places: FramePlace[];
+  readonly places: FramePosition[];
   /** How often since it was taken up. */
   tries: number;
   /** Ends for which nobody waits any more. */

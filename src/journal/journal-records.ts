@@ -6,7 +6,7 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { itemHeadBytes, itemKinds, type RowItem } from './journal-items.ts';
 
 /** Where a frame was written, or should have been. */
-export interface FramePlace {
+export interface FramePosition {
   readonly segment: number;
   readonly offset: number;
 }
@@ -42,7 +42,7 @@ interface VoidRecord {
  */
 interface AgainRecord {
   readonly kind: 'again';
-  readonly places: readonly FramePlace[];
+  readonly places: readonly FramePosition[];
   readonly isLate: boolean;
 }
 

@@ -11,7 +11,7 @@ import { type JournalFiles, systemFiles } from './journal-files.ts';
 import { FrameWriter, frameBytes } from './journal-frame.ts';
 import type { RowItem } from './journal-items.ts';
 import { type Job, Part, promiseOf, sizeOf } from './journal-job.ts';
-import { type FramePlace, toItem } from './journal-records.ts';
+import { type FramePosition, toItem } from './journal-records.ts';
 import { listSegments, type SegmentWriter } from './journal-segment.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
@@ -65,7 +65,7 @@ const lookEveryMs = 20;
 /** What cannot be written in so many segments cannot be written for now. */
 const mostTries = 2;
 /** Of the places where something was tried, the last ones are told to the reader. */
-const mostPlaces = 64;
+const mostPositions = 64;
 /** Space for a new exchange: the state without it counts as failing. */
 const usualFrameBytes = 4_096;
 /** Buffers of parts are used again: so many, and none that grew beyond so much. */
@@ -310,7 +310,7 @@ class FileJournal implements Journal {
       const place = { segment: segment.number, offset: segment.offset };
       const frame = this.#encode(job, own, segment, bytes);
       try {
-        this.#checkPlace(segment);
+        this.#checkPosition(segment);
         segment.append(frame);
       } catch (thrown) {
         this.#failed(job, place, thrown);
@@ -344,14 +344,14 @@ class FileJournal implements Journal {
   }
 
   /** What is written to a file that somebody deleted reaches nobody, and the system says nothing of it. */
-  #checkPlace(segment: SegmentWriter): void {
+  #checkPosition(segment: SegmentWriter): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < this.#nextLookMs) return;
     if (!segment.isThere()) throw new Error('its files were deleted');
     this.#nextLookMs = nowMs + lookEveryMs;
   }
 
-  #sync(segment: SegmentWriter, job: Job, voids: readonly string[], bytes: number, place: FramePlace): void {
+  #sync(segment: SegmentWriter, job: Job, voids: readonly string[], bytes: number, place: FramePosition): void {
     this.#isBusy = true;
     segment.sync().then(
       () => {
@@ -388,9 +388,9 @@ class FileJournal implements Journal {
     this.#buffers.push(part.buffer);
   }
 
-  #failed(job: Job, place: FramePlace, thrown: unknown): void {
+  #failed(job: Job, place: FramePosition, thrown: unknown): void {
     job.places.push(place);
-    if (job.places.length > mostPlaces) job.places.shift();
+    if (job.places.length > mostPositions) job.places.shift();
     job.tries += 1;
     this.#supply.abandon(thrown, job.tries >= mostTries);
   }
@@ -418,7 +418,7 @@ class FileJournal implements Journal {
   }
 
   /** It goes into the journal as soon as that can be written, marked as late. */
-  #keep(late: Part, places: FramePlace[]): void {
+  #keep(late: Part, places: FramePosition[]): void {
     const { bytes } = late;
     if (this.#lateBytes + bytes > mostLateBytes) {
       this.#options.log?.error('ends of exchanges are lost: too many wait for the journal', { bytes });

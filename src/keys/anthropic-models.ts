@@ -18,8 +18,8 @@ export const anthropicPaging: QueryGrammar = {
 /** Without `limit` all that there are. */
 export function listForAnthropic(snapshot: Snapshot, key: KeyRecord, query: Query, installedAtS: number): unknown {
   const models = seenBy(snapshot, key).filter((model) => isAskedForMessages(model, key));
-  const start = placeOf(models, query, 'after_id', 0, 1);
-  const end = placeOf(models, query, 'before_id', models.length, 0);
+  const start = cursorIn(models, query, 'after_id', 0, 1);
+  const end = cursorIn(models, query, 'before_id', models.length, 0);
   const limit = query.get('limit') === undefined ? models.length : Number(query.get('limit'));
   const isBackwards = query.get('before_id') !== undefined;
   const page = isBackwards
@@ -45,7 +45,7 @@ function isAskedForMessages({ operations }: Model, key: KeyRecord): boolean {
 }
 
 /** Where the page begins or ends; `beside` says on which side of the model that is named. */
-function placeOf(models: readonly Model[], query: Query, name: string, otherwise: number, beside: number): number {
+function cursorIn(models: readonly Model[], query: Query, name: string, otherwise: number, beside: number): number {
   const id = query.get(name);
   if (id === undefined) return otherwise;
   const index = models.findIndex((model) => model.id === id);

@@ -16,13 +16,13 @@ export class PatchedBytes implements StoredBytes {
   readonly #bytes: StoredBytes;
   readonly #patches: Patches;
   /** Where each patch begins in what comes of it. */
-  readonly #places: readonly number[];
+  readonly #offsets: readonly number[];
 
   constructor(bytes: StoredBytes, patches: Patches) {
     this.#bytes = bytes;
     this.#patches = patches;
     let more = 0;
-    this.#places = patches.starts.map((start, index) => {
+    this.#offsets = patches.starts.map((start, index) => {
       const place = start + more;
       more += patches.text.length - ((patches.ends[index] ?? start) - start);
       return place;
@@ -42,14 +42,14 @@ export class PatchedBytes implements StoredBytes {
     const source = await this.#whole(from, this.#sourceOf(end, this.#lastBefore(end)));
     let index = this.#lastBefore(at);
     for (let place = at; place < end; ) {
-      const behind = index < 0 ? 0 : (this.#places[index] ?? 0) + text.length;
+      const behind = index < 0 ? 0 : (this.#offsets[index] ?? 0) + text.length;
       if (index >= 0 && place < behind) {
         const offset = place - (behind - text.length);
         pieces.push(text.subarray(offset, offset + end - place));
         place = Math.min(behind, end);
         continue;
       }
-      const next = Math.min(this.#places[index + 1] ?? end, end);
+      const next = Math.min(this.#offsets[index + 1] ?? end, end);
       const start = this.#sourceOf(place, index) - from;
       pieces.push(source.subarray(start, start + next - place));
       place = next;
@@ -61,10 +61,10 @@ export class PatchedBytes implements StoredBytes {
   /** The last patch that begins there or before; -1 where there is none. */
   #lastBefore(place: number): number {
     let low = 0;
-    let high = this.#places.length;
+    let high = this.#offsets.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#places[middle] ?? 0) <= place) low = middle + 1;
+      if ((this.#offsets[middle] ?? 0) <= place) low = middle + 1;
       else high = middle;
     }
     return low - 1;
@@ -73,7 +73,7 @@ export class PatchedBytes implements StoredBytes {
   /** Where in the file that is, behind the patch of this number. */
   #sourceOf(place: number, index: number): number {
     if (index < 0) return place;
-    const behind = (this.#places[index] ?? 0) + this.#patches.text.length;
+    const behind = (this.#offsets[index] ?? 0) + this.#patches.text.length;
     return (this.#patches.ends[index] ?? 0) + Math.max(place - behind, 0);
   }
 

@@ -6,7 +6,7 @@ import { isPartForModel } from '../core/model-fields.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
 import { plainName } from '../lib/multipart/part-head.ts';
 import { refusedModel } from './other-models.ts';
-import type { NamedModel, NamePlace, Question, QuestionReader } from './question.ts';
+import type { NamedModel, NameSpan, Question, QuestionReader } from './question.ts';
 
 /** No model has a longer name. */
 const longestNameBytes = 1_024;
@@ -25,7 +25,7 @@ export async function readForm(
   read: QuestionReader,
   modelPart: ModelPart | undefined,
 ): Promise<Question> {
-  const model = modelPart === undefined ? undefined : placeIn(upload, modelPart);
+  const model = modelPart === undefined ? undefined : nameSpanIn(upload, modelPart);
   const others = otherModelsInForm(upload.parts, modelPart?.name);
   const question = await read(Buffer.from(toJson(upload.parts)));
   let fileBytes = 0;
@@ -37,7 +37,7 @@ export async function readForm(
   };
 }
 
-function placeIn({ parts, boundary, beginsAt }: Upload, { name, mayBeMissing }: ModelPart): NamePlace {
+function nameSpanIn({ parts, boundary, beginsAt }: Upload, { name, mayBeMissing }: ModelPart): NameSpan {
   const part = modelIn(parts, name, mayBeMissing);
   if (part !== undefined) return { start: part.start, end: part.end };
   // Before the others: who reads it can choose where a file goes while it still comes.

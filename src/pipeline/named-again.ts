@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import type { ModelPlace } from '../core/route.ts';
+import type { ModelField } from '../core/route.ts';
 import { elementsOf, type JsonSpan } from '../lib/json/json-elements.ts';
 import { compileWatchedKeys, type JsonField, scanJson, scanJsonSliced, textOf } from '../lib/json/json-scan.ts';
 import { sliceIfOver } from '../lib/time-slices.ts';
@@ -21,7 +21,7 @@ const longestNameBytes = 4_096;
 const oneSliceBytes = 512 * 1024;
 
 /** In the order in which they stand there. Throws where one is another model's. */
-export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelPlace, model: string) {
+export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelField, model: string) {
   const named: NamedAgain[] = [];
   const whole = { start: 0, end: body.length };
   for (const place of again) {

@@ -224,11 +224,11 @@ export function renamedAt(
     const name = nameAt(other, target);
     return name === other.name ? [] : [{ ...other.at, text: isForm ? name : JSON.stringify(name) }];
   });
-  const byPlace = patches.toSorted((one, another) => another.start - one.start);
+  const byStart = patches.toSorted((one, another) => another.start - one.start);
   const patched = (body: CallBody): CallBody =>
-    byPlace.reduce<CallBody>((written, { start, end, text }) => withSpan(written, start, end, text), body);
+    byStart.reduce<CallBody>((written, { start, end, text }) => withSpan(written, start, end, text), body);
   const moved = (offset: number): number =>
-    byPlace.reduce(
+    byStart.reduce(
       (at, { start, end, text }) => (start < offset ? at + Buffer.byteLength(text) - (end - start) : at),
       offset,
     );

@@ -48,7 +48,7 @@ export interface Form {
   readonly body: CallBody;
   readonly bytes: number;
   /** Undefined where the form has none. */
-  readonly model: NamePlace | undefined;
+  readonly model: NameSpan | undefined;
   /** Parts by which an upstream might be told another model. */
   readonly others: readonly NamedModel[];
   /** Of all its files together. */
@@ -63,7 +63,7 @@ export interface NamedModel {
   readonly at: JsonSpan | 'query';
 }
 
-export interface NamePlace {
+export interface NameSpan {
   readonly start: number;
   readonly end: number;
   /** Where the form has no part for it, as its path names the model: what makes one of the name there. */

@@ -23,7 +23,7 @@ import { createAlertPost, sign } from '../budgets/alerts.ts';
 import { createKeyJudge } from '../config/elements/key/judge.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { createResourceEditor, type ResourceEditorDeps } from '../config/store/resource-editor.ts';
-import { canSeal, findOwnKey, type SecretKeyPlace } from '../config/store/secret-key.ts';
+import { canSeal, findOwnKey, type SecretKeySource } from '../config/store/secret-key.ts';
 import type { Family } from '../core/family.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../core/store/store.ts';
@@ -176,8 +176,8 @@ function viewOf({ current, refused }: AdminDeps): ConfigurationView {
   };
 }
 
-export function toInstanceFacts(storeUrl: () => string, secrets: Omit<SecretKeyPlace, 'store'>): InstanceFacts {
-  const place = (): SecretKeyPlace => ({ ...secrets, store: storeUrl() });
+export function toInstanceFacts(storeUrl: () => string, secrets: Omit<SecretKeySource, 'store'>): InstanceFacts {
+  const place = (): SecretKeySource => ({ ...secrets, store: storeUrl() });
   return {
     startedAtMs: Math.round(performance.timeOrigin),
     runtime: `Node.js ${process.versions.node}`,

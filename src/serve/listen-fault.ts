@@ -4,7 +4,7 @@ import { UserFault } from '../core/user-fault.ts';
 import { clearSocketFile, SocketFileError } from '../http/socket-file.ts';
 import { codeOf } from '../lib/thrown.ts';
 
-export interface Place {
+export interface ListenAddress {
   /** The section of the configuration that names it. */
   readonly name: 'server' | 'console';
   readonly host: string;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** What is nobody's setting stays as it is. */
-export function toListenFault(error: unknown, { name, host, port }: Place): unknown {
+export function toListenFault(error: unknown, { name, host, port }: ListenAddress): unknown {
   if (error instanceof SocketFileError) return new UserFault(error.message);
   switch (codeOf(error)) {
     case 'EADDRINUSE':

@@ -81,7 +81,7 @@ function secretsFolder({ store, ledger }: Pick<Snapshot, 'store' | 'ledger'>, cw
   return place.kind === 'file' ? dirname(place.path) : resolve(cwd, ledger.directory, '..');
 }
 
-interface FirstKeyPlace {
+interface FirstKeyOutput {
   readonly keyFile: string;
   readonly baseUrl: string;
   readonly snapshot: Snapshot;
@@ -90,7 +90,7 @@ interface FirstKeyPlace {
 /** To standard output, or into a file where that is collected: what a log holds, many can read, and for long. */
 async function tellFirstKey(
   secret: string,
-  { keyFile, baseUrl, snapshot }: FirstKeyPlace,
+  { keyFile, baseUrl, snapshot }: FirstKeyOutput,
   log: Log,
   { env, stdout, terminal }: Outlets,
 ): Promise<void> {

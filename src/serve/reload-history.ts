@@ -87,7 +87,7 @@ type Documents = ReadonlyMap<string, unknown>;
 /** Without secrets. Of keys, whose secrets stand in the file, it is said which there are. */
 async function documentsOf(configuration: LoadedConfiguration): Promise<Documents> {
   const declared = await configuration.declared();
-  const keys = [...configuration.keyPlaces.keys()].map((id) => [`key ${id}`, { id }] as const);
+  const keys = [...configuration.keyPositions.keys()].map((id) => [`key ${id}`, { id }] as const);
   return new Map([...declared.map(({ kind, id, document }) => [`${kind} ${id}`, document] as const), ...keys]);
 }
 

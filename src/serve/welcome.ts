@@ -28,7 +28,7 @@ const samples: readonly Sample[] = operations.flatMap((operation): Sample[] => {
 const mostLines = 6;
 
 /** Shown, or in a file that its owner can read. */
-type KeyPlace = { readonly secret: string } | { readonly file: string };
+type KeyOutput = { readonly secret: string } | { readonly file: string };
 
 /** Where no model answers yet. */
 const nextSteps: readonly string[] = [
@@ -37,7 +37,7 @@ const nextSteps: readonly string[] = [
   '  in the configuration file: "postern init" writes one to start from, and a running gateway reads it again when it is saved.',
 ];
 
-export function firstKeyLines(key: KeyPlace, baseUrl: string, snapshot: Snapshot): string[] {
+export function firstKeyLines(key: KeyOutput, baseUrl: string, snapshot: Snapshot): string[] {
   const lines =
     'secret' in key
       ? ['', 'Postern is running, and this is its first key. It is shown only now:', '', `  ${key.secret}`]
@@ -71,7 +71,7 @@ export function setUpFileLines(file: string): string[] {
   ];
 }
 
-function toCurl(url: string, key: KeyPlace, body: unknown): string {
+function toCurl(url: string, key: KeyOutput, body: unknown): string {
   const authorization =
     'secret' in key ? `'Authorization: Bearer ${key.secret}'` : `"Authorization: Bearer $(cat ${toQuoted(key.file)})"`;
   return `curl ${toTarget(url)} -H ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;

@@ -3,7 +3,7 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOf } from '../lib/thrown.ts';
-import { parseStoreUrl, type StorePlace } from './open-store.ts';
+import { parseStoreUrl, type StoreLocation } from './open-store.ts';
 import { toStoreError } from './sqlite/sqlite-faults.ts';
 import { copyInto, open } from './sqlite/sqlite-file.ts';
 import { StoreError } from './store-error.ts';
@@ -15,7 +15,7 @@ export interface Backup {
 }
 
 /** Never over a file that is there. Throws a StoreError. */
-export function backupStore(url: string, target: string, { cwd }: StorePlace): Backup {
+export function backupStore(url: string, target: string, { cwd }: StoreLocation): Backup {
   const place = parseStoreUrl(url, cwd);
   const file = resolve(cwd, target);
   switch (place.kind) {

@@ -9,12 +9,12 @@ import type { StoreLoss } from './sqlite/sqlite-guard.ts';
 import { migrateSqliteFile, openSqliteFile, openSqliteMemory, readMissingOfFile } from './sqlite/sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
-export interface StorePlace {
+export interface StoreLocation {
   /** What relative paths are relative to. */
   readonly cwd: string;
 }
 
-export interface OpenStoreOptions extends StorePlace {
+export interface OpenStoreOptions extends StoreLocation {
   readonly clock?: Clock;
   /** A SQLite file is read and written in a thread of its own, so that the process never waits for the disk. */
   readonly inThread?: boolean;
@@ -32,13 +32,13 @@ export type StoreUrl =
   | { readonly kind: 'postgres'; readonly url: string };
 
 /** Whether a store was made there already, as far as a look at the disk tells; to open it would make one. */
-export function storeExists(url: string, { cwd }: StorePlace): boolean {
+export function storeExists(url: string, { cwd }: StoreLocation): boolean {
   const place = parseStoreUrl(url, cwd);
   return place.kind === 'postgres' || (place.kind === 'file' && existsSync(place.path));
 }
 
 /** What it takes of this machine's disk; undefined where it is elsewhere. */
-export async function storeBytes(url: string, { cwd }: StorePlace): Promise<number | undefined> {
+export async function storeBytes(url: string, { cwd }: StoreLocation): Promise<number | undefined> {
   const place = parseStoreUrl(url, cwd);
   if (place.kind !== 'file') return undefined;
   const sizes = await Promise.all([place.path, `${place.path}-wal`].map(sizeOf));
@@ -73,7 +73,7 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
 }
 
 /** Runs the migrations that are missing, and gives back their names; or those that are set aside for the version to go back to. */
-export async function migrateStore(url: string, { cwd }: StorePlace, backTo?: string): Promise<string[]> {
+export async function migrateStore(url: string, { cwd }: StoreLocation, backTo?: string): Promise<string[]> {
   const place = parseStoreUrl(url, cwd);
   switch (place.kind) {
     case 'memory':
@@ -86,7 +86,7 @@ export async function migrateStore(url: string, { cwd }: StorePlace, backTo?: st
 }
 
 /** The names of the migrations that are missing; changes nothing. */
-export async function readMissingMigrations(url: string, { cwd }: StorePlace): Promise<string[]> {
+export async function readMissingMigrations(url: string, { cwd }: StoreLocation): Promise<string[]> {
   const place = parseStoreUrl(url, cwd);
   switch (place.kind) {
     case 'memory':

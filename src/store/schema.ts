@@ -15,7 +15,7 @@ export interface Schema {
   readonly ledger: LedgerTable;
   /** In SQLite alone, as are the next two. */
   readonly ledger_slices: LedgerSliceTable;
-  readonly ledger_places: LedgerPlaceTable;
+  readonly ledger_places: LedgerSharedTable;
   readonly ledger_rows: CompactRowTable;
   readonly usage_hours: UsageTable;
   readonly usage_days: UsageTable;
@@ -164,7 +164,7 @@ export interface LedgerTable {
 }
 
 /** What many rows have in common. */
-export interface LedgerPlaceTable
+export interface LedgerSharedTable
   extends Pick<
     LedgerTable,
     | ('node' | 'key' | 'project' | 'route' | 'operation' | 'label' | 'model' | 'upstream' | 'upstream_model')
@@ -213,7 +213,7 @@ interface SumColumns {
 }
 
 /** What one sum is told from another by. */
-export interface UsagePlace {
+export interface UsageGroup {
   /** Milliseconds since the epoch, at the beginning of the hour or day. */
   readonly span: number;
   readonly key: string;
@@ -226,10 +226,10 @@ export interface UsagePlace {
   readonly outcome: string;
 }
 
-export interface UsageTable extends UsagePlace, SumColumns {}
+export interface UsageTable extends UsageGroup, SumColumns {}
 
 /** What was counted beside tokens, search units and items: a line for each, where there is any. */
-export interface UnitUsageTable extends UsagePlace {
+export interface UnitUsageTable extends UsageGroup {
   /** As in `units` of the ledger; calls of tools each by their kind. */
   readonly unit: string;
   readonly amount: number;

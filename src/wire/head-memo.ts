@@ -1,7 +1,4 @@
-/**
- * Caches parsed heads: a client sends the same one each time except for Content-Length. Connections share admitted heads, for at most the life of
- * the first, so that no secret is kept longer.
- */
+/** Caches parsed heads, which clients repeat. Connections share admitted ones for the life of the first, so that no secret stays. */
 
 import { Buffer } from 'node:buffer';
 import type { WireFault } from './fault.ts';

@@ -16,7 +16,7 @@ import {
   joinBooks,
   readBooks,
   readRows,
-  type StorePlace,
+  type StoreLocation,
   startedAtMs,
   withStore,
 } from './support/readings/books.ts';
@@ -144,7 +144,7 @@ async function setUp({ t, seed }: ChaosRig, scene: Scene): Promise<Stage> {
 
 class Stage {
   readonly upstream: PaidUpstream;
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   readonly spenders: Spenders;
   /** How long after the restart everything of the time before had its row, each time that it was looked at. */
   readonly resolved: number[] = [];
@@ -156,7 +156,7 @@ class Stage {
 
   constructor(
     upstream: PaidUpstream,
-    place: StorePlace,
+    place: StoreLocation,
     config: Readonly<Record<string, unknown>>,
     random: () => number,
   ) {

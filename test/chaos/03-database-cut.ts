@@ -19,7 +19,7 @@ import { type ChaosRig, definePromise, type Figure, type Scale } from './promise
 import { Spenders } from './support/clients/spenders.ts';
 import { cutAt, type Damage, overwrite, Remains } from './support/disturbances/cut-database.ts';
 import { createRandom } from './support/random.ts';
-import { type Books, readBooks, type StorePlace, withStore } from './support/readings/books.ts';
+import { type Books, readBooks, type StoreLocation, withStore } from './support/readings/books.ts';
 import { createViolations } from './support/readings/findings.ts';
 import { paidModels, startPaidUpstream } from './support/upstreams/paid-upstream.ts';
 
@@ -288,7 +288,7 @@ interface Fault {
 
 /** The import of what stands in the journal, as the next process would do it, and then all that is in the store. */
 async function openAndImport(copy: Remains): Promise<(Books & { readonly said: readonly string[] }) | Fault> {
-  const place: StorePlace = { url: storeUrl, cwd: copy.directory };
+  const place: StoreLocation = { url: storeUrl, cwd: copy.directory };
   let isAtOpening = true;
   try {
     const said = await withStore(place, async (store) => {

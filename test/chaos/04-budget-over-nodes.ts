@@ -13,7 +13,7 @@ import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { type Answer, Caller, inWords, type Question } from './support/clients/caller.ts';
 import { createRandom } from './support/random.ts';
-import { compareAccounts, joinBooks, readBooks, type StorePlace, sumNanos } from './support/readings/books.ts';
+import { compareAccounts, joinBooks, readBooks, type StoreLocation, sumNanos } from './support/readings/books.ts';
 import { none } from './support/readings/findings.ts';
 
 const rounds: Readonly<Record<Scale, number>> = { long: 8, short: 1 };
@@ -343,7 +343,7 @@ function toAnswerFigures(name: string, trials: readonly Trial[]): Figure[] {
 
 async function compareBooks(
   name: string,
-  place: StorePlace,
+  place: StoreLocation,
   charges: ReadonlyMap<string, number>,
   trials: readonly Trial[],
 ): Promise<Figure[]> {

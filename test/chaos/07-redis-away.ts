@@ -15,7 +15,7 @@ import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
 import { type Answer, Caller, inWords } from './support/clients/caller.ts';
 import { type Fault, redisFaults, type Victim } from './support/disturbances/redis-faults.ts';
-import { compareAccounts, joinBooks, readBooks, type StorePlace } from './support/readings/books.ts';
+import { compareAccounts, joinBooks, readBooks, type StoreLocation } from './support/readings/books.ts';
 import { none } from './support/readings/findings.ts';
 import { latencyOf } from './support/readings/latency.ts';
 
@@ -145,7 +145,7 @@ class Stage {
   readonly others: Answer[] = [];
   readonly #nodes: readonly GatewayProcess[];
   readonly #caller: Caller;
-  readonly #place: StorePlace;
+  readonly #place: StoreLocation;
   readonly #charges: ReadonlyMap<string, number>;
   readonly #clients: readonly Promise<void>[];
   #isOver = false;
@@ -153,7 +153,7 @@ class Stage {
   constructor(
     nodes: readonly GatewayProcess[],
     caller: Caller,
-    place: StorePlace,
+    place: StoreLocation,
     charges: ReadonlyMap<string, number>,
   ) {
     this.#nodes = nodes;

@@ -25,7 +25,7 @@ import {
 import { type Scene, setScene } from './support/secrets/canary-scene.ts';
 import { createAnswers, leaveOpen, sendTraffic, type Traffic } from './support/secrets/canary-traffic.ts';
 import { readJournals, readRedis } from './support/secrets/remains.ts';
-import { inEachStore, type StorePlace } from './support/secrets/store-places.ts';
+import { inEachStore, type StoreLocation } from './support/secrets/store-locations.ts';
 
 const sizes: Readonly<Record<Scale, Size>> = {
   long: {
@@ -63,7 +63,7 @@ export default definePromise({
 async function watch(
   rig: ChaosRig,
   root: string,
-  place: StorePlace,
+  place: StoreLocation,
   marks: Marks,
   random: () => number,
 ): Promise<Figure[]> {

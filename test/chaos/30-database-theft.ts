@@ -17,7 +17,7 @@ import { readMetric } from './support/readings/metric.ts';
 import { Breath, Canaries, type Trace } from './support/secrets/canaries.ts';
 import { openByHand, sealedForm, toForgeries } from './support/secrets/forgeries.ts';
 import { readJournals } from './support/secrets/remains.ts';
-import { inEachStore, type StorePlace } from './support/secrets/store-places.ts';
+import { inEachStore, type StoreLocation } from './support/secrets/store-locations.ts';
 
 interface Size {
   readonly keys: number;
@@ -52,7 +52,7 @@ export default definePromise({
 
 /** What a used gateway leaves, and what is known of it here. */
 interface Loot {
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   readonly directory: string;
   readonly configFile: string;
   readonly sealingKey: string;
@@ -61,7 +61,7 @@ interface Loot {
   readonly credentials: ReadonlyMap<string, string>;
 }
 
-async function rob(rig: ChaosRig, root: string, place: StorePlace): Promise<Figure[]> {
+async function rob(rig: ChaosRig, root: string, place: StoreLocation): Promise<Figure[]> {
   const usage = { prompt_tokens: 1, total_tokens: 1 };
   const upstream = await startFakeUpstream((_, reply) => reply.json(200, { usage }));
   rig.t.after(() => upstream.close());

@@ -19,7 +19,7 @@ import { callStore } from './support/hostile/hostile-store-calls.ts';
 import { createRandom } from './support/random.ts';
 import { none } from './support/readings/findings.ts';
 import { readMetric } from './support/readings/metric.ts';
-import { inEachStore, type StorePlace } from './support/secrets/store-places.ts';
+import { inEachStore, type StoreLocation } from './support/secrets/store-locations.ts';
 
 interface Size {
   /** Of those that are known; the rest are drawn by chance. */
@@ -135,7 +135,7 @@ class Slowest {
 /** What went on in one store. */
 interface Attack {
   readonly rig: ChaosRig;
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   readonly directory: string;
   readonly configFile: string;
   readonly gateway: GatewayProcess;
@@ -147,7 +147,7 @@ interface Attack {
   readonly slowest: { readonly requests: Slowest; readonly commands: Slowest };
 }
 
-async function attack(rig: ChaosRig, root: string, place: StorePlace, texts: readonly string[]): Promise<Figure[]> {
+async function attack(rig: ChaosRig, root: string, place: StoreLocation, texts: readonly string[]): Promise<Figure[]> {
   const upstream = await startFakeUpstream(answerAsAsked);
   rig.t.after(() => upstream.close());
   const directory = await mkdtemp(join(root, `${place.name}-`));
@@ -219,7 +219,7 @@ const toText = (name: string): string =>
   name.includes('}') ? name.replaceAll('${', '$${') : `\${NOBODY_SET_THIS:-${name}}`;
 
 function toConfig(
-  place: StorePlace,
+  place: StoreLocation,
   upstream: FakeUpstream,
   directory: string,
   named: ReadonlySet<string>,
@@ -348,7 +348,7 @@ async function runAll({
 }
 
 /** Tables with their columns, and indices. */
-async function describeTables(place: StorePlace): Promise<string> {
+async function describeTables(place: StoreLocation): Promise<string> {
   const statement =
     place.name === 'SQLite'
       ? 'select name, sql from sqlite_schema order by name'
@@ -357,7 +357,7 @@ async function describeTables(place: StorePlace): Promise<string> {
   return JSON.stringify(await place.run(statement));
 }
 
-async function countKeys(place: StorePlace, made: number): Promise<string[]> {
+async function countKeys(place: StoreLocation, made: number): Promise<string[]> {
   const [row] = await place.run('select count(*) as "all", count(revoked_at) as revoked from keys');
   const found = Number(row?.all);
   return [

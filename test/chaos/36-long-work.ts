@@ -37,7 +37,7 @@ const failingFactor = 10;
 /** The pretended service that answers conversations, too: bridges are the same over all. */
 const speaksChat = 'mistral';
 
-interface Place {
+interface Service {
   readonly family: string;
   readonly operation: Operation;
   readonly model: string;
@@ -140,8 +140,10 @@ function someOfEach(sent: number, all: number, refused: number): Figure {
 }
 
 /** A pretended service for each family, and models for whatever each offers. */
-async function openServices(t: TestContext): Promise<{ places: Place[]; document: Readonly<Record<string, unknown>> }> {
-  const places: Place[] = [];
+async function openServices(
+  t: TestContext,
+): Promise<{ places: Service[]; document: Readonly<Record<string, unknown>> }> {
+  const places: Service[] = [];
   const upstreams: object[] = [];
   const models: object[] = [];
   const add = (family: string, operation: Operation, target: object, model: string): void => {

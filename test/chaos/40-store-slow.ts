@@ -17,7 +17,7 @@ import {
   compareAccounts,
   joinBooks,
   readBooks,
-  type StorePlace,
+  type StoreLocation,
   sumNanos,
   withStore,
 } from './support/readings/books.ts';
@@ -140,7 +140,7 @@ interface StageParts {
   readonly nodes: readonly GatewayProcess[];
   readonly proxy: ChaosProxy;
   readonly charges: ReadonlyMap<string, number>;
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   readonly caller: Caller;
   readonly random: () => number;
 }

@@ -20,7 +20,7 @@ import {
   countOutcomes,
   joinBooks,
   readBooks,
-  type StorePlace,
+  type StoreLocation,
   sumNanos,
 } from './support/readings/books.ts';
 import { MoneyScreen } from './support/readings/money-screen.ts';
@@ -72,7 +72,7 @@ async function tell({ seed, seconds, store, log }: MoneyStoryOptions, stack: Asy
   const random = createRandom(seed);
   const upstream = await startPaidUpstream(random);
   stack.defer(() => upstream.close());
-  const place = await findPlace(store, stack);
+  const place = await findLocation(store, stack);
   const amount = (seconds * budgetDollarsPerSecond).toFixed(2);
   const config = await toConfig(upstream, place.url, amount, stack);
   const directories =
@@ -130,7 +130,7 @@ async function tell({ seed, seconds, store, log }: MoneyStoryOptions, stack: Asy
 
 const nameOf = (store: MoneyStoryOptions['store']): string => (store === 'sqlite' ? 'SQLite' : 'PostgreSQL and Redis');
 
-async function findPlace(store: MoneyStoryOptions['store'], stack: AsyncDisposableStack): Promise<StorePlace> {
+async function findLocation(store: MoneyStoryOptions['store'], stack: AsyncDisposableStack): Promise<StoreLocation> {
   const cwd = await makeDirectory(stack);
   if (store === 'sqlite') return { url: 'sqlite:postern.db', cwd };
   const postgres = await startPostgres({ after: (end) => stack.defer(end) });

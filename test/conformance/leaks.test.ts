@@ -17,14 +17,14 @@ const secret = 'sk-"Qz7x"/Vw3k\\Jp9m+Ht2c==Rb6nXy8dFg4s';
 const inHeader = 'Nw5j/Lk8Pd-Tu3Yv7Ec2';
 const json: HeaderField = ['Content-Type', 'application/json'];
 
-interface Place {
+interface Setup {
   readonly upstream: FakeUpstream;
   readonly gateway: GatewayProcess;
   askOnce(): Promise<RawResponse>;
 }
 
 /** In a process of its own, so that its log is the real one. */
-async function startPlace(t: TestContext): Promise<Place> {
+async function startSetup(t: TestContext): Promise<Setup> {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const config = toDocument(upstream.url, { api_key: secret, headers: { 'X-Second-Key': inHeader } });
@@ -150,7 +150,7 @@ const heldBack: Readonly<Record<string, Handler>> = {
 };
 
 test('an error that repeats the credential is withheld, at any position and in any encoding', async (t) => {
-  const { upstream, gateway, askOnce } = await startPlace(t);
+  const { upstream, gateway, askOnce } = await startSetup(t);
   for (const [where, handler] of Object.entries(heldBack)) {
     upstream.respondWith(handler);
     const answer = await askOnce();
@@ -169,7 +169,7 @@ test('an error that repeats the credential is withheld, at any position and in a
 });
 
 test('a long error with the credential inside is truncated before its first byte', async (t) => {
-  const { upstream, gateway, askOnce } = await startPlace(t);
+  const { upstream, gateway, askOnce } = await startSetup(t);
   const held = 256 * 1024;
   const filler = noise(600_000);
   const sendIn =
@@ -291,7 +291,7 @@ const withheldHeads: Readonly<Record<string, Handler>> = {
 };
 
 test('a success is truncated where the credential begins, and withheld if its head repeats it', async (t) => {
-  const { upstream, gateway, askOnce } = await startPlace(t);
+  const { upstream, gateway, askOnce } = await startSetup(t);
   for (const [where, [handler, passes]] of Object.entries(cutOff)) {
     upstream.respondWith(handler);
     const answer = await askOnce();

@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import { serve } from '../families/family-setup.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { serverCases } from '../servers/cases.ts';
-import { isSelfHosted, placesToTry } from '../servers/real-servers.ts';
+import { isSelfHosted, serverKinds } from '../servers/real-servers.ts';
 import { openServerSetup } from '../servers/server-setup.ts';
 
-for (const place of placesToTry().filter(({ family }) => isSelfHosted(family))) {
+for (const place of serverKinds().filter(({ family }) => isSelfHosted(family))) {
   describe(`${place.family.id}, ${place.operation}`, () => {
     for (const [name, check] of Object.entries(serverCases[place.operation] ?? {})) {
       test(name, async (t) => {

@@ -55,7 +55,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 /** As many calls at a time as there are places, and nobody may wait: each of them has to be free again. */
-async function assertPlacesFree({ embed, upstream }: Translated, places = 8): Promise<void> {
+async function assertSlotsFree({ embed, upstream }: Translated, places = 8): Promise<void> {
   const held: (() => void)[] = [];
   upstream.respondWith(async (request, reply) => {
     const together = new Promise<void>((resolve) => {
@@ -126,7 +126,7 @@ test("a request has at most eight calls in flight, or the upstream's free slots"
     const setup = await startTranslated(t, counting, tei({ limits: { concurrency } }));
     assert.equal(vectorsIn(await setup.embed(questionOf(40))).length, 40);
     assert.equal(most, wanted);
-    if (concurrency < 256) await assertPlacesFree(setup, concurrency);
+    if (concurrency < 256) await assertSlotsFree(setup, concurrency);
   }
 });
 
@@ -222,7 +222,7 @@ for (const { what, script, check } of failures) {
     check(await setup.embed(questionOf(20)));
     assert.equal(setup.upstream.requests.length, calls);
     if (!isWhole) await until(() => left() === 7);
-    await assertPlacesFree(setup);
+    await assertSlotsFree(setup);
   });
 }
 
@@ -234,7 +234,7 @@ test("answer_limit applies to each call's response", async (t) => {
   const setup = await startTranslated(t, padded, tei({ answer_limit: '1MiB' }));
   assert.equal((await setup.embed(questionOf(5))).status, 200);
   assertError(await setup.embed(questionOf(6)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
-  await assertPlacesFree(setup);
+  await assertSlotsFree(setup);
 });
 
 test('a client that disconnects ends every call', async (t) => {
@@ -247,7 +247,7 @@ test('a client that disconnects ends every call', async (t) => {
   await until(() => left() === 8);
   assert.equal((await setup.rig.exchange()).errorCode, 'client_closed');
   assert.equal(setup.upstream.requests.length, 8);
-  await assertPlacesFree(setup);
+  await assertSlotsFree(setup);
 });
 
 test('a client that disconnects during the responses ends every call', async (t) => {
@@ -263,7 +263,7 @@ test('a client that disconnects during the responses ends every call', async (t)
   await until(() => setup.upstream.requests.length === 9);
   client.destroy();
   await until(() => left() === 7);
-  await assertPlacesFree(setup);
+  await assertSlotsFree(setup);
 });
 
 test('timeouts apply to each call', async (t) => {
@@ -279,7 +279,7 @@ test('timeouts apply to each call', async (t) => {
   for (const [script, timeouts, message] of rows) {
     const setup = await startTranslated(t, by({ 11: script }), tei({ timeouts }));
     assertError(await setup.embed(questionOf(12)), 'upstream_timeout', { message });
-    await assertPlacesFree(setup);
+    await assertSlotsFree(setup);
   }
 });
 

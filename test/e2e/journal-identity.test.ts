@@ -8,8 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
-import { writeJournal } from '../support/ledger/journal-place.ts';
 import { rowId } from '../support/ledger/ledger-rows.ts';
+import { writeJournal } from '../support/ledger/orphan-journal.ts';
 
 const ids = [1, 2, 3].map((number) => rowId(Date.now(), number));
 

@@ -6,16 +6,16 @@ import type { Client, KnownClient } from './client.ts';
 import { type ForeignProgram, startForeign } from './foreign.ts';
 import { type ForeignLanguage, goProgram, pythonEnvironments, pythonIn } from './install.ts';
 
-interface Place {
+interface ClientFolder {
   readonly files: URL;
   readonly packages: URL;
 }
 
-const official: Place = {
+const official: ClientFolder = {
   files: new URL('official/', import.meta.url),
   packages: new URL('../../node_modules/', import.meta.url),
 };
-const others: Place = {
+const others: ClientFolder = {
   files: new URL('../clients/', import.meta.url),
   packages: new URL('../clients/node_modules/', import.meta.url),
 };
@@ -34,7 +34,7 @@ export async function foreignPrograms(among: readonly ForeignLanguage[]): Promis
   return Promise.all(among.flatMap((one) => programs[one].map((start) => start())));
 }
 
-async function read({ files, packages }: Place): Promise<KnownClient[]> {
+async function read({ files, packages }: ClientFolder): Promise<KnownClient[]> {
   const names = (await readdir(files)).filter((name) => name.endsWith('.ts'));
   const clients = await Promise.all(
     names.sort().map(async (name): Promise<KnownClient> => {

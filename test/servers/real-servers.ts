@@ -5,14 +5,14 @@ import { type Operation, operations } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 
 /** An operation of a family, and where it may be tried. */
-export interface Place {
+export interface ServerKind {
   readonly family: Family;
   readonly operation: Operation;
   /** What names its address in the environment, for this operation alone. */
   readonly variable: string;
 }
 
-export interface RealServer extends Place {
+export interface RealServer extends ServerKind {
   /** With a path where the server has one of its own. */
   readonly url: URL;
   readonly model: string | undefined;
@@ -22,7 +22,7 @@ export interface RealServer extends Place {
 const prefix = 'TEST_SERVER';
 
 /** Whatever goes over a wire. */
-export function placesToTry(): Place[] {
+export function serverKinds(): ServerKind[] {
   return families.flatMap((family) => {
     const offers = offersOf(family, standardOptions(family));
     if (isMadeHere(offers)) return [];
@@ -40,7 +40,7 @@ export function isSelfHosted({ baseUrl }: Family): boolean {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `TEST_SERVER_TEI_RERANK` before `TEST_SERVER_TEI`; the same with `_MODEL` and `_KEY` behind them. */
-export function serverAt(place: Place, env: Environment): RealServer | undefined {
+export function serverAt(place: ServerKind, env: Environment): RealServer | undefined {
   const wide = toVariable(place.family.id);
   const read = (end: string): string | undefined => env[place.variable + end] || env[wide + end] || undefined;
   const address = read('');

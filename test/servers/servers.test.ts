@@ -1,10 +1,10 @@
 import { after, describe, test } from 'node:test';
 import type { Scope } from '../support/gateways/rig.ts';
 import { serverCases } from './cases.ts';
-import { isSelfHosted, placesToTry, serverAt } from './real-servers.ts';
+import { isSelfHosted, serverAt, serverKinds } from './real-servers.ts';
 import { openServerSetup, type ServerSetup } from './server-setup.ts';
 
-for (const place of placesToTry()) {
+for (const place of serverKinds()) {
   const { family, operation, variable } = place;
   const cases = Object.entries(serverCases[operation] ?? {});
   const server = serverAt(place, process.env);

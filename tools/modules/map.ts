@@ -21,7 +21,7 @@ const frame = { title: 28, padding: 12 };
 const framedFrom = 3;
 
 /** Something that arrows lead to and from. */
-interface Place {
+interface Box {
   readonly modules: readonly Module[];
   readonly x: number;
   readonly y: number;
@@ -32,14 +32,14 @@ interface Place {
 export function drawMap(imports: ModuleImports): string {
   const shown = withoutImplied(imports);
   const drawn: string[] = [];
-  let above: readonly Place[] = [];
+  let above: readonly Box[] = [];
   let y = head;
   for (const layer of layers) {
-    const places = placesOf(layer, y, shown);
-    drawn.push(...arrows(above, places, imports));
-    drawn.push(...(isFramed(layer) ? drawFrame(layer, places, shown) : drawRow(places, shown)));
-    y += Math.max(...places.map(({ height }) => height)) + step;
-    above = places;
+    const boxes = boxesOf(layer, y, shown);
+    drawn.push(...arrows(above, boxes, imports));
+    drawn.push(...(isFramed(layer) ? drawFrame(layer, boxes, shown) : drawRow(boxes, shown)));
+    y += Math.max(...boxes.map(({ height }) => height)) + step;
+    above = boxes;
   }
   const height = y - step + margin;
   const title = 'The modules of Postern by layer, and the path of a request';
@@ -72,7 +72,7 @@ export function drawMap(imports: ModuleImports): string {
 
 const isFramed = (layer: Layer): boolean => layer.modules.length >= framedFrom;
 
-function placesOf(layer: Layer, y: number, shown: ModuleImports): readonly Place[] {
+function boxesOf(layer: Layer, y: number, shown: ModuleImports): readonly Box[] {
   const { modules } = layer;
   const tall = heightOfBox(layer, shown);
   if (isFramed(layer)) {
@@ -94,7 +94,7 @@ function placesOf(layer: Layer, y: number, shown: ModuleImports): readonly Place
 const heightOfBox = ({ modules }: Layer, shown: ModuleImports): number =>
   modules.some((module) => arrowWords(module, shown).length > 0) ? boxHeight.importing : boxHeight.plain;
 
-function arrows(above: readonly Place[], below: readonly Place[], imports: ModuleImports): string[] {
+function arrows(above: readonly Box[], below: readonly Box[], imports: ModuleImports): string[] {
   return above.flatMap((from) =>
     below.flatMap((to) => {
       const isThere = from.modules.some(({ name }) => to.modules.some((other) => imports.get(name)?.has(other.name)));
@@ -106,14 +106,14 @@ function arrows(above: readonly Place[], below: readonly Place[], imports: Modul
   );
 }
 
-function drawRow(places: readonly Place[], shown: ModuleImports): string[] {
-  return places.flatMap(({ modules: [module], ...at }) => {
+function drawRow(boxes: readonly Box[], shown: ModuleImports): string[] {
+  return boxes.flatMap(({ modules: [module], ...at }) => {
     if (module === undefined) return [];
     return at.height === slabHeight ? drawSlab(module, at, shown) : drawBox(module, at, shown);
   });
 }
 
-function drawFrame(layer: Layer, [place]: readonly Place[], shown: ModuleImports): string[] {
+function drawFrame(layer: Layer, [place]: readonly Box[], shown: ModuleImports): string[] {
   if (place === undefined) return [];
   const { x, y } = place;
   const inner = place.width - 2 * frame.padding;
@@ -136,7 +136,7 @@ function drawFrame(layer: Layer, [place]: readonly Place[], shown: ModuleImports
   ];
 }
 
-type Area = Omit<Place, 'modules'>;
+type Area = Omit<Box, 'modules'>;
 
 function drawBox(module: Module, { x, y, width: boxWidth, height }: Area, shown: ModuleImports): string[] {
   return [

@@ -1,7 +1,4 @@
-/**
- * Evaluates alert rules on one node at a time, by a lease in the store. An alert is stored with its pending notifications, and each is removed
- * once sent: every channel gets it at least once, and repeats have the same ID.
- */
+/** Evaluates alert rules on one node at a time, by a lease in the store. Every channel gets an alert at least once, with the same ID. */
 
 import type { AlertMail, AlertWebhook } from '../../core/snapshot.ts';
 import type { AlertFacts, StoredAlert } from '../../core/store/alerts.ts';

@@ -13,7 +13,7 @@ interface SiteDeps {
 }
 
 /** What stands in index.html where the nonce goes. */
-const noncePlace = '__NONCE__';
+const noncePlaceholder = '__NONCE__';
 
 const noFiles: ReadonlyMap<string, BuiltFile> = new Map();
 
@@ -59,7 +59,9 @@ export function createSite({ directory, nonce = () => randomBytes(18).toString('
     const index = files.get('/index.html');
     const own = nonce();
     const html =
-      index === undefined ? notBuilt(own) : index.bytes.identity.toString('utf8').replaceAll(noncePlace, () => own);
+      index === undefined
+        ? notBuilt(own)
+        : index.bytes.identity.toString('utf8').replaceAll(noncePlaceholder, () => own);
     const body = Buffer.from(html);
     return new Response(method === 'HEAD' ? null : body, {
       status: index === undefined ? 503 : 200,

@@ -60,7 +60,7 @@ async function originFaults(
   document: ElementDocument,
   upstream: Upstream | undefined,
 ): Promise<FieldFault[]> {
-  if (isSamePlace(before.document, document)) return [];
+  if (isSameOrigin(before.document, document)) return [];
   const was = await resources.preview('upstream', before.id, before.document);
   const origin = was.outcome === 'fine' ? was.snapshot?.upstreams.get(before.id)?.origin : undefined;
   if (origin !== undefined && upstream !== undefined && origin === upstream.origin) return [];
@@ -76,7 +76,7 @@ async function originFaults(
 }
 
 /** What decides where calls go. */
-function isSamePlace(before: ElementDocument, after: ElementDocument): boolean {
+function isSameOrigin(before: ElementDocument, after: ElementDocument): boolean {
   return ['family', 'base_url', 'options'].every((name) => isDeepStrictEqual(before[name], after[name]));
 }
 

@@ -110,7 +110,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
       path,
       method,
       to: offer.path,
-      model: toPlace(model),
+      model: toModelField(model),
       label,
     })),
     projects: [...snapshot.projects.values()].map((project) => ({
@@ -270,7 +270,7 @@ function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | '
   };
 }
 
-function toPlace(model: CustomModelSource): string {
+function toModelField(model: CustomModelSource): string {
   switch (model.from) {
     case 'field':
       return `field ${model.name}`;

@@ -22,7 +22,7 @@ const prefix = 'sqlite:';
 const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//.test(url);
 
 /** As it may be said to anyone. */
-export function placeOf(url: string): string {
+export function nameOf(url: string): string {
   if (!isPostgres(url)) return url;
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   return `postgres://${host}${pathname}`;
@@ -56,14 +56,14 @@ async function startOf(path: string): Promise<string> {
 export async function readTables(url: string, cwd: string, { needed, more }: Wanted): Promise<Tables> {
   // No other command needs the drivers.
   const { openForeignTables } = await import('../../store/foreign-tables.ts');
-  const tables = await openForeignTables(isPostgres(url) ? url : resolve(cwd, url), placeOf(url));
+  const tables = await openForeignTables(isPostgres(url) ? url : resolve(cwd, url), nameOf(url));
   try {
     const read: Record<string, readonly ForeignRow[]> = {};
     for (const name of [...needed, ...more]) {
       const rows = await tables.rows(name);
       if (rows !== undefined) read[name] = rows.map(toPlainRow);
       else if (needed.includes(name))
-        throw new UserFault(`${placeOf(url)} has no table ${name}: is it the database of that gateway?`);
+        throw new UserFault(`${nameOf(url)} has no table ${name}: is it the database of that gateway?`);
     }
     return read;
   } finally {

@@ -9,7 +9,7 @@ import { toTable } from '../table.ts';
 import { words } from '../words.ts';
 import { bifrostTables, fromBifrost, toBifrostConfig } from './bifrost.ts';
 import { channelTables, channelTypes, fromChannels, fromChannelTables } from './channels.ts';
-import { placeOf, readTables, type Tables, toDatabase, type Wanted } from './database.ts';
+import { nameOf, readTables, type Tables, toDatabase, type Wanted } from './database.ts';
 import { Draft } from './draft.ts';
 import { fromLitellm } from './litellm.ts';
 import { fromLitellmTables, litellmTables, openLitellmTables } from './litellm-tables.ts';
@@ -64,7 +64,7 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   const notes: Note[] = [];
   const draft = new Draft(families);
   const database = await toDatabase(written, cwd);
-  const file = database === undefined ? written : placeOf(database);
+  const file = database === undefined ? written : nameOf(database);
   if (database === undefined) format.fromFile(openParts(await readText(written, cwd), written, notes), draft);
   else await readDatabase(name, format, { database, cwd, env, notes, draft });
   for (const id of draft.settle()) {

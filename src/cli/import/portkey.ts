@@ -8,7 +8,7 @@ import { providerNamed } from './providers.ts';
 /** For targets that say no model: whatever the client asks for. */
 const anyModel = '*';
 
-interface Place {
+interface Rank {
   readonly priority: number;
   readonly weight: number | undefined;
 }
@@ -20,8 +20,8 @@ export function fromPortkey(file: Part, draft: Draft): void {
 }
 
 /** A target, or a strategy over others; gives back whether there was one. */
-function addConfig(config: Part, draft: Draft, place: Place): boolean {
-  if (!config.has('targets')) return addTarget(config, draft, place);
+function addConfig(config: Part, draft: Draft, rank: Rank): boolean {
+  if (!config.has('targets')) return addTarget(config, draft, rank);
   const strategy = config.part('strategy');
   const mode = strategy.text('mode') ?? 'single';
   const targets = config.parts('targets');
@@ -34,8 +34,8 @@ function addConfig(config: Part, draft: Draft, place: Place): boolean {
       target,
       draft,
       mode === 'loadbalance'
-        ? { ...place, weight: weight === undefined ? undefined : Math.round(weight * 100) }
-        : { ...place, priority: place.priority + index },
+        ? { ...rank, weight: weight === undefined ? undefined : Math.round(weight * 100) }
+        : { ...rank, priority: rank.priority + index },
     );
   });
   addRetry(config, draft);
@@ -45,7 +45,7 @@ function addConfig(config: Part, draft: Draft, place: Place): boolean {
   return targets.length > 0;
 }
 
-function addTarget(target: Part, draft: Draft, { priority, weight }: Place): boolean {
+function addTarget(target: Part, draft: Draft, { priority, weight }: Rank): boolean {
   const named = target.text('provider') ?? target.text('virtual_key');
   if (named === undefined) return false;
   const provider = providerNamed(named.replace(/^@/, '').split('/')[0] ?? '');

@@ -13,7 +13,7 @@ import {
   writingOrder,
 } from '../../config/store/resource-changes.ts';
 import type { ResourceFile } from '../../config/store/resource-file.ts';
-import { carries, faultsOf, type JudgedKeys, type KeyToPut, placeKeys } from '../../config/store/resource-keys.ts';
+import { carries, faultsOf, type JudgedKeys, type KeyToPut, locateKeys } from '../../config/store/resource-keys.ts';
 import type { Element } from '../../config/store/resources.ts';
 import { hideSecrets, openDocument } from '../../config/store/sealed-fields.ts';
 import type { KeyTerms } from '../../core/key.ts';
@@ -64,7 +64,7 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
   // What projects there are is known of a whole alone.
   if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);
   const storedKeys = await store.keys.list();
-  const placed = next.ok ? await placeKeys(keys, next, store.keys, storedKeys) : [];
+  const placed = next.ok ? await locateKeys(keys, next, store.keys, storedKeys) : [];
   const surplusKeys = notes === undefined ? [] : findSurplusKeys(notes, file, storedKeys);
   const homeless = findHomeless(surplus, [...surplusKeys, ...placed], storedKeys);
   const atFault = [...faultsOf(keys, file), ...homeless];

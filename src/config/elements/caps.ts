@@ -15,7 +15,7 @@ import {
 import type { CapsDocument } from '../../core/key.ts';
 import { mostNanos, toDollars } from '../../lib/money.ts';
 import type { Path } from '../read/faults.ts';
-import { type CompileContext, placeOf } from './context.ts';
+import { type CompileContext, locationOf } from './context.ts';
 import { dollars, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
 
 type RateName = `${Measure}_per_${RateWindow}`;
@@ -103,7 +103,7 @@ function toBudgets(
     const place = [...at, index];
     const first = places.get(period);
     if (first !== undefined) {
-      const both = `has the same period (${period}) as ${placeOf(first, context)}`;
+      const both = `has the same period (${period}) as ${locationOf(first, context)}`;
       context.faults.add([...place, 'every'], `${both}; there is one budget for each period, so keep one of the two`);
       return [];
     }

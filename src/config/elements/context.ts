@@ -63,7 +63,7 @@ export function readSideFile(file: string, path: Path, { sideFiles, faults }: Co
 }
 
 /** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */
-export function placeOf(path: Path, { positionOf }: Pick<CompileContext, 'positionOf'>): string {
+export function locationOf(path: Path, { positionOf }: Pick<CompileContext, 'positionOf'>): string {
   const position = positionOf(path);
   if (position === undefined) return toPathText(path);
   const file = position.place === undefined ? '' : `${position.place}, `;
@@ -79,7 +79,7 @@ export function createClaims(context: CompileContext): (name: string, path: Path
       claimed.set(name, path);
       return true;
     }
-    const taken = `${quoted(context, path, name)} is taken by ${placeOf(first, context)}`;
+    const taken = `${quoted(context, path, name)} is taken by ${locationOf(first, context)}`;
     context.faults.add(path, `${taken}; each name stands for one thing`);
     return false;
   };

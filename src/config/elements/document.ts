@@ -11,7 +11,7 @@ import type { Substitution } from '../read/substitute.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
 import { addingStoredSettings } from '../store/stored-settings.ts';
-import { type Entry, placeOf } from './context.ts';
+import { type Entry, locationOf } from './context.ts';
 import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
@@ -207,7 +207,7 @@ function withoutConflicts(
     const place = [list, index, 'id'];
     faults.add(
       [root, 'id'],
-      `${JSON.stringify(id)} is declared by the configuration file too: ${placeOf(place, { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
+      `${JSON.stringify(id)} is declared by the configuration file too: ${locationOf(place, { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
     );
     return false;
   });

@@ -8,17 +8,17 @@ import type { QueryGrammar } from '../../core/query.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../read/faults.ts';
-import { type CompileContext, type Entry, placeOf, quoted } from './context.ts';
+import { type CompileContext, type Entry, locationOf, quoted } from './context.ts';
 import { duration, flag, laneField, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
 
 const pathText = (wants: string) => text(wants, /^(?:\/(?:\{model\}|(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~:-]+))+$/);
 const wantedPath = 'a path such as /v1/parse, of letters, digits and . _ ~ : -, where {model} may stand for a segment';
-const placeText = () =>
+const fieldPath = () =>
   text('names with dots between, such as usage.pages', /^[^.*\p{Cc}]+(?:\.[^.*\p{Cc}]+){0,7}$/u).optional();
 const mostTokens = 1_000_000_000;
 const wantedModel = 'a mapping with one of field, header and id';
 
-const modelPlace = mapping({
+const modelField = mapping({
   field: text('the name of a field, of letters, digits and _', /^\w{1,64}$/)
     .optional()
     .describe('Body field or form part.'),
@@ -47,7 +47,7 @@ export const routeSchema = mapping({
     .describe('Allowed upstreams.')
     .meta({ defaultText: "those of the model's targets" }),
   label: ownId().default('own').describe('Label in ledger and log.'),
-  model: modelPlace.optional().describe('Where the request names its model.').meta({
+  model: modelField.optional().describe('Where the request names its model.').meta({
     kind: 'mapping',
     defaultText: '`{model}` where the path has it, else the field `model`',
   }),
@@ -55,9 +55,9 @@ export const routeSchema = mapping({
   form: flag().default(false).describe('Accepts forms (multipart/form-data) beside JSON.'),
   query: names().default([]).describe('Forwarded query parameters.'),
   usage: mapping({
-    input: placeText().describe('Input tokens.'),
-    output: placeText().describe('Output tokens.'),
-    units: placeText().describe('Units of `price.search_unit`, such as pages.'),
+    input: fieldPath().describe('Input tokens.'),
+    output: fieldPath().describe('Output tokens.'),
+    units: fieldPath().describe('Units of `price.search_unit`, such as pages.'),
   })
     .refine((written) => Object.values(written).some((place) => place !== undefined), {
       error: 'at least one of input, output and units',
@@ -108,7 +108,7 @@ export function* compileRoutes(
     if (before !== undefined) {
       context.faults.add(
         [...at, 'path'],
-        `may mean the same as ${placeOf(before.at, context)}; each path stands for one thing`,
+        `may mean the same as ${locationOf(before.at, context)}; each path stands for one thing`,
       );
     } else if (taken?.elsewhere !== undefined && taken.path === value.path) {
       context.warnings.push(
@@ -119,7 +119,7 @@ export function* compileRoutes(
     }
     places.push({ path: value.path, at: [...at, 'path'] });
     checkUpstreams(value, at, upstreams, context);
-    const model = toModelPlace(value, at, models, context);
+    const model = toModelField(value, at, models, context);
     if (model !== undefined) routes.push(toRoute(value, model));
     if (labels.some((label) => label === value.label && label !== 'own')) {
       context.faults.add([...at, 'label'], 'is what a route of Postern is called; choose another');
@@ -142,7 +142,7 @@ function checkUpstreams(
   });
 }
 
-function toModelPlace(
+function toModelField(
   { path, to = path, method, model: written, form }: RouteEntry,
   at: Path,
   models: ModelIndex,

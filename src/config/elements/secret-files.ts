@@ -11,7 +11,7 @@ import { configurationSchema } from './schema.ts';
 import { bare } from './schema-lookup.ts';
 
 /** Where a mapping may name such a file; a list stands for each of its elements. */
-interface SecretPlace {
+interface SecretField {
   readonly steps: readonly (string | typeof eachElement)[];
   readonly name: string;
   readonly fileName: string;
@@ -19,21 +19,21 @@ interface SecretPlace {
 
 const eachElement = Symbol('each element');
 
-const secretPlaces: readonly SecretPlace[] = placesIn(configurationSchema, []);
+const secretFields: readonly SecretField[] = secretFieldsIn(configurationSchema, []);
 
-function placesIn(schema: z.core.$ZodType, steps: SecretPlace['steps']): SecretPlace[] {
+function secretFieldsIn(schema: z.core.$ZodType, steps: SecretField['steps']): SecretField[] {
   const inner = bare(schema);
-  if (inner instanceof z.ZodArray) return placesIn(inner.def.element, [...steps, eachElement]);
+  if (inner instanceof z.ZodArray) return secretFieldsIn(inner.def.element, [...steps, eachElement]);
   if (!(inner instanceof z.ZodObject)) return [];
   return Object.entries<z.core.$ZodType>(inner.def.shape).flatMap(([key, child]) => {
     const name = child instanceof z.ZodType ? child.meta()?.holds : undefined;
-    return typeof name === 'string' ? [{ steps, name, fileName: key }] : placesIn(child, [...steps, key]);
+    return typeof name === 'string' ? [{ steps, name, fileName: key }] : secretFieldsIn(child, [...steps, key]);
   });
 }
 
 /** As the configuration spells them. */
 export function secretFilesIn(tree: unknown): string[] {
-  return secretPlaces.flatMap((place) =>
+  return secretFields.flatMap((place) =>
     mappingsAt(tree, place).flatMap(({ mapping }) => {
       const file = mapping[place.fileName];
       return typeof file === 'string' ? [file] : [];
@@ -49,7 +49,7 @@ export function withSecrets(
 ): Substitution {
   const read = new Set<string>();
   const own = new OwnedTree(tree);
-  for (const place of secretPlaces) {
+  for (const place of secretFields) {
     for (const { mapping, path } of mappingsAt(own.tree, place)) {
       const file = mapping[place.fileName];
       if (typeof file !== 'string') continue;
@@ -81,7 +81,7 @@ interface Found {
   readonly path: Path;
 }
 
-function mappingsAt(tree: unknown, { steps }: SecretPlace): Found[] {
+function mappingsAt(tree: unknown, { steps }: SecretField): Found[] {
   let found: { readonly value: unknown; readonly path: Path }[] = [{ value: tree, path: [] }];
   for (const step of steps) {
     found = found.flatMap(({ value, path }) => {

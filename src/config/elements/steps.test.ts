@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { families } from '../../families/index.ts';
 import { parseSource } from '../read/source.ts';
 import { substituting } from '../read/substitute.ts';
-import { toKeyPlaces } from '../store/declared.ts';
+import { toKeyPositions } from '../store/declared.ts';
 import { compiling } from './compile.ts';
 import { judgingDocument } from './document.ts';
 
@@ -50,5 +50,8 @@ test('loading a large configuration yields to requests at every element', () => 
   assert.ok(compiled.steps >= 2 * models + keys, 'compilation');
   assert.equal(compiled.value.snapshot.keys.size, keys);
   assert.deepEqual(faults.all(), []);
-  assert.ok(countSteps(toKeyPlaces({ positionOf }, substituted.value.tree, undefined)).steps >= keys, 'places of keys');
+  assert.ok(
+    countSteps(toKeyPositions({ positionOf }, substituted.value.tree, undefined)).steps >= keys,
+    'places of keys',
+  );
 });

@@ -18,7 +18,7 @@ export interface Columns {
 }
 
 /** Where things stand, and nothing of what stands there. */
-export type Places = Omit<Columns, 'scalars'>;
+export type Positions = Omit<Columns, 'scalars'>;
 
 export type Scalar = string | number | boolean | null;
 
@@ -143,7 +143,7 @@ export function* toTree(columns: Columns): Generator<undefined, unknown, undefin
 }
 
 /** Of the value, or of what is nearest around it. */
-export function positionIn(columns: Places, path: Path): Position | undefined {
+export function positionIn(columns: Positions, path: Path): Position | undefined {
   const { firsts, counts, children, keys, names, kinds } = columns;
   if (kinds.length === 0) return undefined;
   let at = 0;

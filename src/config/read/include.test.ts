@@ -37,7 +37,7 @@ test('lists continue across files in name order, and each other section is in on
     file: join('conf.d', 'b.yaml'),
     line: 3,
   });
-  assert.deepEqual(found.keyPlaces.get('k'), { file: join('conf.d', 'a.yaml'), line: 4 });
+  assert.deepEqual(found.keyPositions.get('k'), { file: join('conf.d', 'a.yaml'), line: 4 });
   for (const file of ['postern.yaml', 'conf.d', 'conf.d/a.yaml', 'conf.d/b.yaml', 'more.json']) {
     assert.ok(found.files.includes(join(cwd, file)), file);
   }

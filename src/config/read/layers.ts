@@ -74,7 +74,7 @@ const oneStep = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
 const ofTheStore = 'store: ';
 
 /** A warning about a value of an included file, with the name of that file, the line, and the path that the value has there. */
-export function withPlace(warning: string, positionOf: Source['positionOf']): string {
+export function withLocation(warning: string, positionOf: Source['positionOf']): string {
   const [text = ''] = warning.startsWith(ofTheStore) ? [] : (leadingPath.exec(warning) ?? []);
   const path = [...text.matchAll(oneStep)].map(([, index, quoted, name = '']) =>
     index === undefined ? (quoted === undefined ? name : String(JSON.parse(quoted))) : Number(index),

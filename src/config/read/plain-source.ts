@@ -1,7 +1,4 @@
-/**
- * A fast parser for common configuration files: JSON, and YAML of mappings, lists and one-line values. Any other text, or one with a fault, is
- * left to the complete YAML parser, which gives the same result for what is parsed here.
- */
+/** A fast parser for common configuration files: JSON and simple YAML. Any other text is left to the complete YAML parser. */
 
 import { type Columns, ColumnWriter, type Scalar } from './columns.ts';
 

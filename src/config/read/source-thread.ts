@@ -1,7 +1,7 @@
 /** A thread that parses one large file and ends, keeping the time and memory out of the gateway's thread. */
 
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { Places } from './columns.ts';
+import type { Positions } from './columns.ts';
 import { readText } from './side-files.ts';
 import { readSourceText, type SourceFault } from './source-text.ts';
 
@@ -16,7 +16,7 @@ export type SourceThreadReport =
   | { readonly reason: string }
   | {
       readonly reason?: undefined;
-      readonly columns: Places | undefined;
+      readonly columns: Positions | undefined;
       readonly faults: readonly SourceFault[];
       readonly pieces: number;
     };

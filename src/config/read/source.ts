@@ -1,7 +1,7 @@
 /** Parses the text of a configuration file, YAML or JSON, into plain values with positions. Depth and size are limited. */
 
 import { atOnce } from '../../lib/time-slices.ts';
-import { type Columns, type Places, positionIn, toTree } from './columns.ts';
+import { type Columns, type Positions, positionIn, toTree } from './columns.ts';
 import { createFaultList, type FaultList, type Path, type Position } from './faults.ts';
 import { readSourceText, type SourceText } from './source-text.ts';
 
@@ -14,17 +14,17 @@ export interface Source {
   readonly faults: FaultList;
 }
 
-export interface Place {
+export interface FilePosition {
   readonly file: string;
   readonly line: number;
 }
 
 /** `file`: where all of it is that stands nowhere else; undefined where there is none. */
-export function placeIn(
+export function filePositionIn(
   { positionOf }: Pick<Source, 'positionOf'>,
   path: Path,
   file: string | undefined,
-): Place | undefined {
+): FilePosition | undefined {
   const position = positionOf(path);
   const place = position?.place ?? file;
   return place === undefined || position === undefined ? undefined : { file: place, line: position.line };
@@ -42,6 +42,6 @@ export function* toSource({ columns, faults }: SourceText): Generator<undefined,
 }
 
 /** Places outlive what was read: the secrets in it need not. */
-function withoutScalars({ scalars: _, ...places }: Columns): Places {
+function withoutScalars({ scalars: _, ...places }: Columns): Positions {
   return places;
 }

@@ -3,7 +3,7 @@
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { type Place, placeIn, type Source } from '../read/source.ts';
+import { type FilePosition, filePositionIn, type Source } from '../read/source.ts';
 import { resourceLists } from './resource-schemas.ts';
 import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
 import { settingIds, settingSections } from './setting-schema.ts';
@@ -12,7 +12,7 @@ export interface DeclaredElement {
   readonly kind: ResourceKind;
   readonly id: string;
   /** Undefined where the embedded configuration has it. */
-  readonly place: Place | undefined;
+  readonly place: FilePosition | undefined;
   /** As it is written, `${NAME}` included; a secret that stands there itself says `(sealed)`. */
   readonly document: ResourceDocument;
 }
@@ -34,7 +34,7 @@ export function* toDeclared(
     if (!isMapping(section)) return [];
     const held = settingSections[id].filter((key) => section[key] !== undefined);
     const document = Object.fromEntries(held.map((key) => [key, section[key]]));
-    const place = placeIn(source, [id, held[0] ?? ''], file);
+    const place = filePositionIn(source, [id, held[0] ?? ''], file);
     return held.length === 0
       ? []
       : [{ kind: 'setting', id, place, document: { ...hideWritten('setting', document), id } }];
@@ -46,7 +46,7 @@ export function* toDeclared(
       yield;
       const document = written[index];
       if (!isMapping(element) || !isMapping(document) || typeof element.id !== 'string') continue;
-      const place = placeIn(source, [list, index], file);
+      const place = filePositionIn(source, [list, index], file);
       declared.push({ kind, id: element.id, place, document: { ...hideWritten(kind, document), id: element.id } });
     }
   }
@@ -54,15 +54,15 @@ export function* toDeclared(
 }
 
 /** Where the keys of the file stand, by ID; keys themselves are shown as they are in force, never as they are written. */
-export function* toKeyPlaces(
+export function* toKeyPositions(
   source: Pick<Source, 'positionOf'>,
   substituted: unknown,
   file: string | undefined,
-): Generator<undefined, ReadonlyMap<string, Place>, undefined> {
-  const places = new Map<string, Place>();
+): Generator<undefined, ReadonlyMap<string, FilePosition>, undefined> {
+  const places = new Map<string, FilePosition>();
   for (const [index, element] of listAt(substituted, 'keys').entries()) {
     yield;
-    const place = placeIn(source, ['keys', index], file);
+    const place = filePositionIn(source, ['keys', index], file);
     if (isMapping(element) && typeof element.id === 'string' && place !== undefined) places.set(element.id, place);
   }
   return places;

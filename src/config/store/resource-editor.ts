@@ -23,7 +23,7 @@ import type { DeclaredElement } from './declared.ts';
 import { isSame, keyFaults, newFaults, sealElement, toPlain } from './resource-changes.ts';
 import { type Element, toNewElement } from './resources.ts';
 import { hideSecrets } from './sealed-fields.ts';
-import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from './secret-key.ts';
+import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeySource } from './secret-key.ts';
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 
@@ -34,7 +34,7 @@ export interface ResourceEditorDeps {
   /** Reads the file, as one configuration with these. */
   load(resources: readonly Resource[], added?: readonly Element[]): Promise<Whole>;
   /** Where the key for secrets may come from. */
-  readonly secrets: Omit<SecretKeyPlace, 'store'>;
+  readonly secrets: Omit<SecretKeySource, 'store'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -45,7 +45,7 @@ const unversioned = { version: undefined, updatedAtMs: undefined, inForce: true 
 const sent = 'what was sent';
 
 export function createResourceEditor({ store, current, load, secrets, log }: ResourceEditorDeps): ResourceEditor {
-  const place = (): SecretKeyPlace => ({ ...secrets, store: current().snapshot.store });
+  const place = (): SecretKeySource => ({ ...secrets, store: current().snapshot.store });
 
   async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {
     const stored = await readStored();

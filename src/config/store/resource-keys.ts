@@ -84,9 +84,9 @@ export interface KeyToPut extends WantedKey {
 }
 
 /** Held against the configuration as it would be, and against the store; what does not fit is added to the faults. */
-export async function placeKeys(
+export async function locateKeys(
   { keys, faults }: JudgedKeys,
-  { snapshot, keyPlaces }: LoadedConfiguration,
+  { snapshot, keyPositions }: LoadedConfiguration,
   store: Pick<KeyStore, 'holder'>,
   storedKeys: readonly StoredKey[],
 ): Promise<readonly KeyToPut[]> {
@@ -97,7 +97,7 @@ export async function placeKeys(
   for (const key of keys) {
     const { id, at, terms, secret } = key;
     const before = stored.get(id);
-    const place = keyPlaces.get(id);
+    const place = keyPositions.get(id);
     if (place !== undefined) {
       faults.add(
         [...at, 'id'],

@@ -52,7 +52,7 @@ function mapSecrets(
 }
 
 /** What a sealed text is bound to, so that it opens nowhere else. */
-function placeOf({ kind, id }: ResourceName, path: Path): string {
+function locationOf({ kind, id }: ResourceName, path: Path): string {
   return `${kind}/${encodeURIComponent(id)}/${toPathText(path)}`;
 }
 
@@ -71,7 +71,7 @@ function toShownSecret(path: Path): string {
 }
 
 /** Where the secret stands that such a text stands for; undefined where the text does not say enough. */
-function placeMeant(text: string, path: Path): Path | undefined {
+function pathMeant(text: string, path: Path): Path | undefined {
   const [, place, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
   if (place === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;
   // Of elements of a list: they may change their place among each other, and become no other field.
@@ -91,11 +91,11 @@ export function sealDocument(
 ): Sealing {
   const faults: { path: Path; message: string }[] = [];
   function keptSecret(text: string, path: Path): string | undefined {
-    const from = placeMeant(text, path);
+    const from = pathMeant(text, path);
     const kept = from && textAt(previous, from);
     if (from === undefined || kept === undefined || toPathText(from) === toPathText(path)) return kept;
-    const opened = ring?.unseal(kept, placeOf(name, from));
-    return opened?.kind === 'opened' ? ring?.seal(opened.plain, placeOf(name, path)) : undefined;
+    const opened = ring?.unseal(kept, locationOf(name, from));
+    return opened?.kind === 'opened' ? ring?.seal(opened.plain, locationOf(name, path)) : undefined;
   }
   const sealed = mapSecrets(name.kind, document, (text, path) => {
     if (isShownSecret(text)) {
@@ -105,7 +105,7 @@ export function sealDocument(
     } else if (ring === undefined) {
       faults.push({ path, message: `is a secret, and there is no key to seal it with: ${howToSeal}` });
     } else {
-      return ring.seal(text, placeOf(name, path));
+      return ring.seal(text, locationOf(name, path));
     }
     return text;
   });
@@ -131,7 +131,7 @@ export function openDocument(
       report(path, `is sealed under the key ${keyId}, and POSTERN_SECRET_KEY is not set; set it to that key`);
       return text;
     }
-    const opened = ring.unseal(text, placeOf(name, path));
+    const opened = ring.unseal(text, locationOf(name, path));
     if (opened.kind === 'opened') return opened.plain;
     report(
       path,

@@ -12,7 +12,7 @@ const largestFileBytes = 64 * 1024;
 const fileName = 'secret.key';
 
 /** Where keys may come from; the store is what the configuration says of it, as far as that is known. */
-export interface SecretKeyPlace {
+export interface SecretKeySource {
   readonly env: Environment;
   readonly cwd: string;
   readonly store: string | undefined;
@@ -22,23 +22,23 @@ export interface SecretKeyPlace {
  * Undefined where there is none. The environment's keys come first, so that the first of them seals; the one beside the database
  * still opens what was sealed under it. Throws a SecretKeyError, in words for the operator.
  */
-export async function readKeyRing(place: SecretKeyPlace): Promise<KeyRing | undefined> {
-  const keys = [...(await readGiven(place)), ...(await readBeside(keyFileOf(place)))];
+export async function readKeyRing(source: SecretKeySource): Promise<KeyRing | undefined> {
+  const keys = [...(await readGiven(source)), ...(await readBeside(keyFileOf(source)))];
   return keys.length === 0 ? undefined : createKeyRing(keys);
 }
 
 /** Beside the database where that is a file on this machine: never in it, and never for one that several machines share. */
-export function keyFileOf({ store, cwd }: Pick<SecretKeyPlace, 'store' | 'cwd'>): string | undefined {
+export function keyFileOf({ store, cwd }: Pick<SecretKeySource, 'store' | 'cwd'>): string | undefined {
   const path = store?.startsWith('sqlite:') ? store.slice('sqlite:'.length) : '';
   if (path === '' || path === ':memory:' || path.startsWith('//') || path.includes('\0')) return undefined;
   return join(dirname(resolve(cwd, path)), fileName);
 }
 
 /** Whether something can be sealed: there is a key for it, or one can be made when it is needed. */
-export async function canSeal(place: SecretKeyPlace): Promise<boolean> {
-  if (keyFileOf(place) !== undefined) return true;
+export async function canSeal(source: SecretKeySource): Promise<boolean> {
+  if (keyFileOf(source) !== undefined) return true;
   try {
-    return (await readKeyRing(place)) !== undefined;
+    return (await readKeyRing(source)) !== undefined;
   } catch (error) {
     if (error instanceof SecretKeyError) return false;
     throw error;
@@ -46,10 +46,10 @@ export async function canSeal(place: SecretKeyPlace): Promise<boolean> {
 }
 
 /** The IDs of the keys that open secrets here; undefined where one would be made when it is needed, or the key cannot be read just now. */
-export async function secretKeyIds(place: SecretKeyPlace): Promise<readonly string[] | undefined> {
+export async function secretKeyIds(source: SecretKeySource): Promise<readonly string[] | undefined> {
   try {
-    const ring = await readKeyRing(place);
-    return ring?.keyIds ?? (keyFileOf(place) === undefined ? [] : undefined);
+    const ring = await readKeyRing(source);
+    return ring?.keyIds ?? (keyFileOf(source) === undefined ? [] : undefined);
   } catch (error) {
     if (error instanceof SecretKeyError) return undefined;
     throw error;
@@ -57,8 +57,8 @@ export async function secretKeyIds(place: SecretKeyPlace): Promise<readonly stri
 }
 
 /** The key beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
-export async function findOwnKey(place: SecretKeyPlace): Promise<{ file: string; id: string } | undefined> {
-  const file = keyFileOf(place);
+export async function findOwnKey(source: SecretKeySource): Promise<{ file: string; id: string } | undefined> {
+  const file = keyFileOf(source);
   if (file === undefined) return undefined;
   const content = await readFile(file, 'utf8').catch(() => undefined);
   if (content === undefined) return undefined;
@@ -103,7 +103,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
-async function readGiven({ env, cwd }: SecretKeyPlace): Promise<Buffer[]> {
+async function readGiven({ env, cwd }: SecretKeySource): Promise<Buffer[]> {
   const { POSTERN_SECRET_KEY: text = '', POSTERN_SECRET_KEY_FILE: file = '' } = env;
   if (file === '') return text.trim() === '' ? [] : parse('POSTERN_SECRET_KEY', text);
   if (text.trim() !== '') {

@@ -2,7 +2,7 @@
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type ImportedPrices, toImportedPrices } from '../../prices/imported.ts';
-import { placeOf } from '../elements/context.ts';
+import { locationOf } from '../elements/context.ts';
 import { judge } from '../elements/judge.ts';
 import type { Settings } from '../elements/schema.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
@@ -73,7 +73,7 @@ function isDeclared(
   for (const key of both) {
     faults.add(
       [root, key],
-      `is declared by the configuration file too: ${placeOf([id, key], { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
+      `is declared by the configuration file too: ${locationOf([id, key], { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
     );
   }
   return both.length > 0;

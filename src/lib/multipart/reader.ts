@@ -34,7 +34,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 const close = Buffer.from('--');
 const nothing = Buffer.alloc(0);
 
-type Place = 'beginning' | 'behind a mark' | 'head' | 'content' | 'end' | 'over';
+type State = 'beginning' | 'behind a mark' | 'head' | 'content' | 'end' | 'over';
 
 export class MultipartReader {
   readonly #sink: MultipartSink;
@@ -43,7 +43,7 @@ export class MultipartReader {
   readonly #mark: Buffer;
   /** What might become a mark's line, in the hands of somebody lenient too. */
   readonly #beginnings: readonly Buffer[];
-  #place: Place = 'beginning';
+  #state: State = 'beginning';
   /** What cannot be told yet. */
   #held: Buffer = nothing;
   /** Of the first byte that has not been told, in the whole. */
@@ -82,14 +82,14 @@ export class MultipartReader {
 
   /** No more comes. */
   end(): MultipartFault | undefined {
-    const isWhole = (this.#place === 'end' || this.#place === 'over') && this.#held.length === 0;
+    const isWhole = (this.#state === 'end' || this.#state === 'over') && this.#held.length === 0;
     if (this.#fault !== undefined || isWhole) return this.#fault;
     return this.#refuse('it ends before its last boundary', this.#held.length);
   }
 
   /** How many bytes are done with; 0 where more has to come first, or there is a fault. */
   #read(bytes: Buffer): number {
-    switch (this.#place) {
+    switch (this.#state) {
       case 'beginning':
         return this.#readBeginning(bytes);
       case 'behind a mark':
@@ -109,7 +109,7 @@ export class MultipartReader {
     const [afterLineEnd = nothing] = this.#beginnings;
     for (const start of [this.#mark, afterLineEnd]) {
       if (begins(bytes, start)) {
-        this.#place = 'behind a mark';
+        this.#state = 'behind a mark';
         this.#beginsAt = start.length - this.#mark.length;
         return start.length;
       }
@@ -121,13 +121,13 @@ export class MultipartReader {
   #readBehindMark(bytes: Buffer): number {
     if (bytes.length < lineEnd.length) return 0;
     if (begins(bytes, close)) {
-      this.#place = 'end';
+      this.#state = 'end';
       return close.length;
     }
     if (!begins(bytes, lineEnd)) return this.#stop('a boundary has more behind it on its line');
     this.#parts += 1;
     if (this.#parts > this.#limits.parts) return this.#stop(`it has more than ${this.#limits.parts} parts`);
-    this.#place = 'head';
+    this.#state = 'head';
     return lineEnd.length;
   }
 
@@ -142,7 +142,7 @@ export class MultipartReader {
     const head = readPartHead(bytes.subarray(0, length), nameBytes);
     if (typeof head === 'string') return this.#stop(head);
     const used = length + headEnd.length;
-    this.#place = 'content';
+    this.#state = 'content';
     this.#isFresh = true;
     this.#sink.onPart(head, this.#at + used);
     return used;
@@ -166,7 +166,7 @@ export class MultipartReader {
     const length = markAt - lineEnd.length;
     this.#tell(bytes.subarray(0, length));
     this.#sink.onPartEnd(this.#at + length);
-    this.#place = 'behind a mark';
+    this.#state = 'behind a mark';
     return markAt + this.#mark.length;
   }
 
@@ -190,7 +190,7 @@ export class MultipartReader {
   /** One line end, and nothing else. */
   #readEnd(bytes: Buffer): number {
     if (begins(bytes, lineEnd)) {
-      this.#place = 'over';
+      this.#state = 'over';
       return lineEnd.length;
     }
     return begins(lineEnd, bytes) ? 0 : this.#goesOn();

@@ -9,7 +9,7 @@ const entriesPerBlock = 32;
 const mostTableBits = 17;
 
 /** A block of a needle, and where in it. */
-interface Place {
+interface Occurrence {
   readonly needle: Buffer;
   readonly offset: number;
 }
@@ -23,7 +23,7 @@ export class NeedleSearch {
   readonly #isKnown: Uint8Array;
   readonly #shift: number;
   /** By the block itself. */
-  readonly #places = new Map<number, Place[]>();
+  readonly #occurrences = new Map<number, Occurrence[]>();
   /** 1 for each byte with which a needle begins. */
   readonly #begins = new Uint8Array(256);
   /** 1 for each byte that is in a needle, its last byte aside. */
@@ -60,9 +60,9 @@ export class NeedleSearch {
     for (let at = step - 1; at <= last; at += step) {
       const block = view.getInt32(at, true);
       if (isKnown[hashOf(block, shift)] === 0) continue;
-      const places = this.#places.get(block);
-      if (places === undefined) continue;
-      const start = startAround(places, bytes, at);
+      const occurrences = this.#occurrences.get(block);
+      if (occurrences === undefined) continue;
+      const start = startAround(occurrences, bytes, at);
       if (start !== -1) return start;
     }
     return -1;
@@ -85,9 +85,9 @@ export class NeedleSearch {
     for (const byte of needle.subarray(0, -1)) this.#isInside[byte] = 1;
     for (let offset = 0; offset < this.#stepBytes; offset += 1) {
       const block = needle.readInt32LE(offset);
-      const places = this.#places.get(block);
-      if (places === undefined) this.#places.set(block, [{ needle, offset }]);
-      else places.push({ needle, offset });
+      const occurrences = this.#occurrences.get(block);
+      if (occurrences === undefined) this.#occurrences.set(block, [{ needle, offset }]);
+      else occurrences.push({ needle, offset });
       this.#isKnown[hashOf(block, this.#shift)] = 1;
     }
   }
@@ -100,9 +100,9 @@ export class NeedleSearch {
 }
 
 /** Of all that have the block there, where the first one begins. */
-function startAround(places: readonly Place[], bytes: Buffer, at: number): number {
+function startAround(occurrences: readonly Occurrence[], bytes: Buffer, at: number): number {
   let first = -1;
-  for (const { needle, offset } of places) {
+  for (const { needle, offset } of occurrences) {
     const start = at - offset;
     const end = start + needle.length;
     if (start < 0 || end > bytes.length || (first !== -1 && start >= first)) continue;

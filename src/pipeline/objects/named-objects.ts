@@ -1,7 +1,4 @@
-/**
- * Finds the stored objects, such as files and earlier responses, that a request names. They are in the operator's account with those of all
- * clients, so that ownership must be checked (by `object-location.ts`).
- */
+/** Finds the stored objects that a request names. They are in the operator's account, so `object-location.ts` checks the owner. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';

@@ -26,17 +26,17 @@ export function storedIdsIn(contentType: string | undefined, records: ObjectReco
 
 /** Each once. */
 class Seen {
-  readonly #places: ObjectRecords['whole'];
+  readonly #paths: ObjectRecords['whole'];
   readonly #seen = new Set<string>();
 
   constructor(locations: ObjectRecords['whole']) {
-    this.#places = locations;
+    this.#paths = locations;
   }
 
   newIn(picked: readonly Picked[]): StoredName[] {
     const names: StoredName[] = [];
     for (const { path, text: id } of picked) {
-      const kind = this.#places[path];
+      const kind = this.#paths[path];
       if (kind === undefined || !isStoredId(id)) continue;
       const key = `${kind} ${id}`;
       if (this.#seen.has(key) || this.#seen.size >= mostIds) continue;

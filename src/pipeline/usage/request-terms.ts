@@ -55,7 +55,7 @@ export function withTier(
 
 function tierInWhole(excerpt: Excerpt): string | undefined {
   const tail = excerpt.tail();
-  for (const at of placesIn(tail)) {
+  for (const at of offsetsIn(tail)) {
     // What follows a key at the top of an object is, with a brace before it, an object again; what follows one further down is not.
     const word = wordIn(Buffer.concat([openingBrace, tail.subarray(at)]));
     if (word !== undefined) return word;
@@ -70,7 +70,7 @@ function tierInWhole(excerpt: Excerpt): string | undefined {
 
 function tierInEvents(excerpt: Excerpt, isInResponse: boolean): string | undefined {
   const tail = excerpt.tail();
-  for (const at of placesIn(tail)) {
+  for (const at of offsetsIn(tail)) {
     const end = tail.indexOf(LINE_FEED, at);
     const behind = tail.subarray(at, end === -1 ? tail.length : end);
     const word = isInResponse ? wordInResponse(behind) : wordIn(Buffer.concat([openingBrace, behind]));
@@ -79,7 +79,7 @@ function tierInEvents(excerpt: Excerpt, isInResponse: boolean): string | undefin
   return undefined;
 }
 
-function* placesIn(tail: Buffer): Generator<number, void, undefined> {
+function* offsetsIn(tail: Buffer): Generator<number, void, undefined> {
   for (let at = tail.lastIndexOf(key); at > 0; at = tail.lastIndexOf(key, at - 1)) {
     if (tail[at - 1] !== BACKSLASH) yield at;
   }

@@ -3,9 +3,8 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { ImportedRow } from '../../core/store/ledger.ts';
-import type { LedgerPlaceTable, LedgerTable, Schema } from '../schema.ts';
+import type { LedgerSharedTable, LedgerTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, severalRows } from './ledger-insert.ts';
-import { Places } from './ledger-places.ts';
 import {
   dayMs,
   firstIdOf,
@@ -17,6 +16,7 @@ import {
   toNames,
   toTimeOf,
 } from './ledger-rows.ts';
+import { SharedValues } from './ledger-shared.ts';
 
 /** `seq` is the milliseconds since then, and 13 bits of what an ID has after its time; all of it a number holds exactly. */
 export const epochMs = Date.UTC(2020, 0, 1);
@@ -121,7 +121,7 @@ export async function deleteCompact(trx: Kysely<Schema>, beforeMs: number): Prom
 }
 
 /** Those of which no row is left, where none is left that began before. */
-export async function deletePlaces(trx: Kysely<Schema>, beforeMs: number): Promise<void> {
+export async function deleteSharedValues(trx: Kysely<Schema>, beforeMs: number): Promise<void> {
   await trx
     .deleteFrom('ledger_places')
     .where('used_at', '<', beforeMs - dayMs)
@@ -151,19 +151,19 @@ function createSeqs(): (row: Pick<LedgerTable, 'id' | 'started_at'>) => number |
 export interface Entry extends NamedRow, Pick<ImportedRow, 'accounts' | 'capture'> {}
 
 interface PlacedEntry extends Entry {
-  readonly names: LedgerPlaceTable;
+  readonly names: LedgerSharedTable;
   readonly seq: number;
 }
 
 /** `insertOther` takes those that have no place in the table. Both give back the rows that were not there yet. */
 export class CompactInsert {
-  readonly #places: Places;
+  readonly #places: SharedValues;
   readonly #insert: Insert<PlacedEntry, number>;
   readonly #insertSeveral: Insert<PlacedEntry, number>;
   readonly #insertOther: Insert<Entry, Entry>;
 
   constructor(db: Kysely<Schema>, insertOther: Insert<Entry, Entry>) {
-    this.#places = new Places(db);
+    this.#places = new SharedValues(db);
     const compile = (entries: PlacedEntry[]) => {
       const lists = entries.map((entry) => sql`(${sql.join(toValues(entry))})`);
       return sql`insert into ledger_rows values ${sql.join(lists)} on conflict do nothing`.compile(db);

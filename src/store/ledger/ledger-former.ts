@@ -1,6 +1,6 @@
 /**
- * In SQLite, moves rows that former versions wrote from `ledger` to the table of this version, a few at a time, oldest first. A row is in
- * one of both at any moment; the mark, which moves with the rows, shows a reader of two statements that some have gone from one to the other.
+ * SQLite: moves rows of former versions from `ledger` to this version's table, a few at a time, oldest first. A row is in one of both at any
+ * moment; a mark that moves with the rows shows readers what has moved.
  */
 
 import { type Kysely, sql, type Transaction } from 'kysely';

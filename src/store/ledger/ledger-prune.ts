@@ -7,7 +7,7 @@ import { readJson } from '../stored-json.ts';
 import {
   countCompactBefore,
   deleteCompact,
-  deletePlaces,
+  deleteSharedValues,
   readCompactExtent,
   readCompactTime,
 } from './ledger-compact.ts';
@@ -63,7 +63,7 @@ async function deleteSqliteRows(trx: Transaction<Schema>, before: number): Promi
   const others = await trx.deleteFrom('ledger').where('id', '<', firstIdOf(toMs)).returning(slicedColumns).execute();
   const rows = [...others, ...(await deleteCompact(trx, toMs))];
   if (rows.length > 0) await deleteSlices(trx, rows);
-  else await deletePlaces(trx, before);
+  else await deleteSharedValues(trx, before);
   return rows.length;
 }
 

@@ -5,7 +5,7 @@ import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/led
 import { readUnits, type Units } from '../../core/accounting/units.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
-import type { LedgerPlaceTable, LedgerTable } from '../schema.ts';
+import type { LedgerSharedTable, LedgerTable } from '../schema.ts';
 import { readJson } from '../stored-json.ts';
 
 export const hourMs = 3_600_000;
@@ -53,7 +53,7 @@ const longestName = 128;
 const longestModel = 256;
 
 /** What many rows have in common: their names, and how they ended. */
-export type RowNames = Omit<LedgerPlaceTable, 'id' | 'used_at'>;
+export type RowNames = Omit<LedgerSharedTable, 'id' | 'used_at'>;
 /** What a row has for itself. */
 export type RowFigures = Omit<LedgerTable, keyof RowNames>;
 

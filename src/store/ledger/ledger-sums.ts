@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { readUnits, toolPrefix, type Units } from '../../core/accounting/units.ts';
-import type { KeyUsageTable, UnitUsageTable, UsagePlace, UsageTable } from '../schema.ts';
+import type { KeyUsageTable, UnitUsageTable, UsageGroup, UsageTable } from '../schema.ts';
 import { readJson } from '../stored-json.ts';
 import { compareTexts } from './ledger-insert.ts';
 import { dayMs, hourMs, type NamedRow, type RowFigures, type RowNames } from './ledger-rows.ts';
@@ -154,8 +154,8 @@ const newSums = ({ key, project, route, operation, model, upstream, outcome }: R
 const isUnpriced = ({ outcome }: RowNames, row: RowFigures): boolean =>
   row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost');
 
-interface PlaceSums {
-  readonly place: UsagePlace;
+interface GroupSums {
+  readonly place: UsageGroup;
   readonly amounts: Map<string, number>;
 }
 
@@ -177,10 +177,10 @@ export function toUnitDays(hours: readonly UnitUsageTable[]): readonly UnitUsage
   return toUnitRows(days);
 }
 
-type UnitsByName = Map<string, PlaceSums>;
+type UnitsByName = Map<string, GroupSums>;
 
 /** What is null in a row is empty text here. */
-function toAmounts(sums: UnitsByName, span: number, row: UsagePlace | RowNames): Map<string, number> {
+function toAmounts(sums: UnitsByName, span: number, row: UsageGroup | RowNames): Map<string, number> {
   const { key, route, operation, outcome } = row;
   const project = row.project ?? '';
   const model = row.model ?? '';

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { openStore } from '../open-store.ts';
 import { isConnectionLost, StoreAwayError, toPostgresError, whyUnfit } from './postgres-faults.ts';
-import { placeOf } from './postgres-store.ts';
+import { nameOf } from './postgres-store.ts';
 
 const cwd = '/nowhere';
 const secret = 'hunter22-secret';
@@ -57,15 +57,15 @@ test('an unknown sslmode is refused with the valid ones', async () => {
 
 test('a database is named without user and password', () => {
   assert.equal(
-    placeOf(`postgres://me:${secret}@db.example:6432/app?x=1`),
+    nameOf(`postgres://me:${secret}@db.example:6432/app?x=1`),
     'The store in PostgreSQL at db.example:6432 (database "app")',
   );
-  assert.equal(placeOf(`postgresql://me:${secret}@db.example`), 'The store in PostgreSQL at db.example');
+  assert.equal(nameOf(`postgresql://me:${secret}@db.example`), 'The store in PostgreSQL at db.example');
   assert.equal(
-    placeOf(`postgres:///app?host=/run/postgresql`),
+    nameOf(`postgres:///app?host=/run/postgresql`),
     'The store in PostgreSQL at /run/postgresql (database "app")',
   );
-  assert.equal(placeOf(`postgres://me:${secret}@:x/`), 'The store in PostgreSQL');
+  assert.equal(nameOf(`postgres://me:${secret}@:x/`), 'The store in PostgreSQL');
 });
 
 test('an unsuitable server is refused with the requirements', () => {

@@ -33,7 +33,7 @@ const retryPauseMs = 1_000;
 const migrationLock = 7_370_017_385_206_471;
 
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
-  const place = placeOf(url);
+  const place = nameOf(url);
   await whenThere(options, () => setUp(url, place));
   const poolOf = (settings: PoolSettings): PostgresPool => createPostgresPool(url, place, settings);
   const pools = [poolOf(patient), poolOf(quick), poolOf(lasting)] as const;
@@ -56,7 +56,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 
 /** Brings it up to date, or back, and says which migrations ran, or were set aside. */
 export async function migratePostgres(url: string, backTo?: string): Promise<string[]> {
-  const place = placeOf(url);
+  const place = nameOf(url);
   if (backTo === undefined) return setUp(url, place);
   return withConnection(url, place, async (db) => {
     await checkServer(db, place);
@@ -65,7 +65,7 @@ export async function migratePostgres(url: string, backTo?: string): Promise<str
 }
 
 export async function readMissingOfPostgres(url: string): Promise<string[]> {
-  const place = placeOf(url);
+  const place = nameOf(url);
   return withConnection(url, place, async (db) => {
     await checkServer(db, place);
     return readMissing(db, place);
@@ -73,7 +73,7 @@ export async function readMissingOfPostgres(url: string): Promise<string[]> {
 }
 
 /** What may be said of a URL: never its password. */
-export function placeOf(url: string): string {
+export function nameOf(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return 'The store in PostgreSQL';
   const host = parsed.searchParams.get('host') ?? parsed.hostname;

@@ -19,14 +19,14 @@ import { createSqliteThread } from './sqlite-thread-dialect.ts';
 const busyTimeoutMs = 5_000;
 
 /** How the file is called in errors. */
-const placeOf = (path: string): string => `The store "${path}"`;
+const nameOf = (path: string): string => `The store "${path}"`;
 
 /** `path` is absolute. In a thread, the process never waits for the disk. */
 export async function openSqliteFile(
   path: string,
   { clock, inThread, onLoss }: { clock: Clock; inThread: boolean; onLoss?: ((loss: StoreLoss) => void) | undefined },
 ): Promise<Store> {
-  const place = placeOf(path);
+  const place = nameOf(path);
   try {
     const database = await openMigrated(path);
     if (inThread) {
@@ -86,7 +86,7 @@ export async function openSqliteMemory(clock: Clock): Promise<Store> {
 
 /** Brings the file up to date, and says which migrations ran. */
 export async function migrateSqliteFile(path: string, backTo?: string): Promise<string[]> {
-  const place = placeOf(path);
+  const place = nameOf(path);
   try {
     if (backTo !== undefined) return await goBack(path, place, backTo);
     const ran: string[] = [];
@@ -99,7 +99,7 @@ export async function migrateSqliteFile(path: string, backTo?: string): Promise<
 
 /** Those that are missing; a file that is not there is not made. */
 export async function readMissingOfFile(path: string): Promise<string[]> {
-  const place = placeOf(path);
+  const place = nameOf(path);
   try {
     const database = existsSync(path) ? openReader(path) : open(':memory:', {});
     try {
@@ -136,10 +136,10 @@ async function secure(path: string, place: string): Promise<boolean> {
 }
 
 async function openMigrated(path: string, ran: string[] = []): Promise<DatabaseSync> {
-  makeFile(path, placeOf(path));
-  const database = await openDurable(path, placeOf(path));
+  makeFile(path, nameOf(path));
+  const database = await openDurable(path, nameOf(path));
   try {
-    ran.push(...(await migrateAlone(database, placeOf(path))));
+    ran.push(...(await migrateAlone(database, nameOf(path))));
     return database;
   } catch (thrown) {
     if (database.isOpen) database.close();

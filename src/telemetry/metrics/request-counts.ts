@@ -10,7 +10,7 @@ const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as co
 const clientGoneStatus = 499;
 
 /** Under which labels; `none` where it is not known, as with a path or a model that is not there. */
-interface Place {
+interface CountedRoute {
   readonly route: string;
   readonly operation: string;
   readonly model: string;
@@ -18,16 +18,16 @@ interface Place {
 
 export class RequestCounts {
   readonly #registry: Registry;
-  readonly #place: Place;
+  readonly #counted: CountedRoute;
   /** By outcome, then by class of status; made when first needed. */
   readonly #ended: (Counter | undefined)[] = [];
   #failed: Map<ErrorCode, Counter> | undefined = undefined;
   #duration: Histogram | undefined = undefined;
   #firstByte: Histogram | undefined = undefined;
 
-  constructor(registry: Registry, place: Place) {
+  constructor(registry: Registry, place: CountedRoute) {
     this.#registry = registry;
-    this.#place = place;
+    this.#counted = place;
   }
 
   /** So that the first request already shows as one more. */
@@ -40,7 +40,7 @@ export class RequestCounts {
     const { errorCode, startedMs, firstByteAtMs } = exchange;
     this.#endedAs(outcomeOf(exchange), statusClassOf(exchange)).add(1);
     if (errorCode !== undefined) this.#failedWith(errorCode).add(1);
-    const { route, model } = this.#place;
+    const { route, model } = this.#counted;
     this.#duration ??= this.#registry.histogram('postern_request_duration_seconds', route, model);
     this.#duration.observe((nowMs - startedMs) / 1000, found);
     if (firstByteAtMs === 0) return;
@@ -52,7 +52,7 @@ export class RequestCounts {
     const at = rowOutcomes.indexOf(outcome) * statusClasses.length + statusClass;
     const known = this.#ended[at];
     if (known !== undefined) return known;
-    const { route, operation, model } = this.#place;
+    const { route, operation, model } = this.#counted;
     const status = statusClasses[statusClass] ?? 'other';
     const made = this.#registry.counter('postern_requests_total', route, operation, model, status, outcome);
     this.#ended[at] = made;
@@ -63,7 +63,7 @@ export class RequestCounts {
     this.#failed ??= new Map();
     let counter = this.#failed.get(code);
     if (counter === undefined) {
-      counter = this.#registry.counter('postern_errors_total', this.#place.route, code);
+      counter = this.#registry.counter('postern_errors_total', this.#counted.route, code);
       this.#failed.set(code, counter);
     }
     return counter;

@@ -39,7 +39,7 @@ export function checkLiteral(rule: AddressRule, hostname: string): void {
 }
 
 /** A socket of this machine has no address that could be permitted: such a rule refuses every one. */
-function checkPlace(rule: AddressRule, { host, address = host, path }: Place): void {
+function checkAddress(rule: AddressRule, { host, address = host, path }: Place): void {
   if (path === undefined) checkLiteral(rule, address);
   else if (!rule.permits(path)) throw new AddressNotAllowedError(path, []);
 }
@@ -87,7 +87,7 @@ export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: Gua
   return (place, done) => {
     const startedAtMs = performance.now();
     try {
-      checkPlace(rule, place);
+      checkAddress(rule, place);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
       // As every other error of a connection: not before the caller has gone on.

@@ -1,7 +1,4 @@
-/**
- * A queue that shares an upstream fairly, by project, then by key, weighted by estimated work. Start-time fair queueing: each flow's virtual time
- * advances by the work it received, and the one furthest behind is next.
- */
+/** A queue that shares an upstream by project, then key, weighted by work: start-time fair queueing, the furthest behind is next. */
 
 import type { WaitingCall } from '../../core/dispatch.ts';
 

@@ -10,7 +10,7 @@ import { patientMs } from '../time/patience.ts';
 import type { ComposeService } from './compose-file.ts';
 import { pathInside, type StandIn } from './images.ts';
 
-export interface Place {
+export interface ContainerPaths {
   /** Where the file is: paths of this machine start there. */
   readonly home: string;
   /** Of the service alone. */
@@ -36,7 +36,7 @@ export async function startContainer(
   name: string,
   service: ComposeService,
   standIn: StandIn,
-  place: Place,
+  place: ContainerPaths,
 ): Promise<Container> {
   const mounts = await layMounts(service, standIn, place);
   const environment = await environmentOf(service, standIn, place.home);
@@ -98,7 +98,7 @@ export async function startContainer(
 }
 
 /** Lines of a script that runs in the service's directory, and leaves what it is to see under `root`. */
-async function layMounts(service: ComposeService, standIn: StandIn, place: Place): Promise<string[]> {
+async function layMounts(service: ComposeService, standIn: StandIn, place: ContainerPaths): Promise<string[]> {
   const upper = join(place.directory, 'upper');
   for (const folder of ['upper', 'work', 'root']) await mkdir(join(place.directory, folder), { recursive: true });
   const lines = [

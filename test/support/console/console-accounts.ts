@@ -28,7 +28,7 @@ export interface Accounts {
   get(role: Role): Promise<Account>;
 }
 
-export interface AccountsPlace {
+export interface AccountsStore {
   /** Of the console. */
   readonly url: string;
   /** The gateway's. */
@@ -42,7 +42,7 @@ const password = 'a long enough password';
 const smallCost = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
 
 /** One for each role, made when it is first asked for, with an owner beside the others. */
-export function createAccounts({ url, store: address, cwd }: AccountsPlace): Accounts {
+export function createAccounts({ url, store: address, cwd }: AccountsStore): Accounts {
   const made = new Map<Role, Promise<Account>>();
 
   async function make(role: Role): Promise<Account> {

@@ -15,8 +15,8 @@ import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { alertRuleWords } from '../../parts/words/labels.ts';
+import { exploreHref, pageOf } from '../../parts/words/links.ts';
 import { When } from '../../parts/words/numbers.tsx';
-import { exploreHref, pageOf } from '../../parts/words/places.ts';
 
 const everyMs = 10_000;
 const perPage = 50;

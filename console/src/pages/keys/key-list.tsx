@@ -10,8 +10,8 @@ import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
+import { pageOf } from '../../parts/words/links.ts';
 import { Nothing } from '../../parts/words/numbers.tsx';
-import { pageOf } from '../../parts/words/places.ts';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
 import { BudgetBar, Trend } from './spend-facts.tsx';
 

@@ -9,7 +9,7 @@ import type { KeyWithSecret } from '../../../../src/admin/contract.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Needs, useMay } from '../../parts/session/role.tsx';
-import { segmentsOf } from '../../parts/words/places.ts';
+import { segmentsOf } from '../../parts/words/links.ts';
 import { CreateKey } from './key-form.tsx';
 import { KeyPage } from './key-page.tsx';
 import { KeysTab } from './keys-tab.tsx';
@@ -23,7 +23,7 @@ interface Made {
 }
 
 export default function Keys() {
-  const { tab, keyId, projectId, go } = usePlace();
+  const { tab, keyId, projectId, go } = useTabState();
   const [search, change] = useAddress();
   // In memory alone: neither the cache nor the address holds a secret.
   const [made, setMade] = useState<Made>();
@@ -87,7 +87,7 @@ export default function Keys() {
   );
 }
 
-interface Place {
+interface TabState {
   readonly tab: 'keys' | 'projects';
   readonly keyId: string | undefined;
   readonly projectId: string | undefined;
@@ -95,7 +95,7 @@ interface Place {
 }
 
 /** `/keys`, `/keys/<key>`, `/keys/projects`, `/keys/projects/<project>`. */
-function usePlace(): Place {
+function useTabState(): TabState {
   const [location, navigate] = useLocation();
   const [first, second] = segmentsOf(location);
   const isProjects = first === 'projects';

@@ -28,7 +28,7 @@ import {
   toProjectDocument,
   toProjectValues,
 } from './project-values.ts';
-import { ProjectPlace } from './projects-tab.tsx';
+import { ProjectOrigin } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
 interface ProjectPageProps {
@@ -67,7 +67,7 @@ function ProjectFacts({ id, onGone }: { readonly id: string; readonly onGone: ()
   const spender = { kind: 'project', id } as const;
   return (
     <Stack gap="lg">
-      <ProjectPlace project={project} />
+      <ProjectOrigin project={project} />
       {project.managedBy === 'store' && <Actions seen={seen} onGone={onGone} />}
       <Terms project={project} />
       {project.inForce && (

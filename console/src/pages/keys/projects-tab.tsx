@@ -10,7 +10,7 @@ import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
-import { pageOf } from '../../parts/words/places.ts';
+import { pageOf } from '../../parts/words/links.ts';
 import { useProjects } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
 import { toProjectCaps } from './project-values.ts';
@@ -70,7 +70,7 @@ function ProjectCard({ project }: { readonly project: Project }) {
             {project.id} · {project.keys === 1 ? 'one key' : `${formatCount(project.keys)} keys`}
           </Remark>
         </UnstyledButton>
-        <ProjectPlace project={project} />
+        <ProjectOrigin project={project} />
         {limits.length > 0 && <Text size="sm">{limits.join(', ')}</Text>}
         {project.budgets.map((budget) => (
           <BudgetBar key={budget.every} budget={budget} />
@@ -82,7 +82,7 @@ function ProjectCard({ project }: { readonly project: Project }) {
 }
 
 /** Where a project is declared, and whether the gateways go by it already. */
-export function ProjectPlace({ project: { managedBy, place, inForce } }: { readonly project: Project }) {
+export function ProjectOrigin({ project: { managedBy, place, inForce } }: { readonly project: Project }) {
   if (managedBy === 'store' && inForce) return null;
   return (
     <Group gap={6}>

@@ -9,7 +9,7 @@ import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { saveModel } from '../../parts/models/pick-models.tsx';
 import { Needs } from '../../parts/session/role.tsx';
-import { pageOf, segmentsOf } from '../../parts/words/places.ts';
+import { pageOf, segmentsOf } from '../../parts/words/links.ts';
 import { AddModels } from './add-models.tsx';
 import { NewModel, newModelId } from './edit-model.tsx';
 import { FilterBar, useFilters } from './filter-bar.tsx';

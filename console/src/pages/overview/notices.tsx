@@ -9,8 +9,8 @@ import { notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { Failed } from '../../parts/layout/state.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
+import { pageOf } from '../../parts/words/links.ts';
 import { When } from '../../parts/words/numbers.tsx';
-import { pageOf } from '../../parts/words/places.ts';
 import { useNotices } from './overview-data.ts';
 
 const looks: Readonly<Record<Notice['severity'], { icon: IconName; color: string; word: string }>> = {

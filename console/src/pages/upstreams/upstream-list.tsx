@@ -26,8 +26,8 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
+import { pageOf } from '../../parts/words/links.ts';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
-import { pageOf } from '../../parts/words/places.ts';
 import { useUpstreams } from './upstream-data.ts';
 import { stateWords } from './upstream-words.ts';
 

@@ -8,7 +8,7 @@ import type { Document } from '../../parts/forms/documents.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Needs } from '../../parts/session/role.tsx';
-import { pageOf, segmentsOf } from '../../parts/words/places.ts';
+import { pageOf, segmentsOf } from '../../parts/words/links.ts';
 import { NewUpstream } from './new-upstream.tsx';
 import { readUpstream, saveUpstream, useUpstream } from './upstream-data.ts';
 import { UpstreamDetails } from './upstream-details.tsx';

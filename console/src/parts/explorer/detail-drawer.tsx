@@ -19,7 +19,7 @@ import { ledgerRowQuery, type Names } from './ledger-data.ts';
 import { Neighbours, RequestActions } from './request-actions.tsx';
 import { describeOutcome } from './request-words.ts';
 import { OutcomeBadge } from './row-list.tsx';
-import { type Span, toPlace, toTimeLine } from './time-line.ts';
+import { type Span, toPosition, toTimeLine } from './time-line.ts';
 import { UsageFacts } from './usage-facts.tsx';
 
 interface DetailDrawerProps {
@@ -199,7 +199,7 @@ function TimeLineView({ row }: { readonly row: LedgerDetail }) {
             </Group>
             <div className="time-track" aria-hidden="true">
               {lane.spans.map((span) => {
-                const { left, width } = toPlace(span, totalMs);
+                const { left, width } = toPosition(span, totalMs);
                 return (
                   <div
                     key={span.phase}

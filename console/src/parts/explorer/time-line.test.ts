@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
-import { toPlace, toTimeLine } from './time-line.ts';
+import { toPosition, toTimeLine } from './time-line.ts';
 
 const call = (outcome: string, durationMs: number, upstream = 'near', startMs: number | null = null) => ({
   upstream,
@@ -92,7 +92,7 @@ test('every bar is visible within the range, whatever the numbers', () => {
   for (const detail of odd) {
     const { lanes, totalMs } = toTimeLine(detail);
     for (const lane of lanes) {
-      const { left, width } = toPlace(lane, totalMs);
+      const { left, width } = toPosition(lane, totalMs);
       assert.ok(left >= 0 && width > 0 && left + width <= 100.001, JSON.stringify(lane));
     }
   }

@@ -120,7 +120,7 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
 const clamp = (ms: number, mostMs: number): number => Math.min(Math.max(ms, 0), mostMs);
 
 /** In percent of the whole, for drawing: even what takes no time can be seen. */
-export function toPlace({ fromMs, toMs }: Pick<Span, 'fromMs' | 'toMs'>, totalMs: number) {
+export function toPosition({ fromMs, toMs }: Pick<Span, 'fromMs' | 'toMs'>, totalMs: number) {
   if (totalMs <= 0) return { left: 0, width: 100 };
   const least = 0.8;
   const width = Math.max(((toMs - fromMs) / totalMs) * 100, least);

@@ -7,7 +7,7 @@ import type { KeyChange } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../../../lib/quantities.ts';
 import { createFaultList, type FaultList, type Path, toFieldFaults } from '../../read/faults.ts';
-import type { Place } from '../../read/source.ts';
+import type { FilePosition } from '../../read/source.ts';
 import { describeCaps, toCaps } from '../caps.ts';
 import { checkStars } from '../context.ts';
 import { mapping, text } from '../fields.ts';
@@ -16,7 +16,7 @@ import { describeKeyTerms, keyTermFields, toChange, toTerms } from './terms.ts';
 import { keyWarnings, unknownProject } from './warnings.ts';
 
 /** By the configuration in force. */
-export function createKeyJudge(current: () => { readonly keyPlaces: ReadonlyMap<string, Place> }): KeyJudge {
+export function createKeyJudge(current: () => { readonly keyPositions: ReadonlyMap<string, FilePosition> }): KeyJudge {
   return {
     parseNew: (document, ground) => parseNewKeyTerms(document, ground),
     parseChange: parseKeyChange,
@@ -24,7 +24,7 @@ export function createKeyJudge(current: () => { readonly keyPlaces: ReadonlyMap<
     describe: describeKeyTerms,
     describeCaps,
     warnings: keyWarnings,
-    placeOf: (id) => current().keyPlaces.get(id),
+    positionOf: (id) => current().keyPositions.get(id),
   };
 }
 

@@ -9,7 +9,7 @@ import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts'
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
-import { type CompileContext, checkPattern, type Entry, placeOf, quoted } from '../context.ts';
+import { type CompileContext, checkPattern, type Entry, locationOf, quoted } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { toOfferMap } from '../upstream/parts.ts';
 import { toPrice } from './prices.ts';
@@ -67,7 +67,7 @@ export function toTargets(
     else {
       context.faults.add(
         at,
-        `is the same upstream and model as ${placeOf(first, context)}; keep one, with the weight of both`,
+        `is the same upstream and model as ${locationOf(first, context)}; keep one, with the weight of both`,
       );
     }
     const upstream = upstreams.get(entry.upstream);

@@ -197,13 +197,13 @@ const standardGroups: ControlGroups = { membership: '/proc/self/cgroup', root: '
 
 /** How much memory this process may use: what the machine has, or less where a control group around it says so. */
 export function availableMemory(machineBytes = totalmem(), groups = standardGroups): number {
-  const limits = placesIn(readText(groups.membership) ?? '', groups.root).map(readLimit);
+  const limits = cgroupsIn(readText(groups.membership) ?? '', groups.root).map(readLimit);
   // The runtime looks at the group itself alone, and knows systems that have none of these files.
   return Math.min(machineBytes, process.constrainedMemory() || machineBytes, ...limits);
 }
 
 /** The files with a limit: of the group, and of each around it, which binds it just as well. */
-function placesIn(membership: string, root: string): string[] {
+function cgroupsIn(membership: string, root: string): string[] {
   return membership.split('\n').flatMap((line) => {
     const [, id, controllers = '', path = '/'] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
     if (id === '0')

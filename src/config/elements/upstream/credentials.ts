@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Auth, Family, Signer } from '../../../core/family.ts';
 import type { Credential } from '../../../core/snapshot.ts';
 import type { Path } from '../../read/faults.ts';
-import { type CompileContext, placeOf, readSideFile } from '../context.ts';
+import { type CompileContext, locationOf, readSideFile } from '../context.ts';
 import { isCredential, wantedCredential } from '../fields.ts';
 import type { UpstreamEntry } from './schema.ts';
 
@@ -48,7 +48,7 @@ export function readKeys(entry: UpstreamEntry, form: Form, path: Path, context: 
     else {
       context.faults.add(
         keyPath,
-        `is the same key as that of ${placeOf(first, context)}; keep one, with the weight of both`,
+        `is the same key as that of ${locationOf(first, context)}; keep one, with the weight of both`,
       );
     }
     keys.push({ secret, weight: credential.weight, path: keyPath });

@@ -71,7 +71,7 @@ async function assertRefused(body: unknown, param: string, why: RegExp, setting:
 const two = { query: 'q', documents: ['a', 'b'] };
 const results = (...list: readonly string[]): string => `{"results":[${list.join()}]}`;
 const result = (index: unknown, score: unknown): string => JSON.stringify({ index, relevance_score: score });
-const placesIn = (answer: string): unknown =>
+const indexesIn = (answer: string): unknown =>
   JSON.parse(answer).results.map(({ index }: { readonly index: number }) => index);
 
 test('refuses a response that does not score each document', async () => {
@@ -105,9 +105,9 @@ test('refuses a response that does not score each document', async () => {
 
 test('needs as many results as requested, and returns no more', async () => {
   const body = { query: 'q', documents: ['a', 'b', 'c'], top_n: 2 };
-  assert.deepEqual(placesIn(await answerTo(body, [results(result(2, 0.1), result(0, 0.5))])), [0, 2]);
+  assert.deepEqual(indexesIn(await answerTo(body, [results(result(2, 0.1), result(0, 0.5))])), [0, 2]);
   const all = results(result(0, 0.1), result(1, 0.3), result(2, 0.2));
-  assert.deepEqual(placesIn(await answerTo(body, [all])), [1, 2]);
+  assert.deepEqual(indexesIn(await answerTo(body, [all])), [1, 2]);
   const conversation = await converse(body);
   await assert.rejects(read(conversation, results(result(2, 0.1))), /1 results for 2/);
 });
@@ -121,7 +121,7 @@ test("scores keep their digits, and ties keep the upstream's order", async () =>
     '{"index":2,"relevance_score":1}',
   );
   const text = await answerTo(body, [answer]);
-  assert.deepEqual(placesIn(text), [2, 3, 1, 0]);
+  assert.deepEqual(indexesIn(text), [2, 3, 1, 0]);
   assert.deepEqual(text.match(/(?<="relevance_score":)[^},]+/g), ['1', '0.50', '5e-1', '0.5000000000000000000001']);
 });
 
@@ -253,7 +253,7 @@ test('requests at most as many results as there are documents', async () => {
 });
 
 test('no documents make one call and no results', async () => {
-  assert.deepEqual(placesIn(await answerTo({ query: 'q', documents: [] }, ['{"results":[]}'])), []);
+  assert.deepEqual(indexesIn(await answerTo({ query: 'q', documents: [] }, ['{"results":[]}'])), []);
 });
 
 const version2 = { api_version: { version: '2' } };

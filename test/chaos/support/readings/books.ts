@@ -8,7 +8,7 @@ import type { Figure } from '../../promise.ts';
 import type { Answer } from '../clients/spenders.ts';
 import { createViolations } from './findings.ts';
 
-export interface StorePlace {
+export interface StoreLocation {
   readonly url: string;
   /** What a path in it is relative to. */
   readonly cwd: string;
@@ -26,7 +26,7 @@ export interface Books {
 const rowsAPage = 1_000;
 
 /** Opens it, and closes it again whatever comes of it: what stays open would outlive a gateway that is killed. */
-export async function withStore<T>({ url, cwd }: StorePlace, use: (store: Store) => Promise<T>): Promise<T> {
+export async function withStore<T>({ url, cwd }: StoreLocation, use: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(url, { cwd });
   try {
     return await use(store);
@@ -46,7 +46,7 @@ export async function readRows({ ledger }: Store, fromMs = 0): Promise<Map<strin
   }
 }
 
-export function readBooks(place: StorePlace, accountIds: readonly string[]): Promise<Books> {
+export function readBooks(place: StoreLocation, accountIds: readonly string[]): Promise<Books> {
   return withStore(place, async (store) => {
     const rows = await readRows(store);
     const [sums] = await store.ledger.usage({}, []);

@@ -10,7 +10,7 @@ import type { OwnRedisServer } from '../../../support/servers/redis.ts';
 import type { ChaosRig } from '../../promise.ts';
 import type { Canaries, Trace } from './canaries.ts';
 import { type Scene, toFaulty } from './canary-scene.ts';
-import type { StorePlace } from './store-places.ts';
+import type { StoreLocation } from './store-locations.ts';
 
 export interface Size {
   readonly models: readonly string[];
@@ -42,7 +42,7 @@ export interface Found {
 export interface Story {
   readonly rig: ChaosRig;
   readonly size: Size;
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   readonly scene: Scene;
   readonly marks: Marks;
   readonly random: () => number;

@@ -15,7 +15,7 @@ import { ChatFields, sampleForm, toSettings } from './chat-fields.tsx';
 import { Composer } from './composer.tsx';
 import type { Asked, Picture, Settings, Turn } from './talk.ts';
 import { Thread } from './thread.tsx';
-import { type AskOptions, type Place, type Talk, toCall, turnsOf, useTalk } from './use-talk.ts';
+import { type AskOptions, type ChatTarget, type Talk, toCall, turnsOf, useTalk } from './use-talk.ts';
 import { chooseWire, type WireName, wireNames } from './wires/index.ts';
 
 export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabProps) {
@@ -28,13 +28,13 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
   const [first, second] = [useTalk(), useTalk()];
   const [model, other, text] = [textOf(form, 'model'), textOf(form, 'other'), textOf(form, 'text')];
   const isPair = other !== '';
-  const places = {
-    first: placeOf(model, textOf(form, 'wire'), offered),
-    second: placeOf(other, textOf(form, 'otherWire'), offered),
+  const chatTargets = {
+    first: chatTargetOf(model, textOf(form, 'wire'), offered),
+    second: chatTargetOf(other, textOf(form, 'otherWire'), offered),
   };
   const read = toSettings(form);
   const settings = typeof read === 'string' ? unread : read;
-  const optionsFor = (place: Place): AskOptions => ({ place, settings });
+  const optionsFor = (chatTarget: ChatTarget): AskOptions => ({ chatTarget, settings });
   const question: Asked = { kind: 'asked', text: text.trim(), pictures };
   const isRunning = first.handle.isRunning || second.handle.isRunning;
   const hasBegun = first.shown.length > 0;
@@ -42,14 +42,14 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
   const missing = typeof read === 'string' ? read : whatIsMissing(model, question, waits);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what the question, the settings and the place are made of
   const source = useMemo(
-    () => toCall(places.first, withQuestion(turnsOf(first.shown), question), settings),
-    [form, pictures, first.shown, places.first.wire],
+    () => toCall(chatTargets.first, withQuestion(turnsOf(first.shown), question), settings),
+    [form, pictures, first.shown, chatTargets.first.wire],
   );
 
   const send = (): void => {
     addRun('chat', form);
-    first.ask(question, optionsFor(places.first));
-    if (isPair) second.ask(question, optionsFor(places.second));
+    first.ask(question, optionsFor(chatTargets.first));
+    if (isPair) second.ask(question, optionsFor(chatTargets.second));
     put({ text: '' });
     setPictures([]);
   };
@@ -69,13 +69,13 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
     first.become([]);
     second.become([]);
   };
-  const threadOf = (talk: Talk, place: Place) => (
+  const threadOf = (talk: Talk, chatTarget: ChatTarget) => (
     <Thread
       talk={talk}
-      place={place}
+      chatTarget={chatTarget}
       canAsk={typeof read !== 'string'}
-      onTell={(answers) => talk.tell(answers, optionsFor(place))}
-      onAgain={() => talk.again(optionsFor(place))}
+      onTell={(answers) => talk.tell(answers, optionsFor(chatTarget))}
+      onAgain={() => talk.again(optionsFor(chatTarget))}
       onEdit={(index) => edit(talk, index)}
     />
   );
@@ -94,8 +94,8 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
           wantedModel={wantedModel}
           open={openWires(model, offered)}
           otherOpen={openWires(other, offered)}
-          wire={places.first.wire}
-          otherWire={places.second.wire}
+          wire={chatTargets.first.wire}
+          otherWire={chatTargets.second.wire}
         />
       }
       result={
@@ -103,8 +103,8 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
           {!hasBegun && <NothingYet icon="bolt">The talk stands here, word by word as the model writes.</NothingYet>}
           {hasBegun && (
             <SimpleGrid cols={{ base: 1, sm: isPair ? 2 : 1 }} spacing="sm">
-              {threadOf(first, places.first)}
-              {isPair && threadOf(second, places.second)}
+              {threadOf(first, chatTargets.first)}
+              {isPair && threadOf(second, chatTargets.second)}
             </SimpleGrid>
           )}
           <Composer
@@ -123,7 +123,7 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
           </Group>
         </Stack>
       }
-      source={<CallSource operation={places.first.wire} call={source} answer={first.handle.answer} />}
+      source={<CallSource operation={chatTargets.first.wire} call={source} answer={first.handle.answer} />}
     />
   );
 }
@@ -165,7 +165,7 @@ function useOffered(): Offered {
 
 const openWires = (model: string, offered: Offered): readonly WireName[] => offered(model) ?? wireNames;
 
-const placeOf = (model: string, wanted: string, offered: Offered): Place => ({
+const chatTargetOf = (model: string, wanted: string, offered: Offered): ChatTarget => ({
   model,
   wire: chooseWire(offered(model), wanted),
 });

@@ -12,11 +12,11 @@ import { toPath } from '../call-text.ts';
 import { Faces } from './composer.tsx';
 import { SaidView, ToolAnswers } from './said-view.tsx';
 import type { ToolAnswer, Turn } from './talk.ts';
-import type { How, Place, Shown, Talk } from './use-talk.ts';
+import type { ChatTarget, How, Shown, Talk } from './use-talk.ts';
 
 interface ThreadProps {
   readonly talk: Talk;
-  readonly place: Place;
+  readonly chatTarget: ChatTarget;
   readonly canAsk: boolean;
   onTell(answers: readonly ToolAnswer[]): void;
   onAgain(): void;
@@ -24,16 +24,16 @@ interface ThreadProps {
   onEdit(question: number): void;
 }
 
-export function Thread({ talk, place, canAsk, onTell, onAgain, onEdit }: ThreadProps) {
+export function Thread({ talk, chatTarget, canAsk, onTell, onAgain, onEdit }: ThreadProps) {
   const { shown, saying, handle } = talk;
   const { answer, error, isRunning } = handle;
   const last = shown.at(-1);
   const questions = [...shown.keys()].filter((index) => shown[index]?.turn.kind === 'asked');
   const openCalls = last?.turn.kind === 'said' && !isRunning ? last.turn.said.calls : [];
   return (
-    <section className="talk" aria-label={`Talk with ${place.model}`} aria-busy={isRunning}>
+    <section className="talk" aria-label={`Talk with ${chatTarget.model}`} aria-busy={isRunning}>
       <Remark className="play-wrap">
-        <strong>{place.model}</strong> {toPath(place.wire, place.model)}
+        <strong>{chatTarget.model}</strong> {toPath(chatTarget.wire, chatTarget.model)}
       </Remark>
       <Scrolling>
         <ol className="talk-turns">
@@ -69,7 +69,7 @@ export function Thread({ talk, place, canAsk, onTell, onAgain, onEdit }: ThreadP
           </Needs>
         </Group>
       )}
-      <VisuallyHidden role="status">{describe(talk, place)}</VisuallyHidden>
+      <VisuallyHidden role="status">{describe(talk, chatTarget)}</VisuallyHidden>
     </section>
   );
 }
@@ -78,7 +78,7 @@ export function Thread({ talk, place, canAsk, onTell, onAgain, onEdit }: ThreadP
 const toTurnKey = ({ how }: Shown, index: number): string => `${index} ${how?.answer.requestId ?? ''}`;
 
 /** For those who hear the page: once at the end, and not word by word. */
-function describe({ handle: { isRunning }, shown }: Talk, { model }: Place): string {
+function describe({ handle: { isRunning }, shown }: Talk, { model }: ChatTarget): string {
   if (isRunning) return `${model} is answering`;
   const turn = shown.at(-1)?.turn;
   if (turn?.kind !== 'said') return '';
@@ -168,8 +168,8 @@ const WholeHow = ({ how: { answer, firstWordMs } }: { readonly how: How }) => (
   </Stack>
 );
 
-const BriefHow = ({ how: { answer, place } }: { readonly how: How }) => (
+const BriefHow = ({ how: { answer, chatTarget } }: { readonly how: How }) => (
   <Remark className="play-wrap">
-    {place.model}, {formatDuration(answer.totalMs)}
+    {chatTarget.model}, {formatDuration(answer.totalMs)}
   </Remark>
 );

@@ -6,13 +6,13 @@ import { type CallHandle, useCall } from '../use-call.ts';
 import { type Asked, isEmpty, nothingSaid, type Said, type Settings, type ToolAnswer, type Turn } from './talk.ts';
 import { type WireName, wires } from './wires/index.ts';
 
-export interface Place {
+export interface ChatTarget {
   readonly model: string;
   readonly wire: WireName;
 }
 
 /** The call that goes on from these turns. */
-export const toCall = ({ model, wire }: Place, turns: readonly Turn[], settings: Settings): Call => ({
+export const toCall = ({ model, wire }: ChatTarget, turns: readonly Turn[], settings: Settings): Call => ({
   route: wire,
   model,
   body: { model, ...wires[wire].toBody(turns, settings) },
@@ -20,7 +20,7 @@ export const toCall = ({ model, wire }: Place, turns: readonly Turn[], settings:
 
 /** How an answer came about. */
 export interface How {
-  readonly place: Place;
+  readonly chatTarget: ChatTarget;
   readonly answer: Answer;
   /** Until the first of it could be read; undefined where it came as a whole. */
   readonly firstWordMs: number | undefined;
@@ -34,7 +34,7 @@ export interface Shown {
 
 /** What a call needs beside the talk itself. */
 export interface AskOptions {
-  readonly place: Place;
+  readonly chatTarget: ChatTarget;
   readonly settings: Settings;
 }
 
@@ -64,14 +64,14 @@ export function useTalk(): Talk {
   const { run, clear } = handle;
 
   const goOn = useCallback(
-    async (before: readonly Shown[], { place, settings }: AskOptions): Promise<void> => {
-      const wire = wires[place.wire];
+    async (before: readonly Shown[], { chatTarget, settings }: AskOptions): Promise<void> => {
+      const wire = wires[chatTarget.wire];
       const startedMs = performance.now();
       let said = nothingSaid;
       let firstWordMs: number | undefined;
       setShown(before);
       setSaying(said);
-      const answer = await run(toCall(place, turnsOf(before), settings), (event) => {
+      const answer = await run(toCall(chatTarget, turnsOf(before), settings), (event) => {
         said = wire.add(said, event);
         if (!isEmpty(said)) firstWordMs ??= performance.now() - startedMs;
         setSaying(said);
@@ -82,7 +82,7 @@ export function useTalk(): Talk {
       // Calls that were not written to their end are none.
       if (answer.ending !== 'answered') said = { ...said, calls: [], blocks: [] };
       if (isEmpty(said) && answer.ending !== 'answered' && said.fault === undefined) return;
-      setShown([...before, { turn: { kind: 'said', said }, how: { place, answer, firstWordMs } }]);
+      setShown([...before, { turn: { kind: 'said', said }, how: { chatTarget, answer, firstWordMs } }]);
     },
     [run],
   );
@@ -106,8 +106,8 @@ export function useTalk(): Talk {
     tell: (answers, options) => void goOn([...shown, { turn: { kind: 'told', answers }, how: undefined }], options),
     again: (options) => void goOn(last?.kind === 'said' ? shown.slice(0, -1) : shown, options),
     backTo(question) {
-      const places = [...shown.keys()].filter((place) => shown[place]?.turn.kind === 'asked');
-      become(shown.slice(0, places[question] ?? shown.length));
+      const indexes = [...shown.keys()].filter((chatTarget) => shown[chatTarget]?.turn.kind === 'asked');
+      become(shown.slice(0, indexes[question] ?? shown.length));
     },
     become,
   };

@@ -104,7 +104,7 @@ function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /** Where the points of a projection stand in a drawing: one scale for both directions, and none hidden by another. */
-interface Place {
+interface Dot {
   readonly x: number;
   readonly y: number;
 }
@@ -119,25 +119,25 @@ interface Drawing {
 
 const mostRounds = 60;
 
-export function toPlaces(points: Projection['points'], drawing: Drawing): Place[] {
+export function toDots(points: Projection['points'], drawing: Drawing): Dot[] {
   const { width, height, margin } = drawing;
   const [minX, maxX] = rangeOf(points.map(([x]) => x));
   const [minY, maxY] = rangeOf(points.map(([, y]) => y));
   const scale = Math.min((width - 2 * margin) / (maxX - minX || 1), (height - 2 * margin) / (maxY - minY || 1));
-  const places = points.map(([x, y]) => ({
+  const dots = points.map(([x, y]) => ({
     x: width / 2 + (x - (minX + maxX) / 2) * scale,
     y: height / 2 - (y - (minY + maxY) / 2) * scale,
   }));
-  return moveApart(places, drawing);
+  return moveApart(dots, drawing);
 }
 
 const rangeOf = (numbers: readonly number[]): readonly [number, number] =>
   numbers.length === 0 ? [0, 0] : [Math.min(...numbers), Math.max(...numbers)];
 
 /** Points that would hide each other move aside, a little at a time; with very many there is no room, and they stay close. */
-function moveApart(places: Place[], { width, height, radius }: Drawing): Place[] {
+function moveApart(dots: Dot[], { width, height, radius }: Drawing): Dot[] {
   const least = 2 * radius;
-  const moved = places.map(({ x, y }) => ({ x, y }));
+  const moved = dots.map(({ x, y }) => ({ x, y }));
   for (let round = 0; round < mostRounds; round += 1) {
     let hasMoved = false;
     for (const [i, one] of moved.entries()) {

@@ -6,7 +6,7 @@ import { Remark, Tag } from '../../../parts/layout/text.tsx';
 import { formatCount, formatPercent } from '../../../parts/words/format.ts';
 import { compareAll, type Embedded } from './embedded.ts';
 import { HeatMap, type Pair } from './heat-map.tsx';
-import { alignTo, type Projection, project, toPlaces } from './projection.ts';
+import { alignTo, type Projection, project, toDots } from './projection.ts';
 
 /** A page is for looking: more are embedded, and the first are drawn. */
 const mostDrawn = 60;
@@ -104,8 +104,8 @@ interface PlaneProps {
 
 /** The texts as points on a plane: what stands close is alike. */
 function Plane({ projection: { points, shares }, texts, active, onActive, label }: PlaneProps) {
-  const places = toPlaces(points, drawing);
-  const [from, to] = [places[active?.[0] ?? -1], places[active?.[1] ?? -1]];
+  const dots = toDots(points, drawing);
+  const [from, to] = [dots[active?.[0] ?? -1], dots[active?.[1] ?? -1]];
   return (
     <figure className="plane">
       <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} onMouseLeave={() => onActive(undefined)}>
@@ -114,7 +114,7 @@ function Plane({ projection: { points, shares }, texts, active, onActive, label 
         {from !== undefined && to !== undefined && (
           <line x1={from.x} y1={from.y} x2={to.x} y2={to.y} className="plane-link" />
         )}
-        {places.map(({ x, y }, index) => (
+        {dots.map(({ x, y }, index) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: pointing marks the text; the table says the same by keyboard
           <g
             // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place

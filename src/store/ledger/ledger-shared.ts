@@ -2,7 +2,7 @@
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
-import type { LedgerPlaceTable, Schema } from '../schema.ts';
+import type { LedgerSharedTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, inParts, mostPerStatement } from './ledger-insert.ts';
 import { dayMs, type RowNames, toNames } from './ledger-rows.ts';
 
@@ -16,22 +16,22 @@ type SharedNames = Pick<
   'project' | 'route' | 'operation' | 'label' | 'upstream' | 'outcome' | 'status' | 'error' | 'cache'
 >;
 
-type Place = { -readonly [K in keyof LedgerPlaceTable]: LedgerPlaceTable[K] };
+type SharedRow = { -readonly [K in keyof LedgerSharedTable]: LedgerSharedTable[K] };
 
 /** By node, key and model. */
-type KnownPlaces = Map<string, Map<string, Map<string | null, Place[]>>>;
+type KnownRows = Map<string, Map<string, Map<string | null, SharedRow[]>>>;
 
-export class Places {
-  readonly #insert: Insert<LedgerPlaceTable, unknown>;
-  #known: KnownPlaces | undefined = undefined;
+export class SharedValues {
+  readonly #insert: Insert<LedgerSharedTable, unknown>;
+  #known: KnownRows | undefined = undefined;
   #count = 0;
   /** Not in the store yet. */
-  #added: Place[] = [];
+  #added: SharedRow[] = [];
   /** A row that began more than a day after the time that the store has for its place. */
-  readonly #used = new Set<Place>();
+  readonly #used = new Set<SharedRow>();
 
   constructor(db: Kysely<Schema>) {
-    this.#insert = createInsertOfEach((places: LedgerPlaceTable[]) =>
+    this.#insert = createInsertOfEach((places: LedgerSharedTable[]) =>
       db.insertInto('ledger_places').values(places).compile(),
     );
   }
@@ -50,7 +50,7 @@ export class Places {
   }
 
   /** Its number is known once all are saved. */
-  placeOf(row: LedgerRow, startedAtMs: number): LedgerPlaceTable {
+  placeOf(row: LedgerRow, startedAtMs: number): LedgerSharedTable {
     const known = this.#known ?? new Map();
     const alike = known.get(row.node)?.get(row.key)?.get(row.model);
     const place = alike && findIn(alike, row, row.isEstimated ? 1 : 0, row.upstreamModel);
@@ -58,7 +58,7 @@ export class Places {
   }
 
   /** The same for a row of a former version. */
-  placeOfNames(names: RowNames, startedAtMs: number): LedgerPlaceTable {
+  placeOfNames(names: RowNames, startedAtMs: number): LedgerSharedTable {
     return this.#use(this.#take(names, startedAtMs, this.#known ?? new Map()), startedAtMs);
   }
 
@@ -68,18 +68,18 @@ export class Places {
     if (this.#added.length > 0) await this.#add(trx);
   }
 
-  async #read(trx: Transaction<Schema>): Promise<KnownPlaces> {
+  async #read(trx: Transaction<Schema>): Promise<KnownRows> {
     const places = await trx
       .selectFrom('ledger_places')
       .selectAll()
       .orderBy('used_at', 'desc')
       .limit(readAtOnce)
       .execute();
-    const known: KnownPlaces = new Map();
+    const known: KnownRows = new Map();
     // One text for each name: as many as places have would be compared in slow memory.
     const texts = new Map<string | null, string | null>();
     const share = <T extends string | null>(text: T): T => getOrAdd(texts, text, () => text) as T;
-    for (const place of places as Place[]) {
+    for (const place of places as SharedRow[]) {
       place.node = share(place.node);
       place.route = share(place.route);
       place.operation = share(place.operation);
@@ -97,18 +97,18 @@ export class Places {
   }
 
   /** By the names as the store has them. */
-  #take(names: RowNames, startedAtMs: number, known: KnownPlaces): Place {
+  #take(names: RowNames, startedAtMs: number, known: KnownRows): SharedRow {
     const alike = listOf(known, names);
     const found = findIn(alike, names, names.is_estimated, names.upstream_model);
     if (found !== undefined) return found;
-    const place = toPlace(names, startedAtMs);
+    const place = toSharedRow(names, startedAtMs);
     alike.push(place);
     this.#added.push(place);
     this.#count += 1;
     return place;
   }
 
-  #use(place: Place, startedAtMs: number): Place {
+  #use(place: SharedRow, startedAtMs: number): SharedRow {
     if (startedAtMs > place.used_at + dayMs) {
       if (place.id > 0) this.#used.add(place);
       place.used_at = startedAtMs;
@@ -149,7 +149,7 @@ export class Places {
   }
 }
 
-function listOf(known: KnownPlaces, { node, key, model }: Pick<RowNames, 'node' | 'key' | 'model'>): Place[] {
+function listOf(known: KnownRows, { node, key, model }: Pick<RowNames, 'node' | 'key' | 'model'>): SharedRow[] {
   const ofNode = getOrAdd(known, node, () => new Map());
   const ofKey = getOrAdd(ofNode, key, () => new Map());
   return getOrAdd(ofKey, model, () => []);
@@ -164,7 +164,7 @@ function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** What is found moves on by one, so that what many rows have is found first. */
-function findIn(alike: Place[], row: SharedNames, isEstimated: number, upstreamModel: string | null) {
+function findIn(alike: SharedRow[], row: SharedNames, isEstimated: number, upstreamModel: string | null) {
   let index = 0;
   while (index < alike.length && !isOf(row, isEstimated, upstreamModel, alike[index])) index++;
   const found = alike[index];
@@ -177,7 +177,12 @@ function findIn(alike: Place[], row: SharedNames, isEstimated: number, upstreamM
 }
 
 /** Node, key and model are the same. What differs most comes first. */
-const isOf = (row: SharedNames, isEstimated: number, upstreamModel: string | null, place: Place | undefined): boolean =>
+const isOf = (
+  row: SharedNames,
+  isEstimated: number,
+  upstreamModel: string | null,
+  place: SharedRow | undefined,
+): boolean =>
   place !== undefined &&
   place.upstream === row.upstream &&
   place.status === row.status &&
@@ -192,7 +197,7 @@ const isOf = (row: SharedNames, isEstimated: number, upstreamModel: string | nul
   place.operation === row.operation;
 
 /** Always with the same columns in the same order; its number comes later. */
-const toPlace = (names: RowNames, startedAtMs: number): Place => ({
+const toSharedRow = (names: RowNames, startedAtMs: number): SharedRow => ({
   id: 0,
   used_at: startedAtMs,
   outcome: names.outcome,

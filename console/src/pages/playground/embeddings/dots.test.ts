@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toPlaces } from './projection.ts';
+import { toDots } from './projection.ts';
 
 const drawing = { width: 400, height: 300, margin: 30, radius: 12 };
 
 test('points keep their proportions, with y upwards', () => {
   assert.deepEqual(
-    toPlaces(
+    toDots(
       [
         [-1, 0],
         [1, 0],
@@ -23,7 +23,7 @@ test('points keep their proportions, with y upwards', () => {
 });
 
 test('overlapping points are all visible, and none is outside the drawing', () => {
-  const places = toPlaces(
+  const dots = toDots(
     [
       [0, 0],
       [0, 0],
@@ -33,16 +33,16 @@ test('overlapping points are all visible, and none is outside the drawing', () =
     ],
     drawing,
   );
-  for (const [i, one] of places.entries()) {
+  for (const [i, one] of dots.entries()) {
     assert.ok(one.x >= 12 && one.x <= 388 && one.y >= 12 && one.y <= 288);
-    for (const other of places.slice(i + 1)) assert.ok(Math.hypot(one.x - other.x, one.y - other.y) > 23);
+    for (const other of dots.slice(i + 1)) assert.ok(Math.hypot(one.x - other.x, one.y - other.y) > 23);
   }
   assert.equal(
-    toPlaces(
+    toDots(
       Array.from({ length: 60 }, () => [0, 0] as const),
       drawing,
     ).length,
     60,
   );
-  assert.deepEqual(toPlaces([], drawing), []);
+  assert.deepEqual(toDots([], drawing), []);
 });

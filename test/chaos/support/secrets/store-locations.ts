@@ -8,7 +8,7 @@ import type { Figure } from '../../promise.ts';
 import type { Trace } from './canaries.ts';
 import { dumpPostgres, readSqliteFiles } from './remains.ts';
 
-export interface StorePlace {
+export interface StoreLocation {
   readonly name: 'SQLite' | 'PostgreSQL';
   readonly url: string;
   /** All that a thief of the database has. */
@@ -23,22 +23,22 @@ export interface StorePlace {
 export async function inEachStore(
   t: TestContext,
   options: { readonly file: string; readonly user?: { readonly name: string; readonly password: string } },
-  show: (place: StorePlace) => Promise<readonly Figure[]>,
+  show: (place: StoreLocation) => Promise<readonly Figure[]>,
 ): Promise<Figure[]> {
-  const named = async (place: StorePlace): Promise<Figure[]> =>
+  const named = async (place: StoreLocation): Promise<Figure[]> =>
     (await show(place)).map((figure) => ({ ...figure, name: `${place.name}: ${figure.name}` }));
-  const inPostgres = async (): Promise<Figure[]> => named(await createPostgresPlace(t, options.user));
+  const inPostgres = async (): Promise<Figure[]> => named(await createPostgresLocation(t, options.user));
   const missing: Figure = {
     name: 'PostgreSQL',
     bar: 'the same',
     measured: `not measured: it ${whyNoPostgres}`,
     met: false,
   };
-  const both = [named(createSqlitePlace(options.file)), whyNoPostgres === false ? inPostgres() : [missing]];
+  const both = [named(createSqliteLocation(options.file)), whyNoPostgres === false ? inPostgres() : [missing]];
   return (await Promise.all(both)).flat();
 }
 
-function createSqlitePlace(file: string): StorePlace {
+function createSqliteLocation(file: string): StoreLocation {
   return {
     name: 'SQLite',
     url: `sqlite:${file}`,
@@ -56,10 +56,10 @@ function createSqlitePlace(file: string): StorePlace {
   };
 }
 
-async function createPostgresPlace(
+async function createPostgresLocation(
   t: TestContext,
   user: { readonly name: string; readonly password: string } | undefined,
-): Promise<StorePlace> {
+): Promise<StoreLocation> {
   const server = await startPostgres(t, { isOwn: user !== undefined });
   const ownerUrl = await server.createDatabase();
   const url = new URL(ownerUrl);
