@@ -1,8 +1,9 @@
 /** Main-thread side of series queries: starts the query thread on demand, and ends it when idle. */
 
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesLine, SeriesQuery, SeriesStore } from '../../core/store/series.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
+import { startStoreThread } from './ledger-thread-host.ts';
 import type { SeriesQuestion, SeriesReport, SeriesThreadData } from './series-thread.ts';
 
 /** The same file beside this one, in the source and where it was built. */
@@ -24,8 +25,7 @@ interface Waiting {
   reject(reason: Error): void;
 }
 
-const startThread = (data: SeriesThreadData): Worker =>
-  new Worker(entry, { workerData: data, name: 'series', env: {} });
+const startThread = (data: SeriesThreadData): Worker => startStoreThread('series', entry, data);
 
 export function createSeriesThread({ startWorker = startThread, ...data }: SeriesThreadDeps): SeriesThread {
   const waiting = new Map<number, Waiting>();
