@@ -1,8 +1,8 @@
 /** Validates the keys of a resource file: by schema, among each other, and against existing keys. */
 
 import { dirname, resolve } from 'node:path';
-import type { KeyTerms } from '../../core/key.ts';
-import type { KeyStore, StoredKey } from '../../core/store/keys.ts';
+import type { KeyRecord, KeyTerms } from '../../core/key.ts';
+import type { KeyStore, SecretHolder, StoredKey } from '../../core/store/keys.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { hintOf } from '../../lib/secrets/key-secret.ts';
 import { toCaps } from '../elements/caps.ts';
@@ -108,7 +108,10 @@ export async function locateKeys(
     if (unknown !== undefined) faults.add([...at, 'project'], unknown);
     const upstream = secret && credentials.get(secret.digest);
     if (upstream !== undefined) faults.add([...at, 'secret'], credentialFault(upstream));
-    const isSecretNew = secret !== undefined && (await isNew(secret.digest, key, { snapshot, store, faults }));
+    const holder = secret && (await store.holder(secret.digest));
+    const fault = secretFault(id, secret && snapshot.keys.get(secret.digest), holder);
+    if (fault !== undefined) faults.add([...at, 'secret'], fault);
+    const isSecretNew = secret !== undefined && holder === undefined;
     if (secret === undefined && before === undefined) {
       faults.add([...at, 'secret'], 'is missing; wanted: secret, secret_file or secret_sha256');
     }
@@ -120,30 +123,15 @@ export async function locateKeys(
   return placed;
 }
 
-async function isNew(
-  digest: string,
-  { id, at }: WantedKey,
-  {
-    snapshot,
-    store,
-    faults,
-  }: {
-    readonly snapshot: LoadedConfiguration['snapshot'];
-    readonly store: Pick<KeyStore, 'holder'>;
-    readonly faults: FaultList;
-  },
-): Promise<boolean> {
-  const ofFile = snapshot.keys.get(digest);
-  const holder = await store.holder(digest);
+function secretFault(
+  id: string,
+  ofFile: Pick<KeyRecord, 'id'> | undefined,
+  holder: SecretHolder | undefined,
+): string | undefined {
   const other = ofFile?.id ?? (holder?.id === id ? undefined : holder?.id);
-  if (other !== undefined) faults.add([...at, 'secret'], `is that of the key ${other}; each key needs its own`);
-  else if (holder !== undefined && !holder.isCurrent) {
-    faults.add(
-      [...at, 'secret'],
-      'is the one that the key had before it was given another; write that one, or one that it never had',
-    );
-  }
-  return holder === undefined;
+  if (other !== undefined) return `is that of the key ${other}; each key needs its own`;
+  if (holder === undefined || holder.isCurrent) return undefined;
+  return 'is the one that the key had before it was given another; write that one, or one that it never had';
 }
 
 /** Faults as they are told, each with the name of the file. */

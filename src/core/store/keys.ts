@@ -24,7 +24,7 @@ export interface NewKey extends Partial<KeyTerms> {
   readonly models: readonly string[];
 }
 
-interface SecretHolder {
+export interface SecretHolder {
   readonly id: string;
   /** False for the secret before the last rotation. */
   readonly isCurrent: boolean;
