@@ -1,6 +1,7 @@
 /** Alert rules: the subjects each one finds now, with a sentence of cause. */
 
 import { X509Certificate } from 'node:crypto';
+import type { AlertSettings } from '../../core/snapshot.ts';
 import type { AlertFacts, AlertRule } from '../../core/store/alerts.ts';
 import { wholeStretch } from '../../core/store/series.ts';
 import type { AdminContext } from '../context.ts';
@@ -157,14 +158,8 @@ export async function findAlerts(
 }
 
 /** When each rule opens an alert, for people. */
-export function wordsOfRules({
-  errorShare,
-  p95Ms,
-}: {
-  readonly errorShare: number;
-  readonly p95Ms: number | undefined;
-}) {
-  const words: Readonly<Record<AlertRule, string>> = {
+export function wordsOfRules({ errorShare, p95Ms }: AlertSettings): Readonly<Record<AlertRule, string>> {
+  return {
     error_rate: `More than ${percent(errorShare)} of the requests of ten minutes failed, of ${leastRequests} at least.`,
     latency:
       p95Ms === undefined
@@ -179,5 +174,4 @@ export function wordsOfRules({
     certificate: `The certificate of the gateway ends within ${certificateMs / dayMs} days.`,
     reload_refused: 'The configuration file was changed, and the change cannot be put in force.',
   };
-  return words;
 }
