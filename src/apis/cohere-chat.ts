@@ -25,7 +25,7 @@ const versionOf = ({ label, row, optional, ...mapping }: Version): ApiMapping =>
   ...mapping,
   operation: 'chat',
   optional: { ...settings, ...optional },
-  passes: { label, where: 'any does', row: { ...chat, ...row } },
+  passes: { label, row: { ...chat, ...row } },
   enter() {
     throw notServed(
       `No upstream of the model has ${mapping.paths[0]} as Cohere does, and its chat is not translated; POST to /v1/chat/completions.`,

@@ -131,7 +131,7 @@ export const embedV2: ApiMapping = {
   // Pictures go as they come.
   passes: {
     label: 'cohere',
-    where: 'all do',
+    needsAll: true,
     holds: { images: '"', inputs: '"image_url"' },
     row: { ...operationRows.embeddings, items: ['images', 'inputs'] },
   },

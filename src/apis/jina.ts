@@ -74,7 +74,7 @@ const classify: ApiMapping = {
   required: { input: 'string | array' },
   optional: { model: 'string', labels: 'array', classifier_id: 'string' },
   summary: "Texts under labels, as Jina AI's clients ask for them, over upstreams that have it.",
-  passes: { label: 'classify', where: 'any does', row: { ...operationRows.embeddings, yields: 'verdicts' } },
+  passes: { label: 'classify', row: { ...operationRows.embeddings, yields: 'verdicts' } },
   enter() {
     throw notServed('No upstream of the model classifies texts as Jina AI does, and nothing else here means the same.');
   },

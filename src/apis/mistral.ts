@@ -34,7 +34,7 @@ const chatModerations: ApiMapping = {
   required: { input: 'array' },
   optional: { model: 'string' },
   summary: "Moderations of conversations as Mistral's clients ask for them.",
-  passes: { label: 'conversations', where: 'any does', row: operationRows.moderations },
+  passes: { label: 'conversations', row: operationRows.moderations },
   enter(body) {
     const texts = textsIn(body);
     return {
@@ -105,7 +105,7 @@ const fim: ApiMapping = {
   summary: "Completions between a prompt and a suffix, as Mistral's clients ask for them.",
   passes: {
     label: 'fim',
-    where: 'any does',
+
     row: { ...operationRows.completions, written: { whole: ['content'], events: ['content'] } },
   },
   enter(body) {

@@ -251,7 +251,6 @@ export const chat: ApiMapping = {
   },
   passes: {
     label: 'ollama',
-    where: 'any does',
     row: {
       ...row,
       beyondText: ['images'],

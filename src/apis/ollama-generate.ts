@@ -55,7 +55,7 @@ export const generate: ApiMapping = {
   summary: "Texts as Ollama's clients have them generated, whole or as lines.",
   passes: {
     label: 'ollama',
-    where: 'all do',
+    needsAll: true,
     row: {
       ...operationRows.completions,
       written: { whole: ['response', 'thinking'], events: ['response', 'thinking'] },

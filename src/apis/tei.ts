@@ -51,7 +51,6 @@ const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMap
   summary,
   passes: {
     label,
-    where: 'any does',
     row: { ...operationRows.embeddings, items: ['inputs'], countedInHeader: 'x-compute-tokens' },
   },
   enter() {

@@ -59,7 +59,7 @@ const score: ApiMapping = {
   summary: "Scores of one text beside others as vLLM's clients ask for them.",
   passes: {
     label: 'score',
-    where: 'all do',
+    needsAll: true,
     row: { ...operationRows.rerank, items: sides.map(([, other]) => other) },
   },
   enter(body) {
@@ -101,7 +101,7 @@ const passingAt = ({ label, paths, summary, instead }: Passing): ApiMapping => (
   paths,
   optional: { model: 'string', input: 'string | array', messages: 'array' },
   summary,
-  passes: { label, where: 'any does', row: { ...operationRows.embeddings, items: ['input', 'messages'] } },
+  passes: { label, row: { ...operationRows.embeddings, items: ['input', 'messages'] } },
   enter() {
     throw notServed(`No upstream of the model is vLLM, and no other has ${paths[0]}; ${instead}.`);
   },

@@ -15,11 +15,6 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
 ]);
 
 const row = { ...operationRows.embeddings, items: ['inputs'] };
-const passesAt = (label: NonNullable<ApiMapping['passes']>['label']): NonNullable<ApiMapping['passes']> => ({
-  label,
-  where: 'any does',
-  row,
-});
 
 const embeddings: ApiMapping = {
   operation: 'embeddings',
@@ -114,7 +109,7 @@ const contextualized: ApiMapping = {
   required: { inputs: 'array' },
   optional: settings,
   summary: "Embeddings of chunks in their context, as Voyage AI's clients ask for them.",
-  passes: passesAt('contextualized'),
+  passes: { label: 'contextualized', row },
   enter: (body) =>
     entranceOf(body, chunksIn(body), (vectors, total_tokens) => ({
       data: vectors.map((embedding, index) => ({
@@ -147,7 +142,7 @@ const multimodal: ApiMapping = {
   required: { inputs: 'object[]' },
   optional: settings,
   summary: "Embeddings of texts and pictures, as Voyage AI's clients ask for them.",
-  passes: passesAt('multimodal'),
+  passes: { label: 'multimodal', row },
   enter: (body) =>
     entranceOf(body, plainTextsIn(body), (vectors, tokens) => ({
       data: dataOf(vectors),

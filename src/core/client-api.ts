@@ -115,8 +115,8 @@ export interface Passage {
   readonly label: Label;
   /** The operation by its names on that wire. */
   readonly row: OperationRow;
-  /** Whether all upstreams of the model have to speak it: where one is enough, the others are not asked. */
-  readonly where: 'all do' | 'any does';
+  /** All upstreams of the model have to speak it: else one is enough, and the others are not asked. */
+  readonly needsAll?: true;
   /** Only what has one of these fields with such a text in it, for which the operation has no words. */
   readonly holds?: Readonly<Record<string, string>>;
 }

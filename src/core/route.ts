@@ -67,7 +67,7 @@ export interface ApiEntry {
   /** By which the operation's own request is judged. */
   readonly canonical: Route;
   /** Where the way lets bytes pass: what they are taken for then, and whether all upstreams of the model have to speak it. */
-  readonly passing?: { readonly route: Route; readonly where: Passage['where'] };
+  readonly passing?: Pick<Passage, 'needsAll'> & { readonly route: Route };
   /** What some requests at this path mean. */
   readonly instead?: { readonly route: Route; isMeant(request: MeantRequest): boolean };
 }
@@ -144,8 +144,8 @@ export function routeOfMapping(
   } as const satisfies Partial<Route>;
   const passing =
     own === undefined
-      ? passes && { route: Object.freeze({ ...facts, label: passes.label, row: passes.row }), where: passes.where }
-      : { route: own, where: 'any does' as const };
+      ? passes && { ...passes, route: Object.freeze({ ...facts, label: passes.label, row: passes.row }) }
+      : { route: own };
   const entry = { clientApi, mapping, canonical, ...(passing !== undefined && { passing }) };
   if (instead === undefined) return defineRoute({ ...facts, entry });
   const route = routeOfMapping(clientApi, { ...instead.mapping, required, optional }, canonicalFor);

@@ -60,7 +60,7 @@ export function meantAt(called: Route, asked: Question, asker: Asker): Route {
 
 function mayPass(
   { mapping }: ApiEntry,
-  { route: own, where }: NonNullable<ApiEntry['passing']>,
+  { route: own, needsAll }: NonNullable<ApiEntry['passing']>,
   { body, scan }: Question,
   { model: find, mayAsk }: Asker,
 ): boolean {
@@ -75,7 +75,7 @@ function mayPass(
   const key = offerKey(own.label, own.operation);
   const targets = model.targets.filter(({ weight }) => weight > 0);
   const speaking = targets.filter(({ offers }) => hasVerb(offers.get(key), own)).length;
-  return speaking > 0 && (where === 'any does' || speaking === targets.length);
+  return speaking > 0 && (needsAll !== true || speaking === targets.length);
 }
 
 function meantOf({ body, scan }: Question, asker: Asker): MeantRequest {
