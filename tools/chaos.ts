@@ -4,9 +4,9 @@ import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { reasonOf, traceOf } from '../src/lib/thrown.ts';
-import { tellMoneyStory } from '../test/chaos/money-story.ts';
+import { playMoneyStory } from '../test/chaos/money-story.ts';
 import type { Figure, Scale } from '../test/chaos/promise.ts';
-import { tellStory } from '../test/chaos/story.ts';
+import { playStory } from '../test/chaos/story.ts';
 import { findPromises, type PromiseOutcome, runPromise } from '../test/chaos/support/promise-process.ts';
 import {
   findStory,
@@ -57,11 +57,11 @@ for (const file of files) {
   replaceLine(`${name}: ${toVerdict(outcome)} (${outcome.seconds.toFixed(1)} s)\n`);
 }
 
-for (const [no, tell] of [
+for (const [no, play] of [
   [storyNo, runStory],
   [moneyStoryNo, runMoneyStory],
 ] as const) {
-  if (wanted === undefined || wanted.includes(no)) outcomes.push(await tell());
+  if (wanted === undefined || wanted.includes(no)) outcomes.push(await play());
 }
 
 console.log(`\n${formatOutcomes(outcomes, process.stdout)}`);
@@ -91,7 +91,7 @@ function parseArguments() {
 
 function runStory(): Promise<PromiseOutcome> {
   const outcome = { no: storyNo, title: 'three upstreams fail in three ways and come back, under load' };
-  return runAndReport(outcome, () => tellStory({ seed, seconds: storySeconds[scale], log }));
+  return runAndReport(outcome, () => playStory({ seed, seconds: storySeconds[scale], log }));
 }
 
 function runMoneyStory(): Promise<PromiseOutcome> {
@@ -100,7 +100,7 @@ function runMoneyStory(): Promise<PromiseOutcome> {
   return runAndReport({ no: moneyStoryNo, title }, async () => {
     const figures: Figure[] = [];
     for (const store of ['postgres', 'sqlite'] as const) {
-      figures.push(...(await tellMoneyStory({ seed, seconds: moneyStorySeconds[scale], store, log })));
+      figures.push(...(await playMoneyStory({ seed, seconds: moneyStorySeconds[scale], store, log })));
     }
     return figures;
   });
@@ -109,11 +109,11 @@ function runMoneyStory(): Promise<PromiseOutcome> {
 /** In this process, as it draws on the terminal. */
 async function runAndReport(
   outcome: { readonly no: number; readonly title: string },
-  tell: () => Promise<readonly Figure[]>,
+  play: () => Promise<readonly Figure[]>,
 ): Promise<PromiseOutcome> {
   const startedMs = performance.now();
   try {
-    const figures = await tell();
+    const figures = await play();
     return { ...outcome, figures, seconds: (performance.now() - startedMs) / 1000, failure: undefined };
   } catch (error) {
     const failure = traceOf(error);

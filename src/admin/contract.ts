@@ -1,7 +1,4 @@
-/**
- * What the console may import from the server: types of all requests and responses, and plain data such as lists of words, but no code that runs.
- * Each file of a feature's `contract/` with endpoints is listed here, because types cannot be read from a folder.
- */
+/** What the console may import from the server: types and plain data, but no code. Lists each `contract/` file with endpoints. */
 
 import type * as z from 'zod';
 import type { FieldFault } from '../core/field-fault.ts';

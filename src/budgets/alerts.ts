@@ -71,11 +71,11 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
       seen.delete(oldest);
     }
     const alert = toAlert(name, account, budget, percent, spentNanos);
-    const telling = tell(name, alert).finally(() => underWay.delete(telling));
+    const telling = send(name, alert).finally(() => underWay.delete(telling));
     underWay.add(telling);
   }
 
-  async function tell(name: string, alert: BudgetAlert): Promise<void> {
+  async function send(name: string, alert: BudgetAlert): Promise<void> {
     if (!(await isOurs(name))) return;
     const { holder, period, amount, spent, percent, account } = alert;
     log.warn(`a budget is spent to ${percent} percent`, { holder, period, amount, spent, percent, account });

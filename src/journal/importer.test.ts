@@ -37,8 +37,8 @@ async function setUp(t: TestContext, more: Partial<ImporterDeps> = {}) {
   t.after(() => store.close());
   const { journal, reader } = createMemoryJournal();
   const events: Event[] = [];
-  const tell = (level: string) => (message: string) => void events.push({ level, message });
-  const log = { info: tell('info'), warn: tell('warn'), error: tell('error') };
+  const logAt = (level: string) => (message: string) => void events.push({ level, message });
+  const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
   const start = (deps: Partial<ImporterDeps> = {}): Importer => {
     const base = {
       own: reader,

@@ -199,7 +199,7 @@ class JournalImporter implements Importer {
       const isBusy = came.some((one) => one !== 'nothing');
       // Rows that come all the time are taken many at each look: a few at a time cost ten times as much each.
       let isHurried = came.includes('more') || (isBusy && (this.#isClosing || this.#behindAtStart.size > 0));
-      if (this.#behindAtStart.size > 0) this.#tellProgress();
+      if (this.#behindAtStart.size > 0) this.#reportProgress();
       else this.#isCaughtUp = true;
       if (this.#isCaughtUp) this.#caughtUp.resolve();
       if (this.#isClosing && (!isBusy || this.#deps.clock.monotonicMs() >= this.#closesAtMs)) break;
@@ -395,7 +395,7 @@ class JournalImporter implements Importer {
     return atMs;
   }
 
-  #tellProgress(): void {
+  #reportProgress(): void {
     const { clock, log } = this.#deps;
     if (clock.monotonicMs() < this.#nextProgressMs) return;
     this.#nextProgressMs = clock.monotonicMs() + progressEveryMs;

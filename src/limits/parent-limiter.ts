@@ -84,13 +84,13 @@ export class ParentLimiter implements Limiter, SlotArbiter {
         answered: (answer) => {
           if (isDecided) {
             // What was taken there as well is given back.
-            if (answer.kind === 'taken') this.#tell({ kind: 'settle', no: answer.no, used: nothing });
+            if (answer.kind === 'taken') this.#send({ kind: 'settle', no: answer.no, used: nothing });
           } else if (answer.kind === 'taken') decide(this.#taken(plan, amounts, answer.headers, answer.no));
           else if (answer.kind === 'refused') decide({ ...answer.refused, headers: () => [...answer.headers] });
         },
         overdue: () => decide(this.#decideHere(plan, amounts)),
       });
-      this.#tell({ kind: 'reserve', no, list, amounts });
+      this.#send({ kind: 'reserve', no, list, amounts });
     });
   }
 
@@ -102,7 +102,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
         },
         overdue: () => reject(new Error(`no answer within ${deadlineMs} ms`)),
       });
-      this.#tell({ kind: 'slots', no, claims });
+      this.#send({ kind: 'slots', no, claims });
     });
   }
 
@@ -130,7 +130,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
         if (isSettled) return;
         isSettled = true;
         plan.settle(atMs, amounts, used);
-        if (no !== undefined) this.#tell({ kind: 'settle', no, used });
+        if (no !== undefined) this.#send({ kind: 'settle', no, used });
       },
     };
   }
@@ -163,7 +163,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
   }
 
   /** All that is asked in a turn leaves in one message. */
-  #tell(question: WorkerQuestion): void {
+  #send(question: WorkerQuestion): void {
     if (this.#outbox.length === 0) queueMicrotask(() => this.#post());
     this.#outbox.push(question);
   }
@@ -181,12 +181,12 @@ export class ParentLimiter implements Limiter, SlotArbiter {
     if (this.#listed >= mostLists) {
       this.#listed = 0;
       this.#generation += 1;
-      this.#tell({ kind: 'forget' });
+      this.#send({ kind: 'forget' });
     }
     this.#listed += 1;
     const list = this.#listed;
     this.#lists.set(holders, { list, generation: this.#generation });
-    this.#tell({ kind: 'holders', list, holders });
+    this.#send({ kind: 'holders', list, holders });
     return list;
   }
 }

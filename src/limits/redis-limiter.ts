@@ -15,7 +15,7 @@ import { adjustScript, slotsScript } from './redis-scripts.ts';
 /** One hash slot, so that a script may touch all of them in a cluster as well. */
 const prefix = 'postern:{limits}:';
 /** What was decided here is told when so much time has passed: it comes in swarms. */
-const tellAfterMs = 50;
+const reportAfterMs = 50;
 /** Longer than that without an answer, and the connection is given up. */
 const claimTimeoutMs = 1_000;
 /** Keys that one script is told of at once. */
@@ -76,7 +76,7 @@ class SharedLimiter implements RedisLimiter, Decider {
   #offsetMs = 0;
   #hasUntold = false;
   /** Something was being told when the link was lost: all of it is told anew, and may count twice. */
-  #mustTellAll = false;
+  #mustReportAll = false;
   readonly #batches: TickBatches<Pending>;
   readonly #log: Log;
   readonly #decided = { late: 0, away: 0 };
@@ -96,11 +96,11 @@ class SharedLimiter implements RedisLimiter, Decider {
         this.#offsetMs = redisNowMs - this.nowMs();
         this.#countIn(dataSet);
         if (isNewNode || isNewData) this.#forgetReported(isNewData);
-        this.#tell();
+        this.#report();
       },
       onBeat: (redisNowMs) => {
         this.#offsetMs = redisNowMs - this.nowMs();
-        if (this.#hasUntold) this.#tell();
+        if (this.#hasUntold) this.#report();
         this.#reportLate();
       },
     });
@@ -113,7 +113,7 @@ class SharedLimiter implements RedisLimiter, Decider {
 
   async close(): Promise<void> {
     clearTimeout(this.#telling);
-    if (this.#hasUntold && this.#link.isUp) this.#tell();
+    if (this.#hasUntold && this.#link.isUp) this.#report();
     await this.#link.close();
   }
 
@@ -208,7 +208,7 @@ class SharedLimiter implements RedisLimiter, Decider {
   /** Whether it counted there is known now; what is to be told of it must not wait for the next beat, as others might take it. */
   answeredLate(): void {
     this.#lateOnTheWay -= 1;
-    this.#tellSoon();
+    this.#reportSoon();
   }
 
   settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void {
@@ -259,11 +259,11 @@ class SharedLimiter implements RedisLimiter, Decider {
   }
 
   /** Not while a late answer is on its way: what was decided here may be counted there by then. */
-  #tellSoon(): void {
+  #reportSoon(): void {
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
-      if (this.#hasUntold && this.#lateOnTheWay === 0 && this.#link.isUp) this.#tell();
-    }, tellAfterMs).unref();
+      if (this.#hasUntold && this.#lateOnTheWay === 0 && this.#link.isUp) this.#report();
+    }, reportAfterMs).unref();
   }
 
   #reportLate(): void {
@@ -278,7 +278,7 @@ class SharedLimiter implements RedisLimiter, Decider {
 
   #noteSettled(plan: Plan, amounts: Amounts, used: Amounts, atMs: number): void {
     this.#hasUntold = true;
-    this.#tellSoon();
+    this.#reportSoon();
     for (const { rate, window } of plan.rates) {
       const more = used[rate.measure] - amounts[rate.measure];
       if (more !== 0) window.note(atMs, more);
@@ -302,14 +302,14 @@ class SharedLimiter implements RedisLimiter, Decider {
   #forgetReported(isNewData: boolean): void {
     for (const count of this.#counters.all()) {
       count.heldReported = 0;
-      if (!isNewData && !this.#mustTellAll) continue;
+      if (!isNewData && !this.#mustReportAll) continue;
       for (const { window } of count.windows()) window.noteAll();
     }
-    this.#mustTellAll = false;
+    this.#mustReportAll = false;
   }
 
   /** All that Redis does not know of yet. */
-  #tell(): void {
+  #report(): void {
     this.#hasUntold = false;
     const nowMs = this.nowMs();
     let rates: string[] = [];
@@ -317,7 +317,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     const send = (): void => {
       const args = [this.#link.node, String(rates.length), ...differences];
       this.#link.run(adjustScript, rates, args).catch((error: unknown) => {
-        this.#mustTellAll = true;
+        this.#mustReportAll = true;
         this.#link.lose(error);
       });
       rates = [];
@@ -326,7 +326,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     for (const count of this.#counters.all()) {
       for (const { measure, span, window } of count.windows()) {
         const key = this.#prefix + rateKey(measure, span, count);
-        window.tell(nowMs, (bucket, amount) => {
+        window.report(nowMs, (bucket, amount) => {
           rates.push(key);
           differences.push(String(window.bucketMs), String(this.#redisBucket(bucket, window.bucketMs)), String(amount));
         });
@@ -334,10 +334,10 @@ class SharedLimiter implements RedisLimiter, Decider {
       }
     }
     if (rates.length > 0) send();
-    this.#tellHeld();
+    this.#reportHeld();
   }
 
-  #tellHeld(): void {
+  #reportHeld(): void {
     const keys: string[] = [];
     const differences: string[] = [];
     for (const count of this.#counters.all()) {

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 
 function reportOf(window: Window, nowMs: number): [number, number][] {
   const reported: [number, number][] = [];
-  window.tell(nowMs, (bucket, amount) => reported.push([bucket, amount]));
+  window.report(nowMs, (bucket, amount) => reported.push([bucket, amount]));
   return reported;
 }
 

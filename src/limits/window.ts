@@ -102,7 +102,7 @@ export class Window {
   }
 
   /** Says what is to be told, bucket by bucket; from then on it is. */
-  tell(nowMs: number, visit: (bucket: number, amount: number) => void): void {
+  report(nowMs: number, visit: (bucket: number, amount: number) => void): void {
     this.#advance(this.bucketAt(nowMs));
     const untold = this.#untold;
     this.#untold = undefined;

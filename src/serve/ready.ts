@@ -48,7 +48,7 @@ export async function reportReady(
   const folder = secretsFolder(snapshot, outlets.cwd);
   const keyFile = join(folder, 'first-key');
   if (firstKey.kind === 'created') {
-    await tellFirstKey(firstKey.secret, { keyFile, baseUrl: toReachable(baseUrl), snapshot }, log, outlets);
+    await showFirstKey(firstKey.secret, { keyFile, baseUrl: toReachable(baseUrl), snapshot }, log, outlets);
   } else if (firstKey.kind === 'none' && snapshot.keys.size === 0) {
     log.info('keys are in the store', {
       first_key_file: (await isThere(keyFile)) ? keyFile : undefined,
@@ -58,7 +58,7 @@ export async function reportReady(
   if (admin.url !== undefined) {
     const base = snapshot.console.url ?? toReachable(admin.url);
     const setUp = await createLinks(store.invitations, systemClock).setUp(base, 'first start');
-    await tellSetUp(setUp?.link, join(folder, 'setup-link'), log, outlets);
+    await showSetUp(setUp?.link, join(folder, 'setup-link'), log, outlets);
   }
   log.info('listening', {
     address: listening.tcp?.address,
@@ -88,7 +88,7 @@ interface FirstKeyOutput {
 }
 
 /** To standard output, or into a file where that is collected: what a log holds, many can read, and for long. */
-async function tellFirstKey(
+async function showFirstKey(
   secret: string,
   { keyFile, baseUrl, snapshot }: FirstKeyOutput,
   log: Log,
@@ -110,7 +110,7 @@ async function tellFirstKey(
 }
 
 /** Undefined: somebody followed it, and what stands in a file holds no more. */
-async function tellSetUp(
+async function showSetUp(
   link: string | undefined,
   file: string,
   log: Log,

@@ -44,7 +44,7 @@ export function createBackgroundStore(
       return row && toAnswer(row);
     },
 
-    async tellEnd({ id, upstream }, end) {
+    async reportEnd({ id, upstream }, end) {
       await quick
         .updateTable(table)
         .set({ ended: JSON.stringify(end), due_at: clock.nowMs() })

@@ -152,17 +152,17 @@ class Runner {
 async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly keys: string[] }> {
   const { rig, place, scene, marks, found, run, redisUrl, redis } = story;
   const { models } = sizes[rig.scale];
-  const tell = (what: string): void => rig.progress(`${place.name}: ${what}`);
+  const report = (what: string): void => rig.progress(`${place.name}: ${what}`);
   await writeFile(join(scene.directory, 'resources.json'), JSON.stringify(scene.resources));
   await run('resources', 'apply', join(scene.directory, 'resources.json'));
 
-  tell('the first start');
+  report('the first start');
   const gateway = await startGatewayProcess({ config: scene.beginning, env: scene.env });
   rig.t.after(() => gateway.stop());
   await reload(gateway, JSON.stringify(scene.config), 'configuration reloaded');
   const made = await makeKeys(story);
 
-  tell('requests of every kind');
+  report('requests of every kind');
   const keys = [scene.fileKey, scene.firstKey, ...made];
   const traffic = await sendTraffic({ gateway, keys, models, texts: marks.texts, secrets: marks.secrets });
   found.answers.push(...traffic.answers);
@@ -175,7 +175,7 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
   await runCommands(story);
   if (redis !== undefined) found.stores.push(...(await readRedis(redisUrl)));
 
-  tell('what is killed in the middle');
+  report('what is killed in the middle');
   await leaveOpen(gateway, scene.fileKey, models[0] ?? '', marks.texts);
   found.stores.push(...readJournals(scene.journal));
   gateway.signal('SIGKILL');
@@ -192,9 +192,9 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
   // One of the keys has two secrets.
   const missing = rows.length < keys.length - 1 ? [`only ${rows.map(({ key }) => key).join(', ')}`] : [];
 
-  tell('configurations with faults');
+  report('configurations with faults');
   await breakConfiguration(story, second);
-  tell('a store with faults, and one that is away');
+  report('a store with faults, and one that is away');
   await breakSurroundings(story, second);
   const exit = await stopAndKeep(second, found);
   if (exit.code !== 0) throw new Error(`the gateway ended with ${JSON.stringify(exit)}: ${second.stderr()}`);

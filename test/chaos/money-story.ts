@@ -57,18 +57,18 @@ const belongs: ReadonlyMap<string, (row: LedgerRow) => boolean> = new Map([
   ...keys.map(({ id }) => [`key/${id}/total/1970-01-01`, (row: LedgerRow) => row.key === id] as const),
 ]);
 
-export async function tellMoneyStory(options: MoneyStoryOptions): Promise<readonly Figure[]> {
+export async function playMoneyStory(options: MoneyStoryOptions): Promise<readonly Figure[]> {
   const { seconds } = options;
   if (!(seconds >= leastSeconds)) throw new RangeError(`the story takes ${leastSeconds} s at least`);
   const stack = new AsyncDisposableStack();
   try {
-    return await tell(options, stack);
+    return await run(options, stack);
   } finally {
     await stack.disposeAsync();
   }
 }
 
-async function tell({ seed, seconds, store, log }: MoneyStoryOptions, stack: AsyncDisposableStack): Promise<Figure[]> {
+async function run({ seed, seconds, store, log }: MoneyStoryOptions, stack: AsyncDisposableStack): Promise<Figure[]> {
   const random = createRandom(seed);
   const upstream = await startPaidUpstream(random);
   stack.defer(() => upstream.close());

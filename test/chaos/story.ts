@@ -31,7 +31,7 @@ const balanceWindowMs = 2_000;
 /** The contract's token bucket. */
 const budget = { perRequest: 0.2, perSecond: 10, stored: 50 };
 
-export async function tellStory({ seed, seconds, log }: StoryOptions): Promise<readonly Figure[]> {
+export async function playStory({ seed, seconds, log }: StoryOptions): Promise<readonly Figure[]> {
   if (!(seconds >= leastSeconds)) throw new RangeError(`the story takes ${leastSeconds} s at least`);
   const stack = new AsyncDisposableStack();
   try {

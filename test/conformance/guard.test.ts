@@ -80,7 +80,8 @@ test("only the text is sent, and the guard's answer becomes a result", async (t)
     max_tokens: 100,
   });
   const found = new Set<string>(['illicit/violent', 'violence', 'hate']);
-  const each = (tell: (name: string) => unknown) => Object.fromEntries(openaiCategories.map((one) => [one, tell(one)]));
+  const each = (valueFor: (name: string) => unknown) =>
+    Object.fromEntries(openaiCategories.map((one) => [one, valueFor(one)]));
   const looked = new Set<string>([...found, 'illicit', 'sexual', 'sexual/minors', 'self-harm']);
   assert.deepEqual(json, {
     id: `modr-${header('x-request-id')}`,

@@ -61,7 +61,7 @@ const booked = ({ bill, outcome, usage }: Exchange) => ({
   items: bill?.items,
   calls: bill?.units?.calls,
   isEstimated: bill?.isEstimated,
-  told: usage?.promptTokens,
+  reported: usage?.promptTokens,
 });
 
 test('returns the error and bills the parts that were served when the last part is refused', async (t) => {
@@ -77,7 +77,7 @@ test('returns the error and bills the parts that were served when the last part 
     items: 30,
     calls: 10,
     isEstimated: false,
-    told: books.tokens,
+    reported: books.tokens,
   });
 });
 

@@ -1,4 +1,4 @@
-/** What a trace says of a request: a span for it, one for each call, and what upstreams are told. */
+/** What a trace says of a request: a span for it, one for each call, and what upstreams are received. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -52,7 +52,7 @@ async function start(t: TestContext, scripts: readonly Script[], more: Readonly<
       return got;
     },
     /** What the n-th request to an upstream said of the trace. */
-    told: (upstream: number, name: string, request = 0) => upstreams[upstream]?.requests[request]?.header(name),
+    received: (upstream: number, name: string, request = 0) => upstreams[upstream]?.requests[request]?.header(name),
   };
 }
 
@@ -64,7 +64,7 @@ const ok: Script = (_request, reply) => reply.json(200, answer);
 const broken: Script = (_request, reply) => reply.json(503, { error: {} });
 
 test('a request has a span with a child per call, which the upstream receives as parent', async (t) => {
-  const { embed, spans, told } = await start(t, [ok]);
+  const { embed, spans, received } = await start(t, [ok]);
   await embed();
   const [server, client] = spans;
   assert.ok(server && client && spans.length === 2);
@@ -75,7 +75,7 @@ test('a request has a span with a child per call, which the upstream receives as
   assert.equal(server.parentSpanContext, undefined);
   assert.equal(client.parentSpanContext?.spanId, server.spanContext().spanId);
   assert.equal(client.spanContext().traceId, server.spanContext().traceId);
-  assert.equal(told(0, 'traceparent'), `00-${server.spanContext().traceId}-${client.spanContext().spanId}-01`);
+  assert.equal(received(0, 'traceparent'), `00-${server.spanContext().traceId}-${client.spanContext().spanId}-01`);
   const { 'postern.request.id': id, ...attributes } = server.attributes;
   assert.equal(typeof id, 'string');
   assert.deepEqual(attributes, {
@@ -112,34 +112,37 @@ test('no span contains bodies, headers or queries', async (t) => {
 });
 
 test("the client's trace is continued with its tracestate and parent span", async (t) => {
-  const { embed, spans, told } = await start(t, [ok]);
+  const { embed, spans, received } = await start(t, [ok]);
   await embed([parent('01'), ['tracestate', 'vendor=1']]);
   const [server, client] = spans;
   assert.equal(server?.spanContext().traceId, traceId);
   assert.equal(server?.parentSpanContext?.spanId, clientSpanId);
-  assert.equal(told(0, 'traceparent'), `00-${traceId}-${client?.spanContext().spanId}-01`);
-  assert.equal(told(0, 'tracestate'), 'vendor=1');
+  assert.equal(received(0, 'traceparent'), `00-${traceId}-${client?.spanContext().spanId}-01`);
+  assert.equal(received(0, 'tracestate'), 'vendor=1');
 });
 
 test('an unsampled client trace is not exported, and the upstream is told so', async (t) => {
-  const { embed, spans, told } = await start(t, [ok]);
+  const { embed, spans, received } = await start(t, [ok]);
   await embed([parent('00')]);
   assert.deepEqual(spans, []);
-  assert.match(String(told(0, 'traceparent')), new RegExp(`^00-${traceId}-(?!${clientSpanId})[0-9a-f]{16}-00$`));
+  assert.match(String(received(0, 'traceparent')), new RegExp(`^00-${traceId}-(?!${clientSpanId})[0-9a-f]{16}-00$`));
 });
 
 test('an invalid traceparent starts a new trace, and drops its tracestate', async (t) => {
-  const { embed, spans, told } = await start(t, [ok]);
+  const { embed, spans, received } = await start(t, [ok]);
   await embed([
     ['traceparent', 'nonsense'],
     ['tracestate', 'vendor=1'],
   ]);
-  assert.equal(told(0, 'traceparent'), `00-${spans[0]?.spanContext().traceId}-${spans[1]?.spanContext().spanId}-01`);
-  assert.equal(told(0, 'tracestate'), undefined);
+  assert.equal(
+    received(0, 'traceparent'),
+    `00-${spans[0]?.spanContext().traceId}-${spans[1]?.spanContext().spanId}-01`,
+  );
+  assert.equal(received(0, 'tracestate'), undefined);
 });
 
 test('every call has a span with its outcome, and later ones are linked to the first', async (t) => {
-  const { embed, spans, told } = await start(t, [broken, ok]);
+  const { embed, spans, received } = await start(t, [broken, ok]);
   assert.equal((await embed()).status, 200);
   const [server, first, second] = spans;
   assert.ok(server && first && second && spans.length === 3);
@@ -161,7 +164,7 @@ test('every call has a span with its outcome, and later ones are linked to the f
     [[], [first.spanContext().spanId]],
   );
   assert.equal(server.attributes['postern.attempts'], 2);
-  assert.notEqual(told(0, 'traceparent'), told(1, 'traceparent'));
+  assert.notEqual(received(0, 'traceparent'), received(1, 'traceparent'));
 });
 
 test('an error has its code, and a request without a call has no call span', async (t) => {

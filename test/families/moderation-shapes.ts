@@ -15,8 +15,8 @@ export function moderated(model: string, results: readonly string[], usage?: str
 
 /** One result; all categories that were not looked for are false, 0 and of no kind of input. */
 export function verdict(flagged: boolean, looked: Looked, original: string): string {
-  const each = (tell: (category: OpenaiCategory) => string) =>
-    `{${openaiCategories.map((category) => `"${category}":${tell(category)}`).join(',')}}`;
+  const each = (valueFor: (category: OpenaiCategory) => string) =>
+    `{${openaiCategories.map((category) => `"${category}":${valueFor(category)}`).join(',')}}`;
   return [
     `{"flagged":${flagged}`,
     `"categories":${each((category) => String(looked[category]?.[0] ?? false))}`,

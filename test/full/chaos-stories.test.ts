@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { tellMoneyStory } from '../chaos/money-story.ts';
-import { tellStory } from '../chaos/story.ts';
+import { playMoneyStory } from '../chaos/money-story.ts';
+import { playStory } from '../chaos/story.ts';
 import { whyNoPostgres } from '../support/servers/postgres.ts';
 
 const seed = randomInt(2 ** 31);
 
 test('three upstreams fail in three ways and recover, and no client notices', async (t) => {
-  const figures = await tellStory({ seed, seconds: 16, log: (line) => t.diagnostic(line) });
+  const figures = await playStory({ seed, seconds: 16, log: (line) => t.diagnostic(line) });
   t.diagnostic(`seed ${seed}`);
   for (const { name, measured, bar } of figures) t.diagnostic(`${name}: ${measured} (bar: ${bar})`);
   assert.deepEqual(
@@ -26,7 +26,7 @@ for (const [store, skip] of [
   test(`on ${store}: a node is killed, and the ledger's sums agree to the last request`, {
     skip,
   }, async (t) => {
-    const figures = await tellMoneyStory({ seed, seconds: 10, store, log: (line) => t.diagnostic(line) });
+    const figures = await playMoneyStory({ seed, seconds: 10, store, log: (line) => t.diagnostic(line) });
     t.diagnostic(`seed ${seed}`);
     for (const { name, measured, bar } of figures) t.diagnostic(`${name}: ${measured} (bar: ${bar})`);
     assert.deepEqual(

@@ -81,10 +81,10 @@ export function onlyOf(page: string, kept: readonly Language[]): string {
 /** A part for each language of which there is something to tell. */
 function byLanguage(
   clients: readonly KnownClient[],
-  tell: (some: readonly KnownClient[]) => readonly string[],
+  namesOf: (some: readonly KnownClient[]) => readonly string[],
 ): string[] {
   return languages.flatMap((language) => {
-    const names = tell(clients.filter((client) => client.language === language));
+    const names = namesOf(clients.filter((client) => client.language === language));
     return names.length === 0 ? [] : [`### ${language}`, ...names];
   });
 }

@@ -93,7 +93,7 @@ export async function startForeign(
       const ask: Ask = async (task, gateway, args) => {
         asked += 1;
         const id = asked;
-        tell(child, { id, client: name, task, gateway, arguments: args });
+        send(child, { id, client: name, task, gateway, arguments: args });
         let answer = reply.parse(await next());
         // One that nobody waited for any longer comes first.
         while (answer.id !== id) answer = reply.parse(await next());
@@ -117,7 +117,7 @@ export async function startForeign(
   };
 }
 
-function tell(child: ChildProcessWithoutNullStreams, line: object): void {
+function send(child: ChildProcessWithoutNullStreams, line: object): void {
   child.stdin.write(`${JSON.stringify(line)}\n`);
 }
 

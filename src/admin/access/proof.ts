@@ -57,18 +57,18 @@ export async function proveByPassword(
   const member = await store.members.get(caller.memberId);
   if (!(await access.passwords.verify(password, member?.passwordHash))) {
     const attempt = { action: 'console.proof_failed', method: 'password', address: origin.address } as const;
-    await access.failures.tell(caller.name, attempt);
+    await access.failures.addEntry(caller.name, attempt);
     throw invalidField('password', 'This is not your password.');
   }
   await access.throttle.succeeded(caller.name, origin.address);
   if (member === undefined) throw signedOut();
   const opened = await access.sessions.open(member, 'password', origin);
-  await tellProof(opened, store.audit);
+  await logProof(opened, store.audit);
   return opened;
 }
 
 /** For every way to prove it. */
-export async function tellProof({ member, session }: OpenedSession, audit: AdminContext['store']['audit']) {
+export async function logProof({ member, session }: OpenedSession, audit: AdminContext['store']['audit']) {
   const after = { method: session.method, address: session.address };
   await audit.add({
     actor: actorNamed(member.email),

@@ -29,24 +29,24 @@ export function createSignIn({ store, sessions, passwords, throttle, failures }:
     const member = await store.members.findByEmail(account);
     const fits = await passwords.verify(password, member?.passwordHash);
     if (!fits || member === undefined || member.disabledAtMs !== undefined) {
-      await failures.tell(member?.email, { method: 'password', address: origin.address });
+      await failures.addEntry(member?.email, { method: 'password', address: origin.address });
       throw signInFailed();
     }
     await throttle.succeeded(account, origin.address);
     const opened = await sessions.open(member, 'password', origin);
-    await tellSignIn(store.audit, opened);
+    await logSignIn(store.audit, opened);
     return opened;
   };
 }
 
 /** For every way in. */
-export async function tellSignIn(audit: Store['audit'], { member, session }: OpenedSession): Promise<void> {
+export async function logSignIn(audit: Store['audit'], { member, session }: OpenedSession): Promise<void> {
   const { email } = member;
   const after = { method: session.method, address: session.address };
   await audit.add({ actor: actorNamed(email), action: 'console.sign_in', subject: email, before: null, after });
 }
 
-export async function tellSignOut(audit: Store['audit'], caller: MemberCaller): Promise<void> {
+export async function logSignOut(audit: Store['audit'], caller: MemberCaller): Promise<void> {
   const entry = { action: 'console.sign_out', subject: caller.name, before: null, after: null };
   await audit.add({ actor: actorOf(caller), ...entry });
 }
@@ -70,7 +70,7 @@ export function createFailedSignIns(audit: Pick<Store['audit'], 'add'>, clock: C
   let untold = 0;
 
   /** `email` of the member, where there is one: what nobody knows may be a password that was typed into the wrong field. */
-  async function tell(
+  async function addEntry(
     email: string | undefined,
     { action = 'console.sign_in_failed', method, address }: Attempt,
   ): Promise<void> {
@@ -88,13 +88,13 @@ export function createFailedSignIns(audit: Pick<Store['audit'], 'add'>, clock: C
   }
 
   return {
-    tell,
+    addEntry,
     /** Tells of it where the proof is refused, and passes the refusal on. */
     async watch<T>(attempt: Attempt, prove: () => Promise<T>, email?: string): Promise<T> {
       try {
         return await prove();
       } catch (error) {
-        if (error instanceof Problem) await tell(email, attempt);
+        if (error instanceof Problem) await addEntry(email, attempt);
         throw error;
       }
     },

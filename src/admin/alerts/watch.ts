@@ -40,7 +40,7 @@ const longestRetryMs = 15 * 60_000;
 /** Looks are not exactly as far apart. */
 const slackMs = 5_000;
 /** What nobody took for so long is told no more. */
-const tellWithinMs = 24 * 3_600_000;
+const sendWithinMs = 24 * 3_600_000;
 const keptMs = 90 * 86_400_000;
 const mostOpen = 1_000;
 
@@ -64,7 +64,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   let looking: Promise<void> = Promise.resolve();
 
   interface Way extends AlertChannel {
-    tell(event: string, alert: StoredAlert): Promise<string>;
+    send(event: string, alert: StoredAlert): Promise<string>;
   }
 
   function listWays(): Way[] {
@@ -75,13 +75,13 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
         id: `${kind}-${index + 1}`,
         kind,
         host: new URL(webhook.url).host,
-        tell: (...what) => post(webhook, ...what),
+        send: (...what) => post(webhook, ...what),
       };
     });
     if (smtp === undefined) return posts;
     return [
       ...posts,
-      { id: 'smtp', kind: 'smtp', host: new URL(smtp.url).host, tell: (...what) => mail(smtp, ...what) },
+      { id: 'smtp', kind: 'smtp', host: new URL(smtp.url).host, send: (...what) => mail(smtp, ...what) },
     ];
   }
 
@@ -134,7 +134,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     for (const alert of open) {
       if (!there.has(nameOf(alert)) && !unknown.has(alert.rule)) await missedOne(alert, nowMs);
     }
-    await tellAll(nowMs);
+    await sendAll(nowMs);
     await store.alerts.prune(nowMs - keptMs);
   }
 
@@ -185,15 +185,15 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     log.info('alert closed', { rule: alert.rule, kind: alert.kind, subject: alert.subject, alert: alert.id });
   }
 
-  async function tellAll(nowMs: number): Promise<void> {
+  async function sendAll(nowMs: number): Promise<void> {
     const untold = await store.alerts.untold();
     const waiting = new Set(untold.flatMap((alert) => alert.untold.map((one) => retryOf(alert, one))));
     for (const name of retries.keys()) if (!waiting.has(name)) retries.delete(name);
     for (const alert of untold) {
       const isSilenced = (alert.silencedUntilMs ?? 0) > nowMs;
-      const isOld = nowMs - (alert.closedAtMs ?? alert.openedAtMs) > tellWithinMs;
+      const isOld = nowMs - (alert.closedAtMs ?? alert.openedAtMs) > sendWithinMs;
       const left =
-        isSilenced || isOld ? [] : (await Promise.all(alert.untold.map((one) => tellOne(one, alert, nowMs)))).flat();
+        isSilenced || isOld ? [] : (await Promise.all(alert.untold.map((one) => sendOne(one, alert, nowMs)))).flat();
       if (left.length === alert.untold.length) continue;
       // Somebody may have silenced it meanwhile.
       await store.alerts.put({
@@ -205,7 +205,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   }
 
   /** Gives back what is left to tell. */
-  async function tellOne(untold: string, alert: StoredAlert, nowMs: number): Promise<string[]> {
+  async function sendOne(untold: string, alert: StoredAlert, nowMs: number): Promise<string[]> {
     const [event = '', id = ''] = untold.split(':', 2);
     const way = listWays().find((one) => one.id === id);
     if (way === undefined) return [];
@@ -213,7 +213,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     const { failures, atMs } = retries.get(name) ?? { failures: 0, atMs: nowMs };
     if (nowMs < atMs - slackMs) return [untold];
     try {
-      await way.tell(event, alert);
+      await way.send(event, alert);
       return [];
     } catch (thrown) {
       const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** failures);
@@ -246,10 +246,10 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
       };
       const ways = listWays().filter(({ id }) => channel === undefined || id === channel);
       return Promise.all(
-        ways.map(async ({ tell, id, kind, host }) => {
+        ways.map(async ({ send, id, kind, host }) => {
           const shown = { id, kind, host };
           try {
-            return { channel: shown, ok: true, detail: await tell('test', alert) };
+            return { channel: shown, ok: true, detail: await send('test', alert) };
           } catch (thrown) {
             return { channel: shown, ok: false, detail: failureOf(thrown) };
           }

@@ -40,7 +40,7 @@ export async function apply(context: CommandContext) {
   return async (ground: OpenResources) => {
     const { steps, warnings } = await planChanges({ file, keys, notes, overlapMs }, ground, context);
     for (const warning of warnings) stderr(`postern: ${warning}`);
-    await (values['dry-run'] === true ? tell(steps, context) : carryOut(steps, context));
+    await (values['dry-run'] === true ? print(steps, context) : carryOut(steps, context));
   };
 }
 
@@ -61,7 +61,7 @@ function readNotes(written: CommandContext['values'][string]): ReadonlyMap<strin
   return notes;
 }
 
-function tell(steps: readonly Step[], context: CommandContext): void {
+function print(steps: readonly Step[], context: CommandContext): void {
   const { stdout } = context;
   const described = steps.map((step) => describeStep(step, step.version));
   if (printJson(context, described)) return;

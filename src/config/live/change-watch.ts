@@ -65,7 +65,7 @@ export function watchChanges({
     const latest = await changes.latest();
     if (stopped || mine !== turn || latest === last) return;
     // Another database, or one that was put back to an earlier day.
-    if (latest < last) return tellAll(latest);
+    if (latest < last) return reportAll(latest);
     while (last < latest) {
       const found = await changes.since(last);
       if (stopped || mine !== turn) return;
@@ -73,14 +73,14 @@ export function watchChanges({
       const newest = found.at(-1);
       // Between the last one and these some were forgotten: the node was away for too long.
       if (first === undefined || newest === undefined || first.sequence !== last + 1) {
-        return tellAll(Math.max(latest, newest?.sequence ?? 0));
+        return reportAll(Math.max(latest, newest?.sequence ?? 0));
       }
       last = newest.sequence;
       onChanges(found);
     }
   }
 
-  function tellAll(latest: number): void {
+  function reportAll(latest: number): void {
     last = latest;
     onChanges(undefined);
   }

@@ -38,7 +38,7 @@ export interface BackgroundStore {
   /** Undefined where there is none of this name whose cost is not known. */
   get(id: string, upstream: string): Promise<BackgroundAnswer | undefined>;
   /** For whoever has it in hands. */
-  tellEnd(answer: BackgroundAnswer, end: BackgroundEnd): Promise<void>;
+  reportEnd(answer: BackgroundAnswer, end: BackgroundEnd): Promise<void>;
   /** Those that are due, of this node and of nodes that were not heard of in time; they are in this one's hands from now on. */
   claim(node: string, options: { readonly handsMs: number; readonly most: number }): Promise<BackgroundAnswer[]>;
   /** It is looked at again then. */

@@ -153,18 +153,18 @@ export class MultipartReader {
       if (at >= 2 && bytes[at - 2] === CR && bytes[at - 1] === LF) return this.#endContent(bytes, at);
       // Whoever takes a lone CR or LF for the end of a line, or the head's for the content's, would see a boundary.
       if (at === 0 ? this.#isFresh : isLineEnd(bytes[at - 1])) {
-        this.#tell(bytes.subarray(0, Math.max(at - 1, 0)));
+        this.#emit(bytes.subarray(0, Math.max(at - 1, 0)));
         return this.#stop('its boundary stands at the beginning of a line that CRLF does not end before it', at);
       }
     }
     const used = this.#possibleMark(bytes);
-    this.#tell(bytes.subarray(0, used));
+    this.#emit(bytes.subarray(0, used));
     return used;
   }
 
   #endContent(bytes: Buffer, markAt: number): number {
     const length = markAt - lineEnd.length;
-    this.#tell(bytes.subarray(0, length));
+    this.#emit(bytes.subarray(0, length));
     this.#sink.onPartEnd(this.#at + length);
     this.#state = 'behind a mark';
     return markAt + this.#mark.length;
@@ -181,7 +181,7 @@ export class MultipartReader {
     return bytes.length;
   }
 
-  #tell(data: Buffer): void {
+  #emit(data: Buffer): void {
     if (data.length === 0) return;
     this.#isFresh = false;
     this.#sink.onData(data);

@@ -32,7 +32,7 @@ export class Background extends Poller<BackgroundEnd> {
       async read({ id, rowId, end }, location) {
         return end ?? readBackground({ id, requestId: rowId, route }, location, deps);
       },
-      tell(exchange, { status, usage, written, bytes }) {
+      fillIn(exchange, { status, usage, written, bytes }) {
         exchange.usage = usage;
         exchange.written = written;
         exchange.responseBytes = bytes;
@@ -51,7 +51,7 @@ export class Background extends Poller<BackgroundEnd> {
     if (answer === undefined || answer.end !== undefined) return true;
     const state = await this.read(answer);
     if (typeof state === 'string') return state === 'gone';
-    await inTime(this.#store.tellEnd(answer, state), what);
+    await inTime(this.#store.reportEnd(answer, state), what);
     return true;
   }
 }

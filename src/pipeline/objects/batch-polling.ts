@@ -58,7 +58,7 @@ export function createBatches(deps: BatchPollingDeps): Batches {
       longestMs,
       routeOf: ({ estimate }) => deps.batchRoutes.get(estimate.batch?.path ?? ''),
       read: (answer, location, toExchange) => readBatch(answer, location, toExchange, deps),
-      tell(exchange, { status, usage, bill, bytes }) {
+      fillIn(exchange, { status, usage, bill, bytes }) {
         exchange.usage = usage;
         exchange.bill = bill;
         exchange.responseBytes = bytes;

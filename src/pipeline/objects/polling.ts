@@ -29,7 +29,7 @@ export interface Polling<End extends object> {
   /** `toExchange`: as whoever asked for it, at the time when that was. */
   read(answer: BackgroundAnswer, location: ObjectLocation, toExchange: () => Promise<Exchange>): Promise<Reading<End>>;
   /** Says on its exchange what came of it, and what it is billed by. */
-  tell(exchange: Exchange, end: End): void;
+  fillIn(exchange: Exchange, end: End): void;
   /** What nobody knows after so long costs what it may cost at most. */
   readonly longestMs: number;
 }
@@ -247,13 +247,13 @@ export class Poller<End extends object> {
   /** `end` is undefined where nobody will ever know. */
   async #settle(answer: BackgroundAnswer, end: End | undefined): Promise<void> {
     const { ledger, meter } = this.#deps;
-    const { store, tell } = this.#what;
+    const { store, fillIn } = this.#what;
     const exchange = await this.#exchangeOf(answer);
     const reservation = this.#held.get(nameOf(answer)) ?? (await this.#reserve(exchange, answer)) ?? freeReservation(0);
     meter?.began(exchange);
     await ledger.open(exchange, reservation);
     if (end === undefined) exchange.outcome = 'lost';
-    else tell(exchange, end);
+    else fillIn(exchange, end);
     // A model that is not there any more has no price.
     if (end === undefined || exchange.target === undefined) exchange.bill = atMost(answer.estimate, reservation.nanos);
     reservation.settle(exchange);

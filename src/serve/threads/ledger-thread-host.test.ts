@@ -40,7 +40,7 @@ async function setUp(t: TestContext) {
   });
   t.after(() => journal.close());
   const reported: string[] = [];
-  const tell = (message: string) => void reported.push(message);
+  const report = (message: string) => void reported.push(message);
   const data: LedgerThreadData = {
     url,
     cwd,
@@ -53,7 +53,7 @@ async function setUp(t: TestContext) {
     store,
     reported,
     data: { ...data, slot: { number: slot.number, directory: slot.directory } },
-    log: { info: tell, warn: tell, error: tell },
+    log: { info: report, warn: report, error: report },
     async write(number: number) {
       await journal.open(id(number), intentLine(id(number), 'one'));
       await journal.settle(id(number), settlementLine(id(number), 'one'));

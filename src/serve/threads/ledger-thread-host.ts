@@ -83,7 +83,7 @@ export function startLedgerThread({ log, startWorker = startThread, ...data }: L
     });
   }
 
-  const tell = (order: LedgerThreadOrder): void => worker?.postMessage(order);
+  const post = (order: LedgerThreadOrder): void => worker?.postMessage(order);
 
   start();
   return {
@@ -91,7 +91,7 @@ export function startLedgerThread({ log, startWorker = startThread, ...data }: L
     state: () => state,
     retain(ms) {
       retentionMs = ms;
-      tell({ kind: 'retain', retentionMs: ms });
+      post({ kind: 'retain', retentionMs: ms });
     },
     async close() {
       isClosing = true;
@@ -99,7 +99,7 @@ export function startLedgerThread({ log, startWorker = startThread, ...data }: L
       const ending = worker;
       if (ending !== undefined) {
         const ended = new Promise((resolve) => ending.once('exit', resolve));
-        tell({ kind: 'close' });
+        post({ kind: 'close' });
         const timer = setTimeout(() => void ending.terminate(), closeWithinMs);
         await ended;
         clearTimeout(timer);

@@ -19,7 +19,7 @@ export interface Team {
   /** Resolves when there is no use in going on. */
   readonly broken: Promise<ExitCode>;
   readonly restarts: number;
-  tell(message: ToWorker): void;
+  send(message: ToWorker): void;
   /** What each said of itself last, those that are gone included. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading[]>;
   /** Resolves when all have gone: true if each had ended its work. */
@@ -196,7 +196,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
     if (waiting?.size === 0) answered?.();
   }
 
-  function tell(message: ToWorker): void {
+  function send(message: ToWorker): void {
     for (const { worker } of posts) if (worker?.isConnected() === true) worker.send(message);
   }
 
@@ -210,7 +210,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
     get restarts() {
       return restarts;
     },
-    tell,
+    send,
     async read(only) {
       turn += 1;
       const mine = turn;
@@ -225,7 +225,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
               resolve();
             },
           });
-          tell({ kind: 'read', turn: mine, ...(only === undefined ? {} : { only }) });
+          send({ kind: 'read', turn: mine, ...(only === undefined ? {} : { only }) });
         });
         asked.delete(mine);
       }
@@ -236,7 +236,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
     async drain() {
       isEnding = true;
       for (const timer of delayed) clearTimeout(timer);
-      tell({ kind: 'drain' });
+      send({ kind: 'drain' });
       if (posts.some(({ worker }) => worker !== undefined)) await gone.promise;
       return posts.every(({ complete }) => complete);
     },

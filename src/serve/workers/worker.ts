@@ -41,7 +41,7 @@ async function work(
     { metrics }: Pick<Gateway, 'metrics'>,
   ): Promise<void> {
     const reading = await timeSliced(metrics.reading(only));
-    await tell({ kind: 'reading', turn, reading, isPart: only !== undefined });
+    await send({ kind: 'reading', turn, reading, isPart: only !== undefined });
   }
   // Before the port is open: a signal that comes with the first requests lets them finish.
   const stopping = new Promise<void>((resolve) => {
@@ -73,19 +73,19 @@ async function work(
     },
     reopen: () => log.reopen(),
   });
-  await tell({ kind: 'ready', listening });
+  await send({ kind: 'ready', listening });
 
   await stopping;
   await reloading.close();
   const complete = await app.drain();
-  await tell({ kind: 'drained', complete, reading: metrics.read() });
+  await send({ kind: 'drained', complete, reading: metrics.read() });
   await gateway.close();
   log.flush();
   return 0;
 }
 
 /** Resolves when it was handed over, and also where nobody is there to take it: then the process ends by itself. */
-function tell(message: FromWorker): Promise<void> {
+function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve();
     else process.send(message, undefined, {}, () => resolve());

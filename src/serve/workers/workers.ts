@@ -38,11 +38,11 @@ export async function serveWithWorkers(
   reloads.follow({
     reload() {
       log.reopen();
-      team.tell({ kind: 'reload' });
+      team.send({ kind: 'reload' });
     },
     reopen() {
       log.reopen();
-      team.tell({ kind: 'reopen' });
+      team.send({ kind: 'reopen' });
     },
   });
   const closers: { close(): unknown }[] = [own];

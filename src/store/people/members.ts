@@ -267,7 +267,7 @@ const enders: Readonly<Record<MemberMeans, End>> = {
 
   async passkeys(transaction, member, _nowMs, trace) {
     const rows = await transaction.deleteFrom('passkeys').where('member', '=', member).returningAll().execute();
-    for (const row of rows) await tellRemoval(row, trace);
+    for (const row of rows) await logRemoval(row, trace);
   },
 };
 
@@ -287,7 +287,7 @@ export async function endToken(
   });
 }
 
-export function tellRemoval(before: Selectable<PasskeyTable>, trace: Tracer): Promise<void> {
+export function logRemoval(before: Selectable<PasskeyTable>, trace: Tracer): Promise<void> {
   return trace({ action: 'passkey.remove', subject: before.id, before: toAuditedPasskey(before), after: null });
 }
 

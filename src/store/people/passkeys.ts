@@ -7,7 +7,7 @@ import { createId } from '../../lib/ids.ts';
 import type { Recorder } from '../recording.ts';
 import type { PasskeyTable, Schema, TokenTable } from '../schema.ts';
 import { readTexts } from '../stored-json.ts';
-import { endToken, findMember, takeTurn, tellRemoval, toAuditedPasskey, toAuditedToken, toRole } from './members.ts';
+import { endToken, findMember, logRemoval, takeTurn, toAuditedPasskey, toAuditedToken, toRole } from './members.ts';
 
 type PasskeyRow = Selectable<PasskeyTable>;
 
@@ -80,7 +80,7 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
           .returningAll()
           .executeTakeFirst();
         if (before === undefined) return false;
-        await tellRemoval(before, trace);
+        await logRemoval(before, trace);
         return true;
       }),
 

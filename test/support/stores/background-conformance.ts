@@ -94,9 +94,9 @@ export function describeBackground(openStore: OpenStore): void {
     };
     const written = { texts: 1, bytes: 16, sample: '', choices: 1 };
     const end = { status: 'completed', usage, written, bytes: 300 } as const;
-    await background.tellEnd(answerOf('resp_1'), end);
+    await background.reportEnd(answerOf('resp_1'), end);
     assert.deepEqual(await background.claim('first', options), [answerOf('resp_1', { end })]);
-    await background.tellEnd(answerOf('resp_1'), { status: 'failed', usage: null, written: undefined, bytes: 0 });
+    await background.reportEnd(answerOf('resp_1'), { status: 'failed', usage: null, written: undefined, bytes: 0 });
     assert.deepEqual((await background.get('resp_1', 'up'))?.end, {
       status: 'failed',
       usage: null,

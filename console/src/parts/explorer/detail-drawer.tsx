@@ -271,8 +271,8 @@ function Kept({ row: { id, hasCapture }, onSent }: KeptProps) {
 
 function Bodies({ id, onSent }: { readonly id: string; onSent(body: unknown): void }) {
   const [isAsked, setAsked] = useState(false);
-  const tell = useRef(onSent);
-  tell.current = onSent;
+  const listener = useRef(onSent);
+  listener.current = onSent;
   const { data, error, refetch } = useQuery({
     queryKey: ['ledger', 'capture', id],
     queryFn: ({ signal }) => ask('GET /api/ledger/:id/capture', { params: { id }, signal }),
@@ -286,7 +286,7 @@ function Bodies({ id, onSent }: { readonly id: string; onSent(body: unknown): vo
   const request = data?.request;
   useEffect(() => {
     const body = request === undefined ? undefined : readJson(request);
-    if (body !== undefined) tell.current(body);
+    if (body !== undefined) listener.current(body);
   }, [request]);
   if (!isAsked) {
     return (

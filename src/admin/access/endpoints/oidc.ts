@@ -7,9 +7,9 @@ import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/session.ts';
 import { admitPerson, isPerson, type OidcMemo, type OidcProver } from '../oidc.ts';
-import { checkAuthentication, tellProof } from '../proof.ts';
+import { checkAuthentication, logProof } from '../proof.ts';
 import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
-import { tellSignIn } from '../sign-in.ts';
+import { logSignIn } from '../sign-in.ts';
 
 const { path } = contract.beginOidc;
 const memoSeconds = 600;
@@ -56,7 +56,7 @@ async function signIn(kept: OidcMemo, call: Callback): Promise<OpenedSession> {
     admitPerson(await flow.end(urlOf(call), kept), settings, context.store),
   );
   const opened = await context.access.sessions.open(member, 'oidc', call);
-  await tellSignIn(context.store.audit, opened);
+  await logSignIn(context.store.audit, opened);
   return opened;
 }
 
@@ -74,7 +74,7 @@ async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: 
   });
   await context.store.sessions.end(sessionId, member.id);
   const opened = await sessions.open(member, 'oidc', call, provedAtMs);
-  await tellProof(opened, context.store.audit);
+  await logProof(opened, context.store.audit);
   return opened;
 }
 

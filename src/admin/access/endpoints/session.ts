@@ -9,9 +9,9 @@ import { lookAtField, Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/session.ts';
 import { checkPassword } from '../passwords.ts';
-import { asMember, proveByPassword, tellProof } from '../proof.ts';
+import { asMember, logProof, proveByPassword } from '../proof.ts';
 import type { OpenedSession } from '../sessions.ts';
-import { tellSignIn, tellSignOut } from '../sign-in.ts';
+import { logSignIn, logSignOut } from '../sign-in.ts';
 import { toSessionView } from '../views.ts';
 
 export const getSession = implement(contract.getSession, async ({ context, headers }) =>
@@ -26,7 +26,7 @@ export const openSession = implement(contract.openSession, async ({ context, bod
 export const endSession = implement(contract.endSession, async ({ context, caller }) => {
   const { access, store } = context;
   if (caller.kind === 'member' && (await store.sessions.end(caller.sessionId, caller.memberId))) {
-    await tellSignOut(store.audit, caller);
+    await logSignOut(store.audit, caller);
   }
   return replyWith(undefined, { headers: { 'set-cookie': access.sessions.clearingCookie() } });
 });
@@ -77,7 +77,7 @@ async function accept(
   // Who comes with a link of an owner's starts without what others tried at the account.
   await access.throttle.succeeded(member.email, address);
   const opened = await access.sessions.open(member, 'link', { headers, address });
-  await tellSignIn(store.audit, opened);
+  await logSignIn(store.audit, opened);
   return toReply(opened, context);
 }
 
@@ -99,7 +99,7 @@ export const signIn = implement(contract.signIn, async (call) => {
   const member = await failures.watch(attempt, () => context.passkeys.signIn(body, consoleUrl(headers)));
   await throttle.succeeded(undefined, address);
   const opened = await context.access.sessions.open(member, 'passkey', call);
-  await tellSignIn(context.store.audit, opened);
+  await logSignIn(context.store.audit, opened);
   return toReply(opened, context);
 });
 
@@ -175,7 +175,7 @@ export const byPasskey = implement(contract.byPasskey, async ({ context, caller,
   const member = await failures.watch(attempt, prove, name);
   await throttle.succeeded(name, address);
   const opened = await sessions.open(member, 'passkey', { headers, address });
-  await tellProof(opened, context.store.audit);
+  await logProof(opened, context.store.audit);
   return toReply(opened, context);
 });
 

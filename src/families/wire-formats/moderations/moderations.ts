@@ -174,7 +174,7 @@ function toResult({ findings, original }: Judgement): JsonObject {
   };
 }
 
-const ofEach = (tell: (category: OpenaiCategory) => Json): JsonObject =>
-  Object.fromEntries(openaiCategories.map((category) => [category, tell(category)]));
+const ofEach = (valueFor: (category: OpenaiCategory) => Json): JsonObject =>
+  Object.fromEntries(openaiCategories.map((category) => [category, valueFor(category)]));
 
 const heightOf = (score: JsonNumber | number): number => numberOf(score) ?? 0;

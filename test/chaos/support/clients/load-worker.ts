@@ -213,7 +213,7 @@ function post(message: LoadMessage): void {
 let answeredBefore = 0;
 let failedBefore = 0;
 /** What came since it was last called. */
-function tellWindow(): void {
+function reportWindow(): void {
   const answered = latenciesMs.length;
   const good = Object.entries(statuses).reduce(
     (sum, [status, count]) => (status.startsWith('2') ? sum + count : sum),
@@ -256,7 +256,7 @@ function stop(): void {
 const { ratePerSecond } = task;
 const timers = [
   setTimeout(stop, task.maxMs),
-  ...(windowMs === undefined ? [] : [setInterval(tellWindow, windowMs)]),
+  ...(windowMs === undefined ? [] : [setInterval(reportWindow, windowMs)]),
   setInterval(() => {
     const nowMs = performance.now();
     for (const client of clients) client.giveUpIfLate(nowMs);

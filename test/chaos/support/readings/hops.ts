@@ -42,45 +42,45 @@ export function disagreements(seen: Seen): string[] {
   const { cases, front, gateway, behind, upstream } = seen;
   const nameOf = new Map(cases.flatMap(({ name, marks }) => marks.map((mark) => [mark, name] as const)));
   const found: string[] = [];
-  const tell = (mark: string | undefined, what: string): void => {
+  const report = (mark: string | undefined, what: string): void => {
     found.push(`${what}: ${mark ?? 'no mark'}, ${nameOf.get(mark ?? '') ?? 'of no case'}`);
   };
 
   const exchanges = byMark(gateway, ({ clientRequestId }) => clientRequestId ?? '');
   for (const [mark, { length }] of exchanges) {
-    if (!nameOf.has(mark)) tell(mark, `the gateway saw ${length} requests that nobody sent`);
-    else if (length > 1) tell(mark, 'the gateway saw it twice');
+    if (!nameOf.has(mark)) report(mark, `the gateway saw ${length} requests that nobody sent`);
+    else if (length > 1) report(mark, 'the gateway saw it twice');
   }
-  if (front !== undefined) compareFront(front, exchanges, tell);
-  compareUpstream(gateway, behind, upstream, tell);
-  for (const one of cases) compareAnswers(one, exchanges, tell);
-  for (const one of cases) compareCount(one, exchanges, front !== undefined, tell);
-  if (front === undefined) findUnanswered(seen, tell);
+  if (front !== undefined) compareFront(front, exchanges, report);
+  compareUpstream(gateway, behind, upstream, report);
+  for (const one of cases) compareAnswers(one, exchanges, report);
+  for (const one of cases) compareCount(one, exchanges, front !== undefined, report);
+  if (front === undefined) findUnanswered(seen, report);
   return found;
 }
 
-type Tell = (mark: string | undefined, what: string) => void;
+type Report = (mark: string | undefined, what: string) => void;
 
 function compareFront(
   front: readonly LoggedRequest[],
   exchanges: ReadonlyMap<string, readonly Exchange[]>,
-  tell: Tell,
+  report: Report,
 ): void {
   const lines = byMark(
     front.filter(({ forwarded }) => forwarded),
     ({ mark }) => mark,
   );
   for (const [mark, [line, ...more]] of lines) {
-    if (more.length > 0) tell(mark, 'the front passed it on twice');
+    if (more.length > 0) report(mark, 'the front passed it on twice');
     const exchange = exchanges.get(mark)?.[0];
     if (line === undefined) continue;
     if (exchange === undefined) {
-      if (!refusedUnseen.has(line.status)) tell(mark, `the front got ${line.status} for what the gateway never saw`);
+      if (!refusedUnseen.has(line.status)) report(mark, `the front got ${line.status} for what the gateway never saw`);
       continue;
     }
     const wasLeft = exchange.errorCode === 'client_closed' || refusedUnseen.has(line.status);
     if (!wasLeft && line.status !== exchange.status) {
-      tell(mark, `the front got ${line.status} where the gateway answered ${exchange.status}`);
+      report(mark, `the front got ${line.status} where the gateway answered ${exchange.status}`);
     }
     const { bodyBytes } = line;
     // Where there is no route, the body is thrown away unread.
@@ -90,11 +90,11 @@ function compareFront(
       exchange.status === 200 &&
       exchange.requestBytes !== bodyBytes
     ) {
-      tell(mark, `a body of ${bodyBytes} bytes in front, and of ${exchange.requestBytes} in the gateway`);
+      report(mark, `a body of ${bodyBytes} bytes in front, and of ${exchange.requestBytes} in the gateway`);
     }
   }
   for (const mark of exchanges.keys()) {
-    if (!lines.has(mark)) tell(mark, 'the gateway saw a request that the front did not pass on');
+    if (!lines.has(mark)) report(mark, 'the gateway saw a request that the front did not pass on');
   }
 }
 
@@ -103,7 +103,7 @@ function compareUpstream(
   gateway: readonly Exchange[],
   behind: readonly LoggedRequest[] | undefined,
   upstream: readonly UpstreamRequest[],
-  tell: Tell,
+  report: Report,
 ): void {
   const journal = byMark(upstream, (request) => request.header('x-request-id') ?? '');
   const lines = behind === undefined ? undefined : byMark(behind, ({ mark }) => mark);
@@ -118,22 +118,23 @@ function compareUpstream(
       ['journal', entries] as const,
       ...(lines === undefined ? [] : [['log of the server behind', logged] as const]),
     ]) {
-      if (length < least || length > attempts) tell(mark, `${attempts} attempts, and ${length} requests in the ${hop}`);
+      if (length < least || length > attempts)
+        report(mark, `${attempts} attempts, and ${length} requests in the ${hop}`);
     }
     for (const line of logged) {
       if (errorCode !== 'client_closed' && line.status !== status) {
-        tell(mark, `the server behind said ${line.status}, the gateway ${status}`);
+        report(mark, `the server behind said ${line.status}, the gateway ${status}`);
       }
     }
     for (const { body, complete } of entries) {
-      if (!complete) tell(mark, 'the upstream got half of it');
+      if (!complete) report(mark, 'the upstream got half of it');
       else if (body.length !== requestBytes || !body.includes(`"${mark}"`)) {
-        tell(mark, `the upstream got the body ${JSON.stringify(body.toString('latin1'))}`);
+        report(mark, `the upstream got the body ${JSON.stringify(body.toString('latin1'))}`);
       }
     }
   }
   for (const id of [...journal.keys(), ...(lines?.keys() ?? [])]) {
-    if (!ids.has(id)) tell(undefined, `the gateway never sent ${JSON.stringify(id)}`);
+    if (!ids.has(id)) report(undefined, `the gateway never sent ${JSON.stringify(id)}`);
   }
 }
 
@@ -141,7 +142,7 @@ function compareUpstream(
 function compareAnswers(
   { marks, answers }: Case,
   exchanges: ReadonlyMap<string, readonly Exchange[]>,
-  tell: Tell,
+  report: Report,
 ): void {
   let at = -1;
   for (const answer of answers) {
@@ -151,14 +152,14 @@ function compareAnswers(
     const exchange = exchanges.get(id)?.[0];
     // Without an exchange the gateway's parser refused it, under an ID of its own.
     if (place === -1 && (exchange !== undefined || !refusedUnseen.has(answer.status))) {
-      tell(marks[0], `the client was told of ${id}`);
+      report(marks[0], `the client was told of ${id}`);
     }
     if (place === -1) continue;
-    if (place <= at) tell(id, 'an answer out of turn');
+    if (place <= at) report(id, 'an answer out of turn');
     at = place;
-    if (exchange?.status !== answer.status) tell(id, `the client was told ${answer.status}, not ${exchange?.status}`);
+    if (exchange?.status !== answer.status) report(id, `the client was told ${answer.status}, not ${exchange?.status}`);
     const isOwn = answer.status !== 200 || answer.body.includes(`"${id}"`) || exchange?.route === undefined;
-    if (answer.complete && !isOwn) tell(id, `the answer to another request: ${answer.body}`);
+    if (answer.complete && !isOwn) report(id, `the answer to another request: ${answer.body}`);
   }
 }
 
@@ -167,7 +168,7 @@ function compareCount(
   { marks, holds, answers }: Case,
   exchanges: ReadonlyMap<string, readonly Exchange[]>,
   hasFront: boolean,
-  tell: Tell,
+  report: Report,
 ): void {
   if (holds === undefined) return;
   const counted = marks.filter((mark) => exchanges.has(mark));
@@ -176,16 +177,16 @@ function compareCount(
   const isClosed = answers.at(-1)?.header('connection')?.toLowerCase() === 'close';
   const isSame = counted.length === wanted.length || (isClosed && counted.length < wanted.length);
   if (!isSame || counted.some((mark, index) => mark !== wanted[index])) {
-    tell(marks[0], `the gateway saw ${counted} where ${holds} were sent`);
+    report(marks[0], `the gateway saw ${counted} where ${holds} were sent`);
   }
 }
 
 /** A client that stays is told what came of every request that went further. */
-function findUnanswered({ cases, gateway, upstream }: Seen, tell: Tell): void {
+function findUnanswered({ cases, gateway, upstream }: Seen, report: Report): void {
   const answered = new Set(cases.flatMap(({ answers }) => answers.map((answer) => answer.header('x-request-id'))));
   const sent = new Set(upstream.map((request) => request.header('x-request-id')));
   for (const { id, clientRequestId: mark } of gateway) {
-    if (sent.has(id) && !answered.has(mark)) tell(mark, 'the upstream got it, and the client no answer');
+    if (sent.has(id) && !answered.has(mark)) report(mark, 'the upstream got it, and the client no answer');
   }
 }
 

@@ -74,7 +74,7 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
       talk={talk}
       chatTarget={chatTarget}
       canAsk={typeof read !== 'string'}
-      onTell={(answers) => talk.tell(answers, optionsFor(chatTarget))}
+      onAnswer={(answers) => talk.reply(answers, optionsFor(chatTarget))}
       onAgain={() => talk.again(optionsFor(chatTarget))}
       onEdit={(index) => edit(talk, index)}
     />

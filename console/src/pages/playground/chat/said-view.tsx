@@ -91,15 +91,15 @@ const toReasonWords = (reason: string): string => reasonWords[reason] ?? `ended:
 
 interface ToolAnswersProps {
   readonly calls: readonly ToolCall[];
-  onTell(answers: readonly ToolAnswer[]): void;
+  onAnswer(answers: readonly ToolAnswer[]): void;
 }
 
 /** Takes what the tools answer, typed in by hand, so that the talk goes on. */
-export function ToolAnswers({ calls, onTell }: ToolAnswersProps) {
+export function ToolAnswers({ calls, onAnswer }: ToolAnswersProps) {
   const [outputs, setOutputs] = useState<Readonly<Record<number, string>>>({});
-  const tell = (): void => onTell(calls.map(({ place, id, name }) => ({ id, name, output: outputs[place] ?? '' })));
+  const submit = (): void => onAnswer(calls.map(({ place, id, name }) => ({ id, name, output: outputs[place] ?? '' })));
   return (
-    <CallForm onRun={tell} canRun>
+    <CallForm onRun={submit} canRun>
       <Stack gap="xs">
         {calls.map(({ place, name }) => (
           <Textarea

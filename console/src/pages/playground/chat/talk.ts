@@ -58,7 +58,7 @@ export interface ToolAnswer {
 export type Turn =
   | Asked
   | { readonly kind: 'said'; readonly said: Said }
-  | { readonly kind: 'told'; readonly answers: readonly ToolAnswer[] };
+  | { readonly kind: 'tools'; readonly answers: readonly ToolAnswer[] };
 
 /** What is sent along with the turns. */
 export interface Settings {

@@ -18,13 +18,13 @@ interface ThreadProps {
   readonly talk: Talk;
   readonly chatTarget: ChatTarget;
   readonly canAsk: boolean;
-  onTell(answers: readonly ToolAnswer[]): void;
+  onAnswer(answers: readonly ToolAnswer[]): void;
   onAgain(): void;
   /** The question of that number is wanted back in its field. */
   onEdit(question: number): void;
 }
 
-export function Thread({ talk, chatTarget, canAsk, onTell, onAgain, onEdit }: ThreadProps) {
+export function Thread({ talk, chatTarget, canAsk, onAnswer, onAgain, onEdit }: ThreadProps) {
   const { shown, saying, handle } = talk;
   const { answer, error, isRunning } = handle;
   const last = shown.at(-1);
@@ -55,7 +55,7 @@ export function Thread({ talk, chatTarget, canAsk, onTell, onAgain, onEdit }: Th
         {!isRunning && <CallFault answer={answer} error={error} />}
         {!isRunning && answer !== undefined && last?.turn.kind !== 'said' && <CallFacts answer={answer} />}
       </Scrolling>
-      {openCalls.length > 0 && <ToolAnswers key={shown.length} calls={openCalls} onTell={onTell} />}
+      {openCalls.length > 0 && <ToolAnswers key={shown.length} calls={openCalls} onAnswer={onAnswer} />}
       {last !== undefined && !isRunning && openCalls.length === 0 && (
         <Group>
           <Needs role="editor">
@@ -137,7 +137,7 @@ const TurnView = ({ shown: { turn, how }, isLast, onEdit }: TurnViewProps) => (
   </>
 );
 
-const speakers = { asked: 'You', said: 'The model', told: 'The tools' } as const;
+const speakers = { asked: 'You', said: 'The model', tools: 'The tools' } as const;
 const speakerOf = ({ kind }: Turn): string => speakers[kind];
 
 function TurnText({ turn }: { readonly turn: Turn }) {
@@ -151,7 +151,7 @@ function TurnText({ turn }: { readonly turn: Turn }) {
       );
     case 'said':
       return <SaidView said={turn.said} isSaying={false} />;
-    case 'told':
+    case 'tools':
       return turn.answers.map(({ id, name, output }) => (
         <div key={id}>
           <Remark>{name} answered</Remark>

@@ -46,7 +46,7 @@ export interface Talk {
   /** Its last words are calls of tools that nobody has answered. */
   readonly awaitsTools: boolean;
   ask(question: Asked, options: AskOptions): void;
-  tell(answers: readonly ToolAnswer[], options: AskOptions): void;
+  reply(answers: readonly ToolAnswer[], options: AskOptions): void;
   /** The last answer once more. */
   again(options: AskOptions): void;
   /** Back to before the question of that number; it and all since are gone. */
@@ -103,7 +103,7 @@ export function useTalk(): Talk {
     handle,
     awaitsTools: last?.kind === 'said' && last.said.calls.length > 0,
     ask: (question, options) => void goOn([...shown, { turn: question, how: undefined }], options),
-    tell: (answers, options) => void goOn([...shown, { turn: { kind: 'told', answers }, how: undefined }], options),
+    reply: (answers, options) => void goOn([...shown, { turn: { kind: 'tools', answers }, how: undefined }], options),
     again: (options) => void goOn(last?.kind === 'said' ? shown.slice(0, -1) : shown, options),
     backTo(question) {
       const indexes = [...shown.keys()].filter((chatTarget) => shown[chatTarget]?.turn.kind === 'asked');

@@ -52,7 +52,7 @@ function toMessages(turn: Turn): unknown[] {
       if (toolCalls.length === 0) return [{ role: 'assistant', content: text }];
       return [{ role: 'assistant', content: text === '' ? null : text, tool_calls: toolCalls }];
     }
-    case 'told':
+    case 'tools':
       return turn.answers.map(({ id, output }) => ({ role: 'tool', tool_call_id: id, content: output }));
   }
 }

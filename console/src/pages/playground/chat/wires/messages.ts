@@ -54,7 +54,7 @@ function toMessage(turn: Turn): unknown {
       return { role: 'user', content: toContent(turn) };
     case 'said':
       return { role: 'assistant', content: toBlocks(turn.said) };
-    case 'told':
+    case 'tools':
       return {
         role: 'user',
         content: turn.answers.map(({ id, output }) => ({ type: 'tool_result', tool_use_id: id, content: output })),

@@ -77,7 +77,7 @@ function toItems(turn: Turn): unknown[] {
       const made = calls.map(({ id, name, input }) => ({ type: 'function_call', call_id: id, name, arguments: input }));
       return [...(text === '' ? [] : [message]), ...made];
     }
-    case 'told':
+    case 'tools':
       return turn.answers.map(({ id, output }) => ({ type: 'function_call_output', call_id: id, output }));
   }
 }

@@ -129,7 +129,7 @@ const picture = { name: 'gate.png', url: 'data:image/png;base64,AAAA' };
 const talk: readonly Turn[] = [
   { kind: 'asked', text: 'How is it?', pictures: [picture] },
   { kind: 'said', said: streams.messages.reduce(wires.messages.add, nothingSaid) },
-  { kind: 'told', answers: [{ id: 'c1', name: 'get_weather', output: 'sunny' }] },
+  { kind: 'tools', answers: [{ id: 'c1', name: 'get_weather', output: 'sunny' }] },
 ];
 
 test('chat completions send a conversation as messages with roles', () => {
