@@ -43,8 +43,8 @@ testOnEachStore('the printed link makes the first owner, who signs out and in ag
   await visitor.checkAccessibility();
   await password(page).fill(owner.password);
   await page.getByRole('button', { name: 'Become the owner' }).click();
-  await heading(page, 'Overview').waitFor();
-  assert.equal(new URL(page.url()).pathname, '/');
+  await heading(page, 'Set-up').waitFor();
+  assert.equal(new URL(page.url()).pathname, '/setup');
   assert.equal(new URL(page.url()).hash, '');
   await visitor.checkAccessibility();
 
@@ -64,7 +64,7 @@ testOnEachStore('the printed link makes the first owner, who signs out and in ag
   assert.equal(await page.title(), 'Models · Postern');
 });
 
-testInBrowser('a link that was used, and one that is not whole, say so', async (t) => {
+testInBrowser('a link that was used says so, and one that is not whole leads to the sign-in', async (t) => {
   const rig = await openConsole(t);
   const token = new URL(rig.setUpLink).hash.slice('#token='.length);
   const first = { token, name: 'First Owner', email: 'first@example.com', password: owner.password };
@@ -77,7 +77,7 @@ testInBrowser('a link that was used, and one that is not whole, say so', async (
   const visitor = await rig.visit();
   visitor.allow(/404/);
   await visitor.open('/setup');
-  await heading(visitor.page, 'This link is not whole').waitFor();
+  await heading(visitor.page, 'Sign in').waitFor();
   await visitor.open(rig.setUpLink);
   const { page } = visitor;
   await page.getByLabel('Your name').fill(owner.name);
