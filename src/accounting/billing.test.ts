@@ -350,7 +350,7 @@ test('bills tool calls by kind, and assumes the maximum when the response broke 
   assert.equal(unpricedIn(price, { ...asked, tools }), undefined);
 });
 
-test('is exact to the nano-dollar at any size', () => {
+test('a bill is exact to the nano-dollar at any size', () => {
   fc.assert(
     fc.property(
       prices,

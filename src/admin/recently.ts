@@ -1,4 +1,4 @@
-/** A cache of a few seconds, so that many who ask for the same wait for one answer. A failure is not kept. */
+/** A cache of a few seconds, so that simultaneous requests for the same share one answer. Failures are not cached. */
 
 import type { Clock } from '../lib/clock.ts';
 

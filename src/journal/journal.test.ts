@@ -59,7 +59,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-test('as long as each turn of the event loop brings more records, they wait for one frame; one that is alone does not', async () => {
+test('records of consecutive event-loop turns wait for one frame, a single record does not', async () => {
   const counted = createFaultyFiles();
   const journal = await open({ files: counted.files });
   await journal.open('0', intentLine('0'));

@@ -95,7 +95,7 @@ test('model patterns match the whole name, with one star anywhere', () => {
   }
 });
 
-test('one matching pattern is enough', () => {
+test('a key with several model patterns needs one that matches', () => {
   const key = toKeyRecord({ models: ['bge-m3', 'gpt-*'] });
   assert.deepEqual(
     ['bge-m3', 'gpt-4', 'bge-m4'].map((id) => mayUseModel(key, id)),

@@ -67,7 +67,7 @@ test('an applied change is one audit log entry with the differences, from one of
   );
 });
 
-test('a change that is overwritten before it is applied, and one that comes back, are entries of their own', async (t) => {
+test('overwritten and restored changes are separate audit log entries', async (t) => {
   const { load, open, entries } = await rig(t);
   const nodes = [open(), open()];
   const swap = (next: LoadedConfiguration): void => {

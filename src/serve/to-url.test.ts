@@ -18,7 +18,7 @@ test('with only a Unix socket, the example commands use it', async (t) => {
   assert.equal(toClientUrl(snapshot, { tcp, socket: '/run/p.sock' }), 'http://127.0.0.1:4000/ai');
 });
 
-test('without a model that clients can see, the first lines say what to do next', async (t) => {
+test('without a model visible to clients, the first output says what to do next', async (t) => {
   const { snapshot } = await loaded(t, 'upstreams: []');
   const lines = firstKeyLines({ secret: 'secret' }, 'http://127.0.0.1:4000', snapshot).join('\n');
   assert.match(lines, /No model answers yet\. Next, add an upstream and its models:/);

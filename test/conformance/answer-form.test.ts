@@ -84,7 +84,7 @@ test('a 200 that is no JSON is a clear error, received at once or byte by byte',
   assert.equal(pair.upstream.connections().accepted, 1, 'a short one costs no connection');
 });
 
-test('such a response moves to the next target if replayable, and counts as a failure', async (t) => {
+test('a 200 without JSON moves to the next target if replayable, and counts as a failure', async (t) => {
   const { rig, one, two } = await startTwo(
     t,
     (_request, reply) => reply.bytes(200, [json], page),
@@ -108,7 +108,7 @@ test('such a response moves to the next target if replayable, and counts as a fa
   );
 });
 
-test('otherwise it ends in 502, unless the model has retry always', async (t) => {
+test('a 200 without JSON ends in 502 if it may not be repeated', async (t) => {
   for (const retry of [undefined, 'always']) {
     const fails: Handler = (_request, reply) => reply.bytes(200, [['Content-Type', 'text/html']], page);
     const { rig, two } = await startTwo(t, fails, (_request, reply) => reply.json(200, { fine: true }), {

@@ -50,7 +50,7 @@ test('a background response is billed once its end is known, even if its client 
   assert.equal(rig.app.background(), 0);
 });
 
-test('its worst case stays reserved until then, and its cost is charged afterwards', async (t) => {
+test('the worst case of a background response stays reserved until its cost is known', async (t) => {
   // At most 1,000 tokens of input at 2, and 100 of output at 10 dollars a million: 0.003.
   const key = { budgets: [{ every: 'day', amount: '0.0035' }] };
   const { rig, service, ask, make } = await startStoredObjectsSetup(t, {
@@ -68,7 +68,7 @@ test('its worst case stays reserved until then, and its cost is charged afterwar
   assert.equal((await ask('one', 'POST', path, more)).status, 200);
 });
 
-test('it does not count as concurrent, so that its client can poll', async (t) => {
+test('a background response does not count as concurrent, so that its client can poll', async (t) => {
   const { service, ask, make } = await startStoredObjectsSetup(t, { key: { limits: { concurrency: 1 } } });
   const id = await make('one', inBackground);
   const first = await ask('one', 'GET', `${path}/${id}`);
@@ -78,7 +78,7 @@ test('it does not count as concurrent, so that its client can poll', async (t) =
   assertError(await ask('two', 'GET', `${path}/${id}`), 'object_not_found', { param: 'id' });
 });
 
-test('a cancelled one is billed by known usage, a failed one is not', async (t) => {
+test('a cancelled background response is billed by known usage, a failed one is not', async (t) => {
   const { rig, up, service, ask, make } = await startStoredObjectsSetup(t);
   const cancelled = await make('one', inBackground);
   assert.equal((await ask('one', 'POST', `${path}/${cancelled}/cancel`)).status, 200);
@@ -93,7 +93,7 @@ test('a cancelled one is billed by known usage, a failed one is not', async (t) 
   await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'error' && row.costNanos === 0));
 });
 
-test('it cannot be deleted while running, and is billed even if deleted right after its end', async (t) => {
+test('a background response cannot be deleted while running, and is billed if deleted right after', async (t) => {
   const { rig, service, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);
   assertError(await ask('one', 'DELETE', `${path}/${id}`), 'unsupported_parameter', { param: 'id' });
@@ -103,7 +103,7 @@ test('it cannot be deleted while running, and is billed even if deleted right af
   assert.equal(service.kept.size, 0);
 });
 
-test('streamed, it is billed once, by its end', async (t) => {
+test('a streamed background response is billed once, by its end', async (t) => {
   const { rig, service, ask } = await startStoredObjectsSetup(t);
   const answer = await ask('one', 'POST', path, { model: 'm', input: 'x', stream: true, ...inBackground });
   assert.match(answer.body.toString(), /response\.completed/);

@@ -286,7 +286,7 @@ test('the worst case of all lines is reserved until the end, and the cost is cha
   assert.equal((await ask('one', 'GET', '/v1/batches')).status, 200);
 });
 
-test("its lines count for the key's limits, and it is one call to the upstream", async (t) => {
+test("a batch's lines count for the key's limits, and it is one call to the upstream", async (t) => {
   const { rig, send, order } = await startBatchSetup(t, {
     key: { limits: { requests_per_minute: 8 } },
     upstream: { limits: { requests_per_minute: 4 } },

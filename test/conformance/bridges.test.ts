@@ -169,7 +169,7 @@ test('choices of several prompts are in one list', async (t) => {
   assert.match(text, /1 choices where 2 were asked for/);
 });
 
-test('one failed call ends them all', async (t) => {
+test('of several calls for a list of prompts, one failure ends them all', async (t) => {
   const setup = await open(t);
   setup.answerWith((call) => (call.text.includes('"bad"') ? openai.error(429, 'slow down') : openai.service(call)));
   const { status, text } = await setup.ask('/v1/completions', { model: 'm', prompt: ['a', 'bad', 'c'] });

@@ -51,7 +51,7 @@ for (const family of overTheWire) {
       for (const close of closings.toReversed()) await close();
     });
 
-    test('has a recorded pair for every operation that it offers', () => {
+    test('the family has a recorded pair for every operation that it offers', () => {
       const recorded = new Set(
         fixture.pairs.map(({ route }) => (route.startsWith('/v1/engines/') ? 'engines' : route)),
       );

@@ -54,7 +54,7 @@ test('translated and signed calls use the socket as well', async (t) => {
   assert.match(upstream.requests[0]?.header('authorization') ?? '', /^AWS4-HMAC-SHA256 .*SignedHeaders=[^,]*host/);
 });
 
-test('its health is checked, and a missing socket is skipped', async (t) => {
+test('an upstream at a socket is health-checked, and skipped if the socket is missing', async (t) => {
   const upstream = await startBehindSocket(t);
   const health_check = { path: '/health', interval: '100ms', timeout: '100ms' };
   const rig = await startRig(t, {

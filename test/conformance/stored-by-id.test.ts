@@ -15,7 +15,7 @@ const calls = (id: string): readonly (readonly [method: string, path: string])[]
   ['DELETE', `/v1/responses/${id}`],
 ];
 
-test('each goes to the account that created it, byte for byte, and is free', async (t) => {
+test('a request about a stored response goes to the account that created it, byte for byte, and is free', async (t) => {
   const { rig, up, ask, make } = await startStoredObjectsSetup(t);
   let settled = 0;
   for (let turn = 0; turn < 6; turn += 1) {
@@ -43,7 +43,7 @@ test('each goes to the account that created it, byte for byte, and is free', asy
   }
 });
 
-test('for others it does not exist, in the same words as an unknown ID, and no upstream is called', async (t) => {
+test('for others a stored response does not exist, in the words of an unknown ID, and no upstream is called', async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const ids: [string, Client[]][] = [
     [await make('one'), ['two', 'loner', 'other']],

@@ -24,7 +24,7 @@ const namings = (response: string): readonly (readonly [more: object, param: str
   ];
 };
 
-test('keys of its project may name it, and the request goes to the account that holds it', async (t) => {
+test('keys of its project may name a stored object, and the request goes to the account that holds it', async (t) => {
   const { up, ask, make } = await startStoredObjectsSetup(t);
   const accounts = new Set<string | undefined>();
   // Which account makes it is left to chance.
@@ -43,7 +43,7 @@ test('keys of its project may name it, and the request goes to the account that 
   assert.equal(accounts.size, 2);
 });
 
-test('for others it does not exist, in the same words as an unknown ID, and nothing is sent', async (t) => {
+test('for others a stored object does not exist, in the words of an unknown ID, and nothing is sent', async (t) => {
   const { rig, up, far, ask, make } = await startStoredObjectsSetup(t);
   const made: [Client, string][] = [
     ['one', await make('one')],
@@ -173,7 +173,7 @@ test('a long body naming the previous response passes, and one with a foreign it
   });
 });
 
-test("under a budget its length is the model's context, and a model without one is refused", async (t) => {
+test("under a budget a stored conversation's length is the model's context, and a model without one is refused", async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
   const bounded = await startStoredObjectsSetup(t, { key, model: { context: 4_000 } });
   const small = { model: 'm', input: 'x', max_output_tokens: 16 };

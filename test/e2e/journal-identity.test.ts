@@ -42,7 +42,7 @@ const foreignIn = (gateway: GatewayProcess): unknown[] =>
   gateway.log().flatMap(({ msg, journal }) => (msg === 'journal of another store' ? [journal] : []));
 
 describe('journals of a killed gateway', { concurrency: 2 }, () => {
-  test('one of another store is reported, kept, and imported on request only', async (t) => {
+  test('a journal of another store is reported, kept, and imported on request only', async (t) => {
     const directory = await createDirectory(t);
     const journal = join(directory, 'journal', '1000');
     await writeJournal(join(directory, 'journal'), ids, 'another store');
@@ -66,7 +66,7 @@ describe('journals of a killed gateway', { concurrency: 2 }, () => {
     assert.match(none.stderr, /nowhere" is no journal/);
   });
 
-  test('one left by 0.1.0 in data/journal is imported once, into the first store only', async (t) => {
+  test('a journal left by 0.1.0 in data/journal is imported once, into the first store only', async (t) => {
     const directory = await createDirectory(t);
     const former = join(directory, 'data', 'journal');
     await writeJournal(former, ids);

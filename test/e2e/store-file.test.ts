@@ -89,7 +89,7 @@ describe('a gateway on a SQLite file', { concurrency: 2 }, () => {
     assert.match(stdout, /owner@example\.com/);
   });
 
-  test('its lock on the file outlives the start, a backup, commands, requests and metrics', async (t) => {
+  test('the lock on the file outlives the start, a backup, commands, requests and metrics', async (t) => {
     if (process.platform !== 'linux') return t.skip('needs /proc/locks');
     const directory = await createDirectory(t);
     const gateway = await start(t, directory);

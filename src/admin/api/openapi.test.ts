@@ -78,7 +78,7 @@ test('each path parameter is declared once and required, and no others', () => {
   }
 });
 
-test('is valid OpenAPI 3.1: known fields, described responses, declared security', () => {
+test('the document is valid OpenAPI 3.1: known fields, described responses, declared security', () => {
   const schemes = Object.keys(document.components.securitySchemes);
   const known = [
     'operationId',

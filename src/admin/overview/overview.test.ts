@@ -116,7 +116,7 @@ describe('the overview', () => {
     }
   });
 
-  test('its percentiles are computed from the newest rows', async (t) => {
+  test("the overview's percentiles are computed from the newest rows", async (t) => {
     const { store } = await openAdmin(t);
     await fill(
       store,

@@ -37,7 +37,7 @@ test('refuses a new key when full, and still updates existing ones', () => {
   ]);
 });
 
-test('is empty after drain', () => {
+test('the tally is empty after drain', () => {
   const tally = createTally(4);
   tally.add(7, 0.25);
   drained(tally);

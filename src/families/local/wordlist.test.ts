@@ -124,7 +124,7 @@ test('does not flag everyday sentences with some of the same words', async () =>
   }
 });
 
-test('is not fooled by case, width, punctuation or invisible characters', async () => {
+test('case, width, punctuation or invisible characters do not hide a flagged word', async () => {
   for (const text of [
     'I WILL KILL YOU',
     'ｉ ｗｉｌｌ ｋｉｌｌ ｙｏｕ',

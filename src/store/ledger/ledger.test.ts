@@ -195,7 +195,7 @@ test('a store of a version without sums of units gets them from its rows', async
   assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
 });
 
-test('an import with known rows and taken numbers adds each new row once', async (t) => {
+test('an import with existing rows and used numbers adds each new row once', async (t) => {
   const { store } = await openFile(t, createFakeClock(laterMs));
   const idOf = (number: number, tail: number): string =>
     firstIdOf(startMs + number) + tail.toString(16).padStart(20, '0');

@@ -61,7 +61,7 @@ test('converges to the real latency', () => {
   assertNear(latency.movingMs(100_000), 40);
 });
 
-test('has a 95th percentile from twenty calls on', () => {
+test('a target has a 95th percentile from twenty calls on', () => {
   assert.equal(recorded(upTo(19)).percentile95Ms(), undefined);
   assert.equal(recorded(upTo(20)).percentile95Ms(), 19);
   assert.equal(recorded(upTo(100).reverse()).percentile95Ms(), 95);

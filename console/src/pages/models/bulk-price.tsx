@@ -1,4 +1,4 @@
-/** One price for several models: as lists have it, free, unknown, or an amount for each unit. */
+/** Dialog to set one price for several models: list price, free, unknown, or an amount per unit. */
 
 import { Button, Group, Modal, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';

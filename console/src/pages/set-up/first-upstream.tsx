@@ -1,4 +1,4 @@
-/** The step of the upstream: what kind it is, where it is, its key; tested before it is saved. */
+/** The upstream step of the set-up: family, address and key, tested before saving. */
 
 import { Anchor, Button, Group, PasswordInput, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';

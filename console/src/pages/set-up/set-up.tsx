@@ -1,4 +1,4 @@
-/** The page Set-up: from a new gateway to the first call and its row, in five steps that stand below each other. */
+/** The Set-up page: from a new gateway to the first call and its ledger row, in five steps. */
 
 import {
   Anchor,

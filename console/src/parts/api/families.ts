@@ -1,4 +1,4 @@
-/** The families of upstreams and their facts: they change with the version of the gateway alone. */
+/** Query of the upstream families, which change with the gateway's version only. */
 
 import { useQuery } from '@tanstack/react-query';
 import { ask } from './client.ts';

@@ -76,7 +76,7 @@ test('an error code that is a status is queried as one', () => {
   assert.deepEqual([asked('code=timeout').status, asked('code=timeout').code], [undefined, 'timeout']);
 });
 
-test('duration, cost and tag narrow rows alone; what series lack cannot be followed, and one outcome is exported', () => {
+test('duration, cost and tag filter rows only, not charts, and such rows cannot be followed live', () => {
   const filters = readFilters(new URLSearchParams('minDurationMs=500&minCost=0.05&tag=team:search&key=dev'));
   const { minDurationMs, minCost, tag } = toQuery(filters, 0);
   assert.deepEqual([minDurationMs, minCost, tag], ['500', '0.05', 'team:search']);

@@ -44,7 +44,7 @@ test('a refused request has no bar for a call', () => {
   ]);
 });
 
-test('a call is drawn where it began, if the row says so', () => {
+test('a call is drawn at its start time, if the row has one', () => {
   const tries = [call('failed', 20, 'far', 3), call('answered', 30, 'last', 55)];
   const line = toTimeLine(row({ tries, attempts: 2, firstByteMs: 85 }));
   assert.deepEqual(

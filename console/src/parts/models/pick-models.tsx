@@ -1,4 +1,4 @@
-/** Models of an upstream, to pick from what it lists or by name: with names for clients, operations and prices, added together. */
+/** Picks models from an upstream's list or by typed names, with client names, operations and prices. */
 
 import {
   Button,

@@ -1,4 +1,4 @@
-/** Prices in words: what is billed, and who says so. */
+/** Formats prices: what is billed, and where the price comes from. */
 
 import { type ModelTarget, type Operation, operationRows } from '../../../../src/admin/contract.ts';
 import { formatMoney, formatPriceDay } from './format.ts';

@@ -53,7 +53,7 @@ test('an alert that a webhook did not accept is sent again with the same ID', as
   assert.equal(new Set(own).size, 1);
 });
 
-test('a webhook that accepts nothing is tried after 30 s, then ever more seldom up to 15 min, for a day', async (t) => {
+test('a failing webhook is retried after 30 s, with delays growing to 15 min, for a day', async (t) => {
   const clock = createFakeClock();
   const { context, sent, refuse, answerWebhooks } = await openAdmin(t, {
     configuration: { alerts: { webhooks: [{ url: 'https://hooks.example/a' }] } },

@@ -339,7 +339,7 @@ test('viewers and editors see keys but cannot change them', async (t) => {
   }
 });
 
-test('a former state of a key is put in force again by its entry in the audit log; secret and state stay', async (t) => {
+test("an audit log entry restores a key's earlier settings, but not its secret or state", async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin' });
   const first = { name: 'search', models: ['m-*'], limits: { requests_per_minute: 5 }, metadata: { team: 'search' } };
   const { json: made } = await ask('POST', '/api/keys', first);

@@ -40,7 +40,7 @@ test('parent cgroups limit it too', (t) => {
   assert.equal(availableIn(t, '0::/app.slice/one.service\n', files), 128 * MiB);
 });
 
-test("without a limit it is the machine's memory", (t) => {
+test("without a cgroup limit the available memory is the machine's", (t) => {
   assert.equal(availableIn(t, '0::/app\n', { 'app/memory.max': 'max\n' }), machineBytes);
   assert.equal(availableIn(t, '', {}), machineBytes);
   assert.equal(availableMemory(machineBytes, { membership: '/nowhere/at/all', root: '/nowhere' }), machineBytes);

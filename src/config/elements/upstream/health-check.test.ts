@@ -8,7 +8,7 @@ async function healthCheckOf(t: TestContext, fields: string) {
   return snapshot.upstreams.get('a')?.healthCheck;
 }
 
-test('is off without a path', async (t) => {
+test('health checks are off without a path', async (t) => {
   assert.equal(await healthCheckOf(t, ''), undefined);
   assert.deepEqual(await healthCheckOf(t, ', health_check: { path: "/health?ready=1" }'), {
     path: '/health?ready=1',
