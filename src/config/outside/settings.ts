@@ -177,8 +177,8 @@ const nowhere = (faults: readonly Fault[]): Layer => ({
 
 /** Names that are no settings and mean something all the same. */
 const otherNames = ['POSTERN_CONFIG', 'POSTERN_KEY', 'POSTERN_SECRET_KEY', 'POSTERN_SECRET_KEY_FILE', 'POSTERN_TOKEN'];
-/** Of a process of several, and of the tests and benches of this project. */
-const ownNames = /^POSTERN_(?:WORKER$|TEST_|BENCH_|FUZZ_)/;
+/** Of a process of several, of one that is compared, and of the tests and benches of this project. */
+const ownNames = /^POSTERN_(?:WORKER$|DIRECT$|TEST_|BENCH_|FUZZ_)/;
 
 /** A fault for each variable that nothing reads: most likely a setting that somebody believes to be in force. */
 export function unknownVariables(env: Environment, readNames: ReadonlySet<string>): Fault[] {
