@@ -71,10 +71,11 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
   if (options.args === undefined) await writeFile(configFile, toConfigText(options.config));
 
   const [command, ...args] = options.command ?? [launcher];
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', POSTERN_DIRECT } = process.env;
+  const direct = POSTERN_DIRECT === undefined ? {} : { POSTERN_DIRECT };
   const child = spawn(command, [...args, 'serve', ...(options.args ?? ['--config', configFile])], {
     cwd: directory,
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...options.env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...direct, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stdout = collect(child.stdout);
