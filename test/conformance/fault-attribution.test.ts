@@ -42,7 +42,7 @@ test('a body on which two targets fail alike is blamed: neither enters cooldown'
   assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
-test('if a third target serves it, two that fail alike are not excused', async (t) => {
+test('if a third target serves the request, two targets with the same failure are blamed', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500), answering('c')]);
   for (let n = 0; n < 6; n += 1) assert.equal((await send(setup, `text ${n}`)).status, 200);
   assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[5, 5, 6], 2]);

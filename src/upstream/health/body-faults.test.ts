@@ -28,7 +28,7 @@ test('a failure attributed to its body counts as if it had not happened', () => 
   assert.equal(bodyFaults.weigh('d', false), 2, 'the one before it still stands');
 });
 
-test('503 and 529 count from the third in a row for one body, together with the two before', () => {
+test('503 and 529 count as failures from the third in a row for one body, with the two before', () => {
   const bodyFaults = new BodyFaults();
   const weights = (count: number): number[] => Array.from({ length: count }, () => bodyFaults.weigh('a', true));
   assert.deepEqual(weights(5), [0, 0, 3, 1, 1]);

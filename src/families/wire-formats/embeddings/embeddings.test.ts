@@ -342,7 +342,7 @@ describe('vectors', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  test('are adapted by the wire format in either format, or left unchanged', async () => {
+  test('may be adapted by the wire format, as floats or base64', async () => {
     const doubled: EmbeddingWireFormat['read'] = (answer, call) => ({
       ...wireFormat.read(answer, call),
       adapt: ([first = 0, ...others]) => (first === 0 ? undefined : [first, ...others].map((value) => value * 2)),
