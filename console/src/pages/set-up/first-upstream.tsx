@@ -74,7 +74,7 @@ interface FieldsProps extends Pick<FirstUpstreamProps, 'taken' | 'onAdded'> {
 function Fields({ family, taken, onAdded }: FieldsProps) {
   const [tested, setTested] = useState<UpstreamTest>();
   const options = family.options.filter(({ required }) => required);
-  const { form, fault, busy, error, onSubmit } = useApiForm<Values, string | undefined>({
+  const { form, fault, busy, onSubmit } = useApiForm<Values, string | undefined>({
     initialValues: {
       id: freeName(family.id, taken),
       base_url: family.baseUrl?.includes('{') === false ? family.baseUrl : '',
@@ -136,7 +136,7 @@ function Fields({ family, taken, onAdded }: FieldsProps) {
             {...form.getInputProps('api_key')}
           />
         )}
-        <ConnectionTest isTesting={busy} result={tested} error={tested === undefined ? error : undefined} />
+        <ConnectionTest isTesting={busy} result={tested} error={undefined} />
         <Group justify="space-between" gap="xs">
           <Anchor component={Link} href="/upstreams" size="sm">
             Timeouts, limits and headers are on its own page
