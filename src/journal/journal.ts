@@ -56,9 +56,9 @@ export interface JournalOptions {
 
 const defaultSegmentBytes = 16 * 1024 * 1024;
 const defaultRetryMs = 1_000;
-/** Ends that could not be written wait in memory, up to so many bytes. */
 /** A frame with so many items does not wait for more. */
 const mostGathered = 16;
+/** Ends that could not be written wait in memory, up to so many bytes. */
 const mostLateBytes = 16 * 1024 * 1024;
 /** A look takes half as long as a write. */
 const lookEveryMs = 20;

@@ -17,7 +17,8 @@ const noUsage = ',"prompt_tokens":null,"completion_tokens":null,"total_tokens":n
 
 /** What a request asked for, and whom it reached: of most keys the next one is alike. */
 interface Kind {
-  readonly exchange: Pick<Exchange, 'path' | 'route' | 'modelId' | 'target'>;
+  readonly exchange: Pick<Exchange, 'path' | 'route' | 'modelId'>;
+  readonly upstream: string | undefined;
   readonly method: string;
   readonly text: string;
 }
@@ -60,12 +61,13 @@ export class AccessLines {
   }
 
   #kindOf({ path, route, key, modelId, target }: Exchange, method: string): string {
+    const upstream = target?.upstream.id;
     const known = key && this.#kinds.get(key);
     if (
       known?.exchange.path === path &&
       known?.exchange.route === route &&
       known?.exchange.modelId === modelId &&
-      known?.exchange.target === target &&
+      known?.upstream === upstream &&
       known?.method === method
     ) {
       return known.text;
@@ -76,8 +78,8 @@ export class AccessLines {
       (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.own?.label ?? route.label}"`) +
       this.#text('key', key?.id) +
       this.#text('model', modelId) +
-      this.#text('upstream', target?.upstream.id);
-    if (key !== undefined) this.#kinds.set(key, { exchange: { path, route, modelId, target }, method, text });
+      this.#text('upstream', upstream);
+    if (key !== undefined) this.#kinds.set(key, { exchange: { path, route, modelId }, upstream, method, text });
     return text;
   }
 
