@@ -3,10 +3,11 @@
 /** What no field may hold: it would end the line, or be no character of Latin-1. */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 
+/** Whether it can be the value of a field. */
+export const isWritable = (text: string): boolean => !unwritable.test(text);
+
 /** A reason phrase, or none where that could not be written. */
-export function toReason(text: string): string {
-  return unwritable.test(text) ? '' : text;
-}
+export const toReason = (text: string): string => (isWritable(text) ? text : '');
 
 /** Names and values in turn, each a line. */
 export function toFieldLines(headers: readonly string[]): string {

@@ -4,6 +4,7 @@ import type { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Answer, AnswerSink } from '../../core/outcome.ts';
 import type { Translated } from '../../core/translation.ts';
+import { isWritable } from '../../wire/head-writer.ts';
 
 interface MadeParts {
   readonly status: number;
@@ -61,7 +62,9 @@ export class WholeMadeAnswer implements Answer {
   }: MadeParts) {
     this.status = status;
     this.statusText = statusText;
-    this.headers = [...headers, 'content-type', contentType, 'content-length', String(body.length)];
+    // One that was kept elsewhere may be anything.
+    const type = isWritable(contentType) ? contentType : json;
+    this.headers = [...headers, 'content-type', type, 'content-length', String(body.length)];
     this.sentAtMs = sentAtMs;
     this.firstByteAtMs = firstByteAtMs;
     this.waiting = [body];
