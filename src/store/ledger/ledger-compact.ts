@@ -125,6 +125,8 @@ export async function deleteSharedValues(trx: Kysely<Schema>, beforeMs: number):
   await trx
     .deleteFrom('ledger_places')
     .where('used_at', '<', beforeMs - dayMs)
+    // The last number stays: given anew, it would stand for others, and a process may remember what it stood for.
+    .where('id', '<', sql<number>`(select max(id) from ledger_places)`)
     .execute();
 }
 

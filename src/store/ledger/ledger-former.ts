@@ -31,10 +31,16 @@ export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
   const compact = new CompactInsert(db, async () => []);
   /** What stays is looked at once. */
   let lookedAt = '';
+  let lastMark: string | undefined;
   const move = async (trx: Transaction<Schema>): Promise<boolean> => {
     const mark = await readFormerMark(trx);
     const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
-    // Moved back for a former version, which is to run on them.
+    // All were moved back for a former version, which may have run since.
+    if (mark === undefined && lastMark !== undefined) {
+      lookedAt = '';
+      compact.forget();
+    }
+    lastMark = mark;
     if (before >= Number.MAX_SAFE_INTEGER) return false;
     if (mark !== undefined && mark > lookedAt) lookedAt = mark;
     const rows = await trx
@@ -45,12 +51,13 @@ export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
       .limit(rowsAtOnce)
       .execute();
     const last = rows.at(-1);
-    if (last === undefined) return false;
-    // A reader that began before there was a mark is done by the next call.
-    if (mark === undefined) {
-      if (rows.some((row) => compact.takes(row))) await writeMark(trx, '');
-      else lookedAt = last.id;
-      return true;
+    if (last === undefined) {
+      compact.forget();
+      return false;
+    }
+    if (!rows.some((row) => compact.takes(row))) {
+      lookedAt = last.id;
+      return rows.length === rowsAtOnce;
     }
     const ids = JSON.stringify(await compact.move(trx, rows));
     await sql`delete from ledger where id in (select value from json_each(${ids}))`.execute(trx);

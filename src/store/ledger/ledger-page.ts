@@ -53,17 +53,16 @@ interface Wanted {
   readonly most: number;
 }
 
-/** Anew where rows went from the one table to the other meanwhile. */
 async function readBoth(db: Kysely<Schema>, wanted: Wanted): Promise<readonly LedgerTable[]> {
   if (!isSqlite(db)) return readOthers(db, wanted, undefined);
-  for (let mark = await readFormerMark(db); ; ) {
-    const compact = await readCompact(db, wanted);
-    // Of the other table only what is newer than the last of these can be on the page.
-    const others = await readOthers(db, wanted, compact.length >= wanted.most ? compact.at(-1)?.id : undefined);
-    const now = mark === undefined ? undefined : await readFormerMark(db);
-    if (now === mark) return [...compact, ...others];
-    mark = now;
-  }
+  const mark = await readFormerMark(db);
+  const compact = await readCompact(db, wanted);
+  // Of the other table only what is newer than the last of these can be on the page.
+  const others = await readOthers(db, wanted, compact.length >= wanted.most ? compact.at(-1)?.id : undefined);
+  if ((await readFormerMark(db)) === mark) return [...compact, ...others];
+  // Rows leave the other table for this one alone: what left it meanwhile is here now, and may have been read there, too.
+  const byId = new Map([...others, ...(await readCompact(db, wanted))].map((row) => [row.id, row]));
+  return [...byId.values()];
 }
 
 async function readCompact(
