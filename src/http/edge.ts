@@ -115,11 +115,10 @@ export function createEdge(deps: EdgeDeps): Edge {
   function handle(request: ServerRequest, response: ServerAnswer, isAtSocket: boolean): void {
     const snapshot = deps.current();
     const nowMs = deps.clock.nowMs();
-    const facts = factsOf(request.fields);
-    const { clientRequestId } = facts;
+    const { clientRequestId } = factsOf(request.fields);
     const exchange = new Exchange(createId(nowMs), clientRequestId, snapshot, nowMs, performance.now());
     response.ends = new ClientLink(exchange);
-    noteAddress(exchange, request, facts, isAtSocket);
+    noteAddress(exchange, request, isAtSocket);
     const ended = new Answering(exchange, request, response, finish);
     try {
       const answering = answer(exchange, request, response, ended);
@@ -446,27 +445,19 @@ class ClientLink implements AnswerEnd, BodyReader {
 }
 
 /** What is read in a head for every request, once for each head that comes again. */
-class HeadFacts {
-  readonly clientRequestId: string | undefined;
-  readonly loopMark: string | undefined;
-  readonly forwardedFor: string | undefined;
-  readonly isJson: boolean;
-  readonly contentEncoding: string | undefined;
-
-  constructor(headers: RequestHeaders) {
-    this.clientRequestId = clientRequestIdIn(headers);
-    this.loopMark = headers.get(loopHeader);
-    this.forwardedFor = headers.get('x-forwarded-for');
-    this.isJson = isJsonMediaType(headers.get('content-type'));
-    this.contentEncoding = headers.get('content-encoding');
-  }
-}
+const readFacts = (headers: RequestHeaders) => ({
+  clientRequestId: clientRequestIdIn(headers),
+  loopMark: headers.get(loopHeader),
+  forwardedFor: headers.get('x-forwarded-for'),
+  isJson: isJsonMediaType(headers.get('content-type')),
+  contentEncoding: headers.get('content-encoding'),
+});
+type HeadFacts = ReturnType<typeof readFacts>;
 
 function factsOf(fields: ServerRequest['fields']): HeadFacts {
-  if (fields.facts instanceof HeadFacts) return fields.facts;
-  const facts = new HeadFacts(fields);
-  fields.facts = facts;
-  return facts;
+  fields.facts ??= readFacts(fields);
+  // Nobody else writes them.
+  return fields.facts as HeadFacts;
 }
 
 /** The client's own, where it sent a fitting one. */
@@ -475,16 +466,11 @@ function clientRequestIdIn(headers: RequestHeaders): string | undefined {
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
 }
 
-function noteAddress(
-  exchange: Exchange,
-  request: ServerRequest,
-  { forwardedFor }: HeadFacts,
-  isAtSocket: boolean,
-): void {
+function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boolean): void {
   const { trustedProxies, socket } = exchange.snapshot.server;
   exchange.clientAddress = toClientAddress(
     isAtSocket ? undefined : request.remoteAddress,
-    forwardedFor,
+    factsOf(request.fields).forwardedFor,
     trustedProxies,
     isAtSocket && socket?.isTrusted === true,
   );
