@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { backup } from '../../../src/cli/backup.ts';
 import { check } from '../../../src/cli/check/check.ts';
 import { type Command, toConfigSources } from '../../../src/cli/command.ts';
+import { FaultsFound, printFaults } from '../../../src/cli/faults.ts';
 import { init } from '../../../src/cli/init/init.ts';
 import { keys } from '../../../src/cli/keys/keys.ts';
 import { ledger } from '../../../src/cli/ledger/ledger.ts';
@@ -51,6 +52,10 @@ export function createCommandLine({ cwd, env = {} }: CommandSurroundings): Comma
           stderr: (line) => errors.push(line),
         });
       } catch (error) {
+        if (error instanceof FaultsFound) {
+          printFaults(error, (line) => errors.push(line));
+          return 1;
+        }
         const isTheirs = error instanceof UserFault || (error instanceof TypeError && 'code' in error);
         errors.push(`postern: ${isTheirs ? error.message : traceOf(error)}`);
         return isTheirs ? 1 : 2;
