@@ -7,14 +7,11 @@ import type { CallTrace, Exchange } from '../core/exchange.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
-import { toFieldLines } from '../wire/head-writer.ts';
+import { isWritable, toFieldLines } from '../wire/head-writer.ts';
 import type { Framing } from '../wire/server-answer.ts';
 
 const standing = ['accept', 'accept-encoding', 'idempotency-key', 'openai-beta'] as const;
 const ofTraces = ['traceparent', 'tracestate'] as const;
-
-/** What our HTTP client refuses to write, and no honest header holds. */
-const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
 
 export function upstreamHeaders(
   { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
@@ -96,7 +93,7 @@ function forward(headers: string[], name: string, value: string | undefined): vo
 
 /** Throws where it cannot be the value of a header. */
 export function sendable(name: string, value: string): string {
-  if (unsendable.test(value)) {
+  if (!isWritable(value)) {
     throw new GatewayError('malformed_request', {
       message: `The header ${name} holds a character that HTTP does not allow.`,
     });

@@ -14,7 +14,7 @@ export function toFieldLines(headers: readonly string[]): string {
   let lines = '';
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1] ?? '';
-    if (unwritable.test(value)) throw new TypeError(`the header ${headers[i]} holds what no header may hold`);
+    if (!isWritable(value)) throw new TypeError(`the header ${headers[i]} holds what no header may hold`);
     lines += `${headers[i]}: ${value}\r\n`;
   }
   return lines;
