@@ -75,7 +75,7 @@ export interface Answer {
   /** Chunks that came before anyone took them; complete when `ended` is true. */
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
-  /** A short body that waits here whole, each byte a character: kept by whoever makes that, for whoever needs it next. */
+  /** A short body that waits here whole, each byte a character: made once, for all that read it. */
   text?: string | undefined;
   /** The upstream has broken off; what waits is all there is. */
   readonly broken: Failure | undefined;

@@ -359,7 +359,7 @@ class JournalImporter implements Importer {
     }
   }
 
-  /** A slice at each look: for whoever else writes there is more time than for this. */
+  /** A slice at each look: other writers get more of the time than this. */
   async #moveFormer(): Promise<void> {
     const { clock, log, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextFormerMs) return;

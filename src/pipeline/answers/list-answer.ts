@@ -73,9 +73,9 @@ function errorIn(text: string): string {
   return text;
 }
 
-/** A stream of events as lines that clients of an API read, made event by event as it comes. */
 const lineEnd = Buffer.from('\n');
 
+/** A stream of events as lines that clients of an API read, made event by event as it comes. */
 export class LineAnswer extends SeenEventAnswer {
   readonly #stream: ApiStream;
 
