@@ -2,6 +2,7 @@
 
 import {
   ActionIcon,
+  Alert,
   AppShell,
   Burger,
   Button,
@@ -9,6 +10,7 @@ import {
   Drawer,
   Group,
   Kbd,
+  List,
   Loader,
   Popover,
   Stack,
@@ -18,7 +20,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useCallback, useEffect, useRef } from 'react';
 import { Link, Router, useLocation } from 'wouter';
 import { useBrowserLocation } from 'wouter/use-browser-location';
@@ -33,11 +35,11 @@ import { Proof } from '../session/proof.tsx';
 import { roleWords } from '../session/role.tsx';
 import { ExpiredSession } from '../session/sign-in-form.tsx';
 import { signOut } from '../session/sign-out.ts';
+import { When } from '../words/numbers.tsx';
 import { ColourScheme } from './colour-scheme.tsx';
 import { Navigation, type PageEntry } from './navigation.tsx';
 import { PageBoundary } from './page-boundary.tsx';
 import { Palette } from './palette.tsx';
-import { RefusedReload } from './refused-reload.tsx';
 import { palette, Shortcuts, showShortcuts } from './shortcuts.tsx';
 
 interface ShellProps {
@@ -291,4 +293,44 @@ function initialsOf(name: string): string {
     .map((word) => [...word][0] ?? '')
     .join('')
     .toUpperCase();
+}
+
+const refusedEveryMs = 10_000;
+const shownFaults = 5;
+
+/** Shown on every page while the current configuration file is refused: file, line and reason of each fault. */
+function RefusedReload() {
+  const { data } = useQuery({
+    queryKey: ['configuration'],
+    queryFn: ({ signal }) => ask('GET /api/configuration', { signal }),
+    refetchInterval: refusedEveryMs,
+  });
+  if (data === undefined || data.refused === null) return null;
+  const { at, faults } = data.refused;
+  return (
+    <Alert
+      variant="light"
+      color="red"
+      mb="md"
+      icon={<Icon name="warning" />}
+      title="The configuration file is refused; what was read before is in force"
+      role="alert"
+      className="refused-reload"
+    >
+      <List size="sm" spacing={2} listStyleType="none">
+        {faults.slice(0, shownFaults).map(({ file, line, message }) => (
+          <List.Item key={`${file} ${line} ${message}`} className="any-wrap">
+            <Text span inherit ff="monospace" fz="xs">
+              {[file ?? data.file, line].filter((part) => part !== null).join(':')}
+            </Text>{' '}
+            {message}
+          </List.Item>
+        ))}
+      </List>
+      <Text size="xs" mt={4}>
+        {faults.length > shownFaults && `And ${faults.length - shownFaults} more. `}
+        Refused <When at={at} />; read last <When at={data.readAt} />.
+      </Text>
+    </Alert>
+  );
 }
