@@ -53,7 +53,7 @@ function toDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** IDs hold slashes at times; encoded, no two holders have one account. */
+/** IDs may hold slashes: encoded, no two holders share an account. */
 function toSegment(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }

@@ -2,14 +2,14 @@
 
 import { Buffer } from 'node:buffer';
 
-/** Of each body so much is kept. */
+/** Bytes kept of each body. */
 export const mostKeptBytes = 64 * 1024;
-/** Gathered beyond that, so that a secret that begins before the cut can be told as one. */
+/** Gathered beyond that, so that a secret that begins before the cut is still recognised. */
 const overlapBytes = 16 * 1024;
 const mostGatheredBytes = mostKeptBytes + overlapBytes;
 
 export class Captured {
-  /** Decoded, as the client meant it. */
+  /** With its content encoding removed. */
   readonly request: Buffer;
   readonly requestBytes: number;
   /** Of the answer, once there is one. */

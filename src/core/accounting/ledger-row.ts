@@ -7,16 +7,16 @@ import type { Units } from './units.ts';
 export const durabilities = ['fast', 'strict'] as const;
 export type Durability = (typeof durabilities)[number];
 
-/** One call of an exchange, where it took more than the one that was answered well. */
+/** One call of an exchange that took more than its first call. */
 export interface TryRecord {
   readonly upstream: string;
   readonly model: string;
-  /** Where the upstream has several. */
+  /** Undefined where the upstream has a single credential. */
   readonly credential: string | undefined;
   readonly outcome: string;
-  /** A status, or what went wrong. */
+  /** A status, or the reason for the failure. */
   readonly detail: number | string | undefined;
-  /** After the request came. Undefined in rows of versions that did not keep it. */
+  /** Milliseconds after the request arrived. Undefined in rows of older versions. */
   readonly startMs?: number | undefined;
   readonly durationMs: number;
 }
@@ -24,14 +24,14 @@ export interface TryRecord {
 /** What a row says of how an exchange ended. */
 export const rowOutcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] as const;
 /**
- * `ok`: answered below 400. `error`: an upstream's error, or ours after a call was sent. `refused`: nothing was sent. `aborted`:
- * the client left. `cut`: the answer broke off. `lost`: the process ended in between, and nobody knows.
+ * `ok`: answered below 400. `error`: an upstream's error, or ours after a call was sent. `refused`: nothing was sent. `aborted`: the client left.
+ * `cut`: the answer broke off. `lost`: the process ended in between, so the result is unknown.
  */
 export type RowOutcome = (typeof rowOutcomes)[number];
 
-/** One exchange, as the ledger keeps it. Every field is there; what is not known is null. */
+/** One exchange in the ledger. Every field is present; an unknown value is null. */
 export interface LedgerRow {
-  /** The exchange's ID; they sort by time. */
+  /** IDs sort by time. */
   readonly id: string;
   readonly clientRequestId: string | null;
   readonly startedAtMs: number;
@@ -42,7 +42,7 @@ export interface LedgerRow {
   /** The canonical path of the route. */
   readonly route: string;
   readonly operation: Operation;
-  /** By which the route was dispatched; that of a route of the operator's own is the operator's. */
+  /** The label that the route was dispatched by; for a custom route, its own. */
   readonly label: string;
   readonly model: string | null;
   readonly upstream: string | null;
@@ -51,41 +51,41 @@ export interface LedgerRow {
   readonly attempts: number;
   readonly tries: readonly TryRecord[];
   readonly outcome: RowOutcome;
-  /** What the client was answered; 499 where it had left, 0 where nobody knows. */
+  /** The client's status; 499 where it had left, 0 where unknown. */
   readonly status: number;
   readonly error: string | null;
-  /** As the upstream said. */
+  /** As the upstream reported them. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
   readonly totalTokens: number | null;
   readonly searchUnits: number | null;
   readonly cachedTokens: number | null;
-  /** As billed; estimates where the upstream did not say. Null where nothing was billed. */
+  /** Estimates where the upstream reported nothing; null where nothing was billed. */
   readonly billedInputTokens: number | null;
   readonly billedOutputTokens: number | null;
   readonly billedSearchUnits: number | null;
   readonly isEstimated: boolean;
   readonly items: number;
-  /** In nano-dollars; null where the price is not known. */
+  /** Null where the price is unknown. */
   readonly costNanos: number | null;
   readonly requestBytes: number;
   readonly responseBytes: number;
   readonly durationMs: number;
   readonly firstByteMs: number | null;
   readonly upstreamMs: number | null;
-  /** `hit`, `partial`, `miss`; null where no cache is on. */
+  /** Null where no cache is on. */
   readonly cache: string | null;
-  /** Where the operator switched it on. */
+  /** Null unless the operator records addresses. */
   readonly clientAddress: string | null;
-  /** Of the trace that it is part of, where traces are kept. */
+  /** The trace that it belongs to; null where there is none. */
   readonly traceId: string | null;
-  /** In the queues of upstreams, for a slot or a rate limit; null where it had to wait for neither. */
+  /** Time in the upstreams' queues, for a slot or a rate limit; null where it did not wait. */
   readonly queueMs: number | null;
-  /** What else it is billed by, and what its price hung on. */
+  /** Other billed units, and what the price depended on. */
   readonly units: Units | null;
 }
 
-/** An intent in the journal: enough to make a row where no settlement follows. */
+/** An intent in the journal: enough to build a row where no settlement follows. */
 export interface IntentRecord {
   readonly kind: 'intent';
   readonly row: Pick<
@@ -105,7 +105,7 @@ export interface IntentRecord {
     | 'clientAddress'
     | 'traceId'
   >;
-  /** What was reserved: what it costs where nobody ever says. */
+  /** What was reserved: charged where the actual cost stays unknown. */
   readonly reservedNanos: number;
   readonly accounts: readonly string[];
 }
@@ -114,7 +114,7 @@ export interface SettlementRecord {
   readonly kind: 'settlement';
   readonly row: LedgerRow;
   readonly accounts: readonly string[];
-  /** What was asked and answered, redacted, where the key has it kept. */
+  /** Request and answer, redacted, where the key has capture enabled. */
   readonly capture?: Capture;
 }
 

@@ -6,14 +6,14 @@ import type { Reservation } from './spending.ts';
 /** Waits for the journal without a promise. */
 export interface LedgerWaiter {
   onWritten(): void;
-  /** With `store_unavailable`. */
+  /** `error` is a `store_unavailable`. */
   onNotWritten(error: unknown): void;
 }
 
 export interface Ledger {
   /** Resolves when the intent is as durable as configured; rejects with `store_unavailable` where it cannot be. */
   open(exchange: Exchange, reservation: Reservation): Promise<void>;
-  /** The same for what came of it; also for what was refused before anything was sent, where the key is known. */
+  /** The same for the result; also for a request refused before anything was sent, where the key is known. */
   settle(exchange: Exchange, reservation: Reservation | undefined): Promise<void>;
   /** As `open` and `settle`. */
   openFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation): void;

@@ -12,39 +12,39 @@ export interface Price {
   readonly cacheWrite: number | undefined;
   /** Per million output tokens. */
   readonly output: number | undefined;
-  /** Each. */
+  /** Per search unit. */
   readonly searchUnit: number | undefined;
   readonly request: number | undefined;
   /** Per input or document. */
   readonly item: number | undefined;
-  /** Of a picture that is made, that of the dearest row of `pictures` where there are any. */
+  /** Per image made; the price of the dearest row of `pictures`, if there are any. */
   readonly image: number | undefined;
   /** By what a picture is. */
   readonly pictures?: readonly PictureRate[] | undefined;
-  /** Of a recording; billed by the second. */
+  /** Per minute of a recording; billed by the second. */
   readonly minute?: number | undefined;
-  /** Per million characters that are read aloud. */
+  /** Per million characters read aloud. */
   readonly character?: number | undefined;
-  /** Of the input tokens that were put into the cache, those that stay for an hour; as `cacheWrite` where it is undefined. */
+  /** Per million tokens put into the cache for an hour; as `cacheWrite` where it is undefined. */
   readonly cacheWriteHour?: number | undefined;
   /** Per million input tokens of sound and of images; as `input` where it is undefined. */
   readonly audioInput?: number | undefined;
   readonly imageInput?: number | undefined;
-  /** Per million output tokens of these; as `output` where it is undefined. */
+  /** Per million output tokens of sound and of images; as `output` where it is undefined. */
   readonly audioOutput?: number | undefined;
   readonly imageOutput?: number | undefined;
-  /** Each call of a tool that the service runs itself, by its kind. */
+  /** Per call of a hosted tool (one that the service runs itself), by its kind. */
   readonly tools?: Readonly<Record<string, number>> | undefined;
-  /** By what tokens are multiplied, in millionths. */
+  /** Factors of the token prices, in millionths. */
   readonly factors?: Factors | undefined;
-  /** Of all that, in a batch; all of it where it is undefined. */
+  /** Share of the prices charged in a batch; 100 where undefined. */
   readonly batchPercent?: number | undefined;
 }
 
-/** Where a price comes from that no operator wrote at a model: the built-in table, or an imported list. */
+/** Sources of a price that no operator set at a model: the built-in table, or an imported list. */
 export const priceSources = ['table', 'imported'] as const;
 
-/** What is undefined fits any. */
+/** An undefined field matches any value. */
 export interface PictureRate {
   readonly size: string | undefined;
   readonly quality: string | undefined;
@@ -54,12 +54,12 @@ export interface PictureRate {
 /** A factor of one. */
 export const oneFactor = 1_000_000;
 
-/** What a service is asked for, or says of its answer: how soon, how fast, where. Each in its own words. */
+/** Terms of service that a request asks for or an answer reports: how soon, how fast, where. Each in the service's own words. */
 export const termNames = ['serviceTier', 'speed', 'inferenceGeo'] as const;
 export type Terms = Readonly<Partial<Record<(typeof termNames)[number], string>>>;
 export type Factors = Readonly<Partial<Record<keyof Terms, Readonly<Record<string, number>>>>>;
 
-/** Of each there is a price by itself. */
+/** Each has its own price. */
 export const inputUnits = ['input', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'audioInput', 'imageInput'] as const;
 export const outputUnits = ['output', 'audioOutput', 'imageOutput'] as const;
 
@@ -67,11 +67,11 @@ export const outputUnits = ['output', 'audioOutput', 'imageOutput'] as const;
 export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent' | 'factors' | 'tools'>;
 
 export interface HostedTools {
-  /** As prices call them. */
+  /** By their names in prices. */
   readonly kinds: readonly string[];
-  /** How many calls there can be of all of them together; undefined where nothing says so. */
+  /** Upper bound of the calls of all tools together; undefined where unknown. */
   readonly most: number | undefined;
-  /** There is one of each, and no answer says so. */
+  /** Exactly one call of each, which no answer reports. */
   readonly areSure?: true;
 }
 
@@ -80,44 +80,44 @@ interface OtherPrice {
   readonly price: Price | undefined;
 }
 
-/** What a request asks for, as far as it can be told beforehand. */
+/** What a request may use, as far as it can be estimated before the call. */
 export interface RequestEstimate {
-  /** Inputs, prompts or documents; 1 where it is no list. */
+  /** Inputs, prompts or documents; 1 where the request is no list. */
   readonly items: number;
   readonly images: number;
-  /** Pictures that are made: what the request says of them; undefined where it leaves it to the service. */
+  /** Of the pictures to be made; a field is undefined where the request leaves it to the service. */
   readonly picture?: Pick<PictureRate, 'size' | 'quality'>;
   /** What the input will likely count. */
   readonly likelyInputTokens: number;
-  /** What the input can count at most, whatever the tokenizer. */
+  /** Upper bound for any tokenizer. */
   readonly mostInputTokens: number;
   /** What the answer can count at most. */
   readonly mostOutputTokens: number;
   readonly mostSearchUnits: number;
-  /** All of it is remembered: nobody is asked, and nothing is paid. */
+  /** All items are in the cache: no call is made, and nothing is charged. */
   readonly isRemembered?: boolean;
-  /** The field because of which there is no saying what it costs at most. */
+  /** The request field that leaves the cost without an upper bound. */
   readonly unbounded?: string;
-  /** Only prices of these; of any where it does not say. */
+  /** Only prices of these units are unbounded; all where undefined. */
   readonly unboundedBy?: readonly PriceUnit[];
-  /** Of tools that the service runs itself; undefined where it is to run none. */
+  /** Hosted tools that it may run. */
   readonly tools?: HostedTools;
-  /** Of other models that may take part in it: what they cost, and the field that names each. */
+  /** Prices of other models that may take part, each with the field that names it. */
   readonly others?: readonly OtherPrice[];
-  /** What it says of how it is to be served; what is not in it is left to the service. */
+  /** Terms of service that it asks for; what is absent is left to the service. */
   readonly terms?: Terms;
-  /** Of recordings: what they likely last, and at most. */
+  /** Of recordings. */
   readonly likelySeconds?: number;
   readonly mostSeconds?: number;
-  /** Of a text that is read aloud. */
+  /** Of a text to be read aloud. */
   readonly characters?: number;
-  /** Pictures and sound: what the answer will likely count, where nobody says; as many as it can where it does not say. */
+  /** Pictures and sound: the likely count of the answer, where none is reported; the upper bound where undefined. */
   readonly likelyOutputTokens?: number;
   /** Completions: how many texts are asked for, where more than one. */
   readonly choices?: number;
   /** Completions: the answer is wanted as a stream of events. */
   readonly isStream?: boolean;
-  /** It stands for all lines of a batch, or for one that was answered: all other figures are of them together. */
+  /** It covers all lines of a batch, or an answered one: all other figures are sums of its lines. */
   readonly batch?: BatchSize;
 }
 
@@ -137,7 +137,7 @@ export const estimateOfEach = (of: (name: (typeof summedFigures)[number]) => num
 export const forNothing: RequestEstimate = Object.freeze({ ...estimateOfEach(() => 0), isStream: false });
 
 export interface BatchSize {
-  /** Where each of its lines asks: the path of a route. */
+  /** The path of the route that each line asks for. */
   readonly path: string;
   readonly lines: number;
 }
@@ -152,9 +152,9 @@ export interface Bill {
   readonly images: number;
   /** What else it is billed by; undefined where there is nothing. */
   readonly units?: Units | undefined;
-  /** The upstream did not say, or not all: some of these are estimates. */
+  /** Some figures are estimates, as the upstream did not report all. */
   readonly isEstimated: boolean;
-  /** In nano-dollars; null where the price is not known. */
+  /** Null where the price is unknown. */
   readonly costNanos: number | null;
 }
 

@@ -7,26 +7,26 @@ import type { KeyRecord } from '../key.ts';
 import type { Upstream } from '../snapshot.ts';
 import type { RequestEstimate } from './price.ts';
 
-/** What was taken for one exchange under every limit and budget that applies. */
+/** What one exchange reserved under every limit and budget that applies. */
 export interface Reservation {
   /** `x-ratelimit-*` of the tightest limits: names and values in turn; empty where the key has none. */
   readonly headers: readonly string[];
-  /** The most that the exchange can cost, in nano-dollars; 0 where its price is not known. */
+  /** Upper bound of the cost; 0 where the price is unknown. */
   readonly nanos: number;
-  /** The accounts of the budgets that it is charged to; see `BudgetAccountStore`. */
+  /** The budget accounts that it is charged to; see `BudgetAccountStore`. */
   readonly accounts: readonly string[];
   /**
-   * Before each call: takes from the caps of the upstream itself. Undefined where it may go; else how long until it may,
-   * with the limit in words. `part`: of a list that is asked for in parts, the one that it is for.
+   * Before each call: reserves from the upstream's own caps. Undefined where the call may be sent; else how long to wait, and for which limit.
+   * `part`: of a list that is asked for in parts, the one that it is for.
    */
   enter(upstream: Upstream, part?: Exchange): Denial | undefined | Promise<Denial | undefined>;
-  /** Its client has its answer, and what that costs is known later: limits count what was likely, the money stays reserved. */
+  /** The client has its answer, and the cost is known later: limits count what was likely, the money stays reserved. */
   endLimits(): void;
-  /** Once, when `exchange.bill` says what was used: null gives everything back but the request itself. Never throws. */
+  /** Called once, when `exchange.bill` is known: null gives everything back but the request itself. Never throws. */
   settle(exchange: Exchange): void;
 }
 
-/** Nothing is taken; what it can cost at most is for the ledger, should nobody ever say what it did. */
+/** Nothing is reserved; `nanos` is for the ledger, should the actual cost stay unknown. */
 export const freeReservation = (nanos: number): Reservation => ({
   headers: none,
   nanos,
@@ -39,11 +39,11 @@ export const freeReservation = (nanos: number): Reservation => ({
 const none: readonly string[] = Object.freeze([]);
 const nothingToDo = (): undefined => undefined;
 
-/** What no price says anything of. */
+/** A billed unit that has no price. */
 export interface Unpriced {
-  /** The field that asks for it. */
+  /** The request field that asks for it. */
   readonly param: string;
-  /** Where its price would stand. */
+  /** The setting that would hold its price. */
   readonly setting: string;
 }
 
@@ -51,25 +51,25 @@ export interface Denial {
   readonly retryAfterMs: number;
   /** Such as: 60 requests a minute of the upstream "openai". */
   readonly limit: string;
-  /** It is about money: spent, or not to be looked up. Where nobody else can be asked, this is the answer. */
+  /** About money: spent, or not to be looked up. It is the answer where no other target can be asked. */
   readonly error?: GatewayError;
 }
 
-/** An exchange whose body is not read yet. */
+/** An exchange whose body is not read yet, counted among those of its key. */
 export interface Beginning {
-  /** It counts no longer: what it takes is decided, or it has ended. Only the first time does anything. */
+  /** Ends the counting. Idempotent. */
   over(): void;
 }
 
 export interface Spending {
   /**
-   * Before the body is read, by what this process has counted: throws `rate_limit_exceeded` where the key has as many exchanges as
-   * it may, or a rate of it is used up. It counts among the key's exchanges until it is over. Undefined where nothing is limited.
+   * Before the body is read, by this process's counts: throws `rate_limit_exceeded` where the key has its limit of concurrent exchanges, or a rate of
+   * it is used up. It counts among the key's exchanges until it is over. Undefined where the key has no limits.
    */
   begin(key: KeyRecord): Beginning | undefined;
   /**
-   * All or nothing. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be counted.
-   * Without a promise where it can be decided here. `isCounted`: limits have counted it before, and only budgets are asked.
+   * All or nothing. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be counted. Returns no promise where
+   * this process can decide alone. `isCounted`: limits have counted it already, and only budgets are checked.
    */
   reserve(
     exchange: Exchange,

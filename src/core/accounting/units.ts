@@ -2,10 +2,10 @@
 
 import { isMapping } from '../../lib/is-mapping.ts';
 
-/** Whole numbers, save the seconds. Tokens are among those of input or output; none of these is among what the cache held. */
+/** Whole numbers, except the seconds. Tokens are part of the input or output tokens; none of these came from the cache. */
 const unitNames = [
   'cacheWriteTokens',
-  /** Of those, what is kept for an hour. */
+  /** Of the cache writes, those that stay for an hour. */
   'cacheWriteHourTokens',
   'audioInputTokens',
   'imageInputTokens',
@@ -15,44 +15,44 @@ const unitNames = [
   'images',
   'seconds',
   'characters',
-  /** Calls that a list was asked for in, where that was not one. */
+  /** The calls that one list was split into, where there were several. */
   'calls',
-  /** Of what was known and nobody was asked for: items, and what they would have counted and cost. */
+  /** Items answered from the cache, with the counts and cost of the calls saved. */
   'savedItems',
   'savedTokens',
   'savedNanos',
 ] as const;
 export type UnitName = (typeof unitNames)[number];
 
-/** What decides which price holds, as the service says it, else as it was asked. */
+/** The terms that decide the price, as the service reports them, else as requested. */
 const termNames = ['serviceTier', 'speed', 'inferenceGeo', 'imageSize', 'imageQuality'] as const;
 type TermName = (typeof termNames)[number];
 
-/** What is not there is nothing, and a request of which nothing is there has none of these. */
+/** An absent field is zero or unknown; a request without any has no `Units`. */
 export type Units = Readonly<Partial<Record<UnitName, number>>> &
   Readonly<Partial<Record<TermName, string>>> & {
-    /** Calls of tools that the service ran itself, by their kind, such as `web_search`. */
+    /** Calls of hosted tools, by their kind, such as `web_search`. */
     readonly toolCalls?: Readonly<Record<string, number>>;
   };
 
-/** What is added up over many requests: the ledger's sums have it under these names. */
+/** What is summed over many requests: the ledger's sums use these names. */
 export const summedNames = [
-  /** Of the input, what the cache of the service held. */
+  /** Input tokens that came from the service's cache. */
   'cachedTokens',
   ...unitNames,
 ] as const;
 type SummedName = (typeof summedNames)[number];
 
-/** Of many requests together; what is not there is nothing. */
+/** Sums over many requests; an absent field is zero. */
 export type UnitSums = Readonly<Partial<Record<SummedName, number>>> & Pick<Units, 'toolCalls'>;
 
-/** How calls of a tool are called where everything has one name. */
+/** Prefix of the names of tools where all units share one list of names. */
 export const toolPrefix = 'toolCalls.';
 
 const mostKinds = 32;
 const longestWord = 64;
 
-/** Of what was written down; undefined where nothing is in it that this version knows. */
+/** From stored JSON; undefined where this version knows none of its fields. */
 export function readUnits(value: unknown): Units | undefined {
   if (!isMapping(value)) return undefined;
   const units: Record<string, unknown> = {};
@@ -74,7 +74,7 @@ function readToolCalls(value: unknown): Readonly<Record<string, number>> | undef
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0;
 
-/** Of two requests together: what their prices hung on is in it where both say the same. */
+/** Two requests together: a term stays where both have the same value. */
 export function sumOfUnits(one: Units | undefined, other: Units | undefined): Units | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const sum: Record<string, unknown> = {};
@@ -100,7 +100,7 @@ export function addUnits(one: UnitSums, other: UnitSums): UnitSums {
 export const countToolCalls = ({ toolCalls = {} }: Pick<Units, 'toolCalls'>): number =>
   Object.values(toolCalls).reduce((sum, count) => sum + count, 0);
 
-/** From how it is called where everything has one name; a name that this version does not know is nothing. */
+/** From a name with its prefix; names that this version does not know count nothing. */
 export function toUnitSums(name: string, amount: number): UnitSums {
   if (name.startsWith(toolPrefix)) return { toolCalls: { [name.slice(toolPrefix.length)]: amount } };
   const known = summedNames.find((one) => one === name);

@@ -4,7 +4,7 @@ import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { LedgerFilter, LedgerStore, UsageGroup, UsageLine, UsageSums } from '../store/ledger.ts';
 import { addUnits, type UnitSums } from './units.ts';
 
-/** A line with what was counted beside its sums. */
+/** A line with its other units beside its sums. */
 export interface WholeLine extends UsageLine {
   readonly units: UnitSums;
 }
@@ -72,7 +72,7 @@ function* joining(
 /** All lines together. */
 export const toTotal = (lines: readonly WholeLine[]): Pick<WholeLine, 'sums' | 'units'> => atOnce(totaling(lines));
 
-/** The same in steps: every `yield` is a place to stop at. */
+/** The same as steps: it may pause at every `yield`. */
 export function* totaling(
   lines: readonly WholeLine[],
 ): Generator<undefined, Pick<WholeLine, 'sums' | 'units'>, undefined> {

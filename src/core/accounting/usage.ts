@@ -7,17 +7,17 @@ export interface Usage {
   readonly completionTokens: number | null;
   readonly totalTokens: number | null;
   readonly searchUnits: number | null;
-  /** What a recording lasts, parts of seconds too. */
+  /** Of a recording; may be a fraction. */
   readonly seconds?: number | null;
-  /** Of the prompt's tokens, those that it had in its cache. */
+  /** Prompt tokens that came from its cache. */
   readonly cachedTokens?: number | null;
-  /** And those that it put there. */
+  /** Prompt tokens that it wrote to its cache. */
   readonly cacheWriteTokens?: number | null;
-  /** It did not count, but what it says tells as much, nearly. */
+  /** Not counted, but derived from other facts of the answer, nearly exact. */
   readonly isLikely?: boolean;
-  /** Some of it was counted by another model, whose price nobody knows. */
+  /** Some tokens were counted by another model, whose price is unknown. */
   readonly isOfOthers?: boolean;
-  /** What it told apart beyond that. */
+  /** Other units that it reported. */
   readonly units?: Units | undefined;
 }
 
@@ -31,24 +31,24 @@ export const usageCounts = [
   'cacheWriteTokens',
 ] as const;
 
-/** What was seen of the pictures in an answer while it passed. */
+/** Facts of the pictures in an answer, gathered as it passed. */
 export interface Pictures {
   readonly count: number;
-  /** As the service says it, such as `1024x1024`; undefined where it does not. */
+  /** As the service reports it, such as `1024x1024`. */
   readonly size: string | undefined;
   readonly quality: string | undefined;
 }
 
-/** What was seen of the text of completions while it passed. */
+/** Facts of the text of completions, gathered as it passed. */
 export interface Written {
   /** Texts that are not empty: choices of a whole answer, events of a stream. */
   readonly texts: number;
-  /** Of all of them, as JSON has them. */
+  /** Of all texts, as JSON. */
   readonly bytes: number;
-  /** Their beginning, a character for each byte. */
+  /** The first bytes, a character for each. */
   readonly sample: string;
-  /** How many choices hold text; of a stream whose request asks for one, one. */
+  /** How many choices hold text; 1 for a stream whose request asks for one. */
   readonly choices: number;
-  /** How many tokens it likely has; undefined where nobody had to know. */
+  /** Estimated; undefined where no estimate was needed. */
   readonly tokens?: number;
 }

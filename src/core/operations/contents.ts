@@ -2,7 +2,7 @@
 
 import type { OperationRow } from './row.ts';
 
-/** What anyone can read is fetched by Google; what lies with Google may be the operator's own. */
+/** Public files are fetched by Google; files stored at Google may be the operator's own. */
 export const outsideGoogle =
   /^https?:\/\/(?![^/?#]*(?:[@\\]|googleapis\.com\.?(?:[:/?#]|$)))[a-z0-9.-]+(?::\d{1,5})?(?:[/?#]|$)/i;
 
@@ -16,7 +16,7 @@ export const contents = {
   objectNames: {
     fields: bothOf('cachedContent'),
     names: bothOf('cachedContent', 'fileUri'),
-    // Stores of documents, and whatever else a tool reads in the operator's account.
+    // Document stores, and whatever else a tool reads with the operator's account.
     wholes: bothOf('retrieval', 'fileSearch'),
     outside: outsideGoogle,
     except: bothOf('args', 'response', 'parameters', 'parametersJsonSchema', 'responseSchema', 'responseJsonSchema'),

@@ -11,7 +11,7 @@ export const images = defineOperation({
   items: ['prompt'],
   counting: 'images',
   billedBy: ['image', 'input', 'output', 'request'],
-  // A large picture is several minutes' work.
+  // A large picture takes several minutes.
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   namedLike: /^(gpt-image|chatgpt-image|dall-e)-/,
   sample: { body: { prompt: 'A small gate in a castle wall' } },

@@ -47,25 +47,25 @@ export const operations: readonly [Operation, ...Operation[]] = Object.freeze(
   Object.keys(rows) as [Operation, ...Operation[]],
 );
 
-/** Whether the path says which model is meant, and the body does not. */
+/** Whether the model is in the path, and not in the body. */
 export const hasModelInPath = ({ path }: OperationRow): boolean => path.includes('{model}');
 
-/** Whether one request of it can be shown that any model of it answers, and that needs no file. */
+/** Whether it has a sample request that every model can answer, without a file. */
 export const canBeShown = (operation: Operation): boolean =>
   operationRows[operation].form === undefined && operationRows[operation].isOperators !== true;
 
-/** Where clients ask for it of a model, whose name is one segment of the path where it stands there. */
+/** The path that clients use for a model, whose name is encoded as one segment where the path has it. */
 export const pathOf = (operation: Operation, model: string): string =>
   operationRows[operation].path.replace('{model}', () => encodeURIComponent(model));
 
-/** Those that are missing in a list beside others that stand in it, and that somebody serves. */
+/** Operations that are missing in a list which has their companion, and that are served. */
 export const companionsOf = (served: readonly Operation[], isServed: (operation: Operation) => boolean): Operation[] =>
   operations.filter((operation) => {
     const { companionOf } = operationRows[operation];
     return served.some((one) => one === companionOf) && !served.includes(operation) && isServed(operation);
   });
 
-/** With the model where the path does not have it. */
+/** With the model, unless it is in the path. */
 export function bodyOf(
   operation: Operation,
   model: string,
@@ -80,7 +80,7 @@ export function byOperation<T>(make: (operation: Operation) => T): Readonly<Reco
   return Object.freeze(Object.fromEntries(made)) as Record<Operation, T>;
 }
 
-/** Those that somebody is shown first come first. */
+/** In the order in which newcomers see them. */
 export const operationsAsOffered: readonly Operation[] = operations.toSorted(
   (one, other) => operationRows[one].offered - operationRows[other].offered,
 );

@@ -11,7 +11,7 @@ export const rerank = defineOperation({
   visibleModelsOnly: true,
   // Clients of the shape `tei` read a bare list.
   answers: ['object', 'array'],
-  // What the clients of Text Embeddings Inference call them.
+  // The field's name in Text Embeddings Inference.
   items: ['documents', 'texts'],
   counting: 'documents',
   billedBy: ['search_unit', 'input', 'request', 'item'],

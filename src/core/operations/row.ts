@@ -15,22 +15,22 @@ type Unit =
   | 'minute';
 
 export interface OperationRow {
-  /** Where clients ask for it, under the base path; `{model}` stands for the model's name. */
+  /** Clients call it under the base path; `{model}` stands for the model's name. */
   readonly path: `/v1/${string}` | `/v1beta/${string}`;
-  /** What a model serves or a key may ask, and what one request of it is called. */
+  /** Words for what a model serves or a key may use, and for one request. */
   readonly words: { readonly all: string; readonly one: string };
-  /** The lower, the sooner it is offered to somebody who sees the gateway for the first time. */
+  /** The order in which newcomers see the operations, lowest first. */
   readonly offered: number;
   readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors' | 'counts' | 'images' | 'audio' | 'anything';
-  /** Whether a call may be sent again after a byte of it left: where answers are the same each time, and cheap. */
+  /** Whether a call may be sent again after its first byte was sent: where answers are deterministic and cheap. */
   readonly replayable: boolean;
-  /** On its routes a hidden model answers exactly as an unknown one does. */
+  /** On its routes a hidden model answers exactly as an unknown one. */
   readonly visibleModelsOnly: boolean;
   /** The answer may come as a stream of events. */
   readonly mayStream: boolean;
-  /** As JSON Schema calls what an answer is, in any of its shapes; or the kind of bytes that it is. */
+  /** The JSON Schema types of its answers in all shapes; or the kind of their bytes. */
   readonly answers: readonly ('object' | 'array' | 'audio' | 'text')[];
-  /** Where what is counted stands, the first of them that is there, and how it is counted. */
+  /** The fields that hold its items; the first one present counts. */
   readonly items: readonly string[];
   readonly counting:
     | 'prompts'
@@ -44,94 +44,100 @@ export interface OperationRow {
     | 'speech'
     | 'recording'
     | 'anything';
-  /** Of conversations: the names of fields that bring in what is no text, or is not in the body. */
+  /** For chats: fields that add what is no text, or is not in the body. */
   readonly beyondText?: readonly string[];
-  /** Of conversations: the fields by which clients ask for what the upstream runs itself, such as a search, beside `tools`. */
+  /** For chats: fields that request hosted tools, such as a search, beside `tools`. */
   readonly hosted?: readonly string[];
-  /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
+  /** The names of the strings that hold generated text, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
-  /** Where counts stand that are not in the event itself: in an object of it, anew in each of the `chunks`, or, by Ollama's names, at the end of all; of Cohere's, in the `delta` of the last event, or in the `meta` of its `response`; of Google's newer ones, in the `interaction` of the last. */
+  /**
+   * Where the usage counts are, unless in the event itself: inside an object of it, anew in each of the `chunks`, or, by Ollama's names, in the last
+   * line; for Cohere in the `delta` of the last event, or in the `meta` of its `response`; for Google's newer APIs in the `interaction` of the last.
+   */
   readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line' | 'delta' | 'response meta' | 'interaction';
-  /** The header of an answer that counts input tokens, where no body of it does; in lower case. */
+  /** The response header with the input tokens, where the body has no usage; in lower case. */
   readonly countedInHeader?: string;
-  /** Where calls of tools are told that the service ran itself: in its count, as elements of the output, or by what it looked up. Where it does not say, they have no bound. */
+  /**
+   * Where calls of hosted tools are reported: in the usage, as elements of the output, or in what a search found. Undefined: unknown, so they have no
+   * bound.
+   */
   readonly callsIn?: 'usage' | 'output' | 'grounding';
-  /** The field by which one search is asked for, whatever the answer says of it. */
+  /** The field that requests one search, which is billed whatever the answer reports. */
   readonly searchedBy?: string;
-  /** The answer says beside its count at which tier it was served. */
+  /** The answer reports its service tier beside its usage. */
   readonly reportsTier?: true;
-  /** How what an upstream keeps is named, where it can be. */
+  /** How stored objects are named in a request, where it can name some. */
   readonly objectNames?: ObjectNames;
-  /** What it keeps of a request itself. */
+  /** What the upstream stores of a request. */
   readonly records?: ObjectRecords;
-  /** The field that bounds what is written, with a dot where it is in another; `max_tokens` where it does not say. */
+  /** The field that bounds the output, as a dotted name; `max_tokens` where undefined. */
   readonly mostBy?: string;
-  /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
+  /** A price in any of these units covers most of a request's cost; empty where it is free. */
   readonly billedBy: readonly Unit[];
-  /** Another operation, which whoever serves this one most likely serves too. */
+  /** Another operation; a service that has that one most likely has this one too. */
   readonly companionOf?: string;
-  /** Who serves that one, or may ask for it, does this as well, whether the configuration says so or not. */
+  /** Wherever the companion is served or permitted, this one is as well, without being configured. */
   readonly isImplied?: true;
-  /** Where it takes a form and nothing else: the part that holds a file. */
+  /** Where it takes only forms: the part that holds a file. */
   readonly form?: string;
-  /** Its paths are those that the operator has written: there is none to show, and no request that would fit all of them. */
+  /** Its paths are the operator's custom ones: there is none to show, and no request that fits all of them. */
   readonly isOperators?: true;
-  /** Where it takes longer than the others. */
+  /** Longer default timeouts than the others. */
   readonly patience?: { readonly firstByteMs: number; readonly totalMs: number };
-  /** What it is called in the model lists of others. */
+  /** Its name in other services' model lists. */
   readonly listedAs?: {
     readonly capability?: 'moderation' | 'completion_chat';
     readonly endpoint?: string;
     readonly methods?: readonly string[];
   };
-  /** Names that leave no doubt that a model is for this; of two operations the first in the list. */
+  /** Model names that clearly belong to this operation; of two operations the first in the list. */
   readonly namedLike?: RegExp;
-  /** What shows best what it does, with the models that are built in; `brief` keeps the answer short on a screen. */
+  /** A request that shows what it does, with the built-in models; `brief` keeps the answer short on a screen. */
   readonly sample: { readonly body: Fields; readonly brief?: Fields };
-  /** The smallest that any model can answer. */
+  /** The smallest request that any model can answer. */
   readonly trial: Fields;
-  /** How OpenAI's own libraries call it, and what they show of the answer, where they know it. */
+  /** The call in OpenAI's own libraries, and what to show of the answer, where they have it. */
   readonly sdk?: { readonly call: string; readonly python: string; readonly node: string };
 }
 
-/** Where the IDs of what an upstream keeps stand in its answers: names with dots between, `*` for any element of a list. */
+/** Where answers hold IDs of stored objects: dotted names, `*` for any element of a list. */
 export interface ObjectRecords {
   readonly whole: Readonly<Record<string, StoredKind>>;
   /** In the data of each event of a stream. */
   readonly events: Readonly<Record<string, StoredKind>>;
-  /** The field of the request that says `false` where nothing is to be stored. */
+  /** The request field whose value `false` disables storing. */
   readonly unless: string;
-  /** What is made of it in the background is followed to its end. */
+  /** Background work is polled to its end. */
   readonly isFollowed?: true;
 }
 
-/** Objects that an upstream keeps for whoever knows their names, such as files and earlier answers. */
+/** Names of stored objects in a request: files, earlier answers, which anyone who knows the name could use. */
 export interface ObjectNames {
-  /** Of the body itself: whatever stands there that is not null. */
+  /** Top-level fields: any value but null. */
   readonly fields: readonly string[];
-  /** Of any object in it: a text, a list of texts, or an object with an `id`. */
+  /** Names in any object of the body: a text, a list of texts, or an object with an `id`. */
   readonly names: readonly string[];
-  /** Whatever text stands at such a place (names with dots between, `*` for any element of a list), by the field that it is known by. */
+  /** Any text at such a position (dotted names, `*` for any element of a list), by the field's usual name. */
   readonly texts?: Readonly<Record<string, string>>;
-  /** Likewise where `gs:` begins it: the address of what lies in the storage of the operator's account. */
+  /** The same for texts that begin with `gs:`: addresses in the operator's cloud storage. */
   readonly links?: Readonly<Record<string, string>>;
-  /** The types of objects that are one, each with the field in which it may hold it itself. */
+  /** Types of objects that are names themselves, each with the field that may hold the content inline. */
   readonly types?: Readonly<Record<string, string | undefined>>;
-  /** By these fields, names and types clients name what was made for them; by the others nothing can be named. */
+  /** Names of objects that clients created; the other names can refer to nothing of a client's. */
   readonly known?: Readonly<Record<string, StoredKind>>;
-  /** The list whose elements have the IDs under which they are kept. */
+  /** The list whose elements carry the IDs of stored objects. */
   readonly items?: string;
-  /** In these elements such a name tells what was used when they were made: it may be anything that is not somebody else's. */
+  /** Names in these elements report what was used earlier: valid unless they belong to another owner. */
   readonly reported?: readonly string[];
-  /** Of any object in it: whatever object stands there. */
+  /** Names in any object of the body: any object there counts as a stored one without an ID. */
   readonly wholes?: readonly string[];
-  /** What is said by a name of `names` lies with somebody else, where it looks like this. */
+  /** Values of `names` that match are outside the operator's account. */
   readonly outside?: RegExp;
-  /** What stands under these names is a tool's matter, or is read by nobody; `content.annotations`: of elements of such a list alone. */
+  /** Names whose content is a tool's matter, or ignored; `content.annotations`: only in elements of such a list. */
   readonly except?: readonly string[];
 }
 
-/** Of a body, without its model. */
+/** A body without its model. */
 type Fields = Readonly<Record<string, unknown>>;
 
 /** As most operations have it. */
@@ -143,7 +149,7 @@ const usual = {
 } as const satisfies Partial<OperationRow>;
 type Usual = keyof typeof usual;
 
-/** What is left out is as most operations have it. */
+/** Fills absent fields with the usual values. */
 export function defineOperation(row: Omit<OperationRow, Usual> & Partial<Pick<OperationRow, Usual>>): OperationRow {
   return Object.freeze({ ...usual, ...row });
 }

@@ -21,40 +21,40 @@ type AlertSubject = (typeof alertSubjects)[number];
 export interface AlertFacts {
   readonly rule: AlertRule;
   readonly kind: AlertSubject;
-  /** Empty where the kind says it all. */
+  /** Empty where the rule has no subject. */
   readonly subject: string;
   readonly severity: 'bad' | 'warning';
   /** A sentence. */
   readonly cause: string;
-  /** What to ask of the series to see it. */
+  /** A query of the series that shows it. */
   readonly explore?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StoredAlert extends AlertFacts {
-  /** The same each time that it is told. */
+  /** Stable over all notifications. */
   readonly id: string;
   readonly openedAtMs: number;
   readonly closedAtMs: number | undefined;
-  /** Nobody is told before. */
+  /** No notification before. */
   readonly silencedUntilMs: number | undefined;
-  /** Who is still to be told of what: `opened` or `closed`, a colon, and the channel. */
+  /** Pending notifications: `opened` or `closed`, a colon, and the channel. */
   readonly untold: readonly string[];
 }
 
 export interface AlertStore {
-  /** True where it is the holder's until that time, or was already; of several who ask, one has it. */
+  /** True where the holder has the lease until then, or had it already; only one of several callers gets it. */
   lease(holder: string, untilMs: number): Promise<boolean>;
   get(id: string): Promise<StoredAlert | undefined>;
-  /** The newest first. `before` is the ID of the last one of the page before. */
+  /** The newest first. `before` is the last ID of the previous page. */
   page(options: {
     readonly isOpen?: boolean | undefined;
     readonly before?: string | undefined;
     readonly limit: number;
   }): Promise<StoredAlert[]>;
-  /** Those of which somebody is still to be told. */
+  /** Those with pending notifications. */
   untold(): Promise<StoredAlert[]>;
-  /** In place of what it was. */
+  /** Replaces the alert of the same ID. */
   put(alert: StoredAlert): Promise<void>;
-  /** Deletes those that were closed before. */
+  /** Deletes those closed before. */
   prune(beforeMs: number): Promise<void>;
 }

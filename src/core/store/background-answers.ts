@@ -3,10 +3,10 @@
 import type { RequestEstimate } from '../accounting/price.ts';
 import type { Usage, Written } from '../accounting/usage.ts';
 
-/** With any other it goes on. */
+/** With any other status the work continues. */
 export const backgroundStatuses = ['completed', 'incomplete', 'failed', 'cancelled'] as const;
 
-/** How the upstream says that it came to its end. */
+/** How the upstream reported the end. */
 export interface BackgroundEnd {
   readonly status: (typeof backgroundStatuses)[number];
   readonly usage: Usage | null;
@@ -15,37 +15,37 @@ export interface BackgroundEnd {
 }
 
 export interface BackgroundAnswer {
-  /** Under which the upstream keeps it. */
+  /** The upstream's ID. */
   readonly id: string;
   readonly upstream: string;
-  /** The fingerprint of the credential by which it was asked for. */
+  /** The fingerprint of the credential used. */
   readonly credential: string;
   readonly key: string;
   readonly project: string | undefined;
   /** The public ID of the model. */
   readonly model: string;
-  /** Of the row that it gets in the ledger, whoever writes that. */
+  /** The ID of its row in the ledger, whichever node writes it. */
   readonly rowId: string;
   readonly estimate: RequestEstimate;
   readonly createdAtMs: number;
-  /** Where somebody else has seen it. */
+  /** Set where another node saw the end. */
   readonly end: BackgroundEnd | undefined;
 }
 
 export interface BackgroundStore {
-  /** In the hands of the node, which looks at it at `dueAtMs`. */
+  /** Assigned to the node, and polled at `dueAtMs`. */
   add(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
-  /** Undefined where there is none of this name whose cost is not known. */
+  /** Undefined where there is none, or its cost is known. */
   get(id: string, upstream: string): Promise<BackgroundAnswer | undefined>;
-  /** For whoever has it in hands. */
+  /** For the node that polls it. */
   reportEnd(answer: BackgroundAnswer, end: BackgroundEnd): Promise<void>;
-  /** Those that are due, of this node and of nodes that were not heard of in time; they are in this one's hands from now on. */
+  /** Assigns to this node those that are due: its own, and those of nodes that stopped reporting. */
   claim(node: string, options: { readonly handsMs: number; readonly most: number }): Promise<BackgroundAnswer[]>;
   /** It is looked at again then. */
   postpone(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
   remove(answer: BackgroundAnswer): Promise<void>;
-  /** Those of a project, whoever has them in hands. */
+  /** Those of a project, on any node. */
   ofProject(project: string): Promise<BackgroundAnswer[]>;
-  /** The node ends: the next one that looks takes them. */
+  /** The node stops: the next node that claims gets them. */
   release(node: string): Promise<void>;
 }

@@ -3,21 +3,21 @@
 import type { DriftState } from '../drift.ts';
 import type { HealthReport, TargetState } from '../target-state.ts';
 
-/** Nodes report every five seconds: what is older was reported by one that is gone. */
+/** Nodes report every five seconds: an older report is from a node that is gone. */
 export const reportMaxAgeMs = 15_000;
 
-/** What every node says of its targets. It is for looking at: what is lost is said again. */
+/** Reports of every node on its targets, for display: a lost one is sent again. */
 export interface HealthStore {
-  /** In place of what the node said before. */
+  /** Replaces the node's last report. */
   report(
     node: string,
     targets: readonly TargetState[],
     drift?: DriftState,
     secretKeys?: readonly string[] | undefined,
   ): Promise<void>;
-  /** The node says no more. */
+  /** Deletes the node's report. */
   withdraw(node: string): Promise<void>;
-  /** What was said within this time, the newest first; one that was not said anew is the same object as before. */
+  /** Reports within this time, the newest first; an unchanged report is the same object as before. */
   latest(maxAgeMs: number): Promise<HealthReport[]>;
   /** The nodes that reported within this time. */
   nodes(maxAgeMs: number): Promise<ReportingNode[]>;
@@ -25,6 +25,6 @@ export interface HealthStore {
 
 export interface ReportingNode {
   readonly node: string;
-  /** The IDs of the keys by which it opens secrets in the store; undefined where it did not say. */
+  /** The IDs of the keys that it can decrypt stored secrets with; undefined where it did not report them. */
   readonly secretKeys: readonly string[] | undefined;
 }

@@ -4,7 +4,7 @@ import type { Capture, LedgerRow, RowOutcome } from '../accounting/ledger-row.ts
 import type { UnitSums } from '../accounting/units.ts';
 import type { Operation } from '../operations/index.ts';
 
-/** Up to where a journal is in the store. */
+/** How far a journal is imported into the store. */
 export interface JournalPosition {
   readonly segment: number;
   readonly offset: number;
@@ -28,18 +28,18 @@ export interface LedgerFilter {
   readonly operation?: Operation | undefined;
   readonly outcome?: RowOutcome | undefined;
   readonly status?: number | undefined;
-  /** The client's own; sums know nothing of it. */
+  /** The client's own; sums cannot be filtered by it. */
   readonly clientRequestId?: string | undefined;
 }
 
 export interface LedgerPage {
   /** The newest first. */
   readonly rows: readonly LedgerRow[];
-  /** What to give as `before` for the next page; undefined where this was the last. */
+  /** `before` of the next page; undefined for the last one. */
   readonly next: string | undefined;
 }
 
-/** By what usage is added up; the columns of the answer, in this order. */
+/** Groupings of usage; the columns of the answer, in this order. */
 export const usageGroups = [
   'key',
   'project',
@@ -55,16 +55,16 @@ export type UsageGroup = (typeof usageGroups)[number];
 
 export interface UsageSums {
   readonly requests: number;
-  /** Of them, those that ended with an outcome other than `ok`. */
+  /** Requests with another outcome than `ok`. */
   readonly errors: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly searchUnits: number;
   readonly items: number;
   readonly costNanos: bigint;
-  /** Requests whose cost is not known, and is not in the sum. */
+  /** Requests of unknown cost, which is not in the sum. */
   readonly unpriced: number;
-  /** Requests whose usage is an estimate, at least in part. */
+  /** Requests whose usage is at least partly estimated. */
   readonly estimated: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
@@ -72,7 +72,7 @@ export interface UsageSums {
 }
 
 export interface UsageLine {
-  /** One value for each group that was asked for; days as 2026-11-21 and hours as 2026-11-21T10:00Z, in UTC. */
+  /** One value for each requested group; days as 2026-11-21 and hours as 2026-11-21T10:00Z, in UTC. */
   readonly by: Readonly<Partial<Record<UsageGroup, string>>>;
   readonly sums: UsageSums;
 }
@@ -91,38 +91,38 @@ export interface LedgerStore {
   import(journal: string, rows: readonly ImportedRow[], position: JournalPosition): Promise<number>;
   position(journal: string): Promise<JournalPosition | undefined>;
   /**
-   * True where all that was imported stands in the database itself by now, and hangs on no log beside it that could be lost alone.
-   * False where someone is in the way just now; it can be asked again.
+   * True once all imported rows are in the database file itself, and depend on no log beside it that could be lost. False where another connection is
+   * in the way; try again.
    */
   secure(): Promise<boolean>;
   get(id: string): Promise<LedgerRow | undefined>;
   capture(id: string): Promise<Capture | undefined>;
-  /** `before` is a `next`; `limit` is 1,000 at most. */
+  /** `before` is a `next`; `limit` is at most 1,000. */
   page(
     filter: LedgerFilter,
     options: { readonly before?: string | undefined; readonly limit: number },
   ): Promise<LedgerPage>;
-  /** From the sums by hour and by day, never from the rows: whole hours, at the ends of the span too. */
+  /** From the hourly and daily sums, never from the rows: in whole hours. */
   usage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UsageLine[]>;
-  /** What was counted beside that, from its sums in the same way: only the lines that have some. */
+  /** Further units from their sums: only the lines that have some. */
   unitUsage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UnitLine[]>;
   /**
-   * Moves the mark of time that retention follows, and returns it; never past `nowMs`, which a wrong clock may give. A start moves it by
-   * 48 h at most. Later it moves to `reachedMs`, the mark of the start and the time that the process ran since.
+   * Moves the mark of time that retention follows, and returns it; never past `nowMs`, which a wrong clock may give. A start moves it by 48 h at
+   * most. Later it moves to `reachedMs`, the mark of the start and the process's running time since.
    */
   moveMark(nowMs: number, reachedMs?: number): Promise<number>;
-  /** Undefined where nothing has moved it yet. */
+  /** Undefined where it was never set. */
   readMark(): Promise<number | undefined>;
-  /** Somebody says that the clock is right. */
+  /** An operator confirms the clock. */
   setMark(nowMs: number): Promise<void>;
   /** How many rows began before. */
   countBefore(beforeMs: number): Promise<number>;
-  /** Moves a few rows of former versions to where this version keeps its own; returns whether there may be more. */
+  /** Moves a few rows of older versions into the present tables; returns whether there may be more. */
   moveFormer(): Promise<boolean>;
-  /** Deletes rows and captures that began before; sums stay. A few thousand at a time: call again until it says 0. */
+  /** Deletes rows and captures that began before; sums stay. A few thousand at a time: call until it returns 0. */
   prune(beforeMs: number): Promise<number>;
-  /** Deletes what was captured and is over its time. */
+  /** Deletes expired captures. */
   pruneCaptures(nowMs: number): Promise<number>;
-  /** Compares rows with sums, hour by hour, in the span: whatever differs, in words. Hours of which rows were pruned are left out. */
+  /** Compares rows with sums by the hour: the differences as sentences. Hours with pruned rows are skipped. */
   verify(fromMs: number, toMs: number): Promise<string[]>;
 }

@@ -4,7 +4,7 @@ import type { Role } from '../role.ts';
 
 export interface StoredMember {
   readonly id: string;
-  /** In lower case; no two members share one. */
+  /** In lower case, and unique. */
   readonly email: string;
   readonly name: string;
   readonly role: Role;
@@ -27,7 +27,7 @@ export interface NewMember {
   readonly oidcSubject?: string | undefined;
 }
 
-/** What is left out stays. */
+/** Fields that are left out stay. */
 export interface MemberChange {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
@@ -36,33 +36,33 @@ export interface MemberChange {
   readonly oidcSubject?: string | null | undefined;
 }
 
-/** Each write but `seen` is in the audit log. There is always an owner who can sign in: the last one stays as it is. */
+/** Each write but `seen` is in the audit log. The last owner who can sign in can be neither removed nor demoted. */
 export interface MemberStore {
-  /** False until the first owner is there. */
+  /** False until the first owner exists. */
   any(): Promise<boolean>;
   list(): Promise<StoredMember[]>;
   get(id: string): Promise<StoredMember | undefined>;
   findByEmail(email: string): Promise<StoredMember | undefined>;
   findBySubject(oidcSubject: string): Promise<StoredMember | undefined>;
-  /** `taken` where the address, or the subject, belongs to somebody else. */
+  /** `taken` where another member has the address or the subject. */
   create(member: NewMember, actor: string): Promise<StoredMember | 'taken'>;
-  /** Another role, another password and being disabled end the member's sessions, save for the one that is named. */
+  /** A changed role or password, or disabling, ends the member's sessions, except the named one. */
   change(
     id: string,
     change: MemberChange,
     options: { readonly actor: string; readonly keepSession?: string | undefined },
   ): Promise<StoredMember | 'absent' | 'last-owner' | 'taken'>;
-  /** With all that is the member's: sessions, tokens, passkeys. */
+  /** With the member's sessions, tokens and passkeys. */
   remove(id: string, actor: string): Promise<'removed' | 'absent' | 'last-owner'>;
   seen(id: string): Promise<void>;
 }
 
 export const sessionMethods = ['password', 'passkey', 'oidc', 'link'] as const;
-/** By what the member proved to be who it is. */
+/** How the member authenticated. */
 export type SessionMethod = (typeof sessionMethods)[number];
 
 export interface StoredSession {
-  /** For lists: nobody gets in with it. */
+  /** For lists: not a secret. */
   readonly id: string;
   readonly memberId: string;
   readonly method: SessionMethod;
@@ -72,7 +72,7 @@ export interface StoredSession {
   readonly seenAtMs: number;
   /** At the latest, however much it is used. */
   readonly expiresAtMs: number;
-  /** When whoever uses it proved last to be its member; undefined where only the identity provider said so, whenever that was. */
+  /** The last re-authentication; undefined where only the identity provider vouched, whenever that was. */
   readonly provedAtMs: number | undefined;
 }
 
@@ -87,22 +87,22 @@ interface NewSession {
   readonly provedAtMs?: number | undefined;
 }
 
-/** Sessions are no part of the audit log: signing in and out is, which whoever opens and ends them tells. */
+/** Sessions are not in the audit log; sign-in and sign-out are, by their callers. */
 export interface SessionStore {
-  /** Undefined where there is no such member, or not any more. */
+  /** Undefined where there is no such member. */
   open(session: NewSession): Promise<StoredSession | undefined>;
-  /** With the member as it is now. */
+  /** With the member's present state. */
   find(digest: string): Promise<{ readonly session: StoredSession; readonly member: StoredMember } | undefined>;
   seen(id: string): Promise<void>;
   /** The newest first. */
   listOf(memberId: string): Promise<StoredSession[]>;
   /** False where the member has no such session. */
   end(id: string, memberId: string): Promise<boolean>;
-  /** Those that ended, or were last seen before. */
+  /** Deletes those that ended, or were last seen before. */
   prune(seenBeforeMs: number): Promise<void>;
 }
 
-/** A secret for programs. It may never more than its member may. */
+/** A secret for programs, with at most its member's permissions. */
 export interface StoredToken {
   readonly id: string;
   readonly memberId: string;
@@ -127,9 +127,9 @@ interface NewToken {
 export interface TokenStore {
   find(digest: string): Promise<{ readonly token: StoredToken; readonly member: StoredMember } | undefined>;
   get(id: string): Promise<StoredToken | undefined>;
-  /** The newest first; those of one member, or of all. */
+  /** The newest first; of one member, or of all. */
   list(memberId?: string): Promise<StoredToken[]>;
-  /** Undefined where the member is not there any more. */
+  /** Undefined where the member no longer exists. */
   create(token: NewToken, actor: string): Promise<StoredToken | undefined>;
   /** False where there is no such token. */
   revoke(id: string, actor: string): Promise<boolean>;
@@ -153,27 +153,27 @@ type NewPasskey = Omit<StoredPasskey, 'createdAtMs' | 'lastUsedAtMs'>;
 export interface PasskeyStore {
   find(id: string): Promise<StoredPasskey | undefined>;
   listOf(memberId: string): Promise<StoredPasskey[]>;
-  /** `taken` where the credential is there already; `absent` where the member is not. */
+  /** `taken` where the credential is registered already; `absent` where there is no such member. */
   add(passkey: NewPasskey, actor: string): Promise<StoredPasskey | 'taken' | 'absent'>;
   /** False where the member has no such passkey. */
   rename(id: string, memberId: string, name: string, actor: string): Promise<boolean>;
   remove(id: string, memberId: string, actor: string): Promise<boolean>;
-  /** False where the counter did not go up, and should have: somebody copied the authenticator. */
+  /** False where the counter should have risen and did not: the authenticator was copied. */
   used(id: string, counter: number): Promise<boolean>;
 }
 
-/** What a member gets in with beside the password: all of it ends with a reset, save for what is kept by word. */
+/** Credentials beside the password: a reset ends them all, except those named to be kept. */
 export const memberMeans = ['tokens', 'passkeys'] as const;
 export type MemberMeans = (typeof memberMeans)[number];
 
-/** What the secret in a link is good for: becoming the first owner, becoming a member, or setting another password. */
+/** What a link's secret permits: becoming the first owner, becoming a member, or setting a new password. */
 export const invitationKinds = ['set-up', 'invitation', 'reset'] as const;
 type InvitationKind = (typeof invitationKinds)[number];
 
 export interface StoredInvitation {
   readonly id: string;
   readonly kind: InvitationKind;
-  /** Undefined for the set-up: whoever has the link says it. */
+  /** Undefined for the set-up: the person with the link enters it. */
   readonly email: string | undefined;
   readonly role: Role;
   /** For a reset. */
@@ -184,12 +184,12 @@ export interface StoredInvitation {
 }
 
 export interface InvitationStore {
-  /** Those that still hold, the newest first. */
+  /** Valid ones, the newest first. */
   list(): Promise<StoredInvitation[]>;
   find(digest: string): Promise<StoredInvitation | undefined>;
-  /** In place of a former set-up link, which is undefined where there is a member by now. */
+  /** Replaces a former set-up link; undefined where a member exists already. */
   setUp(digest: string, expiresAtMs: number, actor: string): Promise<StoredInvitation | undefined>;
-  /** In place of a former one to the same address; `taken` where a member has it. */
+  /** Replaces a former one to the same address; `taken` where a member has it. */
   invite(
     invitation: {
       readonly digest: string;
@@ -200,8 +200,8 @@ export interface InvitationStore {
     actor: string,
   ): Promise<StoredInvitation | 'taken'>;
   /**
-   * In place of a former one; undefined where there is no such member. What is not kept ends now, and what was added meanwhile
-   * with the other password.
+   * Replaces a former one; undefined where there is no such member. What is not kept ends now; what is added before the new password is set ends
+   * then.
    */
   reset(
     reset: {
@@ -212,7 +212,7 @@ export interface InvitationStore {
     },
     actor: string,
   ): Promise<StoredInvitation | undefined>;
-  /** Once: makes the member, or sets its password and ends its sessions. Of many at once, one succeeds. */
+  /** Once: creates the member, or sets the password and ends the sessions. Of several callers at once, one succeeds. */
   accept(
     digest: string,
     person: { readonly email: string; readonly name: string; readonly passwordHash: string },
@@ -221,17 +221,17 @@ export interface InvitationStore {
   withdraw(id: string, actor: string): Promise<boolean>;
 }
 
-/** How often somebody tried to prove who it is, over all nodes. What was tried long ago is forgotten. */
+/** Authentication attempts over all nodes. Old ones are forgotten. */
 export interface AttemptStore {
-  /** 0 where it may be tried now, and is counted, in one step: many at once get no further. Else for how long to wait. */
+  /** 0 where an attempt is allowed, which is counted in the same step, so that parallel attempts gain nothing. Else how long to wait. */
   begin(subject: string, waitMs: (attempts: number) => number): Promise<number>;
-  /** All that was counted is forgotten. */
+  /** Resets the count. */
   succeeded(subject: string): Promise<void>;
 }
 
-/** Whether what the audit log calls the writer is this member: in the console, or by a token of theirs. */
+/** Whether the audit log's actor is this member: in the console, or by one of their tokens. */
 export const isMember = (actor: string, email: string): boolean =>
   actor === `console: ${email}` || (actor.startsWith('token: ') && actor.endsWith(` of ${email}`));
 
-/** Addresses differ in more than letters, but nobody has two that differ in their case alone. */
+/** Addresses that differ in case only belong to one person. */
 export const foldEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();

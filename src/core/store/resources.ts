@@ -1,22 +1,22 @@
 /** Configuration elements in the store, and the interface. */
 
-/** A setting is a section of the file, of which the store may hold what the file leaves open. */
+/** A setting is a section of the file; the store may hold those that the file leaves out. */
 export const resourceKinds = ['upstream', 'model', 'project', 'setting'] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
 export interface Resource {
   readonly kind: ResourceKind;
   readonly id: string;
-  /** As an element of the file's list, ID included; secrets in it are sealed. */
+  /** As an element of the file's list, ID included; its secrets are encrypted. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** Goes up by one with each change. */
+  /** Incremented by each change. */
   readonly version: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
 export interface ResourceStore {
-  /** Of those that are known and have not changed since, the document is not read again: the known one comes back. */
+  /** Known elements that have not changed are returned as the same objects, without reading their documents. */
   list(known?: readonly Resource[]): Promise<Resource[]>;
   get(kind: ResourceKind, id: string): Promise<Resource | undefined>;
   /**
@@ -41,10 +41,10 @@ export interface SettingStore {
   get(name: string): Promise<unknown>;
   all(): Promise<ReadonlyMap<string, unknown>>;
   set(name: string, value: unknown, actor: string): Promise<void>;
-  /** Of all who ask for one name, the first hears yes, once and for all. It is no change of a setting, and not in the audit log. */
+  /** True for the first caller with this name, ever. It changes no setting, and is not in the audit log. */
   claim(name: string): Promise<boolean>;
-  /** A random name of whoever shares this store, the same for all of them from the first time that it was asked for. */
+  /** A random name of the installation: the same for every node that shares the store. */
   installation(): Promise<string>;
-  /** When this was first asked for; the same for everybody who shares this store. */
+  /** When this was first called; the same for every node that shares the store. */
   installedAtMs(): Promise<number>;
 }

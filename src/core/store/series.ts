@@ -15,7 +15,7 @@ export const seriesDimensions = [
 ] as const;
 export type SeriesDimension = (typeof seriesDimensions)[number];
 
-/** How requests end, as people are told. */
+/** Results of requests, by the names that people see. */
 export const requestResults = ['succeeded', 'failed', 'refused', 'cancelled'] as const;
 export type RequestResult = (typeof requestResults)[number];
 
@@ -38,9 +38,9 @@ type SeriesOrder = (typeof seriesOrders)[number];
 export interface SeriesQuery {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Undefined: by the length of the stretch. */
+  /** Undefined: chosen by the length of the span. */
   readonly stepMs?: number | undefined;
-  /** East of UTC, by which steps of six hours and of a day begin, where the stretch is a month at most. */
+  /** East of UTC: the time zone in which steps of six hours and of a day begin, for spans up to a month. */
   readonly zoneMs: number;
   readonly filter: Readonly<Partial<Record<Exclude<SeriesDimension, 'outcome'>, string | undefined>>> & {
     readonly outcomes?: readonly RowOutcome[] | undefined;
@@ -48,7 +48,7 @@ export interface SeriesQuery {
   readonly by: readonly SeriesDimension[];
   readonly top: number;
   readonly order: SeriesOrder;
-  /** In place of the first ones: the lines of these names. */
+  /** These lines, in place of the largest ones. */
   readonly lines?: readonly (readonly string[])[] | undefined;
   /** Of points and heat map. */
   readonly latency: LatencyKind;
@@ -56,7 +56,7 @@ export interface SeriesQuery {
   readonly wantsPoints: boolean;
 }
 
-/** All of a stretch together, without points. */
+/** One figure for the whole span, without points. */
 export const wholeStretch: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
   zoneMs: 0,
   filter: {},
@@ -68,7 +68,7 @@ export const wholeStretch: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
   wantsPoints: false,
 };
 
-/** What is added up of requests, whatever became of them. */
+/** Sums over requests, whatever their result. */
 export const seriesAmounts = [
   'items',
   'inputTokens',
@@ -101,29 +101,29 @@ export interface Percentiles {
 export type SeriesFigures = Readonly<Record<SeriesCount, number>> &
   Readonly<Record<LatencyKind, Percentiles | undefined>>;
 
-/** For each step a value; no list where no points were wanted. */
+/** One value for each step; empty where no points were asked for. */
 export interface SeriesPoints {
   readonly counts: Readonly<Partial<Record<SeriesCount, readonly number[]>>>;
-  /** Null where nothing was measured: they go through JSON on their way. */
+  /** Null where nothing was measured. */
   readonly percentiles: readonly (Percentiles | null)[];
 }
 
 export interface SeriesLine {
-  /** In the order of what was split by; empty where a request had no such name. */
+  /** In the order of the split; empty where a request had no such name. */
   readonly names: readonly string[];
-  /** What is behind the first lines, and what was too seldom to be kept apart. */
+  /** The remaining lines together, and those too rare to be kept apart. */
   readonly isOthers: boolean;
   readonly figures: SeriesFigures;
   readonly points: SeriesPoints;
 }
 
 export interface SeriesAnswer {
-  /** As they were rounded. */
+  /** As rounded. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
   readonly timesMs: readonly number[];
-  /** There are none from before. */
+  /** There are no older data. */
   readonly sinceMs: number;
   readonly total: Pick<SeriesLine, 'figures' | 'points'>;
   readonly lines: readonly SeriesLine[];
@@ -138,8 +138,8 @@ export interface SeriesAnswer {
 }
 
 export interface SeriesStore {
-  /** Throws a RangeError where a step does not fit the stretch. */
+  /** Throws a RangeError where a step does not fit the span. */
   read(query: SeriesQuery): Promise<SeriesAnswer>;
-  /** Rolls up what is over, and deletes what is kept no longer. True where there is more to do. */
+  /** Rolls up finished spans, and deletes expired ones. True where there is more to do. */
   tend(retentionMs: number, pruneNowMs: number): Promise<boolean>;
 }

@@ -30,7 +30,7 @@ export interface Store {
   readonly attempts: AttemptStore;
   readonly storedObjects: StoredObjectStore;
   readonly background: BackgroundStore;
-  /** The same for batches of requests. */
+  /** Batches of requests, in the same form. */
   readonly batches: BackgroundStore;
   close(): Promise<void>;
 }
@@ -39,19 +39,19 @@ export interface Store {
 export interface AuditEntry {
   readonly id: string;
   readonly atMs: number;
-  /** Who: `command line`, `first start`, a member of the console. */
+  /** `command line`, `first start`, or a member of the console. */
   readonly actor: string;
   /** Such as `key.create`, `upstream.put`. */
   readonly action: string;
   readonly subject: string;
-  /** Without secrets; null where there was, or is, nothing. */
+  /** Without secrets; null where the element did not exist. */
   readonly before: unknown;
   readonly after: unknown;
 }
 
 interface AuditFilter {
   readonly actor?: string | undefined;
-  /** How the action begins: `key.` for all that is done to keys. */
+  /** Prefix of the action: `key.` for all changes of keys. */
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
   /** At this time or later. */
@@ -62,11 +62,11 @@ interface AuditFilter {
 
 export interface AuditStore {
   add(entry: Omit<AuditEntry, 'id' | 'atMs'>): Promise<void>;
-  /** The newest first; `before` is the ID of the last entry of the page before. */
+  /** The newest first; `before` is the last ID of the previous page. */
   page(options: AuditFilter & { readonly before?: string | undefined; readonly limit: number }): Promise<AuditEntry[]>;
 }
 
-/** What changed, in order: how other nodes and threads hear of it. */
+/** Changes in order: how other nodes and threads are notified. */
 export interface Change {
   readonly sequence: number;
   readonly kind: 'key' | 'resource' | 'setting';
@@ -74,10 +74,10 @@ export interface Change {
 }
 
 export interface ChangeFeed {
-  /** The number of the last change; 0 where none was made yet. */
+  /** The number of the last change; 0 where there is none. */
   latest(): Promise<number>;
-  /** Those after it, the oldest first, a thousand at most. */
+  /** Later changes, the oldest first, at most a thousand. */
   since(sequence: number): Promise<Change[]>;
-  /** Calls as soon as the database says that something changed, where it can; nobody may rely on it. */
+  /** Calls back when the database announces a change, where it can; do not rely on it. */
   listen(onChange: () => void): { close(): Promise<void> };
 }

@@ -6,61 +6,61 @@ export const storedKinds = ['response', 'item', 'container', 'file', 'batch', 'i
 /** IDs of two kinds may be the same. */
 export type StoredKind = (typeof storedKinds)[number];
 
-/** As a client names it. */
+/** The ID that clients use. */
 export interface StoredName {
   readonly kind: StoredKind;
   readonly id: string;
 }
 
 export interface StoredObject extends StoredName {
-  /** Whoever may use it: see `ownerOf`. */
+  /** See `ownerOf`. */
   readonly owner: string;
   readonly upstream: string;
-  /** The fingerprint of the credential by which it was made: it lies in that one's account. */
+  /** The fingerprint of the credential that created it: the object is in that credential's account. */
   readonly credential: string;
-  /** The public ID of the model that made it. */
+  /** The public ID of the model that created it. */
   readonly model: string;
   readonly createdAtMs: number;
-  /** What the upstream said of it, as it came: of a file when it was made, of a batch the last time. */
+  /** The upstream's document, as received: of a file at its creation, of a batch the latest. */
   readonly document?: string | undefined;
   /** Of a file whose lines may become a batch. */
   readonly input?: BatchInput | undefined;
 }
 
-/** The requests in a file, as they were judged when it came. */
+/** The requests in a file, as validated when it arrived. */
 export interface BatchInput {
-  /** The public ID of the model of all its lines, and the name by which they ask for it. */
+  /** The public ID of all lines' model, and the name they use for it. */
   readonly model: string;
   readonly upstreamModel: string;
   readonly estimate: RequestEstimate & { readonly batch: BatchSize };
 }
 
-/** Those that lists are made of. */
+/** The kinds that can be listed. */
 export type ListedKind = Extract<StoredKind, 'file' | 'batch'>;
 
 interface ObjectPage {
   readonly order: 'asc' | 'desc';
-  /** Behind this one. */
+  /** After this one. */
   readonly after?: Pick<StoredObject, 'id' | 'createdAtMs'> | undefined;
   readonly limit: number;
 }
 
 export interface StoredObjectStore {
-  /** Those that are there already stay as they are: what one upstream keeps under one ID belongs to whoever had it first. */
+  /** Existing entries stay: an upstream's ID belongs to its first owner. */
   add(objects: readonly StoredObject[]): Promise<void>;
-  /** All of these names, whoever they belong to; the newest first. */
+  /** All of these names, of any owner; the newest first. */
   find(names: readonly StoredName[]): Promise<StoredObject[]>;
-  /** Of a kind, those of an owner: the newest first, or the oldest. */
+  /** An owner's objects of one kind: the newest first, or the oldest. */
   page(owner: string, kind: ListedKind, options: ObjectPage): Promise<StoredObject[]>;
-  /** Whatever was said of it before. */
+  /** Replaces the document. */
   describe(object: StoredName & Pick<StoredObject, 'upstream'>, document: string): Promise<void>;
   remove(object: StoredName & Pick<StoredObject, 'upstream'>): Promise<void>;
-  /** Deletes what was made before, but for files. A few thousand at a time: call again until it says 0. */
+  /** Deletes older objects, except files. A few thousand at a time: call until it returns 0. */
   prune(beforeMs: number): Promise<number>;
 }
 
-/** Upstreams forget what they keep after thirty days. */
+/** Upstreams delete such objects after thirty days. */
 export const storedObjectsMs = 30 * 86_400_000;
 
-/** A longer one, or one with other characters, is not remembered, and known to nobody. */
+/** A longer ID, or one with other characters, is not recorded, and so unknown. */
 export const isStoredId = (id: string): boolean => /^[A-Za-z0-9_][\x21-\x7e]{0,255}$/.test(id);
